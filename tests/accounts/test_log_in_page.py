@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
-from tests.browser.test_accessibility import Complaints
+from tests.browser.test_accessibility import Violations
 from tests.processes import ROOT, Process, answers
 from tests.waiting import PATIENCE, eventually
 
@@ -45,26 +45,26 @@ def test_somebody_logs_in_and_out_on_the_page(browser: Browser, accounts_server:
     page = context.new_page()
     said: list[str] = []
     page.on("console", lambda each: said.append(each.text))
-    complaints = Complaints(page)
+    violations = Violations(page)
     page.goto("/account/password/")
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-    complaints.look("log in")
+    violations.look("log in")
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Password").fill("wrong")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("alert")).to_contain_text("correct username and password")
-    complaints.look("a wrong password")
+    violations.look("a wrong password")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Change the password")).to_be_visible()
-    complaints.look("change the password")
+    violations.look("change the password")
     page.goto("/")
-    complaints.look("home")
+    violations.look("home")
     page.get_by_role("button", name="Create", exact=True).click()
     page.wait_for_url("**/s/**")
     other = context.new_page()
     other.goto("/account/")
-    others = Complaints(other)
+    others = Violations(other)
     others.look("account")
     other.get_by_role("link", name="Manage the accounts").click()
     expect(other.get_by_role("link", name="Users")).to_be_visible()
@@ -74,6 +74,6 @@ def test_somebody_logs_in_and_out_on_the_page(browser: Browser, accounts_server:
     expect(page.get_by_role("heading", name="Not allowed")).to_be_visible()
     page.get_by_role("link", name="Log in").last.click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-    assert complaints.found + others.found == []
+    assert violations.found + others.found == []
     assert not [each for each in said if "Content Security Policy" in each]
     context.close()

@@ -33,23 +33,23 @@ def pod(name: str, cpu: str = "1", **spec: object) -> Manifest:
 
 
 def eventually_in(page: Page, look: Callable[[], object], what: str) -> None:
-    """Wait for what the page's event handlers in this process collect: they are called only while a call to
-    the page waits."""
+    """Wait for a result of the page's event handlers in this process. Playwright calls them only while a call
+    to the page waits."""
     eventually(lambda: page.evaluate("true") and look(), what)
 
 
 @pytest.fixture
 def screen(page: Page) -> Iterator[Page]:
-    """A page on which nothing may go wrong in the browser's console."""
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    """A page whose console must have no error."""
+    violations: list[str] = []
+    page.on("console", lambda message: violations.append(message.text) if message.type == "error" else None)
     yield page
-    assert complaints == []
+    assert violations == []
 
 
 @pytest.fixture
 def learner(screen: Page, store: Store) -> Iterator[Page]:
-    """A page on which lessons are begun; their sandboxes are deleted afterwards."""
+    """A page on which lessons are started. The fixture deletes their sandboxes afterwards."""
     yield screen
     for meta in store.sandboxes():
         if is_own_sandbox(meta):

@@ -1,5 +1,5 @@
-"""WCAG 2.2 AA, as far as a machine can tell: axe-core over every state of the pages, the keyboard, what is
-announced, narrow windows, and both languages."""
+"""The rules of WCAG 2.2 AA that a program can check: axe-core on every state of the pages, the keyboard, live
+regions, narrow windows, and both languages."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -27,8 +27,8 @@ URGENT = {
 
 
 def story() -> list[dict[str, Any]]:
-    """Comes to rest with a victim that ends slowly, a nominated pod, a bound pod and one that fits
-    nowhere, nodes that are cordoned and tainted."""
+    """Manifests whose last state has a victim that is terminating, a nominated pod, a bound pod, an
+    unschedulable pod, and nodes that are cordoned and tainted."""
     cordoned, tainted = node("node-3"), node("node-4")
     cordoned["spec"] = {"unschedulable": True}
     tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
@@ -47,7 +47,7 @@ def story() -> list[dict[str, Any]]:
 
 
 def wait_for_story(screen: Page) -> None:
-    """Wait until the page shows what the story comes to."""
+    """Wait until the page shows the last state of the story."""
     expect(screen.locator(".node .pod.victim")).to_have_count(1)
     expect(screen.locator(".node .pod.running", has_text="small")).to_be_visible()
     expect(screen.locator("#lane-unschedulable .chip", has_text="big")).to_be_visible()
@@ -55,21 +55,21 @@ def wait_for_story(screen: Page) -> None:
 
 @pytest.fixture
 def grid(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    """More nodes than cards are drawn for."""
+    """More nodes than the page shows as cards."""
     nodes = [node(f"n-{number}", "2") for number in range(70)]
     yield write.create_sandbox(store, Meta(f"{sandbox_name[:50]}-g", pace=100_000), [*nodes, pod("web")])
     store.delete(f"{sandbox_name[:50]}-g")
 
 
-class Complaints:
-    """What axe-core says of each state of the page, by daylight and by night."""
+class Violations:
+    """The violations that axe-core finds in each state of the page, in the light and the dark theme."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.found: list[str] = []
 
     def look(self, state: str, within: str | None = None) -> None:
-        """``within``: the part that is new; the rest of the page was looked at before."""
+        """``within``: the part that is new. The rest of the page was checked before."""
         for scheme, rules in (("light", {"type": "tag", "values": RULES}), ("dark", ["color-contrast"])):
             self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             for broken in self._broken(within, {"resultTypes": ["violations"], "runOnly": rules}):
@@ -78,7 +78,8 @@ class Complaints:
         self.found += [f"{state}: small {control}" for control in self.page.evaluate(SMALL, within)]
 
     def _broken(self, within: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
-        """What axe-core finds. It is put into a document once: a browser compiles anew what comes anew."""
+        """The violations that axe-core finds. The script is added to a document once, as a browser compiles
+        each added script again."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.axe_script)
         found: list[dict[str, Any]] = self.page.evaluate(FIND, [within, options])
@@ -88,8 +89,8 @@ class Complaints:
 FIND = "async ([within, options]) => (await axe.run(within ?? document, options)).violations"
 
 
-# The controls that are smaller than 24 px where letters are a pixel: the size of a target is no question of
-# which fonts there are. One that stands in a sentence is excepted (WCAG 2.2, 2.5.8).
+# The controls that are smaller than 24 px with a font of one pixel, as the size of a target must not depend
+# on the fonts. A control within a sentence is exempt (WCAG 2.2, 2.5.8).
 SMALL = """
 (within) => {
   const tiny = new CSSStyleSheet();
@@ -110,7 +111,7 @@ SMALL = """
 """
 
 
-# The buttons that are narrower than their words.
+# The buttons that are narrower than their text.
 CUT = """
 () => [...document.querySelectorAll("button, summary, .btn, [role=button]")]
   .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth && each.clientWidth)
@@ -119,10 +120,10 @@ CUT = """
 
 
 def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, grid: Sandbox) -> None:
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     sandbox = live(*story())
     wait_for_story(screen)
-    complaints.look("live")
+    violations.look("live")
     for state, opener, shown in (
         ("play", ".mark.preempting", "#play"),
         ("scores", ".mark.bound", "#detail .matrix"),
@@ -136,11 +137,11 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
             screen.locator("#t-more > summary").click()
         screen.locator(opener).first.click()
         expect(screen.locator(shown)).to_be_visible()
-        complaints.look(state, "#detail")
+        violations.look(state, "#detail")
         screen.keyboard.press("Escape")
         expect(screen.locator("#detail")).to_be_empty()
     screen.locator("#keys summary").click()
-    complaints.look("keys", "#keys")
+    violations.look("keys", "#keys")
     screen.locator("#keys summary").click()
     more = screen.locator("#t-more > summary")
     for opener in screen.locator(".create > a:not(.roomy), #t-more a[data-dialog]").all():
@@ -150,16 +151,16 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
         expect(screen.locator("dialog[open] form").first).to_be_visible()
         for fold in screen.locator("dialog[open] summary").all():
             fold.click()
-        complaints.look(str(opener.get_attribute("href")), "dialog[open]")
+        violations.look(str(opener.get_attribute("href")), "dialog[open]")
         screen.keyboard.press("Escape")
         expect(screen.locator("dialog[open]")).to_have_count(0)
     more.click()
     screen.get_by_role("link", name="All objects").click()
     expect(screen.locator("#kinds-panel")).to_be_visible()
-    complaints.look("kinds", "#detail")
+    violations.look("kinds", "#detail")
     screen.locator("#kinds-panel").get_by_role("link", name="PriorityClass").click()
     expect(screen.locator("#objects-panel")).to_be_visible()
-    complaints.look("objects", "#detail")
+    violations.look("objects", "#detail")
     screen.keyboard.press("Escape")
     moment = f"/s/{sandbox.name}/at/{sandbox.trace_head() - 3}/"
     for path in (
@@ -171,11 +172,11 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
         f"{moment}branch/",
     ):
         screen.goto(path)
-        complaints.look(path)
-    assert complaints.found == []
+        violations.look(path)
+    assert violations.found == []
 
 
-def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: Open) -> None:
+def test_tab_reaches_every_control_in_order_with_visible_focus(screen: Page, live: Open) -> None:
     sandbox = live(*story())
     wait_for_story(screen)
     rooms: list[str] = []
@@ -184,7 +185,7 @@ def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: O
         here = screen.evaluate(WALK)
         if here is None:
             break
-        assert here["seen"], f"the focus is not seen on {here['html']}"
+        assert here["seen"], f"the focus is not visible on {here['html']}"
         if not rooms or rooms[-1] != here["room"]:
             rooms.append(here["room"])
     else:
@@ -196,7 +197,7 @@ def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: O
     screen.keyboard.press("Enter")
     expect(screen.locator("#main")).to_be_focused()
 
-    # A panel that is drawn anew under the reader's hands keeps the focus where it was.
+    # A panel that is replaced while one of its elements has the focus keeps the focus.
     screen.locator(".node .pod.running").first.press("Enter")
     link = screen.locator("#pod-panel .headline a")
     link.focus()
@@ -205,7 +206,7 @@ def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: O
     expect(link).to_be_focused()
     screen.keyboard.press("Escape")
 
-    # Single keys can be turned off, and stay so.
+    # Single-character keys can be turned off, and stay off.
     screen.locator("#keys summary").click()
     screen.get_by_label("Enable single-key shortcuts").uncheck()
     screen.locator("#keys summary").click()
@@ -233,14 +234,14 @@ WALK = """
 """
 
 
-def test_a_screen_reader_hears_the_cycle_and_is_not_flooded(screen: Page, live: Open) -> None:
-    """The browser's clock is the test's: how long the pods take is no matter."""
+def test_the_live_region_announces_at_most_one_cycle_in_five_seconds(screen: Page, live: Open) -> None:
+    """The test sets the browser's clock, so the time that the pods take does not matter."""
     screen.clock.install()
     sandbox = live(node("node-1", "100"))
     screen.clock.pause_at(datetime.now() + timedelta(hours=1))
     screen.evaluate(
-        "window.heard = []; const spoken = document.getElementById('spoken');"
-        "new MutationObserver(() => window.heard.push(spoken.textContent))"
+        "window.announced = []; const spoken = document.getElementById('spoken');"
+        "new MutationObserver(() => window.announced.push(spoken.textContent))"
         ".observe(spoken, { childList: true, characterData: true, subtree: true })"
     )
     sentence = screen.locator("#cycle .headline")
@@ -253,17 +254,19 @@ def test_a_screen_reader_hears_the_cycle_and_is_not_flooded(screen: Page, live: 
 
     first = [bind(f"pod-{number}") for number in range(6)]
     screen.clock.run_for(1)
-    assert screen.evaluate("window.heard") == [first[-1]]
+    assert screen.evaluate("window.announced") == [first[-1]]
     then = [bind(f"pod-{number}") for number in range(6, 12)]
     screen.clock.run_for(4_900)
-    assert screen.evaluate("window.heard") == [first[-1]], "one sentence in five seconds"
+    assert screen.evaluate("window.announced") == [first[-1]], "one message in five seconds"
     screen.clock.run_for(100)
-    assert screen.evaluate("window.heard") == [first[-1], then[-1]]
-    loud = screen.locator("[aria-live=polite], [aria-live=assertive], [role=status], [role=alert], output")
-    assert loud.locator("#log, .lane, .node, .mark, #cycle").count() == 0
+    assert screen.evaluate("window.announced") == [first[-1], then[-1]]
+    live_regions = screen.locator(
+        "[aria-live=polite], [aria-live=assertive], [role=status], [role=alert], output"
+    )
+    assert live_regions.locator("#log, .lane, .node, .mark, #cycle").count() == 0
 
 
-def test_narrow_windows_lose_nothing_and_nothing_moves_for_those_who_ask(screen: Page, live: Open) -> None:
+def test_narrow_windows_show_everything_and_reduced_motion_stops_animations(screen: Page, live: Open) -> None:
     """320 px are 1280 at 400 %, 640 px at 200 % (1.4.10, 1.4.4)."""
     sandbox = live(*story())
     expect(screen.locator(".mark.preempting")).to_have_count(1)
@@ -291,7 +294,7 @@ def test_narrow_windows_lose_nothing_and_nothing_moves_for_those_who_ask(screen:
     assert screen.evaluate("document.getAnimations().length") == 0
 
 
-def test_the_language_is_chosen_on_the_page_and_frames_come_in_it(screen: Page, live: Open) -> None:
+def test_the_language_is_chosen_on_the_page_and_frames_have_it(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"))
     screen.get_by_role("button", name="中文").click()
     expect(screen.locator("#connection")).to_have_text("实时")
@@ -299,13 +302,13 @@ def test_the_language_is_chosen_on_the_page_and_frames_come_in_it(screen: Page, 
     write.create(sandbox, [pod("web"), pod("big", "8")])
     expect(screen.locator("#log")).to_contain_text("web 已绑定到 node-1。")
     expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("1 个节点 cpu 不足")
-    complaints = Complaints(screen)
-    complaints.look("Chinese")
+    violations = Violations(screen)
+    violations.look("Chinese")
     screen.get_by_text("更多", exact=True).first.click()
     screen.get_by_role("link", name="+ 节点").click()
     expect(screen.locator("#dialog-title")).to_have_text("新建节点")
-    complaints.look("Chinese form")
-    assert complaints.found == []
+    violations.look("Chinese form")
+    assert violations.found == []
     screen.keyboard.press("Escape")
     screen.get_by_role("button", name="EN", exact=True).click()
     expect(screen.locator("#connection")).to_have_text("live")

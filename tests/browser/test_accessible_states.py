@@ -1,4 +1,4 @@
-"""axe-core over the states of the page that take several steps to reach, in both languages."""
+"""axe-core on the states of the page that need several steps, in both languages."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.processes import Process
 from tests.waiting import eventually
 
 from .conftest import Open, node, pod
-from .test_accessibility import Complaints, story, wait_for_story
+from .test_accessibility import Violations, story, wait_for_story
 
 pytestmark = pytest.mark.browser
 
@@ -29,7 +29,7 @@ def choose_language(screen: Page, label: str) -> None:
 def test_axe_finds_nothing_in_the_table_the_play_and_the_projector_view(
     screen: Page, live: Open, language: str
 ) -> None:
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     live(*story())
     wait_for_story(screen)
     choose_language(screen, language)
@@ -37,13 +37,13 @@ def test_axe_finds_nothing_in_the_table_the_play_and_the_projector_view(
     screen.keyboard.press("t")
     table = screen.locator("#detail #node-table")
     expect(table.locator("tbody tr")).to_have_count(4)
-    complaints.look("table", "#detail")
+    violations.look("table", "#detail")
     table.get_by_role("searchbox").fill("node-1")
     expect(table.locator("tbody tr")).to_have_count(1)
-    complaints.look("table, searched", "#detail")
+    violations.look("table, searched", "#detail")
     table.get_by_role("searchbox").fill("nowhere")
     expect(table.locator("tbody tr", has_text="node-")).to_have_count(0)
-    complaints.look("table, nothing found", "#detail")
+    violations.look("table, nothing found", "#detail")
     table.locator("[data-panel-title]").focus()
     screen.keyboard.press("Escape")
     expect(table).not_to_be_visible()
@@ -54,35 +54,37 @@ def test_axe_finds_nothing_in_the_table_the_play_and_the_projector_view(
     expect(scenes.first).to_be_visible()
     steps = scenes.count()
     assert steps > 1
-    complaints.look("step 1", "#main")
+    violations.look("step 1", "#main")
     for number in range(2, steps + 1):
         screen.locator("#play [data-go=on]").click()
         expect(scenes.nth(number - 1)).to_be_visible()
-        complaints.look(f"step {number}", "#main")
+        violations.look(f"step {number}", "#main")
     screen.keyboard.press("Escape")
     expect(screen.locator("#play")).to_have_count(0)
 
     screen.keyboard.press("v")
     expect(screen.locator("body")).to_have_class(re.compile(r"\bprojector\b"))
-    complaints.look("projector")
-    assert complaints.found == []
+    violations.look("projector")
+    assert violations.found == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_axe_finds_nothing_in_the_follow_up_of_a_change_that_did_not_help(
     screen: Page, live: Open, job_runner: Process, language: str
 ) -> None:
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     sandbox = live(node("node-1", "4"), pod("old", "3"))
     choose_language(screen, language)
     eventually(lambda: (sandbox.get("pods", "default/old") or {"spec": {}})["spec"].get("nodeName"), "bound")
     write.create(sandbox, [pod("first", "3"), pod("big", "4")])
     screen.locator("#lane-unschedulable .chip a", has_text="big").click()
     screen.locator("#suppose-ask").click()
-    deletion = screen.locator("#pod-panel .offers li", has_text="old").filter(has_text="first")  # the rival
+    deletion = screen.locator("#pod-panel .offers li", has_text="old").filter(
+        has_text="first"
+    )  # the other pod
     expect(deletion).to_be_visible()
-    complaints.look("offers", "#detail")
+    violations.look("offers", "#detail")
     deletion.get_by_role("button").first.click()
     expect(screen.locator("#pod-panel .follow-up.failed")).to_contain_text("node-1")
-    complaints.look("it did not help", "#detail")
-    assert complaints.found == []
+    violations.look("it did not help", "#detail")
+    assert violations.found == []

@@ -1,4 +1,4 @@
-"""The bar at the top: nothing in it is cut off, its menus fit and close, a branch leads to its parent."""
+"""The bar at the top: nothing in it is cut off, its menus fit and close, and a branch links to its parent."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -17,7 +17,7 @@ CLIPPED = """() => [...document.querySelectorAll(".bar *")]
         || each.getBoundingClientRect().right > innerWidth
         || each.getBoundingClientRect().bottom > innerHeight)
     .map(each => each.outerHTML.slice(0, 120))"""
-"""What the bar shows in part."""
+"""The elements of the bar that are cut off."""
 
 
 def test_the_bar_shows_every_name_in_full(screen: Page, live: Open, store: Store, sandbox_name: str) -> None:
@@ -75,7 +75,7 @@ def test_menus_fit_the_window_and_close(screen: Page, live: Open, size: tuple[in
         screen.keyboard.press("Escape")
         expect(content).to_be_hidden()
         expect(summary).to_be_focused()
-        # Escape first closes the menu, wherever the focus is, and only then a panel.
+        # Escape closes the menu first, for any focused element, and then a panel.
         summary.click()
         screen.evaluate("document.activeElement.blur()")
         screen.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-"""The command bar from the keyboard, kubectl's lines to copy, and the way to permalinks."""
+"""The command bar by keyboard, kubectl commands to copy, and the links to permalinks."""
 
 import re
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from schedviz.loop.clock import pause
 
 from .conftest import Open, node, pod
-from .test_accessibility import URGENT, Complaints
+from .test_accessibility import URGENT, Violations
 
 pytestmark = pytest.mark.browser
 
@@ -35,8 +35,8 @@ CLOSE_AFTER_SWAP = """
 """
 
 
-def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
-    complaints = Complaints(screen)
+def test_the_command_bar_does_everything_that_the_page_does(screen: Page, live: Open) -> None:
+    violations = Violations(screen)
     sandbox = live(URGENT, node("node-1"), node("node-2"))
     field, options, said = (screen.locator(f"#command-{part}") for part in ("text", "options", "said"))
 
@@ -48,7 +48,7 @@ def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
     expect(field).to_be_focused()
     expect(field).to_have_attribute("aria-expanded", "true")
 
-    # Completed by the arrows, word by word.
+    # The arrow keys complete the line word by word.
     field.press_sequentially("create pod web --pri")
     expect(options.get_by_role("option")).to_have_count(1)
     screen.keyboard.press("ArrowDown")
@@ -57,7 +57,7 @@ def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
     expect(options).to_contain_text("urgent")
     screen.keyboard.press("ArrowDown")
     expect(field).to_have_attribute("aria-activedescendant", "command-option-1")
-    complaints.look("completions", "dialog[open]")
+    violations.look("completions", "dialog[open]")
     screen.keyboard.press("Tab")
     expect(field).to_have_value("create pod web --priority urgent ")
     expect(field).to_be_focused()
@@ -75,9 +75,9 @@ def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
     expect(field).to_have_value("speed 1000")
     run("get nodes")
     expect(said.locator("pre").first).to_contain_text("Ready,SchedulingDisabled")
-    complaints.look("a table", "dialog[open]")
+    violations.look("a table", "dialog[open]")
 
-    # What was run comes back.
+    # The history has the lines that were run.
     for line in ("get nodes", "speed 1000", "cordon node-1"):
         screen.keyboard.press("ArrowUp")
         expect(field).to_have_value(line)
@@ -94,11 +94,13 @@ def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
     run("theme dark")
     expect(screen.locator('link[href*="dark"]:not([media])')).to_have_count(1)
     expect(screen.locator("#connection")).to_have_text("live")
-    assert complaints.found == []
+    assert violations.found == []
     assert sandbox.get("pods", "default/web")
 
 
-def test_a_dialog_closed_while_its_next_form_settles_stays_closed(screen: Page, live: Open) -> None:
+def test_a_dialog_that_is_closed_while_htmx_settles_its_next_form_stays_closed(
+    screen: Page, live: Open
+) -> None:
     live(node("node-1"))
     screen.keyboard.press("/")
     field = screen.locator("#command-text")
@@ -112,7 +114,7 @@ def test_a_dialog_closed_while_its_next_form_settles_stays_closed(screen: Page, 
     expect(field).to_be_focused()
 
 
-def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_away(
+def test_forms_and_pods_are_shown_as_kubectl_commands_and_the_log_links_to_permalinks(
     screen: Page, live: Open
 ) -> None:
     screen.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -134,12 +136,12 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     button.evaluate(TEXTS)
     button.click()
     expect(screen.locator("#announce")).to_have_text("copied")
-    assert screen.evaluate("window.texts[0]") == "copied", "the button says so for a while"
+    assert screen.evaluate("window.texts[0]") == "copied", "the button says so for some seconds"
     copied = screen.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("kubectl apply -f - <<'EOF'\napiVersion: v1\nkind: Pod\nmetadata:\n")
     assert copied.endswith("\nEOF")
 
-    # From the log to the permalink, from the gone victim's address to who evicted it.
+    # The log links to the permalink. The page of the deleted victim says which pod preempted it.
     eviction = screen.locator("#log li", has_text="batch evicted from node-1 for web")
     expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
     eviction.locator(".cycle-link").click()
@@ -151,8 +153,8 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     gone = screen.locator("#detail")
     expect(gone).to_contain_text("Pod batch no longer exists.")
     expect(gone.locator(".headline")).to_contain_text("evicted from node-1 for web")
-    complaints = Complaints(screen)
-    complaints.look("a gone pod", "#detail")
+    violations = Violations(screen)
+    violations.look("a gone pod", "#detail")
     gone.get_by_role("link", name="Why this pod, step by step").click()
     expect(screen.locator("#play .scene:visible")).to_contain_text("is removed")
 
@@ -163,7 +165,7 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     printed = panel.locator("#pod-output-1")
     expect(printed).to_contain_text(re.compile(r"^Name: +web$", re.MULTILINE))
     expect(printed).to_contain_text("0/1 nodes are available: 1 Insufficient cpu.")
-    complaints.look("kubectl", "#pod-kubectl")
+    violations.look("kubectl", "#pod-kubectl")
     panel.get_by_role("button", name="Copy").last.click()
     assert screen.evaluate("navigator.clipboard.readText()") == "kubectl delete pod web"
-    assert complaints.found == []
+    assert violations.found == []

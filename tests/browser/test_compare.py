@@ -1,4 +1,4 @@
-"""Compare, on its page: asked for, under way, and the result; also of a sandbox."""
+"""The page of comparisons: the form, a running comparison and the result; also for a sandbox."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -6,19 +6,19 @@ from playwright.sync_api import Page, expect
 from tests.processes import Process
 
 from .conftest import Open, node, pod
-from .test_accessibility import Complaints
+from .test_accessibility import Violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("job_runner")]
 
 
 @pytest.fixture
 def form(page: Page) -> Page:
-    """Its console may complain: the browser does of every refusal (422)."""
+    """Errors in its console are allowed: the browser logs each response 422."""
     page.goto("/compare/")
     return page
 
 
-def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_part(form: Page) -> None:
+def test_a_comparison_of_two_queues_says_which_pods_starve_and_where_the_two_differ(form: Page) -> None:
     form.get_by_label("Objects to run").select_option(label="Starvation in a FIFO queue")
     form.get_by_label("Simulated time").fill("2 minutes")
     form.get_by_role("button", name="Compare").click()
@@ -51,9 +51,9 @@ def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_p
     assert dashes[0] == "none" != dashes[1]
     pending.get_by_text("As a table").click()
     expect(pending.get_by_role("row", name="2m0s")).to_be_visible()
-    complaints = Complaints(form)
-    complaints.look("comparison")
-    assert complaints.found == []
+    violations = Violations(form)
+    violations.look("comparison")
+    assert violations.found == []
     form.get_by_role("link", name="Both decisions").click()
     for side in ("A", "B"):
         expect(
@@ -63,7 +63,7 @@ def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_p
         form.set_viewport_size({"width": width, "height": 740})
         assert form.evaluate("document.scrollingElement.scrollWidth") <= width
     form.reload()
-    assert form.url.partition("#")[0] == address  # it has an address, and is kept there
+    assert form.url.partition("#")[0] == address  # the result has an address, at which it is kept
     expect(form.locator(".verdict-line")).to_be_visible()
 
 

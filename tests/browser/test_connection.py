@@ -28,7 +28,7 @@ def serve(port: int, log: Path) -> Process:
 
 
 def places(page: Page) -> list[object]:
-    """Where everything is that can be pressed or typed into, and each section of the page."""
+    """The places of all controls and fields, and of each section of the page."""
     found: list[object] = page.evaluate(
         """() => [...document.querySelectorAll(".bar > *, .bar :is(button, a, select), .page > section")]
             .filter((each) => each.checkVisibility())
@@ -42,14 +42,14 @@ def clock(page: Page) -> str:
 
 
 def expect_the_clock_to_stand(page: Page) -> None:
-    """Until the page asks again what is away, its clock has the same time."""
+    """The clock shows the same time until the page asks again which process is away."""
     stands = clock(page)
     with page.expect_request("**/readyz"):
         pass
     assert clock(page) == stands
 
 
-def test_a_page_without_its_server_stops_its_clock_moves_nothing_and_finds_back(
+def test_a_page_without_its_server_stops_its_clock_keeps_its_layout_and_reconnects(
     browser: Browser, worker: Process, store: Store, sandbox_name: str, tmp_path: Path
 ) -> None:
     port = free_port()
@@ -74,7 +74,7 @@ def test_a_page_without_its_server_stops_its_clock_moves_nothing_and_finds_back(
     store.delete(sandbox_name)
 
 
-def test_a_stream_that_falls_silent_is_noticed_though_it_stays_open(
+def test_the_page_notices_an_open_stream_on_which_nothing_arrives(
     browser: Browser, stack: str, store: Store, sandbox_name: str
 ) -> None:
     sandbox = write.create_sandbox(store, Meta(sandbox_name), [node("node-1")])
@@ -95,7 +95,7 @@ def test_a_stream_that_falls_silent_is_noticed_though_it_stays_open(
     page.route_web_socket("**/live/*", pass_on)
     page.goto(f"/s/{sandbox_name}/")
     expect(page.locator("#connection")).to_have_text("live")
-    # Nothing happens in this sandbox, and yet the server is heard.
+    # Nothing happens in this sandbox, but the server sends a message from time to time.
     eventually_in(page, lambda: "beat" in passed, "a beat comes")
     silent.append(True)
     expect(page.locator("#connection")).to_have_text(NOT_LIVE)
@@ -130,7 +130,7 @@ def test_pages_say_whether_redis_or_the_workers_are_away_and_recover_by_themselv
         redis.stop()
         expect(trouble).to_contain_text("Redis does not answer")
         assert places(live) == before
-        # A request that fails meanwhile does not take the notice away.
+        # A request that fails meanwhile does not remove the notice.
         live.route("**/guide/*", lambda route: route.abort())
         with live.expect_event("requestfailed"):
             live.evaluate(ASK_GUIDE)
@@ -159,7 +159,7 @@ def test_pages_say_whether_redis_or_the_workers_are_away_and_recover_by_themselv
         redis.stop()
 
 
-def test_the_page_of_a_deleted_sandbox_closes_its_controls_and_leads_home(
+def test_the_page_of_a_deleted_sandbox_disables_its_controls_and_links_to_the_home_page(
     screen: Page, live: Open, store: Store
 ) -> None:
     sandbox = live(node("node-1"))

@@ -1,4 +1,4 @@
-"""The course as learners have it: a lesson and a level to their ends by the page, in Chinese."""
+"""A lesson and a level, each done on the page to the end, in Chinese."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_a_lesson_and_a_level_in_chinese(learner: Page) -> None:
     expect(page.locator("#lesson-end")).to_contain_text("达到标准")
 
 
-def test_the_end_of_a_lesson_comes_into_sight_and_back_stays_where_it_is(learner: Page) -> None:
+def test_the_end_of_a_lesson_is_scrolled_into_view_and_going_back_does_not_scroll(learner: Page) -> None:
     page = learner
     page.set_viewport_size({"width": 1280, "height": 560})
     begin(page, "older-queues")

@@ -1,4 +1,4 @@
-"""A watch that breaks, a node that fails and one that is short of memory: by button. And a loop that
+"""Buttons that interrupt the watch, make a node fail and set memory pressure; and a sandbox whose loop
 failed."""
 
 import pytest
@@ -16,7 +16,7 @@ from .conftest import Open, node, pod
 pytestmark = pytest.mark.browser
 
 
-def test_what_may_go_wrong_is_a_button_away(screen: Page, live: Open) -> None:
+def test_buttons_cause_and_repair_failures_of_watch_and_node(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), pod("web"))
     expect(screen.locator("#log")).to_contain_text("web bound to node-1.")
     screen.locator("#informer-word").click()
@@ -53,7 +53,7 @@ def test_what_may_go_wrong_is_a_button_away(screen: Page, live: Open) -> None:
 def test_a_sandbox_whose_loop_failed_says_so_until_it_runs_again(
     screen: Page, store: Store, sandbox_name: str
 ) -> None:
-    """The worker has not got the plugin that the configuration enables."""
+    """The worker lacks the plugin that the configuration enables."""
     unknown = {"multiPoint": {"enabled": [{"name": "Elsewhere"}]}}
     config = {"apiVersion": API_VERSION, "kind": "KubeSchedulerConfiguration"}
     meta = Meta(sandbox_name, config={**config, "profiles": [{"plugins": unknown}]})

@@ -1,4 +1,4 @@
-"""A newcomer's way: from the home page to a preemption of their own, and to why it went as it did."""
+"""A first visit: from the home page to a preemption that the visitor causes, and to its explanation."""
 
 import re
 
@@ -9,7 +9,7 @@ from schedviz.store import Store
 from schedviz.web import examples
 from simulator.trace import Bound
 
-from .test_accessibility import Complaints
+from .test_accessibility import Violations
 
 pytestmark = pytest.mark.browser
 
@@ -33,13 +33,13 @@ PRIMARY = """
   return each.checkVisibility() && getComputedStyle(each).backgroundColor === accent;
 }).map((each) => each.textContent.trim())
 """
-"""The words of the buttons that have the colour of the primary action."""
+"""The texts of the buttons in the colour of the primary action."""
 
 
-def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
+def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_reads_why(
     screen: Page, store: Store
 ) -> None:
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     screen.add_init_script(COUNT)
     screen.goto("/")
     assert screen.evaluate(PRIMARY) == ["Cause a preemption"]
@@ -50,16 +50,16 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     box, hint = screen.locator("#guide"), screen.locator("#hint")
     expect(box).to_contain_text("Goal")
     expect(hint).not_to_be_visible()
-    assert screen.evaluate(PRIMARY) == ["Create your pod"], "empty panels do not compete"
+    assert screen.evaluate(PRIMARY) == ["Create your pod"], "empty panels have no primary action"
     box.get_by_role("link", name="Create your pod").click()
     expect(screen.get_by_label("Name", exact=True)).to_have_value("my-pod")
     expect(screen.get_by_label("PriorityClass")).to_have_value("important")
     screen.get_by_role("button", name="Create").click()
 
-    # The pod is marked where it is: in the queue, in its cycle, on its node.
+    # The pod is marked in the queue, in its cycle and on its node.
     expect(screen.locator("#lane-activeQ .chip[data-own='your pod']")).to_contain_text("my-pod")
     expect(box.locator("[aria-current=step]")).to_have_text("queue")
-    complaints.look("in the queue", "#guide")
+    violations.look("in the queue", "#guide")
     box.get_by_role("button", name="Run the next scheduling cycle").click()
     expect(box.locator("[aria-current=step]")).to_have_text("cycle")
     expect(box).to_contain_text("The scheduler chose node-2 and evicts batch")
@@ -74,9 +74,9 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     assert len(bound) == 1
     assert opened < bound[0] < opened + SECONDS_AT_MOST * 1_000_000
     assert screen.evaluate(PRIMARY) == ["Next: PodDisruptionBudgets"]
-    complaints.look("the end", "#guide")
+    violations.look("the end", "#guide")
 
-    # The page knows the pod after a reload; the open panel has the one primary action.
+    # The pod is marked after a reload, too. The open panel has the only primary action.
     screen.reload()
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator(".node .pod[data-own='your pod']")).to_contain_text("my-pod")
@@ -91,8 +91,8 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     expect(screen.locator("body.past .moment-bar")).to_be_visible()
     expect(box.get_by_role("button", name="Start again")).to_be_visible()
 
-    # On to the next example, from the past moment too; and away from it: the box leaves when something else
-    # is done.
+    # The box links to the next example, also at the past moment. It is removed when the visitor does
+    # something else.
     screen.reload()
     expect(screen.locator("body.past .moment-bar")).to_be_visible()
     box.get_by_role("button", name="Next: PodDisruptionBudgets").click()
@@ -104,14 +104,14 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     expect(box.locator(".guide")).to_have_count(0)
     expect(hint).to_be_visible()
 
-    # Who wants no hints has none, from then on.
+    # A visitor who closes the hints gets no more of them.
     hint.get_by_role("button", name="Hide hints").click()
     expect(hint).not_to_be_visible()
     screen.reload()
     expect(screen.locator("#connection")).to_have_text("live")
     expect(hint).not_to_be_visible()
 
-    # Every example starts over from the menu.
+    # The menu starts every example over.
     screen.locator("#t-more > summary").click()
     screen.get_by_role("link", name="Start over…").click()
     with screen.expect_navigation():
@@ -122,4 +122,4 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
         if examples.is_example(meta):
             store.delete(meta.name)
     expect(screen.locator("#connection")).to_have_text(re.compile("deleted"))
-    assert complaints.found == []
+    assert violations.found == []

@@ -25,14 +25,14 @@ def test_a_usual_pod_takes_two_clicks(screen: Page, live: Open) -> None:
     expect(screen.locator(".node .pod")).to_have_count(1)
 
 
-def test_errors_stand_beside_their_fields_until_they_are_mended(screen: Page, live: Open) -> None:
+def test_errors_are_shown_beside_their_fields_until_they_are_corrected(screen: Page, live: Open) -> None:
     live(node("node-1"))
     opener = screen.get_by_role("link", name="+ Pod").first
     opener.click()
     dialog = screen.locator("#dialog")
     dialog.get_by_label("Name", exact=True).fill("Not A Name")
     dialog.get_by_label("CPU request").fill("-2")
-    # By key: the answer to what was filled in may move the button while a mouse is pressed on it.
+    # By key: the response to the filled-in field may move the button while the mouse is pressed on it.
     dialog.get_by_role("button", name="Create").press("Enter")
     expect(dialog.locator("#id_name_error")).to_contain_text("RFC 1123")
     expect(dialog.locator("#id_cpu_error")).to_contain_text("must be greater than or equal to 0")
@@ -148,7 +148,7 @@ def test_fields_and_yaml_are_kept_in_step(screen: Page, live: Open) -> None:
     assert sandbox.list("deployments.apps").items[0]["spec"]["template"]["spec"]["hostNetwork"] is True
 
 
-def test_a_budget_is_made_a_drain_obeys_it_and_the_budget_is_edited_away(screen: Page, live: Open) -> None:
+def test_a_budget_is_created_holds_up_a_drain_and_is_edited(screen: Page, live: Open) -> None:
     web = pod("web-1")
     web["metadata"]["labels"] = {"app": "web"}
     live(node("node-1"), web, pod("batch-1"))
@@ -184,14 +184,14 @@ def test_a_budget_is_made_a_drain_obeys_it_and_the_budget_is_edited_away(screen:
     expect(panel.locator(".drained")).to_contain_text("The node is drained.")
 
 
-def test_an_edit_meets_another_and_nothing_of_either_is_lost(screen: Page, live: Open) -> None:
+def test_two_edits_of_one_object_at_the_same_time_are_merged(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"))
     screen.locator(".node header a").click()
     screen.locator("#detail").get_by_role("link", name="Edit").click()
     dialog = screen.locator("#dialog")
     dialog.get_by_label("CPU", exact=True).fill("6")
     write.patch(sandbox, "nodes", "node-1", {"spec": {"unschedulable": True}})
-    # The node lifecycle controller taints it: another change, which would be in the way of the second Save.
+    # The node lifecycle controller taints it. This other change would conflict with the second Save.
     eventually(lambda: (sandbox.get("nodes", "node-1") or {})["spec"].get("taints"), "the taint is there")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog.locator(".changes")).to_contain_text("spec.unschedulable")
@@ -205,7 +205,7 @@ def test_an_edit_meets_another_and_nothing_of_either_is_lost(screen: Page, live:
     assert (stored["spec"]["unschedulable"], stored["status"]["allocatable"]["cpu"]) == (True, "6")
 
 
-def test_the_scheduler_starts_anew_with_the_configuration_that_is_applied(screen: Page, live: Open) -> None:
+def test_the_scheduler_restarts_with_the_configuration_that_is_applied(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), node("node-2", cpu="8"), pod("first", nodeName="node-2"))
     screen.locator("#t-more > summary").click()
     screen.get_by_role("link", name="Scheduler configuration").click()
@@ -249,7 +249,7 @@ def test_a_pod_is_deleted_and_leaves_after_its_grace_period(screen: Page, live: 
     expect(screen.locator("#detail")).to_contain_text("no longer exists")
 
 
-def test_a_panel_is_read_anew_after_the_last_of_several_frames(screen: Page, live: Open) -> None:
+def test_a_panel_is_loaded_again_after_the_last_of_several_frames(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), pod("web", nodeName="node-1"))
     screen.locator(".node .pod.running", has_text="web").click()
     expect(screen.locator("#detail .yaml")).to_contain_text("name: web")
@@ -288,7 +288,7 @@ def test_everything_can_be_done_from_the_keyboard(screen: Page, live: Open) -> N
     expect(screen.get_by_role("button", name="Pause")).to_be_visible()
 
 
-def test_the_focus_outlives_the_swap_of_what_has_it(screen: Page, live: Open) -> None:
+def test_the_focus_stays_when_the_focused_element_is_swapped(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), pod("web"))
     block = screen.locator(".node .pod.running", has_text="web")
     block.focus()
@@ -303,7 +303,7 @@ def test_the_clock_stops_and_runs_faster(screen: Page, live: Open) -> None:
     expect(screen.get_by_role("button", name="Resume")).to_be_visible()
     shown = screen.locator(".clock").text_content()
     screen.locator("#t-speed").select_option("10.0")
-    # The select has the new value before the server does.
+    # The select shows the new value before the server has it.
     eventually(lambda: sandbox.clock().speed == 10.0, "the speed is set")
     expect(screen.locator("#t-speed")).to_have_value("10.0")
     assert screen.locator(".clock").text_content() == shown
@@ -311,9 +311,7 @@ def test_the_clock_stops_and_runs_faster(screen: Page, live: Open) -> None:
     expect(screen.locator(".clock")).not_to_have_text(shown or "")
 
 
-def test_without_scripts_the_pages_do_the_same(
-    browser: Browser, stack: str, store: Store, sandbox_name: str
-) -> None:
+def test_forms_work_without_scripts(browser: Browser, stack: str, store: Store, sandbox_name: str) -> None:
     write.create_sandbox(store, Meta(sandbox_name), [node("node-1")])
     context = browser.new_context(base_url=stack, java_script_enabled=False)
     page = context.new_page()

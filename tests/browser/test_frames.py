@@ -1,4 +1,4 @@
-"""Frames in a browser: what changed is changed in place, and a hidden tab gets none."""
+"""Frames in a browser: they change the changed parts only, and a hidden tab gets none."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -41,7 +41,7 @@ def test_rows_change_in_place_in_the_order_that_was_chosen(screen: Page, live: O
     expect(heading).to_be_focused()
 
 
-def test_a_line_that_stands_stays_the_same_element(screen: Page, live: Open) -> None:
+def test_an_unchanged_line_stays_the_same_element(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("big", "3"))
     line = screen.locator("#log li", has_text="big fits no node")
     line.get_by_text("original message").click()
@@ -88,7 +88,8 @@ def test_a_page_whose_sandbox_is_behind_its_clock_says_so_and_moves_nothing(
     state = screen.locator("#connection")
 
     def set_late(late: bool) -> None:
-        """As the loop does. Nothing is due in this sandbox, so the loop itself is not woken."""
+        """Set the clock late, as the loop does it. Nothing is due in this sandbox, so the loop is not
+        woken."""
         clock = sandbox.clock()
         assert sandbox.set_clock(clock.judged(late=late), clock)
         ring(sandbox.name)
@@ -99,7 +100,7 @@ def test_a_page_whose_sandbox_is_behind_its_clock_says_so_and_moves_nothing(
     expect(state).to_have_text("catching up")
     expect(state.locator("span")).to_be_in_viewport(ratio=1)
     assert places(screen) == before
-    # A frame that comes in time does not change it.
+    # A frame that arrives in time does not change it.
     screen.evaluate(LATE, 0)
     expect(state).to_have_text("catching up")
     set_late(False)

@@ -1,4 +1,4 @@
-"""An idea, from what shows it to its page and its live example."""
+"""An idea: the element that shows it, its page and its live example."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -7,25 +7,26 @@ from schedviz.store import Store
 from schedviz.web import examples, ideas
 
 from .conftest import Open, node, pod
-from .test_accessibility import Complaints
+from .test_accessibility import Violations
 
 pytestmark = pytest.mark.browser
 
 
-def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
+def test_an_idea_opens_from_an_element_that_shows_it_and_its_page_has_a_live_example(
     screen: Page, live: Open, store: Store
 ) -> None:
     live(node("node-1"), node("node-2"), pod("web"))
-    # The page is quiet until help is wanted; then each explanation stands where it belongs, and leads on.
+    # The page shows no explanations until Help is pressed. Then each is beside its element, and links to the
+    # idea.
     explained, help_button = screen.locator("a.idea.explained:visible"), screen.locator("#help")
     expect(screen.locator("a.idea:visible")).to_have_count(0)
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     screen.keyboard.press("h")
     expect(help_button).to_have_attribute("aria-pressed", "true")
     for name in ("queue", "priority", "score", "filter"):
         shown = screen.locator(f"a.idea.explained[href='/ideas/{name}/']:visible")
         expect(shown).to_contain_text(ideas.ideas()[name].says)
-    complaints.look("help", "#main")
+    violations.look("help", "#main")
     screen.reload()
     expect(help_button).to_have_attribute("aria-pressed", "true")
     screen.keyboard.press("Escape")
@@ -37,7 +38,7 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     expect(screen.locator("#keys kbd").first).not_to_be_visible()
     screen.locator(".queue > .titled a.idea").click()
     expect(screen.get_by_role("heading", level=1)).to_have_text("The queue")
-    complaints.look("idea")
+    violations.look("idea")
     screen.get_by_role("button", name="Start the example").click()
     frame = screen.frame_locator("iframe[title='Live example: the queue']")
     expect(frame.locator("#connection")).to_have_text("live")
@@ -48,15 +49,16 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
         frame.get_by_role("button", name="Finish cycle").click()
         expect(frame.get_by_role("button", name="Finish cycle")).to_be_enabled()
     expect(frame.locator("#lane-unschedulable .chip")).to_contain_text("1 has too little cpu")
-    complaints.look("example")
+    violations.look("example")
 
-    # It runs to its end, and says so. Again starts it over; Next is the next idea, and leaves the frame.
+    # The example runs to its end, and says so. Again starts it over. Next opens the next idea outside of the
+    # frame.
     over = frame.get_by_text("The example has ended.")
     expect(over).to_have_count(0)
     frame.locator("#t-speed").select_option("100.0")
     frame.get_by_role("button", name="Resume").click()
     expect(over).to_be_visible()
-    complaints.look("ended")
+    violations.look("ended")
     with screen.expect_navigation():
         frame.get_by_role("button", name="Start again").click()
     expect(frame.locator("#lane-activeQ .chip")).to_have_count(2)
@@ -75,7 +77,7 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator("#nodes")).to_be_visible()
     expect(screen.locator("#lane-gated .chip")).to_have_count(1)
-    assert complaints.found == []
+    assert violations.found == []
     for meta in store.sandboxes():
         if examples.is_example(meta):
             store.delete(meta.name)

@@ -1,4 +1,4 @@
-"""A real cluster is brought, looked at, started, and taken away again."""
+"""A real cluster is imported, shown, started and exported again."""
 
 import gzip
 import json
@@ -10,19 +10,19 @@ from playwright.sync_api import Page, expect
 from schedviz.store import Store
 from tests.dumps import SECRET, as_list, cluster
 
-from .test_accessibility import Complaints
+from .test_accessibility import Violations
 
 pytestmark = pytest.mark.browser
 
 
-def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
+def test_a_cluster_is_imported_started_and_exported(
     screen: Page, store: Store, sandbox_name: str, tmp_path: Path
 ) -> None:
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     dump = tmp_path / "cluster.json.gz"
     dump.write_bytes(gzip.compress(as_list(cluster()).encode()))
     screen.goto("/")
-    # Without the page's scripts, which come after it, the form would be sent as a page.
+    # Before the page's scripts are loaded, the form would be sent without them.
     with screen.expect_navigation():
         screen.get_by_role("link", name="Import a cluster").click()
     screen.get_by_role("button", name="Create sandbox").click()
@@ -32,7 +32,7 @@ def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
     screen.get_by_role("button", name="Preview").click()
     expect(screen.locator("#outcome")).to_contain_text("13 of 19 objects, of 6 kinds")
     expect(screen.locator("#outcome")).to_contain_text("nothing is stored yet")
-    complaints.look("looked at")
+    violations.look("looked at")
     for width in (320, 390):
         screen.set_viewport_size({"width": width, "height": 720})
         assert screen.evaluate("document.scrollingElement.scrollWidth") <= width
@@ -44,13 +44,13 @@ def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
     expect(screen.locator(".node")).to_have_count(3)
     expect(screen.locator(".node", has_text="gke-main-pool-1").locator(".pod.running")).to_have_count(2)
     expect(screen.locator("#lane-activeQ .chip")).to_contain_text("waits")
-    complaints.look("taken over", "#detail")
+    violations.look("taken over", "#detail")
     screen.locator("#panel-back").click()
 
     screen.locator("#t-more > summary").click()
     screen.get_by_role("link", name="Download").click()
     expect(screen.locator("#download-panel")).to_be_visible()
-    complaints.look("download", "#detail")
+    violations.look("download", "#detail")
     taken: dict[str, bytes] = {}
     for name in ("Objects (JSON)", "Manifests (YAML)", "Picture (SVG)", "PNG", "Trace (JSON Lines)"):
         with screen.expect_download() as waited:
@@ -62,7 +62,7 @@ def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
     assert len(json.loads(taken[".objects.json"])["items"]) > 13
     assert taken[".nodes.png"].startswith(b"\x89PNG")
     assert b"gke-main-pool-1" in taken[".nodes.svg"]
-    assert store.sandbox(sandbox_name).clock().paused, "nothing has moved"
+    assert store.sandbox(sandbox_name).clock().paused, "nothing has changed"
 
     screen.keyboard.press("Escape")
     screen.keyboard.press("Space")
@@ -79,4 +79,4 @@ def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
     expect(screen.locator(".node")).to_have_count(3)
     for name in (sandbox_name, f"{sandbox_name[:50]}-2"):
         store.delete(name)
-    assert complaints.found == []
+    assert violations.found == []

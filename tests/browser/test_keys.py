@@ -14,7 +14,7 @@ from .conftest import Open, node, pod
 
 pytestmark = pytest.mark.browser
 
-# The keys of controls that exist, by the registry and by the attribute that assistive technology reads.
+# The keys of the existing controls, from the registry and from the attribute aria-keyshortcuts.
 KEYS = """
 async () => {
   const registry = document.querySelector("[rel=modulepreload][href$='/registry.js']");
@@ -49,7 +49,7 @@ def forms_of(urls: list[str]) -> list[str]:
     return [found[1] for url in urls if (found := re.search(r"/s/[^/]+/(new/.*|command/)$", url))]
 
 
-def test_the_list_of_keys_has_those_that_act(screen: Page, live: Open) -> None:
+def test_the_list_of_keys_has_the_keys_of_enabled_controls(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("big", "8"))
     expect(screen.locator("#lane-unschedulable .chip")).to_be_visible()
     check_keys(screen, [*TIME, "p", "c", "n", "b", "y", "/", "h", "?", "f", "t", "v", *TRAVEL])
@@ -64,7 +64,7 @@ def test_the_list_of_keys_has_those_that_act(screen: Page, live: Open) -> None:
     check_keys(screen, ["h", "?", "l", "f", "t", "v", *TRAVEL, "Space"])
 
 
-def test_the_list_of_keys_has_those_of_the_grid(screen: Page, store: Store, sandbox_name: str) -> None:
+def test_the_list_of_keys_has_the_keys_of_the_grid(screen: Page, store: Store, sandbox_name: str) -> None:
     write.create_sandbox(store, Meta(sandbox_name), [node(f"n-{number}") for number in range(70)])
     screen.goto(f"/s/{sandbox_name}/")
     expect(screen.locator("#connection")).to_have_text("live")
@@ -91,7 +91,7 @@ def test_keys_do_nothing_in_text_and_with_modifiers(screen: Page, live: Open) ->
     screen.locator("#grouping").focus()
     screen.keyboard.press("c")
     screen.locator("h1").click()
-    # Whatever the keys above had asked for would have been asked for before this.
+    # A request by one of the keys above would have been sent before this one.
     screen.keyboard.press("n")
     expect(screen.locator("#dialog-title")).to_have_text("New Node")
     assert forms_of(urls) == ["new/node/"]
@@ -107,7 +107,7 @@ def test_an_open_dialog_takes_all_keys_and_escape_first(screen: Page, live: Open
     expect(dialog).to_be_visible()
     urls: list[str] = []
     screen.on("request", lambda request: urls.append(request.url))
-    # Wherever the focus is: the keys of the page are not for the dialog.
+    # The keys of the page do not act while the dialog is open, for any focused element.
     screen.locator("#dialog-title").click()
     screen.evaluate("document.activeElement.blur()")
     screen.keyboard.press("n")
@@ -138,7 +138,7 @@ def test_space_opens_a_menu_that_has_the_focus_and_does_not_pause(screen: Page, 
     assert sandbox.clock().paused
 
 
-def test_arrows_go_along_the_timeline(screen: Page, live: Open) -> None:
+def test_arrow_keys_move_along_the_timeline(screen: Page, live: Open) -> None:
     live(node("node-1"), pod("one"), pod("two"))
     marks = screen.locator("#marks > .mark")
     expect(marks).to_have_count(2)

@@ -1,4 +1,5 @@
-"""Thousands of nodes on the real page: smooth while pods are bound, within reach of keyboard and filter."""
+"""Thousands of nodes on the real page: it stays smooth while pods are bound, and keyboard and filter reach
+each node."""
 
 import json
 import re
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.browser
 NODES = 5_000
 PODS = 15_000
 BYTES_AT_MOST = 100_000
-"""Of one frame, most of them the log and the timeline; the whole page has four times as many."""
+"""Bytes of one frame, most of them for the log and the timeline. The whole page has four times as many."""
 MARKED = """
 async (all) => {
   const cells = document.querySelector("[rel=modulepreload][href$='/cells.js']");
@@ -38,8 +39,8 @@ def cluster(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
 
 
 def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, cluster: Sandbox) -> None:
-    """How smooth is measured by ``make smooth``, on a machine that does nothing else; what it rests on holds
-    on any: few elements, small frames, and nothing large is made anew for a pod that is bound."""
+    """The conditions of a smooth page, which hold on any machine: few elements, small frames, and no large
+    part is replaced when a pod is bound. ``make smooth`` measures the page on an idle machine."""
     sizes: list[int] = []
 
     def count(socket: WebSocket) -> None:
@@ -61,14 +62,14 @@ def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, clust
     assert max(sizes) < BYTES_AT_MOST
     assert screen.locator("#grid").evaluate("element => element.kept")
 
-    # Small cells have a shade, and mark only verdicts that few nodes have; the legend explains no pods.
+    # Small cells have a shade, and mark only verdicts that few nodes have. The legend does not explain pods.
     codes = ["AAAAAAAi!", "aaaaaaaA!", "aaaAAA??", "AAAA????"]
     assert screen.evaluate(MARKED, codes) == [".......i!", ".......A!", "......??", "....????"]
     screen.keyboard.press("0")
     expect(screen.locator(".ramp")).to_be_visible()
     expect(screen.locator(".pods-key")).not_to_be_visible()
 
-    # One after the other by keys, what it is in words, and its panel.
+    # Keys select one node after another, describe it in words, and open its panel.
     cursor, tip = screen.locator("#grid-cursor"), screen.locator("#grid-tip")
     cursor.focus()
     screen.keyboard.press("Home")
@@ -83,13 +84,13 @@ def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, clust
         screen.keyboard.press("+")
     eventually(lambda: height(screen) > 3 * small, "the cells are larger")
 
-    # What is far down is found, and the rest fades.
+    # The filter finds a node far down, and fades the others.
     screen.keyboard.press("f")
     screen.keyboard.type("web-14999")
     expect(screen.locator("#found .count")).to_have_text("1 pod, 0 nodes")
     expect(screen.locator("#found a").first).to_have_text("web-14999")
     bright = json.loads(screen.locator("#found").get_attribute("data-bright") or "{}")
-    assert bright["cells"] == run_lengths("." * (NODES - 1) + "+"), "the last node alone stays bright"
+    assert bright["cells"] == run_lengths("." * (NODES - 1) + "+"), "only the last node stays bright"
     screen.locator("#grouping").select_option("tier")
     headings = screen.locator("#grid .heads > div")
     expect(headings).to_have_count(4)
@@ -104,7 +105,7 @@ def height(screen: Page) -> Any:
     return screen.evaluate("document.querySelector('#grid .pane').scrollHeight")
 
 
-def test_a_filter_fades_the_rest_and_stays_in_the_address(
+def test_a_filter_fades_other_nodes_and_is_kept_in_the_address(
     screen: Page, store: Store, sandbox_name: str
 ) -> None:
     nodes = [smooth.stored(node(f"node-{number}", "4"), pool="ab"[number % 2]) for number in range(4)]
@@ -147,7 +148,7 @@ def test_a_filter_fades_the_rest_and_stays_in_the_address(
     screen.locator("#found a").first.click()
     expect(screen.locator("#detail h3 code")).to_have_text("web-1")
 
-    # Any object, of whatever kind.
+    # An object of any kind.
     screen.locator("#q").fill("system-")
     screen.get_by_role("link", name="“system-” in all kinds").click()
     screen.get_by_role("link", name="system-node-critical").click()
@@ -159,7 +160,7 @@ def test_a_filter_fades_the_rest_and_stays_in_the_address(
     expect(faded).to_have_count(0)
     assert "q=" not in screen.url
 
-    # The table docks beside the board: in the order of a column, and from a row to its panel and back.
+    # The table is beside the board. It is sorted by a column, and a row opens its panel.
     screen.keyboard.press("t")
     table = screen.locator("#detail #node-table")
     expect(table.locator("tbody tr")).to_have_count(4)
@@ -187,7 +188,7 @@ def test_a_filter_fades_the_rest_and_stays_in_the_address(
     screen.keyboard.press("Escape")
     expect(table).not_to_be_visible()
 
-    # It has an address; on a phone it is in the place of the cycle.
+    # The table has an address. On a phone it is shown in the place of the cycle.
     screen.set_viewport_size({"width": 390, "height": 844})
     screen.goto(f"/s/{sandbox_name}/nodes/?sort=-cpu")
     expect(screen.locator("#connection")).to_have_text("live")

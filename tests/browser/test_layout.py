@@ -1,4 +1,4 @@
-"""What must be in sight with real names at a projector's size, and what fits a phone."""
+"""What must be visible with real names at a projector's size and on a phone."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ OVERFLOW = """() => [...document.querySelectorAll("h1, h2, h3, h4, p, label, .ch
   .filter(([each, around]) => each.getBoundingClientRect().right > around.getBoundingClientRect().right + 1)
   .map(([each]) => each)
   .map((each) => each.outerHTML.slice(0, 120))"""
-"""Texts that end to the right of their section."""
+"""Texts that overflow their section on the right."""
 TABLE = """() => [...document.querySelectorAll("#detail .ladder tbody tr")].map((row) => {
   const frame = row.closest("table").getBoundingClientRect();
   return [...row.querySelectorAll("td")].filter((cell) => {
@@ -34,7 +34,7 @@ TABLE = """() => [...document.querySelectorAll("#detail .ladder tbody tr")].map(
     return left >= frame.left && right <= frame.right + 1 && top >= frame.top && bottom <= frame.bottom + 1;
   }).length;
 })"""
-"""How many cells of each candidate lie in the table of the rules."""
+"""The number of cells of each candidate within the table of the rules."""
 STATES = """(words) => {
   const tag = document.getElementById("connection");
   const bar = () => JSON.stringify([...document.querySelectorAll(".bar > *, .page")]
@@ -45,14 +45,14 @@ STATES = """(words) => {
     return bar();
   });
 }"""
-"""Where the parts of the bar are in each state of the connection."""
+"""The places of the parts of the bar in each state of the connection."""
 
 
 def in_sight(control: Locator) -> None:
     expect(control).to_be_in_viewport(ratio=1)
 
 
-def test_submit_is_in_sight_however_many_answers_there_are(screen: Page, live: Open) -> None:
+def test_the_submit_button_is_visible_with_any_number_of_answers(screen: Page, live: Open) -> None:
     screen.set_viewport_size(PROJECTOR)
     nodes = [node(f"ip-10-0-{each}-108.eu-west-1.compute.internal") for each in range(14)]
     sandbox = live(*nodes)
@@ -95,14 +95,14 @@ def test_pods_of_equal_size_have_their_names(screen: Page, live: Open) -> None:
     expect(names).to_have_count(len(pods))
     heights = names.evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().height)")
     assert min(heights) > 0
-    # On a large screen the blocks take the height that is left.
+    # On a large screen the blocks fill the remaining height.
     area = screen.locator(".pod-area").first
     before = area.evaluate("(each) => each.clientHeight")
     screen.set_viewport_size(LARGE)
     assert area.evaluate("(each) => each.clientHeight") > before
 
 
-def test_a_verdict_leaves_the_name_of_its_node_whole(screen: Page, live: Open) -> None:
+def test_a_verdict_does_not_cut_off_the_name_of_its_node(screen: Page, live: Open) -> None:
     screen.set_viewport_size(PROJECTOR)
     nodes = [node(f"node-{each}") for each in range(6)]
     for place, each in enumerate(nodes):

@@ -1,4 +1,4 @@
-"""Leader election, seen and upset from the page, with two real workers."""
+"""Leader election, shown and interrupted on the page, with two real workers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def second_worker(stack: str, store: Store, tmp_path: Path) -> Iterator[Process]
     process.stop()
 
 
-def test_killing_the_leader_hands_the_sandbox_to_another_worker(
+def test_another_worker_leads_the_sandbox_after_its_leader_was_killed(
     screen: Page, live: Open, store: Store, second_worker: Process
 ) -> None:
     sandbox = live(node("node-1", "2"), pod("big", "3"))

@@ -12,7 +12,7 @@ from schedviz.store import Store
 from tests.lessons.uploaded import zipped
 from tests.web.test_solutions import DONE
 
-from .test_accessibility import Complaints
+from .test_accessibility import Violations
 
 pytestmark = pytest.mark.browser
 
@@ -70,13 +70,13 @@ def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> No
     page.locator("#lesson-walk .do button").click()
     wait_for_lesson(page)
 
-    # One thing to look at: a node, with a label on it. The rest of the page comes when it is needed.
+    # At first the page shows only a node, with a label on it. Other parts appear when they are needed.
     expect(page.locator(".node[data-spot='Look here']")).to_have_attribute("data-node", "node-1")
     for part in ("#s-queue", "#s-cycle", "#s-log", ".transport", ".create > a"):
         expect(page.locator(part).first).to_be_hidden()
     page.locator("#lesson-next").click()
 
-    # The question: the answer comes after the guess, with a sign and a word.
+    # The question: the answer is shown after the guess, with a sign and a word.
     expect(heading(page)).to_have_text("A pod of 5 CPU")
     expect(heading(page)).to_be_focused()
     expect(page.locator("[data-spot]")).to_have_count(0)
@@ -87,7 +87,7 @@ def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> No
     expect(page.locator(".choice.right")).to_contain_text("the right answer")
     page.locator("#lesson-next").click()
 
-    # The act: what is needed for it has appeared. A wrong one leads to the hint that fits it.
+    # The act: the parts needed for it have appeared. A wrong act shows the hint for it.
     expect(heading(page)).to_have_text("Create the pod")
     expect(page.locator("#s-queue")).to_be_visible()
     expect(page.locator(".create")).to_have_attribute("data-spot", "Use this")
@@ -98,7 +98,7 @@ def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> No
     page.get_by_role("button", name="Resume").click()
     expect(page.locator("#lesson-hint")).to_contain_text("it requests too little")
 
-    # Undo takes it back: the pod is gone, what was done stays done. The solution does it right.
+    # Undo deletes the pod, and the finished steps stay finished. The solution does the right act.
     page.locator("#lesson-undo").click()
     expect(page.locator(".node .pod")).to_have_count(0)
     wait_for_lesson(page)
@@ -132,14 +132,16 @@ def test_the_solution_is_carried_out_and_said(learner: Page) -> None:
     expect(page.locator("#lesson-next")).to_be_visible()
     expect(page.locator("#lesson-solved")).to_be_visible()
     expect(page.locator("#lane-unschedulable .chip")).to_contain_text("web")
-    # Start over: the cluster and the steps as at the beginning.
+    # Start over: the cluster and the steps are as at the beginning.
     page.locator("#lesson-reset").click()
     expect(heading(page)).to_have_text("Two nodes")
     wait_for_lesson(page)
     expect(page.locator(".chip")).to_have_count(0)
 
 
-def test_what_is_chosen_and_not_sent_stays_while_things_happen(learner: Page, store: Store) -> None:
+def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(
+    learner: Page, store: Store
+) -> None:
     page = learner
     go_to_third_step(page)
     page.locator("#lesson-back").click()
@@ -177,12 +179,12 @@ def test_a_lesson_by_keyboard_alone(learner: Page) -> None:
 
 
 def reach(page: Page, identifier: str) -> None:
-    """Press Tab until the element has the focus, and is seen to have it."""
+    """Press Tab until the element has the focus, and check that the focus is visible."""
     for _ in range(40):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == identifier:
             style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert style != "none", f"the focus is not seen on {identifier}"
+            assert style != "none", f"the focus is not visible on {identifier}"
             return
     pytest.fail(f"{identifier} is not reached")
 
@@ -226,46 +228,46 @@ def test_in_chinese(learner: Page) -> None:
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_axe_finds_nothing(learner: Page, store: Store, language: str) -> None:
     page = learner
-    complaints = Complaints(page)
+    violations = Violations(page)
     page.goto("/lessons/")
     if language != "en":
         page.get_by_role("button", name="中文").click()
         expect(page.locator("html")).to_have_attribute("lang", language)
-    complaints.look("list")
+    violations.look("list")
     page.goto("/lessons/walk/handout/")
-    complaints.look("handout")
+    violations.look("handout")
     Solutions(store.redis).add("accessible", replace(DONE, made=store.wall(), author="Ada"))
     page.goto("/solutions/accessible/")
-    complaints.look("solution")
+    violations.look("solution")
     page.goto("/lesson-upload/")
-    complaints.look("upload")
+    violations.look("upload")
     upload(page, zipped())
     expect(page.locator("#start-uploaded")).to_be_visible()
-    complaints.look("uploaded lesson")
+    violations.look("uploaded lesson")
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto("/lessons/")
     page.locator("#lesson-walk .do button").click()
     wait_for_lesson(page)
-    complaints.look("first step")
+    violations.look("first step")
     page.locator("#lesson-next").click()
     page.locator("#pick-fits").check()
-    complaints.look("question")
+    violations.look("question")
     page.locator("#lesson-answer-button").click()
     expect(page.locator("#lesson-answer")).to_be_visible()
-    complaints.look("answer", "#s-lesson")
+    violations.look("answer", "#s-lesson")
     page.locator("#lesson-next").click()
     expect(page.locator(".goal")).to_have_count(2)
     page.locator("#lesson-solution summary").click()
-    complaints.look("act")
+    violations.look("act")
     page.locator("#lesson-solution summary").click()
     page.locator("#lesson-skip").click()
     expect(page.locator("#lesson-end")).to_be_visible()
-    complaints.look("end")
+    violations.look("end")
     page.set_viewport_size(PHONE)
-    complaints.look("phone")
-    assert complaints.found == []
+    violations.look("phone")
+    assert violations.found == []
 
 
 def test_a_handout_is_two_pages_at_most(learner: Page) -> None:

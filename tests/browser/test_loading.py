@@ -1,4 +1,4 @@
-"""A page whose scripts are still being loaded: what is clicked or chosen meanwhile is not lost."""
+"""A page whose scripts are still being loaded: clicks and choices made meanwhile are not lost."""
 
 import re
 import threading
@@ -25,7 +25,7 @@ def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def load_scripts(page: Page, sandbox: Sandbox) -> LoadScripts:
-    """Opens the page of the sandbox without its scripts, which come when this is called."""
+    """Opens the page of the sandbox without its scripts. Returns a function that loads them."""
     waiting: list[Route] = []
     allowed = threading.Event()
 
@@ -67,7 +67,9 @@ def test_links_and_forms_work_before_the_scripts(
     expect(page).to_have_url(re.compile(rf"/s/{sandbox.name}/new/pod/$"))
 
 
-def test_what_was_chosen_before_the_scripts_takes_effect(page: Page, load_scripts: LoadScripts) -> None:
+def test_choices_made_before_the_scripts_are_loaded_take_effect(
+    page: Page, load_scripts: LoadScripts
+) -> None:
     page.locator("#q").fill("nothing-has-this-name")
     page.locator("#informer-strip summary").click()
     load_scripts()

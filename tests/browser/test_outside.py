@@ -1,5 +1,5 @@
-"""A scheduler that stands down for an outside one, seen on the live page: the example of docs/GUEST.md binds
-the pods, and the sandbox's own scheduler takes over those that are left."""
+"""The live page of a sandbox whose scheduler stands down: the example of docs/GUEST.md binds the pods, and
+then the sandbox's own scheduler schedules the remaining pods."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from schedviz.api import schedulers, write
 from tests.api.test_guest import EXAMPLE
 
 from .conftest import Open, node, pod
-from .test_accessibility import Complaints
+from .test_accessibility import Violations
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ def switch(page: Page) -> None:
 
 
 def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: Open, stack: str) -> None:
-    sandbox, complaints = live(node("node-1", "4")), Complaints(screen)
+    sandbox, violations = live(node("node-1", "4")), Violations(screen)
     lane, log = screen.locator("#lane-outside"), screen.locator("#log")
     expect(lane).to_be_hidden()
     switch(screen)
@@ -47,17 +47,19 @@ def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: O
     screen.locator("#log a", has_text="second").first.click()
     expect(screen.locator("#outside")).to_contain_text("bound to node-1 after")
     expect(screen.locator("#pod-panel")).to_contain_text("Running")
-    complaints.look("lane", "#lane-outside")
-    complaints.look("panel", "#pod-panel")
+    violations.look("lane", "#lane-outside")
+    violations.look("panel", "#pod-panel")
 
     switch(screen)
     expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("large")
     expect(lane.locator(".chip")).to_have_count(0)
-    assert complaints.found == []
+    assert violations.found == []
 
 
-def test_the_controls_of_cycles_go_and_come_with_the_scheduler(screen: Page, live: Open) -> None:
-    sandbox, complaints = live(node("node-1", "4"), pod("large", "8")), Complaints(screen)
+def test_the_controls_of_cycles_are_shown_only_while_the_scheduler_schedules(
+    screen: Page, live: Open
+) -> None:
+    sandbox, violations = live(node("node-1", "4"), pod("large", "8")), Violations(screen)
     verdict = screen.locator("#nodes .verdict", has_text="Insufficient cpu")
     expect(verdict).to_be_visible()
     schedulers.switch_scheduler(sandbox, stands_down=True)
@@ -66,14 +68,14 @@ def test_the_controls_of_cycles_go_and_come_with_the_scheduler(screen: Page, liv
     expect(verdict).to_have_count(0)
     expect(screen.locator("#lane-activeQ")).to_be_hidden()
     expect(screen.locator("#cycle-outside")).to_contain_text("Last cycle of this sandbox's scheduler: 1")
-    complaints.look("acts", "#s-cycle")
+    violations.look("acts", "#s-cycle")
 
     screen.keyboard.press("g")
     screen.keyboard.press(".")
     screen.locator("#t-outside").press("Enter")
     panel = screen.locator("#outside-panel")
     expect(panel).to_contain_text("all pods wait until a scheduler outside of schedviz binds them")
-    complaints.look("connect", "#outside-panel")
+    violations.look("connect", "#outside-panel")
     panel.locator("#outside-switch").press("Enter")
     expect(panel.locator("#outside-switch")).to_have_text("Stand down")
     expect(screen.locator("#t-predict")).to_be_visible()
@@ -83,4 +85,4 @@ def test_the_controls_of_cycles_go_and_come_with_the_scheduler(screen: Page, liv
     schedulers.switch_scheduler(sandbox, stands_down=True)
     screen.locator("#outside-end").click()
     expect(screen.locator("#cycle-title")).to_contain_text("Scheduling cycle")
-    assert complaints.found == []
+    assert violations.found == []

@@ -1,4 +1,4 @@
-"""Pods that wait on Permit, settled by hand."""
+"""Pods that wait on Permit, approved and rejected by buttons."""
 
 import re
 
@@ -32,11 +32,11 @@ def test_waiting_pods_are_approved_and_rejected(screen: Page, store: Store, sand
     lane = screen.locator("#lane-waiting")
     expect(lane.locator(".chip")).to_have_count(2)
     expect(lane).to_contain_text("waits for Gang")
-    set_speed(sandbox, MIN_SPEED)  # so that nobody's time to wait runs out
+    set_speed(sandbox, MIN_SPEED)  # so that no pod's timeout expires
     expect(lane.locator(".ring")).to_have_count(2)
     expect(lane.locator("[data-until]").first).to_have_text(re.compile(r"^\d\d s$"))
 
-    # A frame takes the button away before the answer comes: it is put into the page all the same.
+    # A frame removes the button before the response arrives. The response is put into the page nevertheless.
     answers: list[tuple[Route, APIResponse]] = []
     screen.route("**/permit/", lambda route: answers.append((route, route.fetch())))
     screen.get_by_role("button", name="Approve default/a").click()

@@ -1,4 +1,5 @@
-"""A phone: one tab at a time, the question and the controls of time always in sight, targets for a thumb."""
+"""A phone: one tab at a time, the question and the controls of time always visible, and targets large enough
+for a thumb."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -6,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 from schedviz.api import write
 
 from .conftest import Open, node, pod
-from .test_accessibility import URGENT, Complaints, story
+from .test_accessibility import URGENT, Violations, story
 
 pytestmark = pytest.mark.browser
 
@@ -42,19 +43,19 @@ def test_a_phone_shows_one_tab_at_a_time(screen: Page, live: Open) -> None:
     expect(screen.locator("#tab-pending")).not_to_be_empty()
     screen.get_by_role("tab", name="Nodes").click()
     wait_for_story_on_board(screen)
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     thin: list[str] = []
     for name in SECTIONS:
         screen.get_by_role("tab", name=name).click()
         check_shown(screen, name)
         expect(screen.get_by_role("tabpanel")).to_have_count(1)
-        complaints.look(name)
+        violations.look(name)
         thin += screen.evaluate(THIN)
         screen.evaluate("scrollTo(0, document.body.scrollHeight)")
         in_sight(screen.locator("#t-run"))
         in_sight(screen.get_by_role("tab", name=name))
         assert screen.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
-    assert complaints.found == []
+    assert violations.found == []
     assert not thin, "\n".join(sorted({*thin}))
 
     # The keys of tabs; only the selected one is in the order of Tab.
@@ -65,7 +66,7 @@ def test_a_phone_shows_one_tab_at_a_time(screen: Page, live: Open) -> None:
     check_shown(screen, "Log")
     expect(screen.locator("[role=tab][tabindex='0']")).to_have_text(["Log"])
 
-    # A panel opens in its tab, and closing it leads back to what was looked at.
+    # A panel opens in its tab. Closing it shows the previous tab again.
     screen.get_by_role("tab", name="Nodes").click()
     screen.locator(".node header a", has_text="node-4").click()
     expect(screen.locator("#detail")).to_contain_text("Requested and allocatable resources")
@@ -105,9 +106,9 @@ def test_a_question_stays_in_sight_beside_what_it_asks_for(screen: Page, live: O
     screen.locator("#lane-activeQ .chip", has_text="urgent").click()
     in_sight(question)
     check_shown(screen, "Queue")
-    complaints = Complaints(screen)
-    complaints.look("question")
-    assert complaints.found == []
+    violations = Violations(screen)
+    violations.look("question")
+    assert violations.found == []
     submit.click()
     check_shown(screen, "Cycle")
     expect(screen.locator("#predict .outcome")).to_be_visible()

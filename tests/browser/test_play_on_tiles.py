@@ -1,4 +1,4 @@
-"""A preemption is played on the tile of its node where the nodes are too many for cards."""
+"""With too many nodes for cards, a preemption is played on the tile of its node."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -25,7 +25,7 @@ LIGHTNESS = """() => {
   const [r, g, b] = canvas.getContext("2d").getImageData(x, y, 1, 1).data;
   return r + g + b;
 }"""
-"""Of the middle of the tile on which the step is shown."""
+"""The colour in the middle of the tile on which the step is shown."""
 
 
 def test_the_tile_of_the_node_is_marked_and_changes_with_each_step(screen: Page, live: Open) -> None:
@@ -79,7 +79,7 @@ def test_the_tile_of_the_node_is_marked_and_changes_with_each_step(screen: Page,
     expect(screen.locator("#past")).not_to_be_visible()
     expect(screen.locator("#connection")).to_have_text("live")
 
-    # So large that not all nodes are in sight: the tile is scrolled into it.
+    # The grid is so large that not all nodes are visible: the tile is scrolled into view.
     for _ in range(7):
         screen.keyboard.press("+")
     expect(screen.locator("#grid.detailed")).to_be_visible()

@@ -8,12 +8,12 @@ from playwright.sync_api import Browser, Page, expect
 from schedviz.api import write
 
 from .conftest import Open, node, pod
-from .test_accessibility import URGENT, Complaints
+from .test_accessibility import URGENT, Violations
 
 pytestmark = pytest.mark.browser
 
 
-def test_what_was_chosen_outlives_what_happens_meanwhile(screen: Page, live: Open) -> None:
+def test_a_chosen_guess_is_kept_when_frames_arrive(screen: Page, live: Open) -> None:
     sandbox = live(URGENT, node("node-1", "4"))
     screen.keyboard.press("g")
     screen.locator("#predict").get_by_role("button", name="Pause and begin").click()
@@ -41,18 +41,18 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     ]
     middle = {**URGENT, "metadata": {"name": "middle"}, "value": 10}
     sandbox = live(URGENT, middle, node("node-1", "4"), node("node-2", "4"), tainted, *running)
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     panel = screen.locator("#predict")
     guess, go = panel.locator("#predict-guess"), panel.locator("#predict-go")
 
-    # The key opens the mode; beginning stops time. Nothing waits: nothing is asked.
+    # The key opens the mode, and Begin stops time. No pod is pending, so nothing is asked.
     screen.keyboard.press("g")
     panel.get_by_role("button", name="Pause and begin").click()
     expect(panel).to_contain_text("No pod waits in activeQ")
     assert sandbox.clock().paused
     write.create(sandbox, [pod("a-small", "1"), pod("z-urgent", "2", priorityClassName="urgent")])
 
-    # Who is next? activeQ's order does not tell, and a click on a pod chooses it.
+    # The question is which pod is next. activeQ does not show the order, and a click on a pod chooses it.
     expect(panel.locator("legend")).to_have_text("Which pod is scheduled next?")
     chips = screen.locator("#lane-activeQ .chip")
     expect(chips).to_have_count(2)
@@ -63,20 +63,20 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     expect(screen.locator("#pod-panel")).to_have_count(0)
     panel.locator("#about-pick-word-1").click()
     expect(panel.locator("#about-pick-1")).to_contain_text("activeQ")
-    complaints.look("asks", "#detail")
+    violations.look("asks", "#detail")
     guess.click()
     expect(panel.locator(".outcome.wrong .solution")).to_contain_text("Not quite. z-urgent")
     expect(panel.locator(".mistake")).to_contain_text(
         "activeQ compares priority first; size does not count: a-small has 0"
     )
-    # Guess and answer are on the board, with a sign and a word. The frame may come after the panel.
+    # Guess and answer are on the board, with a sign and a word. The frame may arrive after the panel.
     expect(chips).to_have_count(1)
     expect(chips).to_have_attribute("data-grade", "✗ not this one")
     expect(screen.locator("#lane-inFlight .chip")).to_have_attribute("data-grade", "→ the answer")
 
-    # Which nodes pass? By the keyboard: none.
+    # The question is which nodes pass. The answer by keyboard: none.
     expect(panel.locator("legend")).to_have_text("Which nodes pass the filters for z-urgent?")
-    # The facts for it are in the panel: what the pod demands, and what each node has.
+    # The panel has the facts: what the pod requests, and what each node has.
     expect(panel.locator(".ask > fieldset > .given")).to_contain_text("requests 2 cpu")
     expect(panel.locator(".ask > fieldset > .given")).to_contain_text("tolerates none")
     expect(panel.locator(".choice").first).to_contain_text("free: 1 cpu, 109 pods")
@@ -90,9 +90,10 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     screen.keyboard.press("Enter")
     expect(panel.locator(".outcome.right")).to_contain_text("z-urgent fits no node")
     expect(panel.locator("#predict-title")).to_contain_text("1 / 2 right")
-    complaints.look("tells", "#detail")
+    violations.look("tells", "#detail")
 
-    # A presenter hides the answers. Two guess who is evicted; nothing is decided before the reveal.
+    # A presenter hides the answers. Two visitors guess the victims. Nothing is decided before the answers are
+    # revealed.
     panel.locator("#predict-audience-word").click()
     panel.get_by_role("button", name="Hide the answers").click()
     expect(go).to_have_text("Reveal")
@@ -123,10 +124,11 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     expect(screen.locator(".node .pod", has_text="low-1")).to_have_attribute("data-grade", "✓ right")
     expect(theirs.locator(".histogram tr")).to_have_count(2)
     expect(theirs.locator("#predict-title")).to_contain_text("0 / 1 right")
-    complaints.look("tally", "#detail")
+    violations.look("tally", "#detail")
     other.context.close()
 
-    # Let go, the score reset, the mode left: a click opens the pod again.
+    # The presenter stops presenting, the score is reset, and the mode is closed: a click opens the pod's
+    # panel again.
     panel.locator("#predict-release").click()
     expect(go).not_to_have_text("Reveal")
     panel.locator("#predict-reset").click()
@@ -135,4 +137,4 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     expect(panel).to_have_count(0)
     screen.locator(".node .pod").first.click()
     expect(screen.locator("#pod-panel")).to_be_visible()
-    assert complaints.found == []
+    assert violations.found == []

@@ -43,7 +43,7 @@ def test_a_real_cluster_is_readable_at_every_size(screen: Page, sandbox_name: st
     expect(screen.locator("#summary")).to_contain_text("ip-10-0-….eu-west-1.compute.internal")
     expect(screen.locator(".chip .gen").first).to_have_text(re.compile(r"^(-\w+)?-\w{5}$"))
 
-    # A cycle that scores: the winner is the first row, its name and total are in sight.
+    # A cycle that scores: the winner is the first row, and its name and total are visible.
     screen.keyboard.press("Space")
     expect(screen.locator("#cycle .scores")).to_be_visible()
     screen.keyboard.press("Space")
@@ -60,7 +60,7 @@ def test_a_real_cluster_is_readable_at_every_size(screen: Page, sandbox_name: st
             assert total
             assert total["x"] + total["width"] <= table["x"] + table["width"] + 1
 
-    # The view for a projector, which stays after a reload.
+    # The view for a projector, which is kept after a reload.
     screen.set_viewport_size({"width": 1280, "height": 720})
     screen.keyboard.press("v")
     expect(screen.locator("#projector")).to_have_attribute("aria-pressed", "true")

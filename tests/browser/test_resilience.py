@@ -1,4 +1,4 @@
-"""The page in other circumstances: a server that comes and goes, small screens, less motion, many nodes."""
+"""The page after a restart of the server, on small screens, with reduced motion, and with many nodes."""
 
 import contextlib
 
@@ -23,7 +23,7 @@ SIZES = [(1440, 900), (1280, 720), (390, 844)]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["laptop", "projector", "phone"])
-def test_nothing_sticks_out_at_any_size(
+def test_no_element_overflows_at_any_window_size(
     browser: Browser, stack: str, store: Store, sandbox_name: str, size: tuple[int, int]
 ) -> None:
     width, height = size
@@ -46,7 +46,7 @@ def test_nothing_sticks_out_at_any_size(
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_pods_fly_only_where_motion_is_welcome(
+def test_pods_are_animated_only_without_reduced_motion(
     browser: Browser, stack: str, store: Store, sandbox_name: str, motion: str
 ) -> None:
     sandbox = cluster(store, sandbox_name, [node("node-1")])
@@ -60,20 +60,20 @@ def test_pods_fly_only_where_motion_is_welcome(
         "if (this.closest('#flight:not([aria-hidden=true])')) window.read++;"
         "return animate.apply(this, how); } }"
     )
-    # Each pod is seen in a lane before it is on the node.
+    # Each pod is shown in a lane before it is on the node.
     pause(sandbox)
     write.create(sandbox, [pod(f"p{number}", "500m") for number in range(5)])
     expect(page.locator("#lane-activeQ .chip")).to_have_count(5)
     resume(sandbox)
     expect(page.locator(".node .pod.running")).to_have_count(5)
     assert (page.evaluate("window.flown") > 0) == (motion == "no-preference")
-    assert page.evaluate("window.read") == 0, "a twin is there for the eyes only"
+    assert page.evaluate("window.read") == 0, "the animated copy is hidden from assistive technology"
     expect(page.locator("#flight > *")).to_have_count(0)
     context.close()
     store.delete(sandbox_name)
 
 
-def test_many_nodes_are_a_grid_that_stays_live(
+def test_many_nodes_are_shown_as_a_grid_that_is_updated(
     browser: Browser, stack: str, store: Store, sandbox_name: str
 ) -> None:
     nodes = [node("large", "64"), *(node(f"node-{number}") for number in range(300))]
@@ -98,7 +98,7 @@ def test_many_nodes_are_a_grid_that_stays_live(
         store.delete(sandbox_name)
 
 
-def test_a_lost_frame_is_noticed_and_made_up_for(
+def test_a_lost_frame_is_noticed_and_the_whole_page_is_requested(
     browser: Browser, stack: str, store: Store, sandbox_name: str
 ) -> None:
     sandbox = cluster(store, sandbox_name, [node("node-1")])

@@ -1,4 +1,4 @@
-"""A room in browsers of their own: a teacher, learners, a projector, a phone."""
+"""A room with several browsers: a teacher, learners, a projector, a phone."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
 
-from .test_accessibility import Complaints
+from .test_accessibility import Violations
 from .test_lesson import answer, create_pod, goal, heading
 
 pytestmark = pytest.mark.browser
@@ -25,16 +25,16 @@ AWAY = (
     r"Failed to load resource|Response Status Error Code (404|503)|WebSocket connection to|\[object Event\]"
     r"|htmx:(afterRequest|sendError|sendAbort)"
 )
-"""What the browser says when a sandbox was deleted, the server was stopped, or a page was left before the
-answer to a request."""
+"""The browser's messages when a sandbox was deleted, the server was stopped, or a page was closed before the
+response to a request."""
 
 NewPage = Callable[..., Page]
 
 
 @pytest.fixture
 def visit(browser: Browser, stack: str, store: Store) -> Iterator[NewPage]:
-    """Opens a page in a context of its own, on which no script may fail. The rooms' sandboxes are deleted
-    afterwards."""
+    """Opens a page in a browser context of its own, on which no script may fail. The fixture deletes the
+    rooms' sandboxes afterwards."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
@@ -62,7 +62,7 @@ def visit(browser: Browser, stack: str, store: Store) -> Iterator[NewPage]:
 
 
 def open_room(page: Page, what: str = "lesson:walk") -> str:
-    """Open a room as its teacher; its code."""
+    """Open a room as its teacher. Returns its code."""
     page.goto("/rooms/new/")
     page.locator("#what").select_option(what)
     page.locator("main form .btn.primary").click()
@@ -79,17 +79,17 @@ def join(page: Page, code: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("locale", ["en", "zh-CN"])
-def test_the_pages_have_no_barriers(visit: NewPage, locale: str) -> None:
+def test_axe_finds_nothing_on_the_pages_of_rooms(visit: NewPage, locale: str) -> None:
     teacher, learner, projector = visit(locale=locale), visit(390, 844, locale), visit(locale=locale)
-    complaints = [Complaints(page) for page in (teacher, learner)]
+    violations = [Violations(page) for page in (teacher, learner)]
     teacher.goto("/rooms/new/")
-    complaints[0].look("new room")
+    violations[0].look("new room")
     code = open_room(teacher)
-    complaints[0].look("teacher, empty")
+    violations[0].look("teacher, empty")
     learner.goto("/rooms/")
-    complaints[1].look("code")
+    violations[1].look("code")
     learner.goto(f"/rooms/{code}/")
-    complaints[1].look("join")
+    violations[1].look("join")
     join(learner, code, "Ada")
     expect(teacher.locator("#m-1")).to_contain_text("Ada")
     for each in teacher.locator("details").all():
@@ -97,24 +97,24 @@ def test_the_pages_have_no_barriers(visit: NewPage, locale: str) -> None:
     teacher.locator("#hint-text").fill("Look at node-1.")
     teacher.locator("#send-hint").click()
     expect(learner.locator("#room .hinted")).to_contain_text("Look at node-1.")
-    complaints[1].look("the room's notice", "#room")
-    complaints[0].look("teacher")
+    violations[1].look("the room's notice", "#room")
+    violations[0].look("teacher")
     learner.goto(f"/rooms/{code}/me/")
-    complaints[1].look("own page")
+    violations[1].look("own page")
     projector.context.add_cookies(teacher.context.cookies())  # type: ignore[arg-type]
     projector.goto(f"/rooms/{code}/projector/")
-    complaints.append(Complaints(projector))
-    complaints[2].look("projector")
+    violations.append(Violations(projector))
+    violations[2].look("projector")
     # The words of an answer, and the code within it, are one line of text.
     flow = projector.locator("#asked .answer-text").first.evaluate("(each) => getComputedStyle(each).display")
     assert flow == "block"  # a cell of the grid
     teacher.locator("#reveal").click()
     expect(projector.locator("#asked .answer")).to_be_visible()
-    complaints[2].look("projector, revealed")
+    violations[2].look("projector, revealed")
     teacher.locator("#show-1").click()
     expect(projector.frame_locator("#shown iframe").locator("#connection")).to_have_class(re.compile("ok"))
-    complaints[2].look("projector with a sandbox", "aside")
-    assert [found for each in complaints for found in each.found] == []
+    violations[2].look("projector with a sandbox", "aside")
+    assert [found for each in violations for found in each.found] == []
     for page in (teacher, learner, projector):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
 
@@ -157,7 +157,7 @@ def test_what_the_teacher_types_and_focuses_stays_when_the_room_changes(visit: N
 
 
 class OwnStack:
-    """A server and a worker of the test's own, on a Redis of its own: they can be killed."""
+    """A server, a worker and a Redis that the test may kill."""
 
     def __init__(self, folder: Path, held: int) -> None:
         self._held = held
@@ -195,9 +195,7 @@ def own_stack(tmp_path: Path) -> Iterator[OwnStack]:
         stack.stop()
 
 
-def test_a_room_goes_through_a_lesson_though_its_worker_is_killed(
-    visit: NewPage, own_stack: OwnStack
-) -> None:
+def test_a_room_finishes_a_lesson_after_its_worker_was_killed(visit: NewPage, own_stack: OwnStack) -> None:
     teacher, *learners = (visit(url=own_stack.url) for _ in range(4))
     code = open_room(teacher, "lesson:walk")
     for page, name in zip(learners, ("Ada", "Bo", "Cy"), strict=True):
@@ -260,7 +258,7 @@ def test_a_room_survives_a_restart_of_redis(visit: NewPage, own_stack: OwnStack)
     expect(ada.locator("#trouble[data-away=redis]")).to_be_visible()
     own_stack.start_redis()
 
-    # Nobody loads a page, and all go on.
+    # All pages continue without being loaded again.
     for page in (ada, bo):
         expect(page.locator("#trouble")).to_be_empty()
     teacher.locator("#hint-text").fill("Redis is back.")
@@ -271,7 +269,7 @@ def test_a_room_survives_a_restart_of_redis(visit: NewPage, own_stack: OwnStack)
     expect(teacher.locator("#m-2 .guess b")).to_contain_text("wrong")
     expect(teacher.locator("#question .answered")).to_contain_text("2 of 2 answered")
 
-    # All are put into the state of the last step; their pages follow.
+    # The teacher moves all learners to the last step, and their pages show it.
     teacher.locator("#place").select_option("walk/3")
     teacher.locator("#sandboxes").select_option("prepared")
     teacher.locator("#set-step").click()
@@ -286,7 +284,7 @@ def test_a_room_survives_a_restart_of_redis(visit: NewPage, own_stack: OwnStack)
     expect(teacher.locator("#m-3")).to_contain_text("Cy")
 
 
-def test_a_hundred_learners_with_long_names_leave_room_for_the_controls_and_the_question(
+def test_the_controls_and_the_question_fit_beside_a_hundred_learners_with_long_names(
     visit: NewPage, store: Store
 ) -> None:
     teacher = visit()

@@ -1,4 +1,4 @@
-"""What people come for: a pod goes in, and the scheduler's thinking is on the screen, without a reload."""
+"""A pod is created, and the page shows the scheduler's work without a reload."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def never_reloads(screen: Page) -> Iterator[None]:
         assert screen.evaluate("window.marked")
 
 
-def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> None:
+def test_a_pod_created_by_a_form_preempts_a_pod_of_lower_priority(screen: Page, live: Open) -> None:
     sandbox = live(
         node("node-1", "2"),
         node("node-2", "2"),
@@ -65,7 +65,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(cycle.locator(".ladder tbody tr")).to_have_count(2)
     expect(cycle.locator(".rule.decided")).to_be_visible()
 
-    # The victim ends, its room is reserved.
+    # The victim ends, and its resources stay reserved.
     victim = screen.locator(".node .pod.victim")
     expect(victim).to_have_count(1)
     expect(victim.locator(".left")).to_have_text(re.compile(r"^\d\.\d s$"))
@@ -81,12 +81,13 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(screen.locator(".mark.preempting")).to_have_count(1)
     expect(screen.locator(".mark.bound")).to_have_count(1)
 
-    # The permalink of the preemption stays.
+    # The preemption has a permalink.
     screen.locator("#cycle .earlier a").click()
     expect(screen.locator("#detail .ladder .win")).to_contain_text("batch-")
     expect(screen.locator("#cycle")).not_to_be_visible()
 
-    # The same as a play, by keys, by buttons and by itself, on the card of the node as it was at that moment.
+    # The preemption is played step by step, by keys, by buttons and automatically, on the card of the node at
+    # that moment.
     play, card = screen.locator("#play"), screen.locator(".node.stage")
     expect(play.locator(".scene:visible")).to_contain_text("is removed. checkout fits now.")
     expect(card.locator(".pod[data-place=removed]", has_text="batch")).to_be_visible()
@@ -106,7 +107,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(play.locator("[data-go=run]")).to_have_attribute("aria-pressed", "false")
     screen.keyboard.press("Home")
     expect(play.locator("[data-step]")).to_have_text("1 / 4")
-    # What came later is told.
+    # The panel says what happened later.
     expect(screen.locator("#detail .later")).to_contain_text(
         re.compile(r"checkout was bound to node-[12] in cycle")
     )
@@ -144,7 +145,7 @@ def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) 
     expect(fit).to_have_text(re.compile(r"^\s*\d+\s*\d+→\d+\s*$"))
     expect(winner.locator("td.total")).to_have_text(re.compile(r"^\s*\d+\s*$"))
 
-    # The arithmetic of a cell, at an address of its own, and rows in the order of a column.
+    # The arithmetic of a cell has an address. Rows are sorted by a column.
     fit.locator("a").click()
     shown = screen.locator("#arithmetic")
     expect(shown).to_contain_text(
@@ -160,7 +161,7 @@ def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) 
     assert held.locator("tbody th").all_inner_texts() == names[::-1]
 
 
-def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, live: Open) -> None:
+def test_the_panel_of_an_unschedulable_pod_says_why_and_what_it_waits_for(screen: Page, live: Open) -> None:
     live(node("node-1", "2"), pod("big", "3"))
     chip = screen.locator("#lane-unschedulable .chip")
     expect(chip).to_contain_text("1 has too little cpu")
@@ -180,7 +181,7 @@ def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, li
     expect(screen.locator("#detail pre.yaml")).to_contain_text("kind: Pod")
 
 
-def test_every_pod_that_is_created_comes_onto_the_page(screen: Page, live: Open) -> None:
+def test_every_created_pod_appears_on_the_page(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "100"))
     names = {f"pod-{number}" for number in range(15)}
     for name in sorted(names):

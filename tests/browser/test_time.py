@@ -21,7 +21,7 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
     expect(screen.locator(".stands")).to_have_text("paused")
     expect(screen.locator("#t-next")).to_have_text("Start next pod")
     expect(screen.locator("#t-cycle")).to_have_text("Finish cycle")
-    # A step that changes nothing says why, until the next act.
+    # After a step that changes nothing the page says why, until the next act.
     screen.locator("#t-event").click()
     expect(screen.locator("#idle")).to_have_text("Nothing to do: no pod waits and no timer is set.")
     live_pod(screen, "web")
@@ -47,12 +47,12 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
 
 
 def live_pod(screen: Page, name: str) -> None:
-    """Made on the page, so that it is seen before the next step."""
+    """Create a pod on the page, so that the page shows it before the next step."""
     screen.keyboard.press("p")
     screen.get_by_label("Name", exact=True).fill(name)
     screen.get_by_role("button", name="Create").click()
     expect(screen.locator(".queue .chip", has_text=name)).to_be_visible()
-    # The chip may come before the form's answer, and keys belong to the dialog until that closes it.
+    # The pod may appear before the form's response arrives. Until then the dialog is open and takes the keys.
     expect(screen.locator("dialog[open]")).to_have_count(0)
 
 

@@ -1,4 +1,4 @@
-"""Past moments: any past moment on the whole page, by mouse, keys and address; and a branch of it."""
+"""Past moments on the whole page, by mouse, keys and address; and a branch of a past moment."""
 
 import re
 
@@ -36,8 +36,8 @@ def seqs(sandbox: Sandbox, kind: type) -> list[int]:
     return [seq for seq, event in sandbox.trace(0) if isinstance(event, kind)]
 
 
-def told(sandbox: Sandbox, live: Page) -> None:
-    """ "web" is bound, "big" fits nowhere, "web" is deleted; then time stands still."""
+def make_history(sandbox: Sandbox, live: Page) -> None:
+    """Make a history: "web" is bound, "big" is unschedulable, "web" is deleted; then pause."""
     expect(live.locator(".node .pod.running", has_text="web")).to_be_visible()
     write.create(sandbox, [pod("big", "8")])
     expect(live.locator("#lane-unschedulable .chip", has_text="big")).to_be_visible()
@@ -75,7 +75,7 @@ def test_the_oldest_moment_is_the_first_event_also_on_a_page_that_came_before_it
 
 def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("web"))
-    told(sandbox, screen)
+    make_history(sandbox, screen)
     base, head = f"/s/{sandbox.name}/", sandbox.trace_head()
     slider, banner = screen.locator(SLIDER), screen.locator("#past")
     expect(banner).to_be_hidden()
@@ -83,7 +83,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
 
     assert abs(screen.evaluate(THUMB)) < 1, "live is the right end"
 
-    # Dragged with the mouse: from the right end to the left, and back to live.
+    # The mouse drags the thumb from the right end to the left, and back to live.
     box = slider.bounding_box()
     assert box
     screen.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
@@ -100,7 +100,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     slider.press("Home")
     expect(banner).to_contain_text("event 1 of")
 
-    # Step by step to where "web" was bound, and further to where "big" failed; each at its address.
+    # Steps to the moment at which "web" was bound, and to that at which "big" failed, each with its address.
     for seq in (seqs(sandbox, trace.Bound)[0], seqs(sandbox, trace.Unschedulable)[0]):
         screen.keyboard.press("}")
         expect(screen).to_have_url(re.compile(rf"{base}at/{seq}/$"))
@@ -116,7 +116,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     expect(screen).to_have_url(re.compile(rf"{base}at/{seq}/$"))
     expect(banner).to_contain_text(f"event {seq} of {head}")
 
-    # Panels are of the moment, and follow it; nothing can be changed, and what goes on is not seen.
+    # Panels show the moment. Nothing can be changed, and later changes are not shown.
     screen.locator(".node .pod", has_text="web").click()
     expect(screen.locator("#pod-panel .title")).to_have_text("Pod web")
     expect(screen.locator("#pod-panel form")).to_have_count(0)
@@ -132,7 +132,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     expect(screen.locator(".node")).to_have_count(1)
     assert sandbox.clock().paused
 
-    # The same after a reload; then played to the end, which is live.
+    # The same after a reload. Then the history is played to its end, which is live.
     screen.reload()
     expect(banner).to_contain_text(f"event {seq - 1} of")
     expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
@@ -145,7 +145,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     expect(screen.locator(".node .pod")).to_have_count(0)
     expect(screen.locator("#connection")).to_have_text("live")
 
-    # Back in the browser's history, and live by a key.
+    # The browser's Back button, and a key that shows the live page.
     screen.go_back()
     expect(banner).to_be_visible()
     screen.keyboard.press("{")
@@ -174,14 +174,14 @@ def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(scre
         expect(banner).to_contain_text(f"event {nominated} of")
         expect(detail).to_contain_text("web fits no node. Pods on node-1 are evicted for it.")
         expect(screen.locator(SLIDER)).to_have_attribute("aria-valuetext", re.compile(rf"event {nominated}$"))
-        assert abs(screen.evaluate(THUMB, ".mark.preempting")) < 1, "the mark is where the cursor is"
+        assert abs(screen.evaluate(THUMB, ".mark.preempting")) < 1, "the mark is at the cursor"
         expect(screen.locator(".node .pod")).to_have_count(1)
         expect(screen.locator(".node .pod.running", has_text="batch")).to_be_visible()
         expect(screen.locator(".queue .chip", has_text="web")).to_be_visible()
         expect(screen.locator(".verdict").first).to_have_text("nominated")
         expect(screen.locator("#log > li").first).to_have_attribute("data-seq", str(nominated))
 
-    # From live, while time runs, and back.
+    # From the live page, while time runs, and back.
     screen.locator(".mark.preempting").click()
     at_the_moment()
     expect(screen).to_have_url(re.compile(rf"{base}at/{nominated}/cycles/\d+/$"))
@@ -194,7 +194,7 @@ def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(scre
     screen.reload()
     at_the_moment()
 
-    # Another moment is not the cycle's: the pin goes. From a past moment, one unpins to that moment.
+    # At another moment the cycle is not pinned. Unpinning at a past moment keeps that moment.
     screen.keyboard.press("]")
     expect(banner).to_contain_text(f"event {nominated + 1} of")
     expect(detail).to_be_empty()
@@ -207,9 +207,9 @@ def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(scre
     expect(screen.locator(".node .pod")).to_have_count(2)
 
 
-def test_a_branch_of_a_past_moment_goes_on_by_itself(screen: Page, live: Open, store: Store) -> None:
+def test_a_branch_of_a_past_moment_continues_independently(screen: Page, live: Open, store: Store) -> None:
     sandbox = live(node("node-1", "2"), pod("web"))
-    told(sandbox, screen)
+    make_history(sandbox, screen)
     [bound, *_] = seqs(sandbox, trace.Bound)
     screen.goto(f"/s/{sandbox.name}/at/{bound}/")
     screen.get_by_role("link", name="Branch from here").click()
@@ -227,7 +227,7 @@ def test_a_branch_of_a_past_moment_goes_on_by_itself(screen: Page, live: Open, s
         store.delete(name)
 
 
-def test_on_a_phone_the_axis_of_a_past_moment_is_in_sight_in_every_tab(screen: Page, live: Open) -> None:
+def test_on_a_phone_the_axis_of_a_past_moment_is_visible_in_every_tab(screen: Page, live: Open) -> None:
     screen.set_viewport_size({"width": 390, "height": 844})
     live(node("node-1", "2"), pod("web"))
     expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
@@ -239,7 +239,7 @@ def test_on_a_phone_the_axis_of_a_past_moment_is_in_sight_in_every_tab(screen: P
     for name in ("Queue", "Nodes", "Cycle"):
         screen.get_by_role("tab", name=name).click()
         for control in (slider, screen.get_by_role("button", name="Next event")):
-            # Not under the bar of the past moment, which lies at the lower edge.
+            # It is not covered by the bar of the past moment at the lower edge.
             control.click(trial=True)
             expect(control).to_be_in_viewport(ratio=1)
     slider.press("End")

@@ -1,4 +1,4 @@
-"""Why? and what if?, on the real stack: asked in a pod's panel, searched in a process of its own."""
+"""The questions Why? and What if? on the real stack: asked in a pod's panel, answered by a job runner."""
 
 import re
 
@@ -11,18 +11,18 @@ from tests.processes import Process
 from tests.waiting import eventually
 
 from .conftest import Open, node, pod
-from .test_accessibility import URGENT, Complaints
+from .test_accessibility import URGENT, Violations
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
+def test_a_pending_pod_shows_suggestions_and_one_of_them_is_applied(
     screen: Page, live: Open, store: Store, job_runner: Process
 ) -> None:
     tainted = node("node-2", "8")
     tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
     sandbox = live(node("node-1", "4"), tainted, pod("small", "1"), pod("big", "6"), pod("huge", "99"))
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     screen.locator("#lane-unschedulable .chip a", has_text="big").click()
     section = screen.locator("#pod-panel .suppose")
     expect(section.get_by_role("button")).to_have_text("Find the smallest changes")
@@ -32,9 +32,9 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
     expect(first).to_contain_text("Then it is bound to node-2, the only node that fits.")
     expect(section).to_contain_text("Remove the taint team=a:NoSchedule from node-2.")
     expect(section).to_contain_text("Request less cpu: 3 instead of 6.")
-    complaints.look("what if", "#detail")
+    violations.look("what if", "#detail")
 
-    # In a branch, nothing happens to this sandbox.
+    # Applied in a branch, the suggestion does not change this sandbox.
     first.get_by_role("button", name="Try in a branch").click()
     screen.wait_for_url(re.compile(rf"/s/{sandbox.name}-b1/pods/default/big/"))
     expect(screen.locator("#pod-panel .headline.scheduled")).to_contain_text("node-2")
@@ -45,7 +45,7 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
     assert here
     assert "nodeName" not in here["spec"]
 
-    # Applied, it does what it said: the same answer is still there.
+    # Applied, the suggestion has the predicted result. The answer is still shown.
     screen.goto(f"/s/{sandbox.name}/pods/default/big/")
     store.delete(f"{sandbox.name}-b1")
     screen.locator(".suppose .offers li", has_text="Request less cpu").get_by_role(
@@ -59,28 +59,30 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
     assert made
     assert made["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"
 
-    # Bound, it says why there, and why not elsewhere.
+    # The panel of the bound pod says why this node was chosen and no other.
     screen.locator("#pod-panel").get_by_role("link", name="Why this node?").click()
     expect(screen.locator("#why")).to_contain_text("node-2 was filtered out by TaintToleration.")
-    complaints.look("why refused", "#detail")
+    violations.look("why refused", "#detail")
 
-    # While nobody answers it waits in line, and can be stopped there.
+    # While no job runner takes it, the question waits in its queue, and can be stopped.
     screen.goto(f"/s/{sandbox.name}/pods/default/huge/")
     with job_runner.halted():
         screen.locator("#suppose-ask").click()
         section = screen.locator("#pod-panel .suppose")
         expect(section.get_by_role("progressbar")).to_be_visible()
         expect(section).to_contain_text("waiting to start")
-        complaints.look("in line", "#detail")
+        violations.look("in line", "#detail")
         with screen.expect_response(lambda answer: answer.request.method == "POST"):
             section.get_by_role("button", name="Stop").click()
     expect(section).to_contain_text("Stopped before the end.")
     screen.locator("#suppose-ask").click()
     expect(screen.locator(".suppose")).to_contain_text("changes tried")
-    assert complaints.found == []
+    assert violations.found == []
 
 
-def test_a_change_that_helped_another_pod_is_told(screen: Page, live: Open, job_runner: Process) -> None:
+def test_the_page_says_that_a_change_helped_another_pod(
+    screen: Page, live: Open, job_runner: Process
+) -> None:
     sandbox = live(node("node-1", "4"), pod("old", "3"))
     eventually(lambda: (sandbox.get("pods", "default/old") or {"spec": {}})["spec"].get("nodeName"), "bound")
     write.create(sandbox, [pod("first", "3"), pod("big", "4")])
@@ -106,7 +108,7 @@ def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_h
     screen: Page, live: Open, job_runner: Process
 ) -> None:
     sandbox = live(URGENT, node("node-1", "4"), node("node-2", "8"), node("node-3", "1"), pod("web", "1"))
-    complaints = Complaints(screen)
+    violations = Violations(screen)
     running = screen.locator(".node .pod.running")
     expect(running).to_have_text(re.compile("web"))
     write.create(sandbox, [pod("later", "1"), pod("huge", "99")])
@@ -114,7 +116,7 @@ def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_h
     expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
     running.filter(has_text="web").click()
 
-    # The whole page is at the moment of the decision, which knows nothing of what came later.
+    # The whole page shows the moment of the decision and nothing later.
     screen.locator("#pod-panel").get_by_role("link", name="Why this node?").click()
     why = screen.locator("#why")
     expect(why).to_contain_text(re.compile(r"node-2 is ahead by \d+"))
@@ -127,7 +129,7 @@ def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_h
     expect(screen.locator(".queue .chip", has_text="huge")).to_have_count(0)
     expect(screen.locator(".verdict.chosen")).to_have_count(1)
     expect(screen.locator('.node[data-node="node-2"] .verdict')).to_have_class(re.compile("chosen"))
-    complaints.look("why", "#detail")
+    violations.look("why", "#detail")
     why.get_by_label("instead of").select_option("node-3")
     expect(why.locator("thead")).to_contain_text("node-3")
     expect(screen.locator("#past")).to_be_visible()
@@ -153,5 +155,5 @@ def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_h
     part.get_by_role("button", name="Find out").click()
     expect(part).to_contain_text("This pod has priority 1000 instead of 0.")
     expect(part).to_contain_text("The preemptor requests less: cpu 1 instead of 3.")
-    complaints.look("evicted", "#detail")
-    assert complaints.found == []
+    violations.look("evicted", "#detail")
+    assert violations.found == []

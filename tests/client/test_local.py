@@ -63,7 +63,7 @@ def test_the_same_calls_give_the_same_trace(name: str) -> None:
     assert len(json.loads(traces[0])) > 10
 
 
-def test_a_pod_is_explained_where_it_went_and_why() -> None:
+def test_an_explanation_says_where_a_pod_is_and_why() -> None:
     with schedviz.sandbox(manifests=NODES) as sandbox:
         web = sandbox.create(pod("web", "3"))
         before = sandbox.explain(web)
@@ -162,7 +162,7 @@ def test_objects_are_changed_as_by_the_api() -> None:
             sandbox.list("gadgets")
 
 
-def test_a_branch_goes_on_by_itself() -> None:
+def test_a_branch_continues_independently() -> None:
     with schedviz.sandbox(scenario="online-vs-offline") as sandbox:
         sandbox.run_until("30s")
         sandbox.create(pod("web"))
@@ -185,7 +185,7 @@ def test_a_branch_goes_on_by_itself() -> None:
             sandbox.branch(at=10_000)
 
 
-def test_what_a_sandbox_is_made_of(tmp_path: Path) -> None:
+def test_what_a_sandbox_is_created_from(tmp_path: Path) -> None:
     (tmp_path / "nodes.yaml").write_text(NODES)
     chosen = []
     for config in (None, MOST):
@@ -241,7 +241,7 @@ def test_every_bundled_scenario_runs(name: str) -> None:
             assert sandbox.explain(each).state in ("bound", "pending")
 
 
-def test_it_needs_no_django() -> None:
+def test_the_local_client_imports_no_django() -> None:
     program = (
         "import sys, schedviz; schedviz.sandbox(); print('django' in sys.modules, 'redis' in sys.modules)"
     )

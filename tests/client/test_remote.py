@@ -18,7 +18,7 @@ Make = Callable[..., Sandbox]
 
 @pytest.fixture(params=["in this process", "of a server"])
 def make(request: pytest.FixtureRequest, stack: str) -> Iterator[Make]:
-    """Makes sandboxes, here and there."""
+    """Makes sandboxes in this process and on the server."""
     server = stack if request.param == "of a server" else ""
     made: list[Sandbox] = []
 
@@ -32,7 +32,7 @@ def make(request: pytest.FixtureRequest, stack: str) -> Iterator[Make]:
 
 
 def play(sandbox: Sandbox) -> dict[str, Any]:
-    """Something of everything, and what came of it."""
+    """Call each method, and return the results."""
     found: dict[str, Any] = {}
     sandbox.load(NODES)
     low = sandbox.create(pod("low", "3"))
@@ -67,18 +67,18 @@ def play(sandbox: Sandbox) -> dict[str, Any]:
     with pytest.raises(StatusError) as refused:
         sandbox.get("pod", "big")
     found["gone"] = (refused.value.code, refused.value.reason, str(refused.value))
-    found["trace"] = [told(event, sandbox) for event in sandbox.trace() if told(event, sandbox)]
+    found["trace"] = [described(event, sandbox) for event in sandbox.trace() if described(event, sandbox)]
     return found
 
 
-def told(event: Event, sandbox: Sandbox) -> tuple[object, ...] | None:
-    """What an event says of the scheduler, with the time since the start."""
+def described(event: Event, sandbox: Sandbox) -> tuple[object, ...] | None:
+    """The fields of an event that describe the scheduler, with the time since the start."""
     if isinstance(event, Bound | CycleStarted | Nominated | VictimDeleted):
         return (type(event).__name__, event.t - sandbox.start, event.cycle, event.pod)
     return None
 
 
-def test_the_same_comes_of_it_on_a_server_and_in_this_process(stack: str) -> None:
+def test_the_same_calls_have_the_same_result_on_a_server_and_in_this_process(stack: str) -> None:
     found = []
     for server in ("", stack):
         with schedviz.sandbox(server=server, name="the-same") as sandbox:
