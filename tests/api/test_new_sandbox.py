@@ -61,7 +61,7 @@ def test_objects_that_cannot_be_read_to_the_end_leave_nothing_behind(
     assert sandbox_name not in store.names()
 
 
-def test_more_objects_than_a_sandbox_holds_leave_nothing_behind(
+def test_a_dump_of_more_objects_than_a_sandbox_may_have_stores_nothing(
     store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(LIMITS, "objects", AT_ONCE + 1)

@@ -74,7 +74,7 @@ class Page:
             idents = [each.removeprefix("#") for each in selector.split(",")] if wrapped else [element.ident]
             for ident in idents:
                 target = self.root.find(ident)
-                assert target is not None, f"htmx complains of a swap without a target: {ident}"
+                assert target is not None, f"htmx logs an error for a swap without a target: {ident}"
                 assert target.parent is not None
                 siblings, place = target.parent, target.parent.children.index(target)
                 if how == "delete":

@@ -1,5 +1,5 @@
-"""The size of a request's body is checked before any of it is kept: by its length where that is given, else
-while it comes in."""
+"""The size of a request's body is checked before any of it is kept: by Content-Length if there is one, else
+while it arrives."""
 
 import asyncio
 import http.client
@@ -46,7 +46,7 @@ def test_each_path_has_its_limit(path: str, limit: int) -> None:
 
 
 class Django:
-    """As its handler, it keeps the body, and then waits for the client to leave."""
+    """Keeps the body, and then waits for the client to disconnect, as Django's handler does."""
 
     def __init__(self) -> None:
         self.kept = 0
@@ -84,7 +84,7 @@ async def test_nothing_beyond_the_limit_reaches_django(length: int | None) -> No
     assert asked == (0 if length else MAX_BYTES // len(CHUNK) + 1)
 
 
-async def test_what_is_within_the_limit_passes_and_so_does_the_end_of_a_client() -> None:
+async def test_a_body_within_the_limit_and_a_disconnect_reach_django() -> None:
     messages = iter(
         [
             {"type": "http.request", "body": b"x" * MAX_BYTES, "more_body": True},
@@ -132,7 +132,7 @@ def test_a_length_that_is_too_large_is_refused_before_a_byte_is_sent(
 def test_a_body_without_a_length_is_refused_as_soon_as_it_is_too_large(
     connection: http.client.HTTPConnection, sandbox: Sandbox, kind: str
 ) -> None:
-    """It is sent without end until the answer comes."""
+    """The body is sent without end until the response arrives."""
     path = PATHS[kind].format(sandbox.name)
     connection.putrequest("POST", path)
     connection.putheader("Transfer-Encoding", "chunked")
@@ -148,7 +148,7 @@ def test_a_body_without_a_length_is_refused_as_soon_as_it_is_too_large(
 
 
 @pytest.mark.parametrize("header", [{}, {"Connection": "close"}])
-def test_who_sends_all_of_it_first_reads_the_answer(
+def test_a_client_that_sends_the_whole_body_first_gets_the_response(
     connection: http.client.HTTPConnection, header: dict[str, str]
 ) -> None:
     for _ in range(2):
@@ -158,7 +158,7 @@ def test_who_sends_all_of_it_first_reads_the_answer(
     assert connection.getresponse().read() == b"ok\n"
 
 
-async def test_who_sends_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_sends_without_end_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schedviz.body_limit.DISCARD_SECONDS", 0.05)
     sent: list[Message] = []
 
@@ -183,7 +183,7 @@ async def test_who_sends_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch)
     ]
 
 
-def test_htmx_puts_the_refusal_where_the_answer_would_be(connection: http.client.HTTPConnection) -> None:
+def test_htmx_shows_the_refusal_in_the_place_of_the_response(connection: http.client.HTTPConnection) -> None:
     headers = {"HX-Request": "true", "Content-Length": str(UPLOAD_BYTES + 1)}
     connection.putrequest("POST", "/bring/")
     for name, value in headers.items():

@@ -1,4 +1,5 @@
-"""Every page in Chinese: no English word is left but Kubernetes' names and what is marked as verbatim."""
+"""Every page in Chinese has no English words except Kubernetes' names and texts that are marked as
+verbatim."""
 
 import re
 from collections.abc import Iterator
@@ -39,14 +40,14 @@ NAMES: Final = frozenset(
     """,
     )
 )
-"""As the official Chinese documentation writes them; names of fields, and of the objects in scenarios."""
+"""English words in the official Chinese documentation; names of fields, and of the objects in scenarios."""
 VERBATIM: Final = {"code", "kbd", "pre", "script", "style", "textarea", "time", "option"}
 SPOKEN: Final = {"title", "aria-label", "placeholder", "aria-roledescription", "alt"}
 VOID: Final = {"meta", "link", "input", "br", "wbr", "img", "hr"}
 
 
 class Reader(HTMLParser):
-    """Gathers the words that a reader of Chinese sees or hears."""
+    """Gathers the texts that a page shows or that a screen reader announces."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +90,7 @@ def client() -> Iterator[Client]:
 
 @pytest.fixture
 def full(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    """A sandbox in which every part of the page has something to show. Names in it are no words."""
+    """A sandbox in which no part of the page is empty. Its names are not English words."""
     title = "Online services and batch jobs"
     meta = Meta(sandbox_name, title=title, scenario="online-vs-offline", queue="v1.10")
     sandbox = write.create_sandbox(store, meta, [])
@@ -151,7 +152,7 @@ def sample(kind: type[trace.Event]) -> trace.Event:
     return kind(**{name: values[name] for name in kind.__struct_fields__})
 
 
-def test_a_chinese_browser_meets_no_english(client: Client, full: Sandbox) -> None:
+def test_a_chinese_browser_gets_no_english_text(client: Client, full: Sandbox) -> None:
     base = f"/s/{full.name}/"
     pages = [
         "/",
@@ -190,7 +191,7 @@ def test_a_chinese_browser_meets_no_english(client: Client, full: Sandbox) -> No
     assert not left, "\n".join(left)
 
 
-def test_the_choice_of_a_language_outlives_the_browser_s(client: Client) -> None:
+def test_the_chosen_language_overrides_that_of_the_browser(client: Client) -> None:
     assert "沙箱" in client.get("/").content.decode()
     answer = client.post("/language/", {"language": "en"}, headers={"referer": "http://localhost/?q=x"})
     assert answer.headers["Location"].endswith("/?q=x")
@@ -200,7 +201,7 @@ def test_the_choice_of_a_language_outlives_the_browser_s(client: Client) -> None
     assert "Sandboxes" in page
 
 
-def test_the_scenarios_are_told_in_chinese() -> None:
+def test_the_scenarios_are_described_in_chinese() -> None:
     with override("zh-hans"):
         for each in scenarios.offered():
             assert re.search("[\u4e00-\u9fff]", each.title)

@@ -1,4 +1,4 @@
-"""The command bar: what a line does, what it says, and what it proposes to go on with."""
+"""The command bar: what a line does, its messages, and its completions."""
 
 import re
 from pathlib import Path
@@ -60,7 +60,7 @@ def stored(sandbox: Sandbox, resource: str, key: str) -> dict[str, Any]:
     return found
 
 
-def test_objects_are_made_by_the_forms_fields_and_kubectls_line_does_the_same(cluster: Sandbox) -> None:
+def test_a_command_creates_the_object_that_the_form_and_kubectl_create(cluster: Sandbox) -> None:
     said = run(cluster, "create pod web --cpu 2 --priority high --copies 3 --memory=1Gi")
     assert said.text.count("created") == 3
     pods = [pod for pod in cluster.list("pods").items if pod["metadata"].get("generateName") == "web-"]
@@ -101,7 +101,7 @@ def test_objects_are_changed_as_kubectl_changes_them(cluster: Sandbox) -> None:
     assert cluster.count("nodes") == 0
 
 
-def test_a_budget_keeps_its_pods_from_a_drain(cluster: Sandbox) -> None:
+def test_a_drain_does_not_evict_pods_that_a_budget_protects(cluster: Sandbox) -> None:
     write.patch(cluster, "pods", "default/old", {"metadata": {"labels": {"app": "a"}}})
     budget = {
         "apiVersion": "policy/v1",
@@ -115,7 +115,7 @@ def test_a_budget_keeps_its_pods_from_a_drain(cluster: Sandbox) -> None:
     assert "deletionTimestamp" not in stored(cluster, "pods", "default/old")["metadata"]
 
 
-def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
+def test_commands_control_time_and_the_page(cluster: Sandbox) -> None:
     run(cluster, "pause")
     assert cluster.clock().paused
     run(cluster, "step cycle 3")
@@ -179,7 +179,7 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
         ("x" * 2000, "at most"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_written(cluster: Sandbox, line: str, part: str) -> None:
+def test_a_wrong_command_gets_a_message_and_writes_nothing(cluster: Sandbox, line: str, part: str) -> None:
     before = cluster.version()
     with pytest.raises(CommandError) as error:
         run(cluster, line)
@@ -204,7 +204,7 @@ def test_a_line_is_completed_by_commands_names_flags_and_choices(cluster: Sandbo
     assert "until preemption " in lines("until p")
     assert complete(cluster, "create pod 'unfinished") == []
     words = [name for command in COMMANDS for name in (command.words, *command.also)]
-    assert len(words) == len(set(words)), "two commands share a name"
+    assert len(words) == len(set(words)), "two commands have the same name"
 
 
 def test_every_command_is_documented() -> None:
@@ -219,7 +219,7 @@ def stylesheets(html: str) -> dict[str, str | None]:
     return {name: media or None for name, media in found}
 
 
-def test_the_bar_is_a_page_without_scripts_and_a_piece_with_them(cluster: Sandbox) -> None:
+def test_the_command_bar_is_a_page_without_scripts_and_a_part_with_them(cluster: Sandbox) -> None:
     client = Client(headers={"host": "localhost"})
     path = f"/s/{cluster.name}/command/"
     assert "drain NODE" in client.get(path).content.decode()

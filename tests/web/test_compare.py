@@ -1,4 +1,4 @@
-"""What the page's form asks for, and the lines of its plots."""
+"""The comparison that the page's form asks for, and the lines of its plots."""
 
 from collections.abc import Mapping
 
@@ -60,13 +60,13 @@ def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store
         ("until", {"until": "0"}),
     ],
 )
-def test_what_is_wrong_is_said_of_its_field(store: Store, field: str, posted: Mapping[str, str]) -> None:
+def test_an_error_is_shown_at_its_field(store: Store, field: str, posted: Mapping[str, str]) -> None:
     with pytest.raises(comparison_form.InvalidField) as unclear:
         comparison_form.parse_comparison(store, ASKED | dict(posted))
     assert unclear.value.field == field
 
 
-def test_so_many_are_in_line_at_once_and_a_place_is_free_again_when_one_ends(store: Store) -> None:
+def test_the_number_of_waiting_comparisons_is_bounded(store: Store) -> None:
     jobs = JobStore(store, COMPARISONS)
     request = comparison_form.parse_comparison(store, ASKED)
     submitted = [jobs.submit(ComparisonJob(request=request)) for _ in range(COMPARISONS.jobs_at_most)]
@@ -81,7 +81,7 @@ def test_so_many_are_in_line_at_once_and_a_place_is_free_again_when_one_ends(sto
     assert read.finished
 
 
-def test_lines_keep_within_the_plot_and_their_names_apart() -> None:
+def test_lines_stay_within_the_plot_and_their_names_do_not_overlap() -> None:
     a = Curve("pending", "pods", [(0, 0.0), (50, 7.0), (100, 7.0)], mean=3.5, peak=7, last=7)
     b = Curve("pending", "pods", [(0, 3.0), (100, 7.0)], mean=3.0, peak=7, last=7)
     drawn = plot(a, b, 100)
@@ -103,7 +103,7 @@ def test_examples_of_visitors_are_not_offered(store: Store, sandbox_name: str) -
 
 
 def test_both_sides_have_the_same_nodes_in_the_same_order() -> None:
-    """The default scheduler takes an empty node, packing the one that is half full."""
+    """The default scheduler chooses an empty node, and the one that packs chooses the half-full node."""
     packing = next(each.config for each in comparison_form.PRESETS if each.name == "packing")
     requests = {"resources": {"requests": {"cpu": "1", "memory": "4Gi"}}}
     spec = {"containers": [{"name": "main", "image": "web", **requests}]}

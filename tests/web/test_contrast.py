@@ -1,4 +1,4 @@
-"""The colours of both themes against each other, as WCAG 2.2 works out contrast (1.4.3, 1.4.11)."""
+"""The contrast of the colours of both themes, computed as in WCAG 2.2 (1.4.3, 1.4.11)."""
 
 import re
 from itertools import product
@@ -20,7 +20,7 @@ def themes() -> dict[str, dict[str, str]]:
 
 
 def colour(tokens: dict[str, str], value: str) -> Colour:
-    """Of "#abc", "#aabbcc", var(--name) or a color-mix of two of them."""
+    """The red, green and blue of "#abc", "#aabbcc", var(--name) or a color-mix of two of them."""
     if value.startswith("var("):
         return colour(tokens, tokens[value[6:-1]])
     if value.startswith("color-mix"):
@@ -45,7 +45,7 @@ def contrast(tokens: dict[str, str], one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_text_is_told_from_what_it_stands_on(theme: str) -> None:
+def test_text_contrasts_with_its_background(theme: str) -> None:
     tokens = themes()[theme]
     grounds = ("panel", "raised", "ground", "sunk", "accent-wash")
     pairs = [
@@ -60,7 +60,7 @@ def test_text_is_told_from_what_it_stands_on(theme: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_marks_are_told_from_what_they_stand_on(theme: str) -> None:
+def test_marks_contrast_with_their_background(theme: str) -> None:
     tokens = themes()[theme]
     pairs = product(("accent", "good", "bad", "warn", "quiet"), ("panel", "raised", "ground", "sunk"))
     assert {pair for pair in pairs if contrast(tokens, *pair) < MARKS} == set()

@@ -36,7 +36,7 @@ NEAR = {"podAffinity": ANTI}
 def test_a_node_with_nominated_pods_is_shown_as_two_passes(
     sandbox: Sandbox, cpu: str, spec: dict[str, object], said: list[str]
 ) -> None:
-    """With them there is less room; without them nobody is there to be near to."""
+    """With the nominated pods fewer resources are free. Without them the pod affinity matches no pod."""
     host = {"kubernetes.io/hostname": "n1"}
     cluster = a_cluster([a_node("n1", "4", labels=host)])
     first = Pod.parse(a_pod("first", "2", labels={"app": "first"}, priority=100))
@@ -58,12 +58,12 @@ def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
     assert [(step.name, step.state) for step in view.steps[-2:]] == [("Permit", "current"), ("Bind", "todo")]
     later = present_cycle(replace(decision, attempt=2), Ranks(()), entry=entry)
     assert later.steps[-1].state == "done"
-    told = [
+    events = [
         trace.CycleStarted(START, 7, "default/web", 1, 0),
         trace.QueueMoved(START, "default/web", "inFlight", "waiting", "Permit", "Gang"),
     ]
-    assert pod_history("default/web", told).attempts[0].outcome == "waits on Permit"
-    bound = [*told, trace.Bound(START, 7, "default/web", "n3")]
+    assert pod_history("default/web", events).attempts[0].outcome == "waits on Permit"
+    bound = [*events, trace.Bound(START, 7, "default/web", "n3")]
     assert pod_history("default/web", bound).attempts[0].outcome == "bound to n3"
 
 

@@ -34,7 +34,7 @@ def changed(kind: type[ManifestForm], sandbox: Sandbox, **fields: str) -> Manife
 
 
 def said(sandbox: Sandbox, kind: str, **fields: str) -> str:
-    """The page of a form that was sent with these fields; empty if the object was created."""
+    """The page after a form was sent with these fields; "" if the object was created."""
     client = Client(headers={"host": "localhost", "HX-Request": "true"})
     html = client.post(f"/s/{sandbox.name}/new/{kind}/", fields).content.decode()
     return "" if 'id="acted"' in html else html
@@ -63,7 +63,7 @@ def test_requests_are_lines() -> None:
         },
     ]
     assert shown(REQUESTS, found) == text
-    # With the defaults of the API server, too.
+    # Also with the defaults of the API server.
     found[0]["exactly"] |= {"allocationMode": "ExactCount", "adminAccess": False}
     assert shown(REQUESTS, found) == text
     found[0]["exactly"]["tolerations"] = []
@@ -74,7 +74,7 @@ def test_requests_are_lines() -> None:
     st.text(st.sampled_from("abx/:=, \n"), max_size=40),
     st.sampled_from([REQUESTS, CONSTRAINTS]),
 )
-def test_what_a_notation_reads_it_shows(text: str, notation: object) -> None:
+def test_a_notation_shows_what_it_reads(text: str, notation: object) -> None:
     from django.core.exceptions import ValidationError
 
     try:
@@ -95,7 +95,7 @@ def test_what_a_notation_reads_it_shows(text: str, notation: object) -> None:
         ("gpus: 1 x gpu\ngpus: 2 x gpu", "There are two requests with the name gpus."),
     ],
 )
-def test_a_wrong_request_is_named(sandbox: Sandbox, text: str, message: str) -> None:
+def test_a_wrong_request_has_an_error_that_names_it(sandbox: Sandbox, text: str, message: str) -> None:
     assert message in said(sandbox, "resourceclaim", name="a", requests=text)
 
 

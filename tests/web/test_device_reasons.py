@@ -1,4 +1,4 @@
-"""Why a node could not serve the claims of a pod, computed when somebody looks at the cycle."""
+"""The reasons for which a node could not allocate the claims of a pod, computed when the cycle is shown."""
 
 import pytest
 from msgspec.structs import replace
@@ -62,7 +62,7 @@ def cluster(sandbox: Sandbox) -> Sandbox:
 
 
 def said(sandbox: Sandbox, *nodes: str) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
-    """Node, need, and reasons as (devices, words, expression or claim)."""
+    """Nodes, request, and reasons as (devices, text, expression or claim)."""
     return [
         (
             each.node,
@@ -97,7 +97,7 @@ def test_a_constraint_is_not_satisfied(cluster: Sandbox) -> None:
     assert reason == "Constraint matchAttribute gpu.example.com/numa: at most 1 of them have the same value."
 
 
-def test_nodes_with_equal_reasons_are_one(cluster: Sandbox) -> None:
+def test_nodes_with_equal_reasons_are_grouped(cluster: Sandbox) -> None:
     other = resource_slice("n4", [gpu(0)], driver="other.example.com")
     write.create(cluster, [other])
     first, last = device_reasons(cluster, decision("n1", "n2", "n3", "n4"))

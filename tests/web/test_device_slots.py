@@ -1,4 +1,4 @@
-"""The devices of a node on its card: a slot for each, changed one by one."""
+"""The devices of a node on its card: each has a device slot, which is replaced alone."""
 
 from schedviz.web.presenters.device_slots import (
     POOLS_AT_MOST,
@@ -110,7 +110,7 @@ def test_a_frame_has_only_the_slot_that_changed() -> None:
     assert panel.draw(made, RANKS, set()) == {}
 
 
-def test_slots_go_with_the_slice() -> None:
+def test_device_slots_are_removed_with_their_slice() -> None:
     made = picture()
     panel = NodesPanel("/s/x/")
     panel.draw(made, RANKS, set(made.nodes))

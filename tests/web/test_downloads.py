@@ -1,4 +1,4 @@
-"""What can be taken away from a sandbox, and that it is the same cluster where it is brought again."""
+"""The exports of a sandbox; an imported export is the same cluster."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -40,7 +40,7 @@ def second(store: Store, sandbox_name: str) -> Iterator[str]:
 
 
 def lived(documents: list[Manifest], seconds: int) -> Objects:
-    """The objects of a cluster after so long: what the scheduler, kubelets and controllers made of it."""
+    """The objects of a cluster after the scheduler, kubelets and controllers ran for this time."""
     api = MemoryApi()
     api.commit(new_cluster(documents, START))
     simulation = Simulation(api, Options(seed=1, pace=SECOND // 2))
@@ -72,7 +72,7 @@ def brought(text: str) -> Objects:
 
 
 @pytest.mark.parametrize("name", ["online-vs-offline", "disruption-budgets", "gang"])
-def test_what_was_exported_and_imported_is_the_same_cluster(name: str) -> None:
+def test_a_cluster_is_the_same_after_export_and_import(name: str) -> None:
     """After a minute, with a Deployment, a StatefulSet and their pods in it."""
     workloads = [*yaml.safe_load_all(WORKLOADS)]
     objects = without_events(lived([*scenarios()[name].manifests, *workloads], 60))
@@ -103,7 +103,7 @@ def sandbox_of(store: Store, name: str, objects: Objects) -> Sandbox:
     return store.create(Meta(name, created=1_780_000_000.0), changes)
 
 
-def test_the_manifests_can_be_applied_and_hold_only_what_somebody_would_write(
+def test_the_exported_manifests_can_be_applied_and_have_no_generated_fields(
     client: Client, store: Store, second: str, sandbox_name: str
 ) -> None:
     documents = [*scenarios()["disruption-budgets"].manifests, *yaml.safe_load_all(WORKLOADS)]
@@ -152,7 +152,7 @@ spec:
 
 
 @pytest.mark.parametrize("nodes", [4, 70])
-def test_the_picture_is_an_svg_that_needs_nothing_else_and_says_what_it_shows(
+def test_the_exported_image_is_one_svg_file_with_a_description(
     client: Client, store: Store, second: str, nodes: int
 ) -> None:
     text = json.dumps({"kind": "List", "items": [*random_cluster(Random(1), nodes)]})
@@ -172,7 +172,7 @@ def test_the_picture_is_an_svg_that_needs_nothing_else_and_says_what_it_shows(
     assert all(float(box.get("width", "0").rstrip("%")) <= width for box in root.iter(f"{svg}rect"))
 
 
-def test_the_picture_of_many_nodes_is_shaded_and_marked_as_the_grid_of_the_page(
+def test_the_exported_image_of_many_nodes_has_the_shades_and_marks_of_the_grid(
     client: Client, store: Store, second: str
 ) -> None:
     nodes: list[Manifest] = [

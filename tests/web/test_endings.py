@@ -1,4 +1,4 @@
-"""The end of a scenario: when the page says it, what it offers, and to whom."""
+"""The end of a scenario: when the page shows it, what it offers, and to which visitor."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ def play(store: Store, idea: str, seconds: int) -> World:
 def test_each_example_says_that_it_has_ended_and_not_before(client: Client, store: Store, name: str) -> None:
     world = play(store, name, 1)
     source, known = world.sandbox, [*ideas.ideas()]
-    ended = 0  # the number of times at which it is told
+    ended = 0  # the number of times at which the end is shown
     for _ in range(60):
         view = present_ending(source, source.meta())
         ended += view is not None
@@ -64,7 +64,9 @@ def test_each_example_says_that_it_has_ended_and_not_before(client: Client, stor
     assert f'target="_top" action="/ideas/{name}/example/"' in " ".join(framed.split())
 
 
-def test_the_end_is_told_once_can_be_closed_and_is_over_after_a_change(client: Client, store: Store) -> None:
+def test_the_end_is_shown_once_can_be_closed_and_disappears_after_a_change(
+    client: Client, store: Store
+) -> None:
     world = play(store, "score", 1)
     path = f"/s/{world.sandbox.name}/"
     assert client.get(f"{path}guide/").status_code == 204
@@ -88,7 +90,7 @@ def test_the_end_is_told_once_can_be_closed_and_is_over_after_a_change(client: C
     assert ENDED not in client.get(path).content.decode()
 
 
-def test_a_scenario_that_goes_on_for_ever_a_guide_and_a_branch_have_no_end(store: Store) -> None:
+def test_a_scenario_without_an_end_a_guide_and_a_branch_show_no_end(store: Store) -> None:
     endings = {name: can_end(Meta(name, scenario=name)) for name in scenarios()}
     assert [name for name, ends in endings.items() if ends] == [
         "disruption-budgets",

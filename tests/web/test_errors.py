@@ -1,4 +1,4 @@
-"""Requests that Django cannot read are answered with a page that says so, whatever their path."""
+"""Requests that Django cannot read get a page that says so, at any path."""
 
 import pytest
 from django.test import Client
@@ -42,7 +42,7 @@ def test_a_form_that_cannot_be_read_is_a_bad_request(client: Client, body: str) 
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_a_path_without_a_page_is_not_found_whatever_the_body(client: Client, body: str) -> None:
+def test_a_path_without_a_page_is_not_found_with_any_body(client: Client, body: str) -> None:
     data, content_type = BODIES[body]
     answer = client.post("/nothing/", data, content_type=content_type)
     assert answer.status_code == 404

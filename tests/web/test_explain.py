@@ -1,5 +1,5 @@
-"""The arithmetic that is shown is the arithmetic that was done: each line is worked out again from its text,
-and the last two must be the recorded scores."""
+"""The shown arithmetic is that of the plugins: each line is computed again from its text, and the last two
+lines must be the recorded scores."""
 
 import re
 from math import log, sqrt
@@ -35,7 +35,7 @@ TERM = {"topologyKey": ZONE, "labelSelector": LABELS}
 
 
 def worked_out(expression: str, result: str) -> float:
-    """As a reader would: whole results are rounded down at each division."""
+    """The value of the expression. Integers are rounded down at each division."""
     text = re.sub(r"\|(.*)\|", r"abs(\1)", expression).replace("^", "**")
     whole = "." not in result and "." not in expression
     names = {"abs": abs, "sqrt": sqrt, "log": log, "round": lambda value: int(value + 0.5)}
@@ -50,7 +50,7 @@ UNITS = {"m": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
 
 
 def without_names(named: str) -> str:
-    """The expression with its numbers only."""
+    """The expression without the names of its numbers."""
     text = re.sub(r"(\d+)(m|Ki|Mi|Gi)\b", lambda found: str(int(found[1]) * UNITS[found[2]]), named)
     text = re.sub(r"[A-Za-z][\w./-]* (?=[(\d-])", "", text)
     return text.replace("\u00d7", "*").replace("\u2212", "-").replace(" ", "")
@@ -109,9 +109,11 @@ def worlds(draw: st.DrawFn) -> tuple[list[Any], list[Any], Any]:
     return nodes, pods, made
 
 
-@settings(deadline=None)  # a loaded machine is no failure
+@settings(deadline=None)  # a slow machine is no failure
 @given(worlds(), st.sampled_from(sorted(STRATEGIES)))
-def test_what_is_shown_is_what_was_worked_out(world: tuple[list[Any], list[Any], Any], strategy: str) -> None:
+def test_the_shown_arithmetic_gives_the_recorded_scores(
+    world: tuple[list[Any], list[Any], Any], strategy: str
+) -> None:
     nodes, pods, made = world
     args = {"scoringStrategy": {"type": strategy, **STRATEGIES[strategy]}}
     framework = a_framework(pluginConfig=[{"name": "NodeResourcesFit", "args": args}])
@@ -120,14 +122,14 @@ def test_what_is_shown_is_what_was_worked_out(world: tuple[list[Any], list[Any],
         assert check(decision) >= 5 * len(decision.feasible)
 
 
-def told(decision: Decision, plugin: str, node: str) -> list[tuple[str, str]]:
+def lines_of(decision: Decision, plugin: str, node: str) -> list[tuple[str, str]]:
     found = arithmetic(decision, plugin, node)
     assert found is not None
     return [(line.name, line.text) for line in found.sums[:-2]]
 
 
-def test_a_count_shows_each_term_that_led_to_it() -> None:
-    """The last two lines, normalised and weighted, are the other test's."""
+def test_a_sum_shows_each_of_its_terms() -> None:
+    """The other test checks the last two lines, normalised and weighted."""
     slow = {"key": "slow", "value": "yes", "effect": "PreferNoSchedule"}
     nodes = [a_node(f"n{i}", "8", labels={ZONE: zone, "disk": disk}) for i, (zone, disk) in enumerate(
         [("a", "ssd"), ("a", "hdd"), ("b", "hdd")])]  # fmt: skip
@@ -147,14 +149,14 @@ def test_a_count_shows_each_term_that_led_to_it() -> None:
     spread = [{**SOFT, "labelSelector": LABELS, "maxSkew": 2}]
     made = a_pod("web", "50m", labels={"app": "web"}, affinity=affinity, topologySpreadConstraints=spread)
     decision = record(attempt(a_cluster(nodes, pods), made))
-    assert told(decision, "TaintToleration", "n0") == [
+    assert lines_of(decision, "TaintToleration", "n0") == [
         ("untolerated: slow=yes:PreferNoSchedule", "1*1 = 1"),
         ("untolerated: old=yes:PreferNoSchedule", "1*1 = 1"),
         ("sum", "1+1 = 2"),
     ]
-    assert told(decision, "NodeAffinity", "n0") == [("preferred: disk=ssd", "1*7 = 7"), ("sum", "7 = 7")]
+    assert lines_of(decision, "NodeAffinity", "n0") == [("preferred: disk=ssd", "1*7 = 7"), ("sum", "7 = 7")]
     zone = "topology.kubernetes.io/zone"
-    assert told(decision, "InterPodAffinity", "n0") == [
+    assert lines_of(decision, "InterPodAffinity", "n0") == [
         (f"anti-affinity to pods {zone} app=a: their number, times the weight", "2*(-2) = -4"),
         (
             f"pods there with a preferred term {zone} app=web for it: their number, times the weight",
@@ -162,8 +164,8 @@ def test_a_count_shows_each_term_that_led_to_it() -> None:
         ),
         ("sum", "-4+5 = 1"),
     ]
-    assert told(decision, "InterPodAffinity", "n2") == [("sum", "0 = 0")]
-    assert told(decision, "PodTopologySpread", "n0") == [
+    assert lines_of(decision, "InterPodAffinity", "n2") == [("sum", "0 = 0")]
+    assert lines_of(decision, "PodTopologySpread", "n0") == [
         (
             f"pods {zone} app=a: their number, times log(domains+2), plus maxSkew-1",
             "2*log(2+2)+(2-1) = 3.772589",

@@ -1,4 +1,4 @@
-"""What came of an applied suggestion, and the other pods that wait for the same room."""
+"""The follow-up of an applied suggestion, and the other pods that wait for the same resources."""
 
 from typing import Any, cast
 
@@ -58,7 +58,7 @@ class Trace:
 
 
 def follow_up(*events: Event, **state: Any) -> FollowUp:
-    """What is told if the first of the events came before the change, and the others after it."""
+    """The follow-up if the first of the events was before the change, and the others after it."""
     return present_follow_up(cast("Readable", Trace([*events])), APPLIED, pod("web", **state))
 
 
@@ -66,28 +66,28 @@ def bound(name: str, after: int) -> Bound:
     return Bound(t=START + after, cycle=6, pod=f"default/{name}", node="n1")
 
 
-def test_a_pod_that_was_bound_after_the_change_is_told_with_both_times() -> None:
-    told = follow_up(LACKS_CPU, bound("web", 1_000_000), node="n1")
-    assert (told.time, told.change) == ("08:00:00.000", "Delete the pod low (priority 0).")
-    assert (told.state, told.text) == ("helped", "web was bound to n1 at 08:00:01.000.")
-    told = follow_up(LACKS_CPU, node="n1")
-    assert (told.state, told.text) == ("helped", "web was bound to n1."), "the trace has lost the event"
+def test_a_pod_that_was_bound_after_the_change_is_reported_with_both_times() -> None:
+    shown = follow_up(LACKS_CPU, bound("web", 1_000_000), node="n1")
+    assert (shown.time, shown.change) == ("08:00:00.000", "Delete the pod low (priority 0).")
+    assert (shown.state, shown.text) == ("helped", "web was bound to n1 at 08:00:01.000.")
+    shown = follow_up(LACKS_CPU, node="n1")
+    assert (shown.state, shown.text) == ("helped", "web was bound to n1."), "the trace has lost the event"
 
 
 def test_an_attempt_before_the_change_does_not_count() -> None:
-    told = follow_up(LACKS_CPU)
-    assert (told.state, told.text) == ("waits", "web has not been tried again since then.")
+    shown = follow_up(LACKS_CPU)
+    assert (shown.state, shown.text) == ("waits", "web has not been tried again since then.")
 
 
-def test_a_change_that_did_not_help_is_told_with_the_reason_and_who_took_the_room() -> None:
+def test_a_change_that_did_not_help_is_reported_with_the_reason_and_the_pod_that_took_the_resources() -> None:
     before = bound("old", 0)
-    told = follow_up(before, LACKS_CPU)
-    assert (told.state, told.text) == (
+    shown = follow_up(before, LACKS_CPU)
+    assert (shown.state, shown.text) == (
         "failed",
         "It did not help: 1 has too little cpu (attempt at 08:00:02.000).",
     )
-    told = follow_up(before, bound("a", 1_000_000), LACKS_CPU, bound("late", 3_000_000))
-    assert told.text.endswith("(attempt at 08:00:02.000). a took the resources on n1.")
+    shown = follow_up(before, bound("a", 1_000_000), LACKS_CPU, bound("late", 3_000_000))
+    assert shown.text.endswith("(attempt at 08:00:02.000). a took the resources on n1.")
     refused = BindFailed(t=START + 3_000_000, cycle=8, pod=KEY, node="n1", message="no lease")
     assert (
         follow_up(before, LACKS_CPU, refused).text == "It did not help: no lease (attempt at 08:00:03.000)."
@@ -96,13 +96,13 @@ def test_a_change_that_did_not_help_is_told_with_the_reason_and_who_took_the_roo
 
 def test_a_nominated_pod_waits_until_another_took_its_room() -> None:
     nominated = Nominated(t=START, cycle=6, pod=KEY, node="n1", victims=["default/b"], rule=0, candidates=1)
-    told = follow_up(bound("old", 0), LACKS_CPU, nominated, nominated="n1")
-    assert (told.state, told.text) == (
+    shown = follow_up(bound("old", 0), LACKS_CPU, nominated, nominated="n1")
+    assert (shown.state, shown.text) == (
         "nominated",
         "web is nominated to n1 and waits until its victims have terminated.",
     )
-    told = follow_up(bound("old", 0), nominated, LACKS_CPU)
-    assert told.state == "failed", "it is not nominated any more"
+    shown = follow_up(bound("old", 0), nominated, LACKS_CPU)
+    assert shown.state == "failed", "it is not nominated any more"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Forms and the YAML beside them as the server brings them in step, and what else is decided without a page:
-merging two edits, draining, configuring."""
+"""Forms and the YAML beside them, which the server keeps equal; and the merge of two edits, draining and
+configuring, without a page."""
 
 from collections import Counter
 from typing import Any
@@ -27,7 +27,7 @@ from simulator.plugins.registry import load, profiles
 
 
 def posted(both: FormAndYaml, **edited: str) -> dict[str, str]:
-    """What a browser posts of a form, with these fields (or its ``yaml``) edited."""
+    """The fields that a browser posts for a form after these fields (or its ``yaml``) were edited."""
     fields = {
         name: str(both.form.data[name])
         for name, field in both.form.fields.items()
@@ -65,14 +65,14 @@ def test_a_field_changes_its_place_in_the_yaml_and_nothing_else(sandbox: Sandbox
     assert again.manifest["spec"]["containers"][0]["resources"]["requests"] == {"memory": "512Mi"}
 
 
-def test_the_yaml_changes_the_fields_that_it_says_other_things_of(sandbox: Sandbox) -> None:
+def test_edited_yaml_changes_the_fields_of_which_it_has_other_values(sandbox: Sandbox) -> None:
     first = FormAndYaml(PodForm, sandbox, PodForm.start(sandbox))
     text = (
         first.text.replace("500m", "'3'").replace("generateName: pod-", "name: web")
         + "  nodeSelector: {a: b}\n"
     )
     both = FormAndYaml(PodForm, sandbox, PodForm.start(sandbox), posted(first, yaml=text))
-    assert both.text == text, "nobody's YAML is written anew for having been read"
+    assert both.text == text, "YAML is not rewritten when it is only read"
     assert sorted(both.stale) == ["cpu", "name", "node_selector"]
     assert [both.form.data[name] for name in ("name", "cpu", "node_selector")] == ["web", "3", "a=b"]
 
@@ -85,7 +85,9 @@ def test_a_field_and_the_yaml_edited_at_once_both_count(sandbox: Sandbox) -> Non
 
 
 @pytest.mark.parametrize("text", ["a: [", "", "a: 1\n---\nb: 2", "x", "[" * 30_000])
-def test_yaml_that_cannot_be_read_leaves_the_fields_and_itself_alone(sandbox: Sandbox, text: str) -> None:
+def test_yaml_that_cannot_be_parsed_changes_neither_the_fields_nor_itself(
+    sandbox: Sandbox, text: str
+) -> None:
     both = after(PodForm, sandbox, yaml=text, cpu="7")
     assert both.manifest is None
     assert both.text == text
@@ -106,7 +108,7 @@ def test_yaml_that_cannot_be_read_leaves_the_fields_and_itself_alone(sandbox: Sa
         "apiVersion: batch/v1\nkind: Job\nspec: {template: {spec: {containers: []}}}",
     ],
 )
-def test_manifests_of_any_shape_are_taken_without_a_fault(sandbox: Sandbox, text: str) -> None:
+def test_a_form_reads_manifests_of_any_shape_without_an_exception(sandbox: Sandbox, text: str) -> None:
     for edited in ({}, {"cpu": "7"}, {"workload": "Job"}, {"copies": "3"}):
         both = after(PodForm, sandbox, yaml=text, **edited)
         assert both.manifest is not None
@@ -139,7 +141,7 @@ def test_a_pod_becomes_a_deployment_and_a_job_and_a_pod_again(sandbox: Sandbox) 
     write.create(sandbox, deployment.form.manifests(made))
 
 
-def test_hundreds_of_nodes_take_turns_in_the_zones_of_the_form(sandbox: Sandbox) -> None:
+def test_hundreds_of_nodes_are_spread_over_the_zones_of_the_form(sandbox: Sandbox) -> None:
     both = after(NodeForm, sandbox, copies="300", zone="zone-a", zones="zone-b,, zone-c, zone-a")
     assert both.manifest is not None
     assert both.manifest["metadata"]["labels"] == {ZONE: "zone-a"}
@@ -149,7 +151,7 @@ def test_hundreds_of_nodes_take_turns_in_the_zones_of_the_form(sandbox: Sandbox)
     zones = Counter(node["metadata"]["labels"][ZONE] for node in sandbox.list("nodes").items)
     assert zones == {"zone-a": 100, "zone-b": 100, "zone-c": 100}
     assert not after(NodeForm, sandbox, copies="1001").valid
-    # What is about copies is kept while the YAML is edited, and means nothing for one node.
+    # The fields of copies are kept while the YAML is edited, and have no effect for one node.
     again = FormAndYaml(NodeForm, sandbox, NodeForm.start(sandbox), posted(both, copies="1", cpu="7"))
     assert again.form.data["zones"] == "zone-b,, zone-c, zone-a"
     assert again.manifest is not None
@@ -172,7 +174,7 @@ def test_nodes_are_numbered_on_and_machines_set_what_they_have(sandbox: Sandbox)
     assert again.manifest["metadata"]["labels"] == {"topology.kubernetes.io/zone": "zone-c", "disk": "ssd"}
 
 
-def test_causes_stand_beside_their_fields_or_with_their_lines(sandbox: Sandbox) -> None:
+def test_errors_are_shown_beside_their_fields_or_with_their_lines(sandbox: Sandbox) -> None:
     text = to_yaml([DisruptionBudgetForm.start(sandbox)]) + "  maxUnavailable: 10%\n  colour: red\n"
     both = after(DisruptionBudgetForm, sandbox, yaml=text, name="not/a/name")
     assert both.manifest is not None
@@ -182,7 +184,7 @@ def test_causes_stand_beside_their_fields_or_with_their_lines(sandbox: Sandbox) 
     (problem,) = both.problems
     assert problem.startswith("line 12, column ")
     assert "spec.colour" in problem
-    # The name is looked at when nothing else is wrong.
+    # The name is checked when nothing else is wrong.
     del both.manifest["spec"]["colour"], both.manifest["spec"]["maxUnavailable"]
     with pytest.raises(StatusError) as refused:
         write.create(sandbox, [both.manifest], dry_run=True)
@@ -190,13 +192,13 @@ def test_causes_stand_beside_their_fields_or_with_their_lines(sandbox: Sandbox) 
     assert "may not contain" in both.form.errors["name"][0]
 
 
-def test_two_edits_of_one_object_are_merged_and_told() -> None:
+def test_two_edits_of_one_object_are_merged_and_their_differences_listed() -> None:
     base = {"a": 1, "b": {"c": 1, "d": [1]}, "gone": 1}
     mine = {"a": 2, "b": {"c": 1, "d": [2]}, "gone": 1, "new": 1}
     theirs = {"a": 1, "b": {"c": 5, "d": [3]}}
     assert merged(base, mine, theirs) == {"a": 2, "b": {"c": 5, "d": [2]}, "new": 1}
-    told = {each.field: (each.before, each.after, each.kept) for each in differences(base, mine, theirs)}
-    assert told == {"b.c": ("1", "5", False), "b.d": ("[1]", "[3]", True), "gone": ("1", "", False)}
+    listed = {each.field: (each.before, each.after, each.kept) for each in differences(base, mine, theirs)}
+    assert listed == {"b.c": ("1", "5", False), "b.d": ("[1]", "[3]", True), "gone": ("1", "", False)}
 
 
 def node(name: str) -> Manifest:
@@ -218,7 +220,7 @@ def pod(name: str, on: str, **metadata: Any) -> Manifest:
     }
 
 
-def test_an_edit_is_saved_over_what_components_wrote_but_not_over_what_people_did(sandbox: Sandbox) -> None:
+def test_an_edit_overwrites_changes_of_components_but_not_of_users(sandbox: Sandbox) -> None:
     write.create(sandbox, [node("n")])
     start = editable(NODES, sandbox.get("nodes", "n") or {})
     assert set(start["status"]) == {"capacity", "allocatable"}
@@ -272,7 +274,7 @@ def allow_one(_: Any, budget: Manifest) -> Manifest:
     return {**budget, "status": {**counts, "observedGeneration": 1}}
 
 
-def test_switches_and_weights_say_what_the_scheduler_reads(sandbox: Sandbox) -> None:
+def test_switches_and_weights_make_the_configuration_that_the_scheduler_reads(sandbox: Sandbox) -> None:
     off = {"p0-on-ImageLocality": ""}
     edited = {"p0-NodeAffinity": "7", "p0-on-Gang": "on", "p0-strategy": "MostAllocated", "p0-hard": "50"}
     first = FormAndYaml(SchedulerForm, sandbox, SchedulerForm.start(sandbox))
@@ -293,7 +295,7 @@ def test_switches_and_weights_say_what_the_scheduler_reads(sandbox: Sandbox) -> 
     assert back.manifest == SchedulerForm.start(sandbox)
 
 
-def test_a_configuration_is_refused_with_the_paths_that_are_wrong(sandbox: Sandbox) -> None:
+def test_a_wrong_configuration_is_refused_with_the_paths_of_the_errors(sandbox: Sandbox) -> None:
     start = with_profile(SchedulerForm.start(sandbox))
     both = after(
         SchedulerForm, sandbox, start, **{"p1-hard": "101", "percentage": "-1", "p0-NodeAffinity": "-3"}

@@ -1,4 +1,4 @@
-"""The frames of a whole screen: each makes the page that a newcomer would get."""
+"""The frames of a whole screen: after each of them a page equals a new page."""
 
 from collections import Counter
 from html.parser import HTMLParser
@@ -35,8 +35,9 @@ def html(parts: Parts) -> str:
 
 
 @pytest.mark.parametrize(("nodes", "language"), [(3, "zh-hans"), (70, "en")], ids=["cards", "grid"])
-def test_each_frame_makes_the_page_that_a_newcomer_gets(nodes: int, language: str) -> None:
-    """Pods come, wait, are bound, evicted and gone; of the second page every third frame is taken, merged."""
+def test_a_page_after_each_frame_equals_a_new_page(nodes: int, language: str) -> None:
+    """Pods are created, wait, are bound, evicted and deleted. The second page takes every third frame,
+    merged."""
     watched, screen = Watched(nodes, cpu="2"), Screen("/s/x/")
     pages: dict[Look, Page] = {}
     waiting: dict[Look, Parts] = {look: {} for look in LOOKS}

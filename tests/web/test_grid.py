@@ -102,7 +102,7 @@ def test_nodes_stand_in_groups_with_their_sums() -> None:
     heading = drawn(screen, picture, look)["nodes/h1"]
     assert "memory\u00a00\u00a0% <i>· 0 pods</i> <i>· 21 nodes</i>" in heading
     offered = [key for key, _, _ in groups.choices(picture, "pool")]
-    assert offered == ["", "pool", groups.UNGROUPED]  # not what is different on every node
+    assert offered == ["", "pool", groups.UNGROUPED]  # not labels that differ on every node
     each = groups.overview(picture, "id").groups
     assert len(each) == groups.GROUPS_AT_MOST + 1
     assert sum(len(group.nodes) for group in each) == COUNT
@@ -136,7 +136,7 @@ def names(picture: Picture, query: str) -> set[str]:
     }
 
 
-def test_the_filters_language() -> None:
+def test_the_query_language_of_the_filter() -> None:
     picture = things()
     for query, expected in {
         "WEB": {"web-1", "web-2", "team-a/web-3"},
@@ -154,7 +154,7 @@ def test_the_filters_language() -> None:
         assert names(picture, query) == expected, query
 
 
-def test_what_is_found_is_counted_linked_and_told_to_stay_bright() -> None:
+def test_nodes_that_match_the_filter_are_counted_linked_and_stay_bright() -> None:
     picture = things()
     view = filter_result.present_found(picture, "is:running", groups.overview(picture, ""), [])
     assert view.text == "2 pods, 0 nodes"
@@ -169,7 +169,7 @@ def test_what_is_found_is_counted_linked_and_told_to_stay_bright() -> None:
     assert filter_result.present_found(picture, "", groups.EMPTY, []) == filter_result.NOTHING
 
 
-def test_in_a_grid_a_node_stays_bright_for_its_pods() -> None:
+def test_in_a_grid_a_node_stays_bright_if_one_of_its_pods_matches() -> None:
     picture = many()
     picture.object(PODS, pod("web", node="n3"))
     view = filter_result.present_found(picture, "web", groups.overview(picture, groups.UNGROUPED), [])

@@ -1,4 +1,4 @@
-"""The guides: what the box says of the visitor's own pod, and of no other."""
+"""The guides: the box describes the visitor's own pod, and no other."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def client(store: Store) -> Iterator[Client]:
 
 
 class Cluster:
-    """What the course of a pod is read from."""
+    """The records from which the course of a pod is read."""
 
     def __init__(self, pod: Manifest | None, **given: Any) -> None:
         self.pod = pod
@@ -74,7 +74,7 @@ def test_each_guide_has_an_example_a_pod_that_fits_the_form_and_another_guide_af
         made = guide.example.scenario
         classes = {each["metadata"]["name"] for each in made.manifests if each["kind"] == "PriorityClass"}
         assert guide.pod["priority_class"] in classes
-        assert not [each for each in made.manifests if each["kind"] == "Timetable"], "a quiet board"
+        assert not [each for each in made.manifests if each["kind"] == "Timetable"], "a board without events"
 
 
 def test_the_course_goes_from_the_queue_over_the_eviction_to_the_node() -> None:
@@ -93,14 +93,14 @@ def test_the_course_goes_from_the_queue_over_the_eviction_to_the_node() -> None:
     assert third.because.startswith("Rule 2 decided")
 
 
-def test_the_course_tells_the_ends_without_a_preemption() -> None:
+def test_the_course_describes_the_ends_without_a_preemption() -> None:
     bound = course(samples.pod("web", node="n1"))
     assert (bound.ended, bound.cycle) == (True, 0)
     assert "No pod was evicted" in bound.text
     refused = course(samples.pod("web"), lane=samples.lane("web", "unschedulable"))
     assert (refused.stage, refused.ended) == ("refused", True)
     assert course(None).stage == "gone"
-    # An eviction before the act, and one for another pod, are not the visitor's.
+    # An eviction before the act, or one for another pod, does not count.
     for event in (nominated(10), nominated(12, "default/other")):
         assert course(samples.pod("web", node="n1"), trace=[event]).cycle == 0
     # A pod of the same name that was created later is another one.
@@ -144,11 +144,11 @@ def test_the_box_follows_the_visitor_s_pod_until_they_do_something_else(client: 
     [shown] = re.findall(r'name="shown" value="(\w+)"', box)
     assert client.get(f"{path}guide/?shown={shown}").status_code == 204
 
-    # Another viewer of the same sandbox has not done it.
+    # The box is not shown to another visitor of the same sandbox.
     other = Client(headers={"host": "localhost"})
     assert 'class="guide' not in other.get(path).content.decode()
     assert other.get(f"{path}guide/").status_code == 204
-    # The clock belongs to the course; a second form does not.
+    # The clock may be changed in the course; a second form ends it.
     client.post(f"{path}clock/", {"do": "pause"})
     assert 'class="guide' in client.get(path).content.decode()
     assert client.get(f"{path}propose/").headers["Location"].startswith(f"{path}new/pod/?name=my-pod-2&")
@@ -156,12 +156,14 @@ def test_the_box_follows_the_visitor_s_pod_until_they_do_something_else(client: 
     assert 'class="guide' not in client.get(path).content.decode()
 
 
-def test_the_box_goes_when_it_is_closed_or_the_sandbox_starts_over(client: Client, store: Store) -> None:
+def test_the_box_disappears_when_it_is_closed_or_the_sandbox_starts_over(
+    client: Client, store: Store
+) -> None:
     path = start(client, store)
     create_pod(client, path)
     assert client.post(f"{path}start-over/").status_code == 302
     page = client.get(path).content.decode()
-    assert GUIDE.goal in page, "begun anew: the pod of before is forgotten"
+    assert GUIDE.goal in page, "the guide was started again, without the pod of before"
     assert "data-uid=" not in page.partition('class="guide')[2].partition("</section>")[0]
     assert client.post(f"{path}guide/").headers["Location"] == path
     assert 'class="guide' not in client.get(path).content.decode()

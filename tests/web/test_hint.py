@@ -1,4 +1,4 @@
-"""What a newcomer is told to do next, from nothing to a preemption of their own."""
+"""The hint that says what to do next, from an empty sandbox to the visitor's first preemption."""
 
 from schedviz.web.presenters.hint import hint, urgent_pod_fields
 from schedviz.web.presenters.picture import NODES, PODS, PRIORITY_CLASSES, Picture
@@ -18,7 +18,7 @@ def test_the_hint_leads_from_nothing_to_a_preemption_of_ones_own() -> None:
     assert "until the nodes are full" in hint(picture).text
     picture.object(PODS, samples.pod("large", node="n1", cpu="3"))
     assert hint(picture).path == "propose/"
-    # A preemption is told by the box of the one who caused it (guide_box), not by the hint of all viewers.
+    # The box of the visitor who caused a preemption describes it (guide_box), not the hint of all viewers.
     picture.trace_event(1, trace.Nominated(2, 8, "default/urgent-x", "n1", ["default/large"], 0, 1))
     assert hint(picture).path == "propose/"
 
@@ -49,5 +49,6 @@ def test_the_urgent_pod_fits_nowhere_unless_others_go() -> None:
         picture.object(NODES, samples.node(name, unschedulable=name == "n3"))
     picture.object(PODS, samples.pod("low", node="n1", cpu="3"))
     picture.object(PODS, samples.pod("equal", node="n2", cpu="3500m", priority=1000))
-    # 1000m are free on n1, 4000m if low goes; n2's pod may stay; n3 is closed.
+    # 1000m are free on n1, and 4000m without the pod low. The pod on n2 has a higher priority. n3 is
+    # cordoned.
     assert urgent_pod_fields(picture) == {"name": "urgent-", "priority_class": "high", "cpu": "2500m"}

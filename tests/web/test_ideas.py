@@ -1,4 +1,4 @@
-"""The ideas: each has a page, an example that ends by itself, and a way to it from what shows it."""
+"""The ideas: each has a page, an example that ends by itself, and a link from an element that shows it."""
 
 import re
 from collections.abc import Iterator
@@ -35,17 +35,17 @@ def test_each_idea_has_a_page_and_an_example_that_ends(client: Client, name: str
     idea, made = ideas.ideas()[name], ideas.example_of(name).scenario
     assert made.name == name
     assert idea.shows
-    assert idea.shows == ideas.chosen_parts(",".join(idea.shows)), "parts that there are, in their order"
+    assert idea.shows == ideas.chosen_parts(",".join(idea.shows)), "existing parts, in their order"
     timetables = [each for each in made.manifests if each["kind"] == "Timetable"]
     entries = [entry for each in timetables for entry in each["spec"]["entries"]]
-    assert not [entry for entry in entries if "every" in entry], "who leaves it running costs nothing"
+    assert not [entry for entry in entries if "every" in entry], "an example that has ended costs nothing"
     page = client.get(f"/ideas/{name}/").content.decode()
     assert f"<h1>{idea.title[0].upper()}{idea.title[1:]}</h1>" in page
     assert "<iframe" not in page
     assert f"/ideas/{name}/" in client.get("/ideas/").content.decode()
 
 
-def test_a_visitor_s_example_is_paused_framed_and_made_anew(client: Client, store: Store) -> None:
+def test_an_example_is_paused_shown_in_a_frame_and_created_again(client: Client, store: Store) -> None:
     assert client.get("/ideas/none/").status_code == client.post("/ideas/none/example/").status_code == 404
     assert client.post("/ideas/queue/example/").headers["Location"] == "/ideas/queue/#example"
     page = client.get("/ideas/queue/")
@@ -71,7 +71,7 @@ def test_a_visitor_s_example_is_paused_framed_and_made_anew(client: Client, stor
     assert len([meta for meta in store.sandboxes() if examples.is_example(meta)]) == 2
 
 
-def test_examples_make_room_the_oldest_first_and_a_branch_is_nobody_s_example() -> None:
+def test_the_oldest_example_is_deleted_at_the_bound_and_a_branch_is_no_example() -> None:
     now = 1_800_000_000.0
     many = [Meta(f"e{n}", created=now - n) for n in range(examples.EXAMPLES_AT_MOST, 0, -1)]
     assert examples.examples_to_delete(many[1:], now, 1) == []
@@ -84,7 +84,7 @@ def test_examples_make_room_the_oldest_first_and_a_branch_is_nobody_s_example() 
     assert not examples.is_example(Meta(name))
 
 
-def test_of_many_visitors_who_begin_at_the_same_time_no_more_examples_are_left_than_may_be(
+def test_many_visitors_who_begin_at_the_same_time_do_not_exceed_the_bound_of_examples(
     client: Client, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(examples, "EXAMPLES_AT_MOST", 3)

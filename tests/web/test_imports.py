@@ -1,4 +1,4 @@
-"""A cluster that somebody brings: looked at, made a sandbox of, and nothing secret of it in the store."""
+"""The import of a cluster: its preview, the sandbox made from it, and no Secret in the store."""
 
 import gzip
 import subprocess
@@ -57,7 +57,7 @@ def test_a_dump_becomes_a_paused_sandbox_that_says_what_was_taken_over(
     assert page.count("<article") == 3
     again = client.post("/bring/", {"do": "create", "name": brought, "text": as_list([node("n")])})
     assert again.status_code == 422
-    assert store.sandbox(brought).count("nodes") == 3, "a taken name takes nothing away"
+    assert store.sandbox(brought).count("nodes") == 3, "a name in use deletes nothing"
 
 
 def test_no_byte_of_a_secret_is_in_redis(client: Client, store: Store, brought: str) -> None:
@@ -81,7 +81,7 @@ def test_no_byte_of_a_secret_is_in_redis(client: Client, store: Store, brought: 
     assert SECRET.encode() not in state
 
 
-def test_to_look_stores_nothing(client: Client, store: Store) -> None:
+def test_a_preview_stores_nothing(client: Client, store: Store) -> None:
     before = {meta.name for meta in store.sandboxes()}
     asked = {"do": "look", "text": as_list(cluster())}
     answer = client.post("/bring/", asked, headers=HTMX)
@@ -105,7 +105,7 @@ def test_to_look_stores_nothing(client: Client, store: Store) -> None:
         ({"text": as_list([node("n")]), "name": "no name"}, "a sandbox's name is at most 63"),
     ],
 )
-def test_what_cannot_be_brought_is_said_and_the_text_is_kept(
+def test_a_dump_that_cannot_be_imported_gets_a_message_and_the_text_is_kept(
     client: Client, store: Store, given: dict[str, str], said: str
 ) -> None:
     before = {meta.name for meta in store.sandboxes()}
@@ -131,10 +131,10 @@ os.kill(os.getpid(), 9)
 
 
 @pytest.mark.parametrize("last", [b"", b'["nodes", "n70'])
-def test_a_dump_whose_reading_is_cut_off_leaves_nothing_behind(
+def test_a_dump_whose_reading_is_interrupted_stores_nothing(
     store: Store, brought: str, tmp_path: Path, last: bytes
 ) -> None:
-    """As when the process that reads runs out of memory, or of time."""
+    """As if the process that reads exceeded its memory or its time."""
     nodes = [msgspec.json.encode(node(f"n{number}")) for number in range(700)]
     lines = [CleanedObject("nodes", f"n{number}", msgspec.Raw(each)) for number, each in enumerate(nodes)]
     said = tmp_path / "lines"
@@ -149,7 +149,7 @@ def test_a_dump_whose_reading_is_cut_off_leaves_nothing_behind(
     assert brought not in store.names()
 
 
-def test_more_objects_than_a_sandbox_holds_leave_nothing_behind(
+def test_a_dump_of_more_objects_than_a_sandbox_may_have_stores_nothing(
     client: Client, store: Store, brought: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedviz.api.new_sandbox.OBJECTS_AT_ONCE", 10)

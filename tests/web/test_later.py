@@ -1,4 +1,4 @@
-"""What became of a preemption, as the panel of its cycle tells it."""
+"""The later outcome of a preemption in the panel of its cycle."""
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ def later(*events: Event) -> str:
     return later_turn(PREEMPTING, [Bound(t=1, cycle=1, pod=POD, node="n2"), *events], {9: SCHEDULED}.get)
 
 
-def test_a_preemptor_that_runs_elsewhere_is_told_with_the_reason() -> None:
+def test_a_preemptor_that_runs_on_another_node_is_reported_with_the_reason() -> None:
     assert later(OWN) == ""
     assert later(OWN, Bound(t=9, cycle=9, pod=POD, node="n1")) == "web was bound to n1 in cycle 9."
     text = later(OWN, Bound(t=9, cycle=9, pod=POD, node="n3"))
@@ -26,11 +26,11 @@ def test_a_preemptor_that_runs_elsewhere_is_told_with_the_reason() -> None:
     assert text.endswith("because: n1 no longer existed.")
 
 
-def test_a_preemptor_that_preempts_again_or_goes_is_told() -> None:
+def test_a_preemptor_that_preempts_again_or_is_deleted_is_reported() -> None:
     again = replace(OWN, cycle=8, node="n2")
     assert later(OWN, again) == "web preempted pods on n1, then again on n2 (cycle 8)."
     assert later(OWN, PodRemoved(t=8, pod=POD, node="")) == "web was deleted before it was bound."
 
 
-def test_a_cycle_without_preemption_has_no_later_turn() -> None:
+def test_a_cycle_without_preemption_has_no_later_outcome() -> None:
     assert later_turn(SCHEDULED, [OWN], {}.get) == ""

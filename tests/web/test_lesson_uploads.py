@@ -60,7 +60,7 @@ def test_an_uploaded_lesson_is_used_alone(files: list[tuple[str, bytes]], store:
     answer = client.post(f"{sandbox}lesson/", {"step": "look", "do": "next"}, headers={"HX-Request": "true"})
     assert "step 2 of 4" in answer.content.decode()
     assert "Requests decide" in client.get(f"{path}handout/").content.decode()
-    # It is in the list of those alone who have begun it.
+    # Only visitors who have started it see it in the list.
     name = path.split("/")[2]
     assert f'id="lesson-{name}"' in client.get("/lessons/").content.decode()
     assert name not in browser().get("/lessons/").content.decode()
@@ -126,7 +126,7 @@ def test_each_upload_beyond_a_bound_is_refused(files: list[tuple[str, bytes]], m
     assert message in page
 
 
-def test_html_of_strangers_is_shown_as_text(store: Store) -> None:
+def test_html_of_an_uploaded_lesson_is_shown_as_text(store: Store) -> None:
     unsafe = FILES["en.md"].replace(
         b"The node `node-1` has", b"<script>alert(1)</script> [a](javascript:x) has"
     )
@@ -141,7 +141,7 @@ def test_html_of_strangers_is_shown_as_text(store: Store) -> None:
     store.delete(sandbox.split("/")[2])
 
 
-def test_when_all_places_are_taken_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_says_that_the_number_of_lessons_is_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise Full
 
@@ -151,7 +151,7 @@ def test_when_all_places_are_taken_the_page_says_so(monkeypatch: pytest.MonkeyPa
     assert "Try again tomorrow" in page
 
 
-def test_only_some_uploads_are_read_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_uploads_read_at_the_same_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lesson_uploads, "WAIT_SECONDS", 0.0)
     with lesson_uploads._turns:
         status, page = upload(browser(), ("a.zip", zipped()))

@@ -54,7 +54,7 @@ def step_of(html: str) -> str:
     return step
 
 
-def test_the_home_page_and_the_ideas_lead_to_the_list(client: Client) -> None:
+def test_the_home_page_and_the_ideas_link_to_the_list(client: Client) -> None:
     for page in ("/", "/ideas/", "/ideas/queue/"):
         assert 'href="/lessons/"' in client.get(page).content.decode()
 
@@ -72,14 +72,14 @@ def test_the_list_says_how_far_the_learner_is(client: Client, store: Store) -> N
     assert "step 2 of 4" in begun
     assert "Continue" in begun
     assert "Continue: step 2 of 4" in client.get("/lessons/").content.decode()
-    assert start(client) == path, "it goes on where it was"
+    assert start(client) == path, "it continues at the same step"
     assert "step 2 of 4" in client.get(path).content.decode()
     assert path not in client.get("/").content.decode()
-    # Another learner has nothing to do with it.
+    # The progress of another learner does not change.
     other = Client(headers={"host": "localhost"})
     assert "not begun" in row(other)
     assert start(other) != path
-    # The sandbox is gone: the lesson begins anew.
+    # The sandbox was deleted: the lesson starts again.
     store.delete(path.split("/")[2])
     assert "not begun" in row(client)
     assert "step 1 of 4" in client.get(start(client)).content.decode()
@@ -104,9 +104,9 @@ def test_what_the_list_proposes() -> None:
 
     assert proposed() == "a"
     assert proposed(("a", 5, 5)) == "b"
-    assert proposed(("a", 7, 0), ("b", 9, 0)) == "b", "the one that was begun last"
+    assert proposed(("a", 7, 0), ("b", 9, 0)) == "b", "the lesson that was started last"
     assert proposed(("a", 5, 5), ("b", 9, 9)) == NAME
-    assert proposed(("a", 5, 5), (NAME, 9, 0)) == "b", "its sandbox is gone"
+    assert proposed(("a", 5, 5), (NAME, 9, 0)) == "b", "its sandbox was deleted"
     assert proposed(("a", 5, 5), ("b", 9, 9), (NAME, 9, 9)) == ""
 
 
@@ -183,7 +183,7 @@ def test_starting_over_begins_with_the_first_step_in_a_new_cluster(client: Clien
     assert "step 1 of 4" in client.get(path).content.decode()
 
 
-def test_undo_takes_back_the_last_edit(client: Client, store: Store) -> None:
+def test_undo_reverts_the_last_edit(client: Client, store: Store) -> None:
     path = start(client)
     assert 'id="lesson-undo"' not in client.get(path).content.decode()
     sandbox = store.sandbox(path.split("/")[2])
@@ -250,7 +250,7 @@ def test_the_handout_has_the_steps_and_apart_from_them_the_answers(client: Clien
 
 def test_texts_that_are_not_translated_are_marked_as_english(client: Client) -> None:
     path = start(client)
-    with override("zh-hans"):  # and back, as the request leaves its language behind in this thread
+    with override("zh-hans"):  # restore the language, as the request changes it for this thread
         page = client.get(path, headers={"accept-language": "zh-hans"}).content.decode()
     assert '<html lang="zh-hans">' in page
     assert re.search(r'<div\s+lang="en">\s*<h2 id="lesson-heading"', page)

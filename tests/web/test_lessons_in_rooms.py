@@ -1,4 +1,4 @@
-"""Lessons in rooms: what the teacher sees of them, who shows the solution, and the best result of a level."""
+"""Lessons in rooms: what the teacher sees, who may show the solution, and the best result of a level."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Room(NamedTuple):
     teacher: Client
     learner: Client
     path: str
-    """Of the sandbox in which the learner is."""
+    """The name of the learner's sandbox."""
 
     @property
     def id(self) -> str:

@@ -1,4 +1,4 @@
-"""Sandboxes that end when nobody uses them."""
+"""Sandboxes that are deleted when nobody uses them."""
 
 from collections.abc import Callable, Iterator
 
@@ -30,7 +30,7 @@ def used_ago(store: Store, name: str) -> float:
     return store.wall() - (store.redis.zscore(USED, name) or 0.0)
 
 
-def test_to_open_it_counts_until_the_notice_and_then_only_to_keep_it(
+def test_opening_a_sandbox_counts_as_use_until_the_notice_and_then_only_keep(
     client: Client, store: Store, sandbox: Sandbox, ago: Ago
 ) -> None:
     page, name = f"/s/{sandbox.name}/", sandbox.name
@@ -43,17 +43,19 @@ def test_to_open_it_counts_until_the_notice_and_then_only_to_keep_it(
     assert f"{NOTICE} 9 hours." in shown
     assert f'href="{page}download/"' in shown
     assert f'action="{page}keep/"' in shown
-    assert used_ago(store, name) > 90 * HOUR, "to look at it does not count any more"
+    assert used_ago(store, name) > 90 * HOUR, "viewing it does not count any more"
     assert client.post(f"{page}keep/").headers["Location"] == page
     assert used_ago(store, name) < 60
     assert NOTICE not in client.get(page).content.decode()
 
     ago(91)
     assert client.post(f"{page}clock/", {"do": "pause"}).status_code < 400
-    assert used_ago(store, name) < 60, "it was written"
+    assert used_ago(store, name) < 60, "it was changed"
 
 
-def test_what_nobody_used_is_deleted(store: Store, sandbox: Sandbox, sandbox_name: str, ago: Ago) -> None:
+def test_a_sandbox_that_nobody_used_is_deleted(
+    store: Store, sandbox: Sandbox, sandbox_name: str, ago: Ago
+) -> None:
     known = Lifetimes(store, 100)
     ago(99.9)
     store.redis.zadd(USED, {"gone": 1.0, DEMO: 1.0})
@@ -68,9 +70,7 @@ def test_what_nobody_used_is_deleted(store: Store, sandbox: Sandbox, sandbox_nam
     assert sandbox_name not in store.names()
 
 
-def test_what_was_there_before_the_setting_has_its_whole_lifetime(
-    store: Store, sandbox: Sandbox, ago
-) -> None:
+def test_a_sandbox_older_than_the_setting_has_the_whole_lifetime(store: Store, sandbox: Sandbox, ago) -> None:
     assert Lifetimes(store, 100).ended({sandbox.name}) == []
     assert used_ago(store, sandbox.name) < 60
 
@@ -88,7 +88,7 @@ def test_a_use_is_noted_once_a_minute(
     assert used_ago(store, sandbox.name) < 60
 
 
-def test_the_demo_and_rooms_do_not_end_and_nothing_does_without_the_setting(
+def test_the_demo_and_rooms_have_no_lifetime_and_nothing_has_one_without_the_setting(
     client: Client, store: Store, sandbox: Sandbox
 ) -> None:
     assert not ends(DEMO)

@@ -1,4 +1,4 @@
-"""What the scheduler, kubelets and controllers say is explained beside their own words."""
+"""Messages of the scheduler, kubelets and controllers have an explanation beside them."""
 
 import importlib
 import pkgutil
@@ -14,7 +14,7 @@ from simulator.preemption.dry_run import NO_VICTIMS, NOT_HELPFUL
 
 
 def constants() -> Iterator[Status]:
-    """The statuses that plugins give, as far as they are constants: alone or in a tuple."""
+    """The statuses of plugins that are constants, alone or in a tuple."""
     for found in pkgutil.walk_packages(simulator.plugins.__path__, "simulator.plugins."):
         for value in vars(importlib.import_module(found.name)).values():
             yield from (
@@ -64,7 +64,7 @@ def test_every_reason_of_a_plugin_has_a_meaning() -> None:
         ("something else", ""),
     ],
 )
-def test_a_message_is_told_in_short_words(message: str, text: str) -> None:
+def test_a_message_has_a_short_text(message: str, text: str) -> None:
     assert reasons.unplaced(message) == text
 
 
@@ -79,6 +79,6 @@ def test_events_and_conditions_have_meanings() -> None:
         assert meanings.event_meaning(occasion.reason)
     assert meanings.condition_meaning("Ready", "False", "NodeNotReady") == "Its node is not ready."
     assert meanings.condition_meaning("Ready", "False", "SomethingNew") == "It is not ready."
-    assert meanings.condition_meaning("Unheard", "True", "") == ""
+    assert meanings.condition_meaning("Unknown", "True", "") == ""
     assert meanings.cause_text("taint a=b:NoExecute") == "it does not tolerate the taint a=b:NoExecute"
-    assert meanings.cause_text("whatever") == "whatever"
+    assert meanings.cause_text("unknown") == "unknown"

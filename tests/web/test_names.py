@@ -23,7 +23,7 @@ def short_names(names: list[str]) -> dict[str, str]:
     return {name: found.short(name) for name in names}
 
 
-def test_nodes_of_a_cloud_are_named_by_what_tells_them_apart() -> None:
+def test_short_names_of_cloud_nodes_are_the_parts_that_differ() -> None:
     assert [*short_names(AWS).values()] == ["10-108", "10-17", "42-108", "42-17"]
     assert NodeNames(AWS).patterns(AWS) == [f"ip-10-0-….{DOMAIN}"]
     names = [each["metadata"]["name"] for each in real_cluster() if each["kind"] == "Node"]
@@ -34,7 +34,7 @@ def test_nodes_of_a_cloud_are_named_by_what_tells_them_apart() -> None:
     assert [*short_names(pools).values()] == ["default-pool-3f2a-x7k2", "gpu-pool-9d8e-p3q4"]
 
 
-def test_a_short_name_is_left_whole_and_two_pieces_are_left_of_others() -> None:
+def test_a_short_name_is_not_cut_and_others_keep_two_parts() -> None:
     plain = ["node-1", "node-2", "node-10", "k8s-worker-00001"]
     assert short_names(plain) == {name: name for name in plain}
     hosts = ["worker-1.example.com", "worker-2.example.com"]
@@ -47,10 +47,10 @@ def test_a_short_name_is_left_whole_and_two_pieces_are_left_of_others() -> None:
     two = ["a-production-host-one", "a-production-host-two"]
     assert [*short_names(two).values()] == ["host-one", "host-two"]
     little = ["ab-long-name-of-a-node", "ab-other-name-of-a-node"]
-    assert [*short_names(little).values()] == little, "three letters are not worth it"
+    assert [*short_names(little).values()] == little, "three letters are not left out"
 
 
-def test_nodes_that_come_and_go_leave_the_other_names_alone() -> None:
+def test_added_and_deleted_nodes_do_not_change_the_other_names() -> None:
     before = short_names(AWS)
     others = [
         "cp-1",
@@ -60,10 +60,10 @@ def test_nodes_that_come_and_go_leave_the_other_names_alone() -> None:
     ]
     assert before.items() <= short_names([*AWS, *others]).items()
     assert short_names(AWS[:3]).items() <= before.items()
-    assert NodeNames(AWS).short(f"ip-10-0-10-200.{DOMAIN}") == "10-200", "a node that is gone"
+    assert NodeNames(AWS).short(f"ip-10-0-10-200.{DOMAIN}") == "10-200", "a node that was deleted"
 
 
-def test_no_two_nodes_have_one_short_name() -> None:
+def test_two_nodes_never_have_the_same_short_name() -> None:
     regions = [
         "ip-10-0-10-108.eu-west-1.compute.internal",
         "ip-10-0-10-108.us-east-1.compute.internal",
@@ -108,7 +108,7 @@ def test_a_page_is_drawn_anew_when_the_short_names_change() -> None:
     assert f"ip-10-0-….{DOMAIN}" in both
 
 
-def test_generated_parts_of_a_pods_name_are_told_apart() -> None:
+def test_generated_parts_of_a_pods_name_are_recognised() -> None:
     assert fmt.split_pod_name("shop/checkout-7d9f8b6c5-x2x7q") == (
         "shop/",
         "checkout",
@@ -139,7 +139,7 @@ def test_cards_show_what_some_pod_requests() -> None:
         amounts = {"cpu": "4", "memory": "8Gi", "pods": "10", **more}
         metadata = {"name": name, "resourceVersion": "1"}
         picture.object("nodes", {"metadata": metadata, "status": {"allocatable": amounts}})
-    assert shown(picture, "with-gpu") == ["cpu", "memory"], "what there is, while nothing is requested"
+    assert shown(picture, "with-gpu") == ["cpu", "memory"], "what the nodes have, while nothing is requested"
     requests = {"cpu": "1", "nvidia.com/gpu": "1"}
     waits = pod("trainer", requests=requests)
     picture.dirty_nodes.clear()
@@ -148,12 +148,12 @@ def test_cards_show_what_some_pod_requests() -> None:
     assert picture.dirty_nodes == {"plain", "with-gpu"}
     picture.dirty_nodes.clear()
     picture.object("pods", {**waits, "metadata": {**waits["metadata"], "resourceVersion": "2"}})
-    assert not picture.dirty_nodes, "the only request for it has not ended"
+    assert not picture.dirty_nodes, "the only pod that requests it has not ended"
     picture.object("pods", {**waits, "status": {"phase": "Succeeded"}})
     assert shown(picture, "with-gpu") == ["cpu", "memory"]
     for number in range(9):
         picture.object("pods", pod(f"p{number}", on="plain", requests={"cpu": "100m"}))
-    assert shown(picture, "plain") == ["cpu", "pods"], "it may take one more"
+    assert shown(picture, "plain") == ["cpu", "pods"], "the node can take one more pod only"
 
 
 def pod(name: str, on: str = "", requests: dict[str, str] | None = None) -> Manifest:

@@ -48,5 +48,5 @@ def test_a_notation_says_what_it_reads(notation: Notation, text: str, value: Any
         (TAINTS, "nonsense"),
     ],
 )
-def test_what_a_notation_has_no_words_for_it_does_not_say(notation: Notation, value: Any) -> None:
+def test_a_notation_omits_what_it_cannot_express(notation: Notation, value: Any) -> None:
     assert shown(notation, value) is None

@@ -27,7 +27,7 @@ MESSAGE = "0/1 nodes are available: 1 Insufficient cpu."
 
 @pytest.fixture
 def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    """One that nobody leads: the test writes what a leader would."""
+    """A sandbox without a leader: the test writes what a leader would write."""
     clock = Clock(NOW, 1.0, paused=True)
     made = write.create_sandbox(
         store, Meta(sandbox_name), [node("n0"), pod("theirs", schedulerName="other")], clock
@@ -147,7 +147,7 @@ def test_the_switch_on_the_page_and_of_the_api(client: Client, store: Store, san
     assert client.delete(settings).status_code == 405
     assert sandbox.meta().config == packing
     assert client.get("/s/none/scheduler").status_code == 404
-    # Errors of the API are a Status; the page of the same name has pages.
+    # Errors of the API are a Status. The Django view of the same name responds with pages.
     assert API.fullmatch(settings)
     assert not API.fullmatch(form)
 

@@ -83,7 +83,7 @@ def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(
 @pytest.mark.parametrize(
     "path", ["nodes/default/a", "pods/a", "pods//a", "pods/a//", "pods/a/b/c", "leases.coordination.k8s.io/a"]
 )
-def test_an_object_by_a_key_that_there_cannot_be_is_missing(client: Client, cluster: str, path: str) -> None:
+def test_an_object_with_an_impossible_key_is_not_found(client: Client, cluster: str, path: str) -> None:
     assert client.get(f"{cluster}objects/{path}/").status_code == 404
 
 
@@ -102,13 +102,13 @@ def test_a_sandbox_may_have_an_older_queue_and_says_so(
 
 
 @pytest.mark.parametrize("name", ["Has Space", "-x", "x" * 64, "../x"])
-def test_a_sandbox_needs_a_name_that_can_stand_in_a_path(client: Client, name: str) -> None:
+def test_the_name_of_a_sandbox_must_be_valid_in_a_path(client: Client, name: str) -> None:
     answer = client.post("/sandboxes/", {"name": name})
     assert answer.status_code == 422
     assert 'role="alert"' in text(answer.content)
 
 
-def test_what_pages_have_in_common_is_that_of_the_language_and_the_sandbox(
+def test_shared_parts_of_pages_have_the_language_and_the_sandbox_of_the_page(
     client: Client, store: Store
 ) -> None:
     """These parts of the page are cached."""
@@ -187,7 +187,7 @@ def test_the_pod_form_creates_copies_that_the_api_server_names(
         ("node.taints", "a=b", "NoExecute"),
     ],
 )
-def test_what_is_wrong_is_said_beside_its_field(
+def test_a_form_error_is_shown_beside_its_field(
     client: Client, cluster: str, field: str, value: str, part: str
 ) -> None:
     kind, _, field = field.partition(".")
@@ -213,7 +213,9 @@ spec: {containers: [{name: x, image: y, resources: {requests: {memory: 1gb}}}]}
 """
 
 
-def test_a_form_stands_for_the_yaml_beside_it(client: Client, cluster: str, sandbox: Sandbox) -> None:
+def test_a_form_and_the_yaml_beside_it_create_the_same_object(
+    client: Client, cluster: str, sandbox: Sandbox
+) -> None:
     answer = client.post(f"{cluster}new/pod/", {"do": "step", "name": "web"}, headers=HTMX)
     yaml = text(re.findall(rb'<textarea name="yaml"[^>]*>(.*?)</textarea>', answer.content, re.DOTALL)[0])
     assert client.post(f"{cluster}new/yaml/", {"yaml": yaml}).status_code == 302
@@ -269,7 +271,7 @@ def test_yaml_with_a_unit_that_is_not_meant_is_stored_when_it_is_sent_again(
     assert sandbox.get("pods", "default/x")
 
 
-def test_htmx_gets_the_form_alone_and_an_empty_answer_when_it_is_done(client: Client, cluster: str) -> None:
+def test_htmx_gets_only_the_form_and_an_empty_response_after_success(client: Client, cluster: str) -> None:
     form = client.get(f"{cluster}new/priorityclass/", headers=HTMX).content
     assert b"<html" not in form
     fields = {"name": "high", "value": "5", "preemption_policy": "Never", "global_default": "on"}
@@ -362,7 +364,7 @@ def test_the_clock_is_paused_and_set(client: Client, cluster: str, sandbox: Sand
     assert '<option value="100.0" selected' in client.get(cluster).content.decode()
 
 
-def test_unknown_things_have_a_page_of_our_own(client: Client, cluster: str) -> None:
+def test_unknown_addresses_get_a_page_with_a_message(client: Client, cluster: str) -> None:
     for path in ("/s/none-such/", f"{cluster}nodes/none/", f"{cluster}new/spaceship/", "/nowhere/"):
         answer = client.get(path)
         assert answer.status_code == 404

@@ -1,4 +1,4 @@
-"""Parts: what is sent of a page that changed makes the new page of the old one, however frames are merged."""
+"""Parts: the frames of a changed page turn the old page into the new one, merged in any way."""
 
 import pytest
 from hypothesis import given, settings
@@ -45,7 +45,7 @@ State = tuple[int, Views, bool, Views]
 
 
 def views(prefix: str) -> st.SearchStrategy[Views]:
-    """A list of a few elements in any order: some stay, some change, some go and come again."""
+    """A list of a few elements in any order: some stay, some change, some are removed and added again."""
     keys = st.lists(st.integers(0, 7), unique=True, max_size=6)
     return keys.flatmap(
         lambda found: st.fixed_dictionaries(
@@ -83,7 +83,7 @@ def test_frames_make_the_same_page_in_turn_and_merged_in_any_way(
 @settings(max_examples=30, deadline=None)
 @given(STATES)
 def test_frames_that_follow_a_whole_page_merge_into_one(states: list[State]) -> None:
-    """As a slot holds them for a newcomer that takes nothing: never more than two whole pages."""
+    """A slot keeps these frames for a new viewer that takes none: never more than two whole pages."""
     sample = Sample()
     sample.draw((0, {}, False, {}))
     page, frame = Page(sample.whole()), sample._drawing.all()
@@ -94,7 +94,7 @@ def test_frames_that_follow_a_whole_page_merge_into_one(states: list[State]) -> 
     assert len(frame) <= 8
 
 
-async def test_a_slot_hands_out_waiting_frames_as_one() -> None:
+async def test_a_slot_returns_waiting_frames_merged_into_one() -> None:
     sample, slot = Sample(), Slot()
     sample.draw((0, {"l1": "a", "l2": "b"}, True, {}))
     page = Page(sample.whole())
@@ -107,7 +107,7 @@ async def test_a_slot_hands_out_waiting_frames_as_one() -> None:
     assert str(page) == str(Page(sample.whole()))
 
 
-def test_an_element_that_came_costs_its_own_html_and_one_that_went_its_id() -> None:
+def test_a_frame_has_the_html_of_an_added_element_and_the_id_of_a_removed_one() -> None:
     sample = Sample()
     log = {f"l{number}": f"line {number}" for number in range(9, -1, -1)}
     sample.draw((0, log, False, {}))
@@ -128,7 +128,7 @@ def test_a_merged_frame_has_the_latest_of_each_part_only() -> None:
 
 
 @pytest.mark.parametrize("text", ["<!--items-->", "<!--timeline/marks-->", "</template>"])
-def test_what_users_write_is_no_place_for_a_part(text: str) -> None:
+def test_text_of_users_is_not_taken_for_a_part(text: str) -> None:
     sample = Sample()
     sample.draw((0, {"l1": text}, True, {"m1": "mark"}))
     assert text not in sample._drawing.all()["log"]

@@ -1,4 +1,4 @@
-"""Past moments as plain HTTP serves them: the page, its panels, what cannot be done there, and branches."""
+"""Past moments by HTTP, without scripts: the page, its panels, the acts that are refused, and branches."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def client() -> Iterator[Client]:
 
 @pytest.fixture
 def world(store: Store) -> Iterator[World]:
-    """One small node; "web" is bound to it, then "big" finds no room, and at last "web" is deleted."""
+    """A small node: "web" is bound to it, then "big" is unschedulable, and at last "web" is deleted."""
     world = World(store)
     notes = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notes"}}
     world.create(node("n0", cpu="2"), notes)
@@ -52,7 +52,7 @@ def drawn(html: str) -> list[str]:
     return re.findall(r'data-uid="[^"]+"(?: ?> ?<a data-panel)? href="([^"]+)"', html)
 
 
-def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
+def test_the_page_of_a_past_moment_shows_its_objects_and_no_controls_that_change(
     client: Client, world: World
 ) -> None:
     base = f"/s/{world.sandbox.name}/"
@@ -66,7 +66,7 @@ def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
         in page
     )
     assert client.get(f"{base}at/", {"seq": failed}).headers["Location"] == at
-    # What moves is what was told until then, and the clock stands there.
+    # The parts that change show the events until then, and the clock shows that time.
     assert 'data-paused="1"' in page
     before = f"{base}at/{seq_of(world, 'Bound') - 1}/"
     assert drawn(text(client.get(before).content)) == [f"{before}pods/default/web/"]
@@ -103,7 +103,7 @@ def test_a_cycle_is_shown_at_the_moment_at_which_it_ended(client: Client, world:
     bound = seq_of(world, "Bound")
     pinned = f"{base}at/{bound}/cycles/1/"
     later = f"{base}at/{seq_of(world, 'Unschedulable')}/"
-    # Wherever it is asked for, also from a later moment.
+    # At any address, also from a later moment.
     for path in (f"{base}cycles/1/", f"{later}cycles/1/"):
         assert client.get(path, {"play": "1"}).headers["Location"] == f"{pinned}?play=1"
     page = text(client.get(pinned).content)
@@ -132,7 +132,7 @@ def test_the_panel_of_an_ended_cycle_has_the_short_node_names_of_its_moment(
     world.create(pod("web"))
     world.let_time_pass(5)
     world.slice()
-    world.create(node(f"ip-172-31-9-4.{domain}"))  # it shares less with the others
+    world.create(node(f"ip-172-31-9-4.{domain}"))  # it has less in common with the others
     base = f"/s/{world.sandbox.name}/"
     assert re.search(r">\s*ip-10-0-10-108\s*<", text(client.get(base).content))
     pinned = client.get(f"{base}cycles/1/").headers["Location"]
@@ -146,7 +146,7 @@ def test_the_panel_of_an_ended_cycle_has_the_short_node_names_of_its_moment(
     store.delete(world.sandbox.name)
 
 
-def test_a_cycle_whose_moment_the_history_does_not_reach_is_shown_with_a_sentence(
+def test_a_cycle_whose_moment_is_not_kept_is_shown_with_a_message(
     client: Client, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(History, "end_of_cycle", lambda *_: None)
@@ -155,9 +155,7 @@ def test_a_cycle_whose_moment_the_history_does_not_reach_is_shown_with_a_sentenc
     assert "The history does not include this cycle" in page
 
 
-def test_a_branch_is_a_sandbox_that_says_where_it_comes_from(
-    client: Client, store: Store, world: World
-) -> None:
+def test_a_branch_links_to_its_parent(client: Client, store: Store, world: World) -> None:
     name = world.sandbox.name
     at = f"/s/{name}/at/{seq_of(world, 'Unschedulable')}/"
     proposed = re.search(r'name="name" value="([^"]+)"', client.get(f"{at}branch/").content.decode())
@@ -190,7 +188,7 @@ def test_a_branch_whose_parent_was_deleted_says_so_and_has_no_link(
     assert link not in page
     assert page.count(deleted) == 2
     assert f"branch of {parent.name} (deleted)" in page
-    # Another sandbox that has its name now is not its parent.
+    # Another sandbox that now has the parent's name is not its parent.
     store.create(Meta(parent.name, created=3_000.0))
     assert link not in text(client.get(f"/s/{branch.name}/").content)
     for each in (parent, branch):

@@ -1,4 +1,4 @@
-"""Permalinks: what each bind, rejection, nomination and eviction links to; and pods that are gone."""
+"""Permalinks, to which each bind, rejection, nomination and eviction links; and pages of deleted pods."""
 
 import pytest
 from django.test import Client
@@ -44,7 +44,7 @@ def event(name: str, reason: str, message: str) -> Change:
 
 
 @pytest.fixture
-def told(sandbox: Sandbox) -> str:
+def sandbox_path(sandbox: Sandbox) -> str:
     web = Change("pods", "default/web", pod("web", node="n1", priority=1000, nominated="n1"), 0)
     changes = [
         Change("nodes", "n1", node("n1"), 0),
@@ -64,35 +64,35 @@ def panel(path: str) -> str:
     return answer.content.decode()
 
 
-def test_what_a_cycle_decided_links_to_its_permalink_from_pod_node_log_and_events(told: str) -> None:
+def test_pod_node_log_and_events_link_to_the_permalinks_of_cycles(sandbox_path: str) -> None:
     def permalinks(html: str) -> list[str]:
         return [
             part.partition("/")[0]
-            for part in html.split(f'class="cycle-link" data-panel href="{told}cycles/')[1:]
+            for part in html.split(f'class="cycle-link" data-panel href="{sandbox_path}cycles/')[1:]
         ]
 
-    of_pod = panel(f"{told}pods/default/web/")
+    of_pod = panel(f"{sandbox_path}pods/default/web/")
     headline = of_pod.partition("headline scheduled")[2].partition("</p>")[0]
     assert permalinks(headline) == ["5"]
     kubernetes_events = of_pod.partition('id="pod-events"')[2].partition("</section>")[0]
     assert sorted(permalinks(kubernetes_events)) == ["4", "5"]
-    assert {"3", "4", "5"} == set(permalinks(panel(f"{told}nodes/n1/")))
-    page = Client(headers={"host": "localhost"}).get(told).content.decode()
+    assert {"3", "4", "5"} == set(permalinks(panel(f"{sandbox_path}nodes/n1/")))
+    page = Client(headers={"host": "localhost"}).get(sandbox_path).content.decode()
     log = page.partition('<ol id="log"')[2].partition("</ol>")[0]
     assert permalinks(log) == ["5", "4", "4", "4", "3"]
 
 
-def test_the_address_of_a_gone_pod_says_who_evicted_it_and_why(told: str) -> None:
-    html = panel(f"{told}pods/default/old/")
+def test_the_page_of_a_deleted_pod_says_which_pod_preempted_it_and_why(sandbox_path: str) -> None:
+    html = panel(f"{sandbox_path}pods/default/old/")
     assert "Pod old no longer exists." in html
     headline = html.partition('class="headline')[2].partition("</p>")[0]
     assert "evicted from" in headline
-    assert f"{told}pods/default/web/" in headline
-    assert f'href="{told}cycles/4/?play=1"' in html
+    assert f"{sandbox_path}pods/default/web/" in headline
+    assert f'href="{sandbox_path}cycles/4/?play=1"' in html
     assert "Preempted by pod" in html
     client = Client(headers={"host": "localhost"})
-    assert client.get(f"{told}pods/default/old/").status_code == 200
-    assert client.get(f"{told}pods/default/never/").status_code == 404
+    assert client.get(f"{sandbox_path}pods/default/old/").status_code == 200
+    assert client.get(f"{sandbox_path}pods/default/never/").status_code == 404
 
 
 def test_events_of_the_same_second_are_shown_in_the_order_in_which_they_were_written(

@@ -1,4 +1,4 @@
-"""Preemption as a play: what is shown is what preemption did."""
+"""The play of a preemption shows what the preemption did."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def test_a_play_has_eight_steps_however_many_pods_and_nodes_there_are() -> None:
 
 LONG_AGO, LATELY = "2027-01-15T08:00:00Z", "2027-01-15T09:30:00Z"
 LEAST = -(1 << 31)
-"""A priority that adds nothing to the sum: only beside it can equal sums come of unequal numbers."""
+"""A priority that adds 0 to the sum. Only with it can victims of different numbers have equal sums."""
 
 
 REASONS = {

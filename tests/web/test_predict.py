@@ -1,4 +1,4 @@
-"""Predict, then reveal: guesses are graded by the Decision, and mistakes are told apart."""
+"""Predict, then reveal: guesses are graded by the Decision, and mistakes are classified."""
 
 from collections.abc import Iterable
 from random import Random
@@ -53,16 +53,16 @@ def waits(name: str, lane: Lane, priority: int = 0, queued: int = 0) -> LaneEntr
 
 
 def mistake(kind: Kind, picks: set[str], decision: Decision, there: ClusterState) -> Mistake:
-    told = grade(kind, frozenset(picks), decision, there)
-    assert not told.right
+    graded = grade(kind, frozenset(picks), decision, there)
+    assert not graded.right
     for language in ("en", "zh-hans"):
         with translation.override(language):
-            assert words.mistake(told, decision)
+            assert words.mistake(graded, decision)
             assert words.why(kind, decision)
-    return told.mistake
+    return graded.mistake
 
 
-def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_mistakes() -> None:
+def test_the_pod_with_the_highest_priority_is_next_and_other_answers_are_classified() -> None:
     lanes = [
         waits("old", "activeQ", 0, 1),
         waits("urgent", "activeQ", 9, 5),
@@ -95,7 +95,7 @@ def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_mistakes
     assert "default/pod-0" not in question.choices
 
 
-def test_mistakes_about_the_filters_are_told_apart() -> None:
+def test_mistakes_about_the_filters_are_classified() -> None:
     limited = on("free", "greedy", "1")
     limited["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "9"}
     decision, there = decide(
@@ -121,7 +121,7 @@ def test_mistakes_about_the_filters_are_told_apart() -> None:
     assert mistake("nodes", {"n1"}, decision, there) == "sum-of-nodes"
 
 
-def test_any_of_the_nodes_that_share_the_best_total_wins_and_room_is_not_all() -> None:
+def test_each_node_with_the_best_total_is_a_right_answer_and_the_freest_may_be_wrong() -> None:
     decision, there = decide([a_node("n1"), a_node("n2")], [], a_pod("web", "1"))
     assert {*decision.tied} == {"n1", "n2"}
     assert grade("winner", frozenset({"n1"}), decision, there).right
@@ -137,7 +137,7 @@ def test_any_of_the_nodes_that_share_the_best_total_wins_and_room_is_not_all() -
     assert mistake("winner", {"roomy"}, decision, there) == "room-only"
 
 
-def test_mistakes_about_victims_are_told_apart() -> None:
+def test_mistakes_about_victims_are_classified() -> None:
     pods = [
         on("n1", "low", "2", 1),
         on("n1", "small", "1", 2),
@@ -163,7 +163,7 @@ def test_mistakes_about_victims_are_told_apart() -> None:
     assert mistake("victims", {"default/peer"}, decision, there) == "no-help"
 
 
-def test_a_budget_is_no_wall() -> None:
+def test_a_guess_that_a_budget_forbids_preemption_is_a_mistake_of_its_own() -> None:
     pods = [on("n1", "db", "3", 1, labels={"app": "db"}), on("n1", "rest", "1", 2)]
     cluster = a_cluster([a_node("n1")], pods)
     budget = {
@@ -200,8 +200,8 @@ def test_only_the_decisions_own_answer_is_right(seed: int) -> None:
             assert grade(kind, guess, decision, there).right == right
     if decision.selected:
         for name in names:
-            told = grade("winner", frozenset({name}), decision, there)
-            assert told.right == (name in (decision.tied or [decision.selected]))
+            graded = grade("winner", frozenset({name}), decision, there)
+            assert graded.right == (name in (decision.tied or [decision.selected]))
 
 
 def test_what_is_asked_follows_where_the_cycle_stands_and_its_answer_is_open() -> None:

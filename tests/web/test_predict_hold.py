@@ -1,5 +1,5 @@
-"""What is right is fixed when a question is asked: nobody changes the sandbox of a presenter, and a guess
-counts for the question it was made for."""
+"""The right answer is fixed when a question is asked: only the presenter can change the sandbox, and a guess
+counts only for its own question."""
 
 import json
 from http import HTTPStatus
@@ -22,7 +22,7 @@ def pod(name: str) -> Manifest:
 
 @pytest.fixture
 def asked(sandbox: Sandbox) -> Sandbox:
-    """A paused sandbox in which two pods wait: it is asked which one is next."""
+    """A paused sandbox in which two pods wait. The question is which of them is next."""
     write.create(sandbox, [pod("a"), pod("b")])
     entries = {f"default/{name}": lane(name, "activeQ", 5, sequence=place) for place, name in enumerate("ab")}
     sandbox.commit(Commit(lanes=dict(entries)))
@@ -60,13 +60,13 @@ def test_only_the_presenter_changes_what_is_asked_about(asked: Sandbox, store: S
     assert answer.status_code == HTTPStatus.FORBIDDEN
     assert "a presenter hides the answers" in answer.json()["message"]
     assert (question(learner, asked), asked.version()) == before
-    # The presenter may, and so may all when nothing is hidden any more.
+    # The presenter may change it; everybody may when no answer is hidden any more.
     assert post(presenter, asked, "pods/default/a/delete/") == HTTPStatus.OK
     assert post(presenter, asked, "predict/", do="release") == HTTPStatus.OK
     assert learner.post(api, manifest, content_type="application/json").status_code == HTTPStatus.CREATED
 
 
-def test_a_hold_of_a_deleted_sandbox_binds_nobody(asked: Sandbox, store: Store) -> None:
+def test_a_hold_of_a_deleted_sandbox_has_no_effect(asked: Sandbox, store: Store) -> None:
     client = Client(headers={"host": "localhost"})
     post(client, asked, "predict/", do="hold")
     meta = asked.meta()

@@ -1,4 +1,4 @@
-"""What the screens say of manifests, lanes and decisions."""
+"""What the presenters make of manifests, lanes and decisions."""
 
 import pytest
 from django.utils.translation import override
@@ -81,7 +81,7 @@ def test_an_object_that_does_not_fit_its_kind_is_left_out_of_the_picture() -> No
     assert [*picture.pods] == ["default/a"]
 
 
-def test_a_priority_class_and_a_node_of_one_name_are_two_things() -> None:
+def test_a_priority_class_and_a_node_may_have_the_same_name() -> None:
     picture = Picture()
     picture.object(NODES, node("same", 9))
     created = {"metadata": {"name": "same", "resourceVersion": "3"}, "value": 7}
@@ -114,7 +114,7 @@ def test_blocks_are_as_wide_as_the_dominant_request_and_say_their_state() -> Non
     assert [(m.resource, m.requested, m.allocatable) for m in card.meters][:1] == [("cpu", "4.5", "4")]
 
 
-def test_lanes_stand_in_pop_order_and_say_what_pods_wait_for() -> None:
+def test_lanes_are_in_pop_order_and_say_what_pods_wait_for() -> None:
     picture = Picture()
     entries = [
         lane("old", "activeQ", 5, queued=START),
@@ -142,7 +142,7 @@ def test_a_long_lane_is_cut_and_counted() -> None:
     assert (len(active.chips), active.count, active.more) == (30, 100, 70)
 
 
-def test_filters_stop_at_the_first_that_says_no() -> None:
+def test_filters_stop_at_the_first_that_rejects() -> None:
     view = cycle.present_cycle(NOTHING_FITS, Ranks([1000]))
     assert view.matrix
     assert [(row.node, row.marks, row.reason) for row in view.matrix.rows] == [
@@ -154,7 +154,7 @@ def test_filters_stop_at_the_first_that_says_no() -> None:
     assert view.scores is None
 
 
-def test_scores_stand_winner_first() -> None:
+def test_the_winner_is_the_first_row_of_the_scores() -> None:
     view = cycle.present_cycle(SCHEDULED, Ranks([1000]))
     assert view.scores is not None
     assert [(row.node, row.total) for row in view.scores.rows] == [("n3", 361), ("n1", 40)]
@@ -187,7 +187,7 @@ def test_scores_stand_winner_first() -> None:
         (6, "b", [candidate("a", 5), candidate("b", 5)], "b is selected at random"),
     ],
 )
-def test_the_deciding_rule_is_said(
+def test_the_deciding_rule_of_preemption_is_shown(
     rule: int, chosen: str, candidates: list[preemption.Candidate], sentence: str
 ) -> None:
     view = preemption.present_preemption(preempting(rule, chosen, *candidates))
@@ -254,7 +254,7 @@ def test_disruption_budgets_say_what_they_allow() -> None:
     assert " hidden" in screen.whole()["budgets"]
 
 
-def test_only_what_changed_is_drawn_again() -> None:
+def test_only_changed_elements_are_rendered_again() -> None:
     picture, screen = Picture(), Screen("/s/x/")
     for name in ("n1", "n2"):
         picture.object(NODES, node(name))
@@ -292,7 +292,7 @@ def test_only_what_changed_is_drawn_again() -> None:
         ("no nodes available to schedule pods", "no nodes available to schedule pods"),
     ],
 )
-def test_the_schedulers_message_is_told_short(message: str, text: str) -> None:
+def test_the_schedulers_message_has_a_short_text(message: str, text: str) -> None:
     assert reasons.short(message) == text
 
 

@@ -24,7 +24,7 @@ ROUNDS = 12
 
 
 class LongestName(QueueSortPlugin):
-    """Pods with long names first, whatever their priority."""
+    """Pods with long names first, independent of their priority."""
 
     name = "LongestName"
 
@@ -46,7 +46,7 @@ def any_pod(random: Random) -> Manifest:
 
 
 def history(random: Random, queue: QueueVersion, *, own_sort: bool) -> Lab:
-    """A cluster that is too small for its pods, stopped while they wait in all lanes."""
+    """The history of a cluster that is too small for its pods. It stops while pods wait in all lanes."""
     plugins: dict[str, type[Plugin]] = {**IN_TREE, "LongestName": LongestName}
     options = Options(queue=queue, pace=SECOND // 10, config=LONGEST_NAME if own_sort else None)
     made = Lab(options, plugins=plugins)
@@ -66,7 +66,7 @@ def test_the_order_shown_is_that_in_which_pods_are_popped(queue: QueueVersion, o
     for seed in range(HISTORIES):
         made = history(Random(seed), queue, own_sort=own_sort)
         waiting = made.simulation._scheduler.queue
-        # These wait for the end of their backoff, as all pods in backoffQ do in older queues.
+        # These pods wait for the end of their backoff, as all pods in backoffQ do in older queues.
         held = {info.pod.key for info in waiting.backoff_q.errors}
         shown = [
             entry.pod
@@ -78,7 +78,7 @@ def test_the_order_shown_is_that_in_which_pods_are_popped(queue: QueueVersion, o
             seen[name] += sum(entry.lane == name for entry in made.lanes.values())
         popped = [info.pod.key for info in iter(waiting.active_q.pop, None)]
         assert shown == popped, f"history {seed}"
-    assert seen["activeQ"] > HISTORIES, "few of these histories end with pods in activeQ"
+    assert seen["activeQ"] > HISTORIES, "some of these histories must end with pods in activeQ"
 
 
 def active_queue(*entries: LaneEntry) -> LaneView:
@@ -87,7 +87,7 @@ def active_queue(*entries: LaneEntry) -> LaneView:
     return next(view for view in lanes(picture, Ranks([])) if view.name == "activeQ")
 
 
-def test_pods_of_the_same_priority_stand_under_the_rule_that_orders_them() -> None:
+def test_pods_of_the_same_priority_are_listed_under_the_rule_that_orders_them() -> None:
     view = active_queue(
         lane("alone", "activeQ", 100),
         lane("b", "activeQ", 5, queued=START + 1, sequence=3),

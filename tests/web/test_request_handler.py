@@ -18,12 +18,12 @@ from schedviz.request_handler import RequestHandler
 from tests.waiting import PATIENCE, eventually
 
 SEEN: list[tuple[str, int]] = []
-"""What ran, and in which thread."""
+"""The names of what ran, with the thread in which it ran."""
 
 
 class Noted(MiddlewareMixin):
-    """As Django's own middleware it can be called both ways. An asynchronous call returns
-    a coroutine at once."""
+    """A middleware that, like Django's own, can be called synchronously and asynchronously. An asynchronous
+    call returns a coroutine at once."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         SEEN.append(("called", threading.get_ident()))

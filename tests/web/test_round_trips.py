@@ -1,4 +1,4 @@
-"""How often a view asks Redis: counted, so that no view comes to read all of a sandbox for itself."""
+"""The number of round trips to Redis that a view makes. With this bound no view can read a whole sandbox."""
 
 import pytest
 from django.test import Client
@@ -51,10 +51,12 @@ def filled(sandbox: Sandbox) -> Sandbox:
         ("leader/", 4),  # the heartbeats of the workers, and the lease with its last renewal
     ],
 )
-def test_a_warm_view_asks_redis_a_few_times(filled: Sandbox, client: Client, path: str, most: int) -> None:
+def test_a_view_with_a_full_cache_makes_few_round_trips(
+    filled: Sandbox, client: Client, path: str, most: int
+) -> None:
     address = f"/s/{filled.name}/{path}"
     headers = {"HX-Request": "true"} if path else {}
-    for name in ("one", "new"):  # Redis knows the scripts when the second one was read
+    for name in ("one", "new"):  # Redis has the scripts after the second view was read
         assert client.get(address, headers=headers).status_code == 200
         filled.commit(Commit([Change("pods", f"default/{name}", pod(name), 0)]))
     with round_trips() as count:
@@ -64,7 +66,7 @@ def test_a_warm_view_asks_redis_a_few_times(filled: Sandbox, client: Client, pat
     assert path or b"new" in response.content
 
 
-def test_the_predict_panel_is_asked_each_second_with_two_round_trips(filled: Sandbox, client: Client) -> None:
+def test_each_refresh_of_the_predict_panel_makes_two_round_trips(filled: Sandbox, client: Client) -> None:
     pause(filled)
     address, headers = f"/s/{filled.name}/predict/", {"HX-Request": "true"}
     shown = client.get(address, headers=headers).context["view"]
@@ -97,7 +99,7 @@ def test_the_answer_to_a_write_shows_it(filled: Sandbox, client: Client) -> None
     assert "Pod default/p99 no longer exists." in deleted.content.decode()
 
 
-def test_the_home_page_asks_as_often_for_many_sandboxes_as_for_one(
+def test_the_home_page_makes_as_many_round_trips_for_many_sandboxes_as_for_one(
     store: Store, sandbox: Sandbox, client: Client
 ) -> None:
     client.get("/")
@@ -131,9 +133,9 @@ def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandb
     assert [seq for seq, _ in filled.about_pod(key)] == named
 
 
-def test_a_created_pod_asks_redis_a_few_times(filled: Sandbox, client: Client) -> None:
-    """Whether the sandbox exists and is held by a presenter, its changes, the commit; then the worker is
-    woken: due, leader, queue, message."""
+def test_creating_a_pod_makes_few_round_trips(filled: Sandbox, client: Client) -> None:
+    """The round trips: whether the sandbox exists and is held by a presenter, its changes, the commit; then
+    the wake: due, leader, queue, message."""
 
     def create(name: str) -> int:
         path = f"/s/{filled.name}/api/v1/namespaces/default/pods"
@@ -143,5 +145,5 @@ def test_a_created_pod_asks_redis_a_few_times(filled: Sandbox, client: Client) -
         return count()
 
     default_caches().read(filled.name)
-    create("first")  # Redis knows the scripts afterwards
+    create("first")  # Redis has the scripts afterwards
     assert create("second") == 8

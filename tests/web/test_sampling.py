@@ -1,4 +1,4 @@
-"""What the page says of nodes that the scheduler did not look at (percentageOfNodesToScore)."""
+"""What the page shows for nodes that the scheduler did not check (percentageOfNodesToScore)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from simulator.decision_columns import IntColumn
 from .samples import SCHEDULED
 
 
-def test_nodes_that_were_not_looked_at_are_marked_and_counted() -> None:
+def test_nodes_that_were_not_checked_are_marked_and_counted() -> None:
     """Enough of 200 nodes were feasible from n150 on."""
     names = [f"n{i}" for i in range(200)]
     codes = [0] * 60 + [-1] * 90 + [2] * 5 + [0] * 45
@@ -64,5 +64,5 @@ def test_nodes_that_were_not_looked_at_are_marked_and_counted() -> None:
         ),
     ],
 )
-def test_a_configuration_says_which_nodes_are_looked_at(config: Any, words: str) -> None:
+def test_a_configuration_says_which_nodes_are_checked(config: Any, words: str) -> None:
     assert sampling.configuration_words(config) == words

@@ -1,4 +1,4 @@
-"""Every page shows whatever the API server stores.
+"""Every page shows any object that the API server stores.
 
 The long form: ``OBJECTS=2000 pytest tests/web/test_schema_objects.py``."""
 
@@ -47,7 +47,7 @@ def test_every_page_shows_any_object(store: Store, sandbox_name: str, manifests:
 
 
 def pages(sandbox: Sandbox, manifests: list[Manifest]) -> Iterator[str]:
-    """The addresses of all that there is to see, after these were created."""
+    """The addresses of all pages after these objects were created."""
     yield from ("", "nodes/", "objects/", "scheduler/", "leader/")
     yield from ("download/objects/", "download/manifests/", "download/nodes.svg", "command/?line=get+pods")
     for manifest in manifests:

@@ -1,4 +1,4 @@
-"""Screens that take in changes have the same parts as screens that are made anew."""
+"""Screens that were updated have the same parts as new screens."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def write(sandbox: Sandbox, number: int, what: tuple[str, str, str | None]) -> N
 
 
 def pieces(parts: Parts) -> dict[str, list[str]]:
-    """The tags of each part, sorted: pods that are equal otherwise stand in the order in which they came."""
+    """The tags of each part, sorted, as otherwise equal pods are in the order in which they were observed."""
     return {name: sorted(html.split("<")) for name, html in parts.items()}
 
 

@@ -1,4 +1,5 @@
-"""The modules of static/js: what they import, how the page loads them, and who listens for what."""
+"""The modules of static/js: what they import, how the page loads them, and which module handles which
+events."""
 
 import re
 from graphlib import TopologicalSorter
@@ -19,7 +20,7 @@ IMPORTS = {
 }
 
 
-def test_every_import_is_a_module_and_none_goes_in_a_circle() -> None:
+def test_every_import_is_a_module_and_no_imports_form_a_cycle() -> None:
     for name, text in MODULES.items():
         assert len(IMPORTS[name]) == text.count("import "), f"{name} has another form of import"
     assert set().union(*IMPORTS.values()) == MODULES.keys() - ENTRIES
@@ -35,11 +36,11 @@ def test_the_page_loads_all_modules_at_once(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("event", ["keydown", "keyup", "keypress", "click"])
-def test_only_the_registry_listens_for_keys_and_clicks(event: str) -> None:
+def test_only_the_registry_handles_keys_and_clicks(event: str) -> None:
     listening = {name for name, text in MODULES.items() if f'addEventListener("{event}"' in text}
     assert listening <= {"registry.js"}
 
 
-def test_modules_share_nothing_but_what_they_import() -> None:
+def test_modules_use_no_global_variables() -> None:
     for name, text in MODULES.items():
         assert not re.search(r"\b(window|globalThis|self)\.", text), f"{name} uses a global variable"

@@ -1,4 +1,4 @@
-"""A shared solution of a level outlives its sandbox."""
+"""A shared solution of a level is kept after its sandbox was deleted."""
 
 import re
 from html import unescape
@@ -52,7 +52,7 @@ def solve(client: Client) -> str:
     return path
 
 
-def test_a_solution_is_seen_by_others_after_its_sandbox_was_deleted(store: Store, worker: Process) -> None:
+def test_others_see_a_solution_after_its_sandbox_was_deleted(store: Store, worker: Process) -> None:
     client = browser()
     path = solve(client)
     assert f'action="{path}lesson/share/"' in text(client, path)
@@ -75,7 +75,7 @@ def test_a_solution_is_seen_by_others_after_its_sandbox_was_deleted(store: Store
     assert "urgent" in picture.content.decode()
 
 
-def test_only_a_learner_whose_goal_is_reached_now_shares(store: Store, worker: Process) -> None:
+def test_only_a_learner_whose_goal_is_reached_can_share(store: Store, worker: Process) -> None:
     client = browser()
     path = client.post("/lessons/pending/").headers["Location"]
     answer = client.post(f"{path}lesson/share/")

@@ -51,7 +51,7 @@ def test_a_sandbox_starts_over_from_its_scenario_with_its_name_and_its_queue(
         now = store.sandbox(made.name)
         assert (now.count("nodes"), now.clock().paused, now.meta().queue) == (nodes, paused, "v1.10")
     answers = at_once(lambda _: client.post(path, {"clock": "paused"}).status_code)
-    assert 302 in answers, "of several at the same time at least one is answered by the new sandbox"
+    assert 302 in answers, "of several requests at the same time at least one gets the new sandbox"
     assert store.sandbox(made.name).count("nodes") == nodes
 
 

@@ -27,7 +27,7 @@ def test_equal_files_have_the_same_version_wherever_they_are(tmp_path: Path) -> 
     assert static_version([tmp_path / "one"]) == static_version([tmp_path / "other"])
 
 
-def test_a_page_has_only_files_of_this_version_and_they_are_kept(sandbox: Sandbox) -> None:
+def test_a_page_has_only_files_of_this_version_and_browsers_cache_them(sandbox: Sandbox) -> None:
     client = Client(headers={"host": "localhost"})
     page = client.get(f"/s/{sandbox.name}/").content.decode()
     files = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)

@@ -11,7 +11,7 @@ from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.status import StatusError
 
 
-def test_units_that_are_valid_and_not_meant_are_pointed_at() -> None:
+def test_a_valid_unit_that_is_probably_a_mistake_gets_a_hint() -> None:
     text = """\
 apiVersion: v1
 kind: Pod
@@ -47,7 +47,9 @@ spec:
         ("much", ""),
     ],
 )
-def test_what_is_no_quantity_may_be_meant_as_one(sandbox: Sandbox, text: str, meant: str) -> None:
+def test_an_invalid_quantity_gets_the_quantity_that_was_probably_meant(
+    sandbox: Sandbox, text: str, meant: str
+) -> None:
     manifest = NodeForm.start(sandbox)
     manifest["status"]["allocatable"]["memory"] = text
     with pytest.raises(StatusError) as refused:

@@ -1,5 +1,5 @@
-"""A sandbox whose description or clock cannot be read: it is listed so and can be deleted, and nothing else
-suffers."""
+"""A sandbox whose description or clock cannot be read: it is listed as unreadable and can be deleted, and all
+other pages work."""
 
 from collections.abc import Iterator
 
@@ -57,7 +57,7 @@ def test_its_api_says_so(client: Client, store: Store, sandbox: Sandbox) -> None
     assert f"the clock of sandbox '{sandbox.name}' cannot be read" in refused.json()["message"]
 
 
-def test_comparisons_and_new_sandboxes_do_not_mind(
+def test_comparisons_and_new_sandboxes_work_beside_an_unreadable_sandbox(
     client: Client, store: Store, sandbox: Sandbox, broken: str
 ) -> None:
     page = client.get("/compare/")

@@ -1,4 +1,4 @@
-"""The buttons of what-if suggestions, as whatever a browser posts names them."""
+"""The buttons of what-if suggestions, and the fields with which a browser names a suggestion."""
 
 from typing import Any, Final, cast
 
@@ -14,7 +14,7 @@ SUGGESTIONS: Final = [cast("Suggestion", "first"), cast("Suggestion", "second")]
 
 
 @pytest.mark.parametrize("number", ["2", "-1", "", "a", "01", "٣", "9" * 5_000])
-def test_a_number_that_no_suggestion_has_names_none(number: str) -> None:
+def test_an_unknown_number_names_no_suggestion(number: str) -> None:
     question = Question(id="1", kind="what-if", sandbox="demo", pod="default/a", suggestions=SUGGESTIONS)
     post = RequestFactory().post
     assert chosen_suggestion(question, post("/", {"id": "1", "number": number})) is None

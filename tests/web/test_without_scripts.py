@@ -1,4 +1,4 @@
-"""Every form works without scripts: it has a CSRF token that the server takes.
+"""Every form works without scripts: it has a CSRF token that the server accepts.
 
 The pages are walked along their links, and each form on them is posted as a browser posts it.
 """
@@ -64,7 +64,7 @@ class Form(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str, tuple[str, ...]]:
-        """What is the same for forms that differ in names and values only."""
+        """The structure of the form, equal for forms that differ only in names and values."""
         names = tuple(sorted({name for name, _ in self.fields}))
         return resolve(urlsplit(self.action).path).route, self.button, names
 
@@ -148,7 +148,7 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
     """A paused sandbox whose pages have every form: a pod that waits on Permit, one at the head of the queue,
     one that was evicted, and a node with a taint; and beside it a sandbox that cannot be read, and one that
     can start over."""
-    # Nobody runs the jobs of this test; in a store of their own they do not count for other tests.
+    # No job runner runs the jobs of this test. In a store of their own they do not count for other tests.
     monkeypatch.setattr("schedviz.jobs.job_store.PREFIX", f"test:{sandbox_name}")
     still = Clock(samples.START, 1.0, paused=True)
     sandbox = write.create_sandbox(store, Meta(sandbox_name), [], still)
@@ -214,7 +214,7 @@ def finish_level(client: Client, store: Store) -> str:
 
 
 def walk(client: Client, *starts: str, within: tuple[str, ...]) -> Iterator[Page]:
-    """All pages that links lead to; of each table one order."""
+    """All pages that are reached by links; of each table one sort order."""
     known, waiting = set(starts), [*starts]
     while waiting:
         path = waiting.pop(0)
@@ -248,7 +248,7 @@ def in_templates() -> dict[str, re.Pattern[str]]:
 
 @pytest.fixture
 def ending(store: Store, full: Sandbox) -> Iterator[None]:
-    """The sandbox will be deleted within the hour."""
+    """A sandbox that will be deleted within the hour."""
     lifetimes.cache_clear()
     with override_settings(SANDBOX_LIFETIME_HOURS=100):
         store.redis.zadd(USED, {full.name: store.wall() - 99.5 * 3600})
@@ -305,7 +305,7 @@ def test_every_form_can_be_posted_without_scripts(
         if each.action.startswith((base, broken, anew, *own, level)) or each.action[:3] != "/s/"
     }
     refused = []
-    # What is deleted last has been asked for everything else before.
+    # Objects are deleted last, after all other forms were posted.
     last = [each for each in forms.values() if "/delete/" in each.action]
     for form in [*(each for each in forms.values() if each not in last), *last]:
         answer = client.post(
@@ -321,7 +321,7 @@ def test_a_form_of_another_site_is_refused(client: Client, full: Sandbox) -> Non
 
 
 @pytest.mark.parametrize("word", [APPROVE, REJECT])
-def test_the_buttons_of_permit_say_their_word(client: Client, full: Sandbox, word: str) -> None:
+def test_the_buttons_of_permit_approve_and_reject(client: Client, full: Sandbox, word: str) -> None:
     for path in (f"/s/{full.name}/", f"/s/{full.name}/pods/default/waits/"):
         page = Page(path, client.get(path).content.decode())
         (form, *_) = [form for form in page.forms() if ("word", word) in form.fields]

@@ -1,4 +1,4 @@
-"""A sandbox in memory, and what a hub would see of it."""
+"""A sandbox in memory, and the picture that a hub keeps of it."""
 
 from collections.abc import Iterator
 
@@ -30,26 +30,26 @@ class Watched:
         self.api.commit([Change("pods", f"default/{name}", manifest, 0)])
 
     def until(self, end: Micros) -> Iterator[list[Event]]:
-        """The trace of each moment; the picture is as it is then."""
+        """Yield the trace events of each moment, with the picture at that moment."""
         while self.now <= end:
-            told: list[Event] = []
+            happened: list[Event] = []
             while self.simulation.step(self.now):
-                self._take_in(told)
-            self._take_in(told)
-            yield told
+                self._take_in(happened)
+            self._take_in(happened)
+            yield happened
             due = self.simulation.next_due()
             self.now = end + 1 if due is None else max(due, self.now + 1)
         self.now = end
 
-    def _take_in(self, told: list[Event]) -> None:
+    def _take_in(self, happened: list[Event]) -> None:
         events = self.api.take_events()
         self.simulation.observe(events)
         for event in events:
             if event.resource in WATCHED:
                 self.picture.watch_event(event)
-        for happened in self.simulation.take_trace():
-            told.append(happened)
-            self.picture.trace_event(self.picture.seq + 1, happened)
+        for trace_event in self.simulation.take_trace():
+            happened.append(trace_event)
+            self.picture.trace_event(self.picture.seq + 1, trace_event)
         moved = self.simulation.take_lanes()
         lanes = {**self.picture.lanes, **moved}
         self.picture.lanes = {key: entry for key, entry in lanes.items() if entry is not None}
