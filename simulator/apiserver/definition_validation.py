@@ -4,8 +4,8 @@ Upstream: ValidateCustomResourceDefinition and ValidateCustomResourceDefinitionU
 apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 """
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
@@ -39,7 +39,7 @@ def validate_definition_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults of an update."""
     spec, before = new["spec"], old["spec"]
     if spec != before:
-        yield from _validate_spec(spec)
+        yield from _validate_spec(spec, _schemas(before))
     fields = [
         ("group", spec["group"], before["group"]),
         ("names.plural", spec["names"]["plural"], before["names"]["plural"]),
@@ -64,7 +64,13 @@ def validate_definition_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
     yield from _name_faults((new.get("status") or {}).get("acceptedNames") or {}, "status.acceptedNames")
 
 
-def _validate_spec(spec: Manifest) -> Iterator[Cause]:
+def _schemas(spec: Manifest) -> dict[str, Any]:
+    """The schemas of the versions by their names."""
+    return {version.get("name", ""): version.get("schema") for version in spec.get("versions") or ()}
+
+
+def _validate_spec(spec: Manifest, before: Mapping[str, Any] | None = None) -> Iterator[Cause]:
+    """``before``: the schemas before an update."""
     group, scope = spec["group"], spec["scope"]
     if not group:
         yield required("spec.group")
@@ -79,14 +85,18 @@ def _validate_spec(spec: Manifest) -> Iterator[Cause]:
     elif scope not in _SCOPES:
         yield not_supported("spec.scope", scope, _SCOPES)
     internal = to_internal_spec(spec)
-    yield from _version_faults(spec, internal)
+    after = _schemas(spec)
+    unchanged = {name for name, schema in (before or {}).items() if name in after and after[name] == schema}
+    yield from _version_faults(spec, internal, unchanged)
     yield from _missing_names(spec["names"], "spec.names")
     yield from _name_faults(spec["names"], "spec.names")
-    yield from validate_section(internal.shared)
+    first = next(iter(after), None)
+    yield from validate_section(internal.shared, is_unchanged=first in unchanged)
     yield from _conversion_faults(spec.get("conversion") or {}, "spec.conversion")
 
 
-def _version_faults(spec: Manifest, internal: InternalSpec) -> Iterator[Cause]:
+def _version_faults(spec: Manifest, internal: InternalSpec, unchanged: set[str]) -> Iterator[Cause]:
+    """``unchanged``: the names of the versions whose schemas an update does not change."""
     for section in internal.versions:
         if internal.shared.schema is None and section.schema is None:
             yield required(section.schema_path, "schemas are required")
@@ -97,7 +107,7 @@ def _version_faults(spec: Manifest, internal: InternalSpec) -> Iterator[Cause]:
         name = section.fields.get("name", "")
         if problems := names.service_name(name):
             yield invalid(f"{section.path}.name", name, ",".join(problems))
-        yield from validate_section(section)
+        yield from validate_section(section, is_unchanged=name in unchanged)
     known = [section.fields.get("name", "") for section in internal.versions]
     printed = internal_versions(internal) or None
     if len(set(known)) < len(known):

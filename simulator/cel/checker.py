@@ -81,6 +81,8 @@ class Checked:
     """The calls whose target is a part of the function's name: ``sets.contains``."""
     overloads: Mapping[int, tuple[Function, ...]]
     """Of the calls of Kubernetes' functions, those whose types fit."""
+    signatures: Mapping[int, tuple[Signature | None, ...]]
+    """Of all calls, those that fit; None = a selection from an optional (``a.?b``), which has none."""
 
 
 def check(
@@ -92,7 +94,7 @@ def check(
     result = checker.unifier.resolve(checker.check(tree.root), DYN)
     types = {number: checker.unifier.resolve(each, DYN) for number, each in checker.types.items()}
     variables_named, qualified = frozenset(checker.variables), frozenset(checker.qualified)
-    return Checked(result, types, variables_named, qualified, checker.overloads)
+    return Checked(result, types, variables_named, qualified, checker.overloads, checker.signatures)
 
 
 class _Checker:
@@ -107,6 +109,7 @@ class _Checker:
         self.variables: set[int] = set()
         self.qualified: set[int] = set()
         self.overloads: dict[int, tuple[Function, ...]] = {}
+        self.signatures: dict[int, tuple[Signature | None, ...]] = {}
         self.types: dict[int, Type] = {}
 
     def check(self, node: Node) -> Type:
@@ -181,6 +184,7 @@ class _Checker:
         if node.function == "_?._":
             operand, named = node.arguments
             assert isinstance(named, Constant)
+            self.signatures[node.id] = (None,)
             return self.unifier.resolve(self._check_field(node, operand, named.value, optional=True))
         arguments = [self.check(each) for each in node.arguments]
         if node.target is not None:
@@ -201,16 +205,15 @@ class _Checker:
             return ERROR
         result: Type | None = None
         functions = LIBRARY.get(name, ())
-        fitting = []
+        fitting: list[Signature] = []
         signatures = (*STANDARD_SIGNATURES.get(name, ()), *(each.signature for each in functions))
-        for index, signature in enumerate(signatures):
+        for signature in signatures:
             if signature.is_member != is_member or len(signature.parameters) != len(given):
                 continue
             found = self._try(signature, given)
             if found is None:
                 continue
-            if functions:
-                fitting.append(functions[index])
+            fitting.append(signature)
             if result is None:
                 result = found
             elif not result.is_dynamic and found != result:
@@ -221,8 +224,9 @@ class _Checker:
             text = f"found no matching overload for '{name}' applied to '{target}({', '.join(shown)})'"
             self._issues.add(self._place(node), text)
             return ERROR
+        self.signatures[node.id] = tuple(fitting)
         if functions:
-            self.overloads[node.id] = tuple(fitting)
+            self.overloads[node.id] = tuple(each for each in functions if each.signature in fitting)
         return result
 
     def _try(self, signature: Signature, given: list[Type]) -> Type | None:

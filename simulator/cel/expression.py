@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from simulator.cel.checker import check
+from simulator.cel.checker import Checked, check
+from simulator.cel.cost_estimate import estimate_cost
+from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.errors import SelectorError, cost_exceeded
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
 from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
 from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import plan_scope
-from simulator.cel.syntax import Name, Node, get_children
+from simulator.cel.syntax import Name, Node, Tree, get_children
 from simulator.cel.types import DYN, Type
 from simulator.cel.values import Value
 
@@ -53,6 +55,11 @@ class Expression:
         except RecursionError:
             raise cost_exceeded() from None
 
+    def estimate_cost(self, root: DeclaredSize) -> int:
+        """The largest cost of an evaluation; 0 if the expression did not compile. root: the sizes of the
+        values that its variables stand for."""
+        return 0 if self.error else estimate_cost(*self._checked, root).most
+
     def _compile(
         self,
         text: str,
@@ -80,6 +87,7 @@ class Expression:
             self.error = f"program instantiation failed: {broken}"
         else:
             self._evaluate = plan_scope(tree, checked)
+            self._checked: tuple[Tree, Checked] = tree, checked
 
 
 @lru_cache(maxsize=CACHED)

@@ -1,7 +1,7 @@
 """Evaluates the rules of a custom resource's schema (``x-kubernetes-validations``), with upstream's texts.
 
-Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, v1.34. The estimated costs of rules
-are not limited here; what all evaluations for one object do is (Budget).
+Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, v1.34. What all evaluations for
+one object do is bounded (Budget).
 """
 
 from collections.abc import Iterator
@@ -9,10 +9,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
+from simulator.apiserver.custom_resources.rule_sizes import declare_sizes
 from simulator.apiserver.custom_resources.rule_types import declare_types
 from simulator.apiserver.custom_resources.rule_values import to_cel
 from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.errors import SelectorError
 from simulator.cel.expression import Expression, compile_expression
 from simulator.cel.object_types import ObjectTypes
@@ -83,6 +85,11 @@ def has_declared_type(schema: dict[str, Any]) -> bool:
     return _declare(_SchemaKey(schema))[0] is not None
 
 
+def sizes_of(schema: dict[str, Any]) -> DeclaredSize:
+    """Return the largest sizes of the values that the rules of a structural schema name."""
+    return _declare_sizes(_SchemaKey(schema))
+
+
 def _compile(text: str, schema: dict[str, Any], rule: dict[str, Any], result: str) -> Expression:
     declared, objects = _declare(_SchemaKey(schema))
     of = declared or DYN
@@ -106,6 +113,11 @@ class _SchemaKey:
 @lru_cache(_DECLARED)
 def _declare(key: _SchemaKey) -> tuple[Type | None, ObjectTypes]:
     return declare_types(key.schema)
+
+
+@lru_cache(_DECLARED)
+def _declare_sizes(key: _SchemaKey) -> DeclaredSize:
+    return declare_sizes(key.schema) or DeclaredSize()
 
 
 def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:

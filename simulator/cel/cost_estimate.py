@@ -1,0 +1,310 @@
+"""Estimates the cost of an expression before it is evaluated (cel-go checker/cost.go, coster; v0.26).
+
+Kubernetes counts no cost of ``has(...)`` (apiserver/pkg/cel/environment/base.go, v1.34).
+"""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final
+
+from simulator.cel.call_estimates import NEW_LIST, NEW_MAP, NEW_OBJECT, CallEstimate, estimate_call
+from simulator.cel.call_estimates import Call as CallParts
+from simulator.cel.checker import Checked
+from simulator.cel.cost_ranges import NOTHING, ONE, UNBOUNDED, UNKNOWN, Range, fixed
+from simulator.cel.declared_sizes import ITEMS, KEYS, VALUES, DeclaredSize
+from simulator.cel.functions import Signature
+from simulator.cel.syntax import (
+    Call,
+    Comprehension,
+    Constant,
+    ListLiteral,
+    MapLiteral,
+    MessageLiteral,
+    Name,
+    Node,
+    Select,
+    Tree,
+    get_name,
+)  # fmt: skip
+from simulator.cel.types import DYN, PRIMITIVES, Type
+
+_Path = tuple[str, ...]
+_NO_ENTRY: Final = Range(UNBOUNDED, 0)
+"""The range to which those of entries are joined."""
+_INDICES: Final = "@indices"
+_ACCUMULATORS: Final = ("@result", "__result__")
+_WITHOUT_FIELDS: Final = (*PRIMITIVES, "dyn", "any", "optional_type", "list", "null", "type")
+
+
+def estimate_cost(tree: Tree, checked: Checked, root: DeclaredSize) -> Range:
+    """The range of the cost. root: the sizes of what the first name of a path stands for."""
+    return _Estimator(checked, root).cost(tree.root)
+
+
+@dataclass(frozen=True, slots=True)
+class _EntrySize:
+    """The sizes of the keys and values of a list or map."""
+
+    is_list: bool
+    key: Range
+    value: Range
+
+    def join(self, other: "_EntrySize | None") -> "_EntrySize | None":
+        if other is None:
+            return None
+        return _EntrySize(self.is_list, self.key.join(other.key), self.value.join(other.value))
+
+
+@dataclass(frozen=True, slots=True)
+class _Local:
+    """A variable of a macro."""
+
+    path: _Path
+    size: Range | None
+    entry: _EntrySize | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """A target or an argument."""
+
+    node: Node
+    type: Type
+    size: Range | None
+    path: _Path
+    root: DeclaredSize
+
+    def size_of_items(self) -> Range:
+        return _declared(self.root, (*self.path, ITEMS) if self.path else ()) or UNKNOWN
+
+
+def _declared(root: DeclaredSize, path: _Path) -> Range | None:
+    found = root.find(path[1:]) if path else None
+    return Range(0, found.most) if found else None
+
+
+class _Estimator:
+    def __init__(self, checked: Checked, root: DeclaredSize) -> None:
+        self._checked = checked
+        self._root = root
+        self._paths: dict[int, _Path] = {}
+        self._sizes: dict[int, Range] = {}
+        self._entries: dict[int, _EntrySize] = {}
+        self._locals: dict[str, _Local] = {}
+
+    def cost(self, node: Node) -> Range:
+        if isinstance(node, Constant):
+            return NOTHING
+        if isinstance(node, Name):
+            return self._cost_name(node, node.name)
+        if isinstance(node, Select):
+            return self._cost_select(node)
+        if isinstance(node, Call):
+            return self._cost_call(node)
+        if isinstance(node, ListLiteral):
+            return self._cost_list(node)
+        if isinstance(node, MapLiteral):
+            return self._cost_map(node)
+        if isinstance(node, Comprehension):
+            return self._cost_bind(node) if _is_bind(node) else self._cost_loop(node)
+        assert isinstance(node, MessageLiteral)
+        return _sum([self.cost(each) for _, each in node.fields]).add(fixed(NEW_OBJECT))
+
+    def _cost_name(self, node: Node, name: str) -> Range:
+        local = self._locals.get(name)
+        self._paths[node.id] = local.path if local else (name,)
+        return ONE
+
+    def _cost_select(self, node: Select) -> Range:
+        if node.id in self._checked.variables:
+            return self._cost_name(node, get_name(node))
+        cost = self.cost(node.operand)
+        if node.only_tests:
+            return cost
+        self._paths[node.id] = (*self._path(node.operand), node.field)
+        return cost if self._type(node.operand).name in _WITHOUT_FIELDS else cost.add(ONE)
+
+    def _cost_call(self, node: Call) -> Range:
+        if node.function == "dyn":
+            cost = self.cost(node.arguments[0])
+            self._copy_sizes(node, node.arguments[0])
+            return cost.add(ONE)
+        costs, arguments = [], []
+        for each in node.arguments:
+            costs.append(self.cost(each))
+            arguments.append(self._operand(each))
+        function, target, cost = node.function.removeprefix("."), None, NOTHING
+        if node.target is not None and node.id in self._checked.qualified:
+            function = f"{get_name(node.target)}.{function}".removeprefix(".")
+        elif node.target is not None:
+            cost, target = self.cost(node.target), self._operand(node.target)
+        call = CallParts(target, tuple(arguments))
+        estimates = [
+            self._estimate(node, function, each, call, costs) for each in self._checked.signatures[node.id]
+        ]
+        return cost.add(reduce(Range.join, (each.cost for each in estimates)))
+
+    def _estimate(
+        self, node: Call, function: str, signature: Signature | None, call: CallParts, costs: list[Range]
+    ) -> CallEstimate:
+        """The estimate of one overload; None = that of a selection (``a.?b``)."""
+        parameters = tuple(each.name for each in signature.parameters) if signature else ()
+        found = self._estimate_operator(node, function, call, costs)
+        if found is None:
+            found = estimate_call(function, parameters, call)
+            found = CallEstimate(found.cost.add(_sum(costs)), found.size)
+        if function == "_+_" and parameters[0] in ("string", "bytes", "list"):
+            self._join_entries(node, *node.arguments)
+        known = self._sizes.get(node.id)
+        size = found.size.join(known) if found.size and known else found.size or known
+        if function == "_[_]" and parameters[0] in ("list", "map"):
+            entry = self._entry(node.arguments[0])
+            size = entry.value if entry else None
+            step = ITEMS if parameters[0] == "list" else VALUES
+            self._paths[node.id] = (*self._path(node.arguments[0]), step)
+        size = size or self._size(node)
+        if size:
+            self._sizes[node.id] = size
+        return found
+
+    def _estimate_operator(
+        self, node: Call, function: str, call: CallParts, costs: list[Range]
+    ) -> CallEstimate | None:
+        """The estimate of an operator that does not evaluate all of its arguments."""
+        if function in ("_&&_", "_||_"):
+            return CallEstimate(Range(costs[0].least, costs[0].add(costs[1]).most))
+        if function == "_?_:_":
+            self._join_entries(node, *node.arguments[1:])
+            return CallEstimate(costs[0].add(costs[1].join(costs[2])), call.size(1).join(call.size(2)))
+        return None
+
+    def _join_entries(self, node: Node, one: Node, other: Node) -> None:
+        entry = self._entry(one)
+        joined = entry and entry.join(self._entry(other))
+        if joined:
+            self._entries[node.id] = joined
+
+    def _cost_list(self, node: ListLiteral) -> Range:
+        cost = fixed(NEW_LIST)
+        for each in node.elements:
+            cost = cost.add(self.cost(each))
+        self._entries[node.id] = _EntrySize(True, ONE, self._join_sizes(node.elements))
+        return cost
+
+    def _cost_map(self, node: MapLiteral) -> Range:
+        cost = fixed(NEW_MAP)
+        for each in node.entries:
+            cost = cost.add(self.cost(each.key)).add(self.cost(each.value))
+        keys = self._join_sizes(tuple(each.key for each in node.entries))
+        values = self._join_sizes(tuple(each.value for each in node.entries))
+        self._entries[node.id] = _EntrySize(False, keys, values)
+        return cost
+
+    def _join_sizes(self, nodes: tuple[Node, ...]) -> Range:
+        sizes = [self._size(each) or UNKNOWN for each in nodes]
+        return reduce(Range.join, sizes, _NO_ENTRY) if sizes else NOTHING
+
+    def _cost_bind(self, node: Comprehension) -> Range:
+        cost = self.cost(node.over).add(self.cost(node.start))
+        outer = self._locals
+        self._locals = {**outer, node.accumulator: self._local(node.start)}
+        cost = cost.add(self.cost(node.result))
+        self._locals = outer
+        self._copy_sizes(node, node.result)
+        return cost
+
+    def _cost_loop(self, node: Comprehension) -> Range:
+        cost = self.cost(node.over).add(self.cost(node.start))
+        outer = self._locals
+        with_result = {**outer, node.accumulator: self._local(node.start)}
+        self._locals = {**with_result, **self._iterated(node)}
+        turn = self.cost(node.condition).add(self.cost(node.step))
+        self._locals = with_result
+        cost = cost.add(self.cost(node.result))
+        self._locals = outer
+        count = self._size(node.over) or UNKNOWN
+        if isinstance(node.start, ListLiteral | MapLiteral):
+            self._sizes[node.id] = count
+            step = self._entry(node.step)
+            if step:
+                self._entries[node.id] = step
+        elif isinstance(node.start, Constant):
+            self._sizes[node.id] = self._size(node.start) or UNKNOWN
+        return cost.add(count.multiply(turn))
+
+    def _iterated(self, node: Comprehension) -> dict[str, _Local]:
+        """The variables of a loop."""
+        entry, path = self._entry(node.over), self._path(node.over)
+        is_list = entry.is_list if entry else self._type(node.over).name == "list"
+        key = _Local((*path, _INDICES if is_list else KEYS), entry.key if entry else None)
+        value = _Local((*path, ITEMS if is_list else VALUES), entry.value if entry else None)
+        if node.second_variable:
+            return {node.variable: key, node.second_variable: value}
+        return {node.variable: value if is_list else key}
+
+    def _local(self, node: Node) -> _Local:
+        return _Local(self._path(node), self._size(node), self._entry(node))
+
+    def _operand(self, node: Node) -> _Operand:
+        return _Operand(node, self._type(node), self._size(node), self._path(node), self._root)
+
+    def _type(self, node: Node) -> Type:
+        return self._checked.types.get(node.id, DYN)
+
+    def _path(self, node: Node) -> _Path:
+        local = self._locals.get(node.name) if isinstance(node, Name) else None
+        return local.path if local else self._paths.get(node.id, ())
+
+    def _copy_sizes(self, to: Node, source: Node) -> None:
+        size, entry = self._size(source), self._entry(source)
+        if size:
+            self._sizes[to.id] = size
+        if entry:
+            self._entries[to.id] = entry
+
+    def _size(self, node: Node) -> Range | None:
+        """The size of the value of an expression, if it is known."""
+        found = self._sizes.get(node.id) or _literal_size(node)
+        if found:
+            return found
+        found = _declared(self._root, self._path(node))
+        if found:
+            self._sizes[node.id] = found
+            return found
+        if _is_scalar(self._type(node)):
+            return ONE
+        local = self._locals.get(node.name) if isinstance(node, Name) else None
+        return local.size if local else None
+
+    def _entry(self, node: Node) -> _EntrySize | None:
+        found = self._entries.get(node.id)
+        local = self._locals.get(node.name) if isinstance(node, Name) else None
+        return found or (local.entry if local else None)
+
+
+def _sum(costs: list[Range]) -> Range:
+    return reduce(Range.add, costs, NOTHING)
+
+
+def _literal_size(node: Node) -> Range | None:
+    if isinstance(node, Constant):
+        return fixed(len(node.value)) if isinstance(node.value, str | bytes) else ONE
+    if isinstance(node, ListLiteral):
+        return fixed(len(node.elements))
+    return fixed(len(node.entries)) if isinstance(node, MapLiteral) else None
+
+
+def _is_scalar(kind: Type) -> bool:
+    if kind.name == "optional_type":
+        return _is_scalar(kind.parameters[0])
+    return kind.name in ("bool", "double", "duration", "int", "timestamp", "uint")
+
+
+def _is_bind(node: Comprehension) -> bool:
+    return (
+        isinstance(node.over, ListLiteral)
+        and not node.over.elements
+        and isinstance(node.condition, Constant)
+        and node.condition.value is False
+        and node.accumulator not in _ACCUMULATORS
+    )

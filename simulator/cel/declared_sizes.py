@@ -1,0 +1,37 @@
+"""The largest sizes of what an expression may name (apiserver/pkg/cel/types.go, DeclType; v1.34)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+KEYS: Final = "@keys"
+ITEMS: Final = "@items"
+VALUES: Final = "@values"
+"""Steps of a path beside the names of fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredSize:
+    """How large values are at most, and the values in them."""
+
+    most: int = 0
+    """Characters, bytes, items or entries."""
+    fields: Mapping[str, "DeclaredSize"] = field(default_factory=dict)
+    key: "DeclaredSize | None" = None
+    element: "DeclaredSize | None" = None
+    least_serialized: int = 0
+    """Bytes of the smallest value in JSON."""
+
+    def find(self, path: Sequence[str]) -> "DeclaredSize | None":
+        """The size of what is below."""
+        found: DeclaredSize | None = self
+        for step in path:
+            if found is None:
+                return None
+            if step in (ITEMS, VALUES):
+                found = found.element
+            elif step == KEYS:
+                found = found.key
+            else:
+                found = found.fields.get(step)
+        return found
