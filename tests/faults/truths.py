@@ -12,7 +12,7 @@ from schedviz.store.model import Lease
 from simulator.api import Manifest
 from simulator.objects.quantity import parse_quantity
 from simulator.trace import Bound, Event
-from tests.loop.test_recording import assert_told_again
+from tests.loop.test_recording import assert_replay_equals
 
 FINISHED = ("Succeeded", "Failed")
 ALL = 1_000_000
@@ -32,7 +32,7 @@ def assert_all_holds(
     assert_nothing_is_lost(sandbox, promised, gone)
     assert_each_pod_has_one_place(sandbox)
     assert_a_stale_leader_changes_nothing(store, sandbox)
-    assert_told_again(store, sandbox)
+    assert_replay_equals(store, sandbox)
 
 
 def assert_nodes_hold_their_pods(sandbox: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""A Redis with workers of its own, to kill and to restart."""
+"""A Redis with its own workers, which a test can kill and restart."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -66,7 +66,7 @@ class Arena:
         return worker
 
     def name_of(self, worker: Process) -> str:
-        """What the worker calls itself in leases; empty until it does."""
+        """The name of the worker in leases; "" until it has one."""
         return next((name for name in living_workers(self.store) if f"-{worker.popen.pid}-" in name), "")
 
     def leader(self, sandbox: Sandbox) -> Process | None:
@@ -83,7 +83,7 @@ class Arena:
         return sandbox
 
     def wake(self, name: str) -> None:
-        """As loop.wake does it, which knows of the session's Redis only."""
+        """Wake a sandbox. loop.wake uses the session's Redis only."""
         self.due.settle(name, self.due.begin(name), 0.0)
 
     def set_clock(self, sandbox: Sandbox, **changes: Any) -> None:
@@ -120,14 +120,14 @@ def arena(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[
 
 
 def bound(sandbox: Sandbox) -> dict[str, str]:
-    """Pod -> node, of the bound ones."""
+    """Pod -> node, of the bound pods."""
     pods = sandbox.list("pods").items
     return {p["metadata"]["name"]: p["spec"]["nodeName"] for p in pods if p["spec"].get("nodeName")}
 
 
 def until_bound(sandbox: Sandbox, count: int) -> Callable[[], bool]:
-    """Whether so many pods are bound, by the watch log: to list all pods at each look would take the time of
-    the workers."""
+    """Whether so many pods are bound, by the watch log. Listing all pods each time would take the workers'
+    time."""
     version = sandbox.version()
     nodes = {f"default/{name}": node for name, node in bound(sandbox).items()}
 

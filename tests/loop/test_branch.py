@@ -1,4 +1,4 @@
-"""A branch begins as the moment was, and two of the same moment go the same way."""
+"""A branch equals its moment, and two branches of one moment have the same trace."""
 
 import msgspec
 import pytest
@@ -19,12 +19,12 @@ Objects = dict[str, dict[str, Manifest]]
 
 
 def unversioned(objects: Objects) -> Objects:
-    """A branch counts its writes anew."""
+    """The object without its version, as a branch counts its writes from 1."""
     return {resource: {key: bare(each) for key, each in found.items()} for resource, found in objects.items()}
 
 
 def run_on(store: Store, sandbox: Sandbox, story: list[Operation]) -> list[bytes]:
-    """The trace of a sandbox that is led from here on by workers of known names."""
+    """Run a sandbox by workers of known names. Returns its trace."""
     World(store, sandbox, workers="worker").tell(story)
     return [msgspec.json.encode(event) for _, event in sandbox.trace(0, 10_000)]
 
@@ -42,7 +42,7 @@ def run_on(store: Store, sandbox: Sandbox, story: list[Operation]) -> list[bytes
     share=st.floats(0, 1),
     rest=st.lists(operations, min_size=5, max_size=15),
 )
-def test_a_branch_begins_as_the_moment_was_and_two_of_it_go_the_same_way(
+def test_a_branch_equals_its_moment_and_two_branches_have_the_same_trace(
     store: Store, story: list[Operation], share: float, rest: list[Operation]
 ) -> None:
     world = World(store, seed=3, pace=SECOND // 4)

@@ -29,7 +29,7 @@ MESSAGES: dict[Role, tuple[str, tuple[object, ...]]] = {
     "worker": (SLICE, ("nobody", 0)),
     "job-runner": (QUESTIONS.task, ("what-if:nobody:default/p:u:0", "1")),
 }
-"""That change nothing."""
+"""The options of processes that change nothing."""
 
 
 class Bench:
@@ -85,7 +85,7 @@ def bench_on_loopback(tmp_path: Path) -> Iterator[tuple[Bench, int]]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_process_that_takes_no_messages_shuts_down(
+def test_a_process_that_receives_no_messages_shuts_down(
     bench_on_loopback: tuple[Bench, int], role: Role
 ) -> None:
     bench, port = bench_on_loopback
@@ -94,7 +94,7 @@ def test_a_process_that_takes_no_messages_shuts_down(
     bench.send(role, QUEUES[role])
     eventually(lambda: bench.waiting(QUEUES[role]) == 0, "it takes messages")
     proxy.lose()
-    # What is under way may still be taken by the connection that is lost.
+    # A message on its way may still be received by the lost connection.
     for _ in range(3):
         bench.send(role, QUEUES[role])
     # 0 after a warm shutdown, 1 where Celery waits for the lost connection in it.

@@ -21,7 +21,7 @@ from tests.loop.world import World
 from tests.round_trips import round_trips
 
 
-def test_time_goes_on_from_where_it_is_at_every_change() -> None:
+def test_time_does_not_jump_when_the_clock_is_changed() -> None:
     clock = Clock(sim=100 * SECOND, wall=10.0)
     assert clock.now(12.5) == 102.5 * SECOND
     assert clock.now(9.0) == 100 * SECOND  # another machine's wall clock is behind
@@ -78,7 +78,7 @@ def test_a_clock_whose_loop_has_work_that_was_due_a_while_ago_is_late(store: Sto
         patch.setattr(driver, "SLICE_SECONDS", 0)
         world.driver.slice(sandbox.name, world.mark())
         assert sandbox.clock().late
-    # A change by a user is the beginning of another line; the loop judges it anew.
+    # After a change by a user the loop checks again whether the clock is late.
     assert not sandbox.clock().rebased(sandbox.wall(), speed=5).late
     world.slice()
     assert not sandbox.clock().late
@@ -86,7 +86,7 @@ def test_a_clock_whose_loop_has_work_that_was_due_a_while_ago_is_late(store: Sto
     store.delete(sandbox.name)
 
 
-def test_many_are_paused_and_resumed_in_few_round_trips_those_set_meanwhile_too(
+def test_many_clocks_are_paused_and_resumed_in_few_round_trips(
     store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"{sandbox_name[:50]}-{number}" for number in range(30)]

@@ -1,4 +1,4 @@
-"""Another configuration for a scheduler that runs: its leader is relieved, the next one begins with it."""
+"""Another configuration for a running scheduler: its leader ends its term, and the next leader uses it."""
 
 import time
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tests.loop.conftest import node, pod
 
 PLAIN: Manifest = {"apiVersion": API_VERSION, "kind": "KubeSchedulerConfiguration"}
 STILL = 1e-9
-"""A speed at which time runs and does not come anywhere: the test moves it on by itself."""
+"""A speed so small that only the test moves time."""
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def still(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     store.delete(sandbox_name)
 
 
-def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it(
+def test_another_configuration_ends_the_leaders_term_and_the_next_leader_uses_it(
     store: Store, still: Sandbox
 ) -> None:
     presence = Presence(store, still.name)
@@ -44,7 +44,7 @@ def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it
         driver.slice(still.name, Wakes(store).due.mark(still.name).order)
 
     schedulers.configure(still, PLAIN | {"percentageOfNodesToScore": 50}, ["percentageOfNodesToScore"])
-    assert still.trace_head() == 0, "nobody has begun with another one"
+    assert still.trace_head() == 0, "no leader has started with another configuration"
     still.set_clock(Clock(still.clock().sim, time.time(), STILL, paused=True, steps=Steps("point", 3)))
     slice_()
     assert still.under_way()
@@ -72,12 +72,12 @@ def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it
     assert "ImageLocality" not in {scores.plugin for scores in decision.scores}
 
     trace = still.trace_tail(1000)
-    told = [
+    replayed = [
         each
         for stored in Replay(record_decoder.decode(line) for line in recording_lines(still)).run()
         for each in stored.trace
     ]
-    assert msgspec.json.encode(told) == msgspec.json.encode(trace), "the recording has it"
+    assert msgspec.json.encode(replayed) == msgspec.json.encode(trace), "the recording has it"
     kinds = LeaderElected | CycleCutOff | SchedulerConfigured
     assert [type(event) for _, event in trace if isinstance(event, kinds)] == [
         LeaderElected, SchedulerConfigured, LeaderElected, CycleCutOff,

@@ -38,7 +38,8 @@ from tests.store.test_commit import create
 
 
 class StandIn:
-    """Takes in event by event, and tells of it; then does ``work``, which says whether there was any."""
+    """Observes event by event, and adds each to its trace; then calls ``work``, which returns whether there
+    was work."""
 
     work: Callable[["StandIn"], bool] = lambda self: False
     due: Micros | None = None
@@ -57,7 +58,7 @@ class StandIn:
         self.lists = 0
         self.inbox: list[WatchEvent] = []
         self.seen: list[WatchEvent] = []
-        self.told: list[Event] = []
+        self.pending_trace: list[Event] = []
         self.lanes: dict[str, LaneEntry | None] = {}
         made.append(self)
 
@@ -74,7 +75,7 @@ class StandIn:
 
     def take_in(self, now: Micros) -> bool:
         if self.inbox:
-            self.told.append(PodRemoved(now, self.inbox.pop(0).key, ""))
+            self.pending_trace.append(PodRemoved(now, self.inbox.pop(0).key, ""))
             return True
         return False
 
@@ -89,11 +90,11 @@ class StandIn:
         return self.due
 
     def take_trace(self) -> list[Event]:
-        told, self.told = self.told, []
-        return told
+        taken, self.pending_trace = self.pending_trace, []
+        return taken
 
     def give_back_trace(self, trace: list[Event]) -> None:
-        self.told[:0] = trace
+        self.pending_trace[:0] = trace
 
     def take_decisions(self) -> list[Decision]:
         return []
@@ -113,7 +114,7 @@ made: list[StandIn] = []
 
 @pytest.fixture
 def stand_in() -> type[StandIn]:
-    """A class of the test's own, to give its work to."""
+    """A subclass for one test, whose work the test sets."""
     made.clear()
     return type("StandIn", (StandIn,), {})
 
@@ -136,7 +137,7 @@ def due_at(store: Store, sandbox: Sandbox) -> float | None:
 
 
 def run_and_be_due_in(driver: Driver, store: Store, sandbox: Sandbox, seconds: float) -> None:
-    """Run a slice; the next is due so many seconds after its end, whenever that was."""
+    """Run a slice, and return how many seconds after its end the next is due."""
     before = store.wall()
     run(driver, store, sandbox)
     due = due_at(store, sandbox)
@@ -144,11 +145,11 @@ def run_and_be_due_in(driver: Driver, store: Store, sandbox: Sandbox, seconds: f
     assert before + seconds <= due <= store.wall() + seconds
 
 
-def told(sandbox: Sandbox) -> list[Event]:
+def traced(sandbox: Sandbox) -> list[Event]:
     return [event for _, event in sandbox.trace(0)]
 
 
-def test_a_slice_takes_in_what_is_there_says_who_leads_and_sets_the_next_time(
+def test_a_slice_observes_the_log_stores_its_leader_and_asks_for_the_next_slice(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
 ) -> None:
     sandbox.commit(Commit([create("a"), create("b")]))
@@ -156,7 +157,7 @@ def test_a_slice_takes_in_what_is_there_says_who_leads_and_sets_the_next_time(
     stand_in.due = sandbox.clock().now(time.time()) + 3600 * SECOND
     before = store.wall()
     run(driver, store, sandbox)
-    elected, *rest = told(sandbox)
+    elected, *rest = traced(sandbox)
     lease = sandbox.lease()
     assert lease
     assert isinstance(elected, LeaderElected)
@@ -185,10 +186,12 @@ def test_a_sandbox_that_cannot_be_read_is_tried_again_later(
     run_and_be_due_in(driver, store, sandbox, MAX_FAULT_SECONDS)
     store.redis.hset(Keys.of(sandbox.name).state, field, readable)
     run(driver, store, sandbox)
-    assert any(isinstance(event, LeaderElected) for event in told(sandbox))
+    assert any(isinstance(event, LeaderElected) for event in traced(sandbox))
 
 
-def test_an_asking_from_before_the_last_slice_is_left(driver: Driver, store: Store, sandbox: Sandbox) -> None:
+def test_a_message_older_than_the_last_slice_is_ignored(
+    driver: Driver, store: Store, sandbox: Sandbox
+) -> None:
     asked = Wakes(store).due.mark(sandbox.name).order
     run(driver, store, sandbox)
     sandbox.commit(Commit([create("a")]))
@@ -230,7 +233,7 @@ def test_a_message_at_the_leader_stands_for_all_wakes_that_found_it_there(
         return asked
 
     monkeypatch.setattr(slow.due, "mark", mark_and_be_overtaken)
-    slow.wake(sandbox.name)  # sends a message for what a slice has seen already
+    slow.wake(sandbox.name)  # sends a message for changes that a slice has observed already
     sandbox.commit(Commit([create("a")]))
     Wakes(store).wake(sandbox.name)
     assert store.redis.llen(queue) == 1
@@ -243,7 +246,7 @@ def test_a_message_at_the_leader_stands_for_all_wakes_that_found_it_there(
     store.redis.delete(queue)
 
 
-def test_a_paused_sandbox_takes_in_what_is_written_and_does_nothing(
+def test_a_paused_sandbox_observes_writes_and_does_nothing(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
 ) -> None:
     worked: list[Micros] = []
@@ -255,7 +258,7 @@ def test_a_paused_sandbox_takes_in_what_is_written_and_does_nothing(
     run(driver, store, sandbox)
     sandbox.commit(Commit([create("b")]))
     run(driver, store, sandbox)
-    assert [event.t for event in told(sandbox) if isinstance(event, PodRemoved)] == [clock.sim] * 2
+    assert [event.t for event in traced(sandbox) if isinstance(event, PodRemoved)] == [clock.sim] * 2
     assert worked == []
     assert due_at(store, sandbox) is None
 
@@ -271,27 +274,27 @@ def test_endless_work_is_cut_into_slices(
     assert due <= store.wall() + RETRY_SECONDS  # asked for again, at once
 
 
-def test_a_refused_write_is_not_told_and_what_led_to_it_is(
+def test_the_trace_has_the_events_before_a_refused_write_and_not_the_write(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
 ) -> None:
     def work(self: StandIn) -> bool:
-        if self.told or self.inbox:
+        if self.pending_trace or self.inbox:
             return False
         led, bound = SchedulerError(self.now, 1, "p", "led to it"), Bound(self.now, 1, "p", "n")
-        self.told += [led, bound]
+        self.pending_trace += [led, bound]
         try:
             self.api.commit([create("a")])
         except ApiError:
-            self.told.remove(bound)
+            self.pending_trace.remove(bound)
         return False
 
     sandbox.commit(Commit([create("a")]))
     stand_in.work = work
     run(driver, store, sandbox)
-    assert [type(event) for event in told(sandbox)] == [LeaderElected, PodRemoved, SchedulerError]
+    assert [type(event) for event in traced(sandbox)] == [LeaderElected, PodRemoved, SchedulerError]
 
 
-def test_in_a_full_sandbox_pods_are_bound_though_their_events_find_no_room(
+def test_in_a_full_sandbox_pods_are_bound_and_their_events_are_dropped(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write.create(sandbox, [node("node-1"), pod("web")])
@@ -304,7 +307,7 @@ def test_in_a_full_sandbox_pods_are_bound_though_their_events_find_no_room(
     assert bound
     assert bound["spec"]["nodeName"] == "node-1"
     assert sandbox.count("events") == 0
-    assert not [event for event in told(sandbox) if isinstance(event, SchedulerError)]
+    assert not [event for event in traced(sandbox) if isinstance(event, SchedulerError)]
 
 
 def test_a_simulation_sees_its_own_writes_before_it_acts_again_as_the_log_has_them(
@@ -334,7 +337,7 @@ def test_a_simulation_sees_its_own_writes_before_it_acts_again_as_the_log_has_th
     assert sandbox.name not in store.unseen()
 
 
-def test_a_fault_is_told_and_tried_again_later_with_a_new_simulation(
+def test_a_fault_is_reported_and_the_slice_is_run_again_later_with_a_new_simulation(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn], caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(self: StandIn) -> bool:
@@ -344,10 +347,10 @@ def test_a_fault_is_told_and_tried_again_later_with_a_new_simulation(
     sandbox.commit(Commit([create("a")]))
     for fault, delay in enumerate([5, 10, 20], start=1):
         run_and_be_due_in(driver, store, sandbox, delay)
-        errors = [event for event in told(sandbox) if isinstance(event, SchedulerError)]
+        errors = [event for event in traced(sandbox) if isinstance(event, SchedulerError)]
         assert [error.message for error in errors] == ["ZeroDivisionError: by a plugin"] * fault
         assert len(made) == fault
-        assert sandbox.name not in store.unseen()  # no sweep brings it back sooner
+        assert sandbox.name not in store.unseen()  # no sweep wakes it earlier
         failure = sandbox.failure()
         assert failure
         assert (failure.message, failure.times) == ("ZeroDivisionError: by a plugin", fault)
@@ -383,7 +386,7 @@ def test_a_failed_loop_is_forgotten_when_another_worker_runs_it_or_the_sandbox_i
     assert doomed.name not in store.failing()
 
 
-def test_who_has_lost_the_lease_changes_nothing_and_forgets(
+def test_a_worker_that_lost_the_lease_writes_nothing_and_drops_its_simulation(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
 ) -> None:
     run(driver, store, sandbox)
@@ -398,17 +401,17 @@ def test_who_has_lost_the_lease_changes_nothing_and_forgets(
     stand_in.work = lose
     run(driver, store, sandbox)
     assert sandbox.get("pods", "default/a") is None
-    run(driver, store, sandbox)  # the other is alive: it is left to that one
+    run(driver, store, sandbox)  # the other worker is alive and keeps the sandbox
     assert len(made) == 1
     assert sandbox.lease().holder == other.worker  # type: ignore[union-attr]  # it is held
     other.workers.stop(other.worker)
     stand_in.work = lambda self: False
     run(driver, store, sandbox)
     assert len(made) == 2
-    assert [type(event) for event in told(sandbox)] == [LeaderElected, LeaderElected]
+    assert [type(event) for event in traced(sandbox)] == [LeaderElected, LeaderElected]
 
 
-def test_who_has_lost_the_lease_after_the_last_commit_takes_no_step_of_the_next_leaders_clock(
+def test_a_worker_that_lost_the_lease_does_not_take_the_steps_asked_of_the_next_leader(
     driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(driver, store, sandbox)
@@ -422,7 +425,7 @@ def test_who_has_lost_the_lease_after_the_last_commit_takes_no_step_of_the_next_
     assert sandbox.clock() == stepping
 
 
-def test_a_trimmed_watch_log_is_answered_by_listing_anew(
+def test_a_trimmed_watch_log_causes_a_new_list(
     driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(driver, store, sandbox)
@@ -431,11 +434,11 @@ def test_a_trimmed_watch_log_is_answered_by_listing_anew(
         sandbox.commit(Commit([create(f"p{start + i}") for i in range(100)]))
     run(driver, store, sandbox)  # finds the log trimmed
     assert [simulation.lists for simulation in made] == [2], "it is the same leader"
-    assert len([event for event in told(sandbox) if isinstance(event, PodRemoved)]) == 500
+    assert len([event for event in traced(sandbox) if isinstance(event, PodRemoved)]) == 500
     assert sandbox.name not in store.unseen()
 
 
-def test_what_a_trimmed_watch_log_did_not_tell_is_made_good_by_the_list(
+def test_a_list_has_the_changes_that_the_trimmed_watch_log_lost(
     store: Store, sandbox: Sandbox, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     presence = Presence(store, sandbox_name)
@@ -450,7 +453,7 @@ def test_what_a_trimmed_watch_log_did_not_tell_is_made_good_by_the_list(
         changes = [Change("configmaps", f"default/{name}", config_map(name), 0) for name in names]
         sandbox.commit(Commit(changes))
     run(driver, store, sandbox)
-    [relisted] = [event for event in told(sandbox) if isinstance(event, WatchRelisted)]
+    [relisted] = [event for event in traced(sandbox) if isinstance(event, WatchRelisted)]
     assert relisted.gone == 1
     assert sandbox.lanes().keys() == {"default/b", "default/c"}
     pipeline = sandbox.pipeline()
@@ -459,7 +462,7 @@ def test_what_a_trimmed_watch_log_did_not_tell_is_made_good_by_the_list(
     assert pipeline.indexer.count >= 502, "events are objects, too"
 
 
-def test_a_redis_that_came_back_without_its_last_second_is_answered_by_listing_anew(
+def test_a_redis_that_lost_its_last_second_causes_a_new_list(
     driver: Driver, store: Store, sandbox: Sandbox
 ) -> None:
     sandbox.commit(Commit([create("a"), create("b")]))
@@ -470,7 +473,7 @@ def test_a_redis_that_came_back_without_its_last_second_is_answered_by_listing_a
     assert len(made) == 2
 
 
-def test_after_a_restart_of_redis_all_is_listed_anew_though_as_much_was_written_as_was_lost(
+def test_a_restart_of_redis_causes_a_new_list_even_if_the_revision_is_the_same(
     driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(driver, store, sandbox)
@@ -494,7 +497,7 @@ def keys_of(store: Store, sandbox: Sandbox) -> list[bytes]:
     return store.redis.keys(f"schedviz:{{{sandbox.name}}}:*")
 
 
-def test_of_too_many_led_sandboxes_the_least_lately_used_is_let_go(
+def test_beyond_the_bound_of_led_sandboxes_the_least_recently_used_is_released(
     driver: Driver, store: Store, sandbox: Sandbox, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_LEADERS", 1)

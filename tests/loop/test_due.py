@@ -1,4 +1,4 @@
-"""Wakes: claimed by one, kept until a slice ends, never lost when they come in between."""
+"""Wakes: claimed by one worker, kept until a slice ends, and never lost during a slice."""
 
 import threading
 import uuid
@@ -13,7 +13,7 @@ from tests.waiting import eventually
 
 @pytest.fixture
 def due(store: Store, monkeypatch: pytest.MonkeyPatch) -> Due:
-    """Wakes in a set of the test's own: the session's worker does not take them."""
+    """Wakes in a set of the test, which the session's worker does not read."""
     name = f"test:due:{uuid.uuid4()}"
     monkeypatch.setattr(module, "KEY", name)
     monkeypatch.setattr(module, "ORDER_KEY", f"{name}:order")
@@ -25,19 +25,19 @@ def names(due: Due) -> list[str]:
 
 
 def pass_time(store: Store, seconds: float) -> None:
-    """Move all wakes as much nearer: this test waits for no clock."""
+    """Move all wakes forward by this time, so that the test does not wait."""
     for name in store.redis.zrange(module.KEY, 0, -1):
         store.redis.zincrby(module.KEY, -seconds * 1_000_000, name)
 
 
 @pytest.fixture
 def retry(monkeypatch: pytest.MonkeyPatch) -> float:
-    """Longer than any test, so that only :func:`pass_time` brings a wake."""
+    """Longer than any test, so that only :func:`pass_time` makes a wake due."""
     monkeypatch.setattr(module, "RETRY_SECONDS", 1000.0)
     return 1000.0
 
 
-def test_a_wake_comes_again_until_its_slice_has_ended(due: Due, store: Store, retry: float) -> None:
+def test_a_wake_is_repeated_until_its_slice_has_ended(due: Due, store: Store, retry: float) -> None:
     due.mark("a")
     assert names(due) == []  # its message is on the way
     for _ in range(2):
@@ -56,7 +56,7 @@ def test_a_wake_comes_again_until_its_slice_has_ended(due: Due, store: Store, re
     assert names(due) == ["b"]
 
 
-def test_a_wake_that_comes_while_a_slice_runs_outlives_its_end(due: Due, store: Store, retry: float) -> None:
+def test_a_wake_during_a_slice_is_kept_after_its_end(due: Due, store: Store, retry: float) -> None:
     began = due.mark("a")
     eventually(lambda: due.mark("a").order > began.order)
     assert not due.settle("a", began, None)
@@ -83,14 +83,14 @@ def test_each_wake_is_claimed_by_one_only_and_the_oldest_first(due: Due) -> None
     assert set(claimed) == everyone
 
 
-def test_what_is_asked_for_just_after_a_slice_began_is_not_taken_for_seen(due: Due) -> None:
+def test_a_wake_just_after_the_start_of_a_slice_is_kept(due: Due) -> None:
     for _ in range(200):
         began = due.begin("a")
         assert due.mark("a").order > began.order
         assert not due.settle("a", began, None)
 
 
-def test_after_a_clock_that_was_set_back_orders_still_grow_and_what_was_due_is_brought_forward(
+def test_after_the_clock_was_set_back_orders_still_grow_and_wakes_are_moved_forward(
     due: Due, store: Store
 ) -> None:
     hour = 3_600_000_000

@@ -1,4 +1,5 @@
-"""Every past moment is seen as it was: by snapshot and log, by the archive and what is still live."""
+"""Every past moment is shown as it was: from a snapshot and the log, or from the archive and the live
+streams."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,12 +21,12 @@ from simulator.recording import record_decoder
 from simulator.replay import Replay
 from simulator.trace import Event, LaneEntry
 from tests.loop.conftest import node, pod
-from tests.loop.test_recording import assert_told_again
+from tests.loop.test_recording import assert_replay_equals
 from tests.loop.world import Operation, World, operations
 
 
 class Seen(NamedTuple):
-    """What was stored after a commit, whoever's it was."""
+    """The stored state after a commit of any writer."""
 
     mark: Mark
     objects: dict[str, dict[str, Manifest]]
@@ -33,7 +34,7 @@ class Seen(NamedTuple):
 
 
 class Witness:
-    """Looks at the sandbox after each commit, and keeps all that was said."""
+    """Reads the sandbox after each commit, and keeps all trace events."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.seen: list[Seen] = []
@@ -53,7 +54,7 @@ class Witness:
 
 @pytest.fixture
 def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
-    """Streams and chapters are short, and a snapshot takes many turns."""
+    """Short streams and chapters, and snapshots that take many steps."""
     with pytest.MonkeyPatch.context() as patch:
         for stream, length in (("log", 120), ("trace", 200), ("decisions", 40), ("journal", 120)):
             patch.setitem(LIMITS, stream, length)
@@ -62,7 +63,7 @@ def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
         patch.setattr(archive_writer, "CHAPTER_ENTRIES", 25)
         patch.setattr(archive_writer, "SNAPSHOT_WRITES", 30)
         patch.setattr(archive_writer, "SNAPSHOT_SECONDS", 0.0)
-        # So small that a kind's objects, too, come in many pieces.
+        # So small that the objects of one kind are also split into many pieces.
         patch.setattr("schedviz.store.objects.SCANNED", 4)
         small = {"stream-node-max-entries": 10, "hash-max-ziplist-entries": 8}
         before = {name: store.redis.config_get(name)[name] for name in small}
@@ -74,7 +75,7 @@ def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
 
 
 def check(sandbox: Sandbox, witness: Witness) -> int:
-    """That every moment that can be seen is as it was; how many could."""
+    """Check that every kept moment is as it was. Returns their number."""
     history = sandbox.history()
     reach = history.reach()
     assert reach
@@ -126,7 +127,7 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
     print_blob=False,
 )
 @given(story=st.lists(operations, min_size=30, max_size=50))
-def test_every_moment_is_seen_as_it_was(
+def test_every_past_moment_equals_the_recorded_one(
     store: Store, short: pytest.MonkeyPatch, story: list[Operation]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -134,12 +135,12 @@ def test_every_moment_is_seen_as_it_was(
         world = World(store, seed=3, pace=SECOND // 4)
         world.tell(story)
         assert check(world.sandbox, witness) == len({seen.mark.version for seen in witness.seen})
-        assert_told_again(store, world.sandbox)
+        assert_replay_equals(store, world.sandbox)
         store.delete(world.sandbox.name)
 
 
 def busy(world: World, rounds: range) -> None:
-    """Pods come, run for two seconds and are gone."""
+    """Pods are created, run for two seconds and are deleted."""
     for number in rounds:
         pods = [pod(f"r{number}-{i}", "300m") for i in range(3)]
         for each in pods:
@@ -152,7 +153,7 @@ def busy(world: World, rounds: range) -> None:
         world.slice()
 
 
-def test_what_the_streams_lost_is_in_the_archive_and_a_permalink_keeps_its_address(
+def test_the_archive_has_what_the_streams_lost_and_permalinks_stay_valid(
     store: Store, short: pytest.MonkeyPatch
 ) -> None:
     witness = Witness(short)
@@ -173,7 +174,7 @@ def test_what_the_streams_lost_is_in_the_archive_and_a_permalink_keeps_its_addre
     assert len(chapters) > 10
     assert len(chapters) > sum(chapter.snapshot for chapter in chapters) > 2
     assert check(sandbox, witness) > 100
-    assert_told_again(store, sandbox)
+    assert_replay_equals(store, sandbox)
 
     lease = sandbox.lease()
     assert lease
@@ -185,7 +186,7 @@ def test_what_the_streams_lost_is_in_the_archive_and_a_permalink_keeps_its_addre
     assert not store.redis.exists(Keys.of(sandbox.name).chapters, Keys.of(sandbox.name).pages)
 
 
-def test_the_oldest_chapters_go_where_there_is_no_room(store: Store, short: pytest.MonkeyPatch) -> None:
+def test_the_oldest_chapters_are_deleted_beyond_the_bound(store: Store, short: pytest.MonkeyPatch) -> None:
     short.setattr(archive, "ARCHIVE_BYTES", 40_000)
     witness = Witness(short)
     world = World(store)
@@ -210,7 +211,7 @@ def test_the_oldest_chapters_go_where_there_is_no_room(store: Store, short: pyte
 
 
 @pytest.mark.parametrize("led", [True, False])
-def test_where_the_log_was_trimmed_before_it_was_read_the_history_begins_anew(
+def test_the_history_restarts_if_the_log_was_trimmed_before_it_was_read(
     store: Store, short: pytest.MonkeyPatch, led: bool
 ) -> None:
     world = World(store)

@@ -14,7 +14,7 @@ from simulator.api import ApiServer
 from simulator.simulation import Options, Simulation
 from simulator.trace import LeaderElected
 from tests.loop.conftest import node, pod
-from tests.loop.test_recording import assert_told_again
+from tests.loop.test_recording import assert_replay_equals
 from tests.loop.world import World
 
 
@@ -50,14 +50,14 @@ def world(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
 
 
 def pass_long_time(world: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time is too short, at the next slice."""
+    """At the next slice, any idle time counts as long."""
     with monkeypatch.context() as patch:
         patch.setattr(driver_module, "IDLE_SECONDS", 0.0)
         world.slice()
 
 
 def test_the_simulation_of_a_deleted_sandbox_does_not_stay_in_memory(world: Kept, store: Store) -> None:
-    """Nothing wakes a deleted sandbox: the worker finds out when it runs another one."""
+    """Nothing wakes a deleted sandbox. The worker notices the deletion when it runs another one."""
     world.create(node("n0"))
     world.slice()
     assert world.kept == 1
@@ -88,13 +88,13 @@ def test_the_simulation_of_an_idle_sandbox_is_built_again_when_something_is_writ
     assert (world.kept, world.elections) == (1, 2)
     assert world.sandbox.lanes()["default/p2"].lane == "unschedulable"
     assert world.sandbox.lanes().keys() == {"default/p2"}
-    assert_told_again(store, world.sandbox)
+    assert_replay_equals(store, world.sandbox)
 
 
 def test_the_simulation_of_a_sandbox_with_a_pod_in_its_queue_is_kept(
     world: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It knows since when the pod waits, and what for; a new leader would not."""
+    """The Simulation has the pod's waiting time and cause, which a new leader would not have."""
     world.create(node("n0"), pod("p0", schedulingGates=[{"name": "example.com/gate"}]))
     world.slice()
     world.let_time_pass(60)
@@ -115,7 +115,7 @@ def test_the_simulation_of_a_sandbox_with_a_pod_in_its_queue_is_kept(
 def test_the_memory_of_many_deleted_sandboxes_is_freed_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python would free it when the number of all objects has grown by a quarter."""
+    """By itself Python frees it only when the number of all objects has grown by a quarter."""
     world = World(store)
     made = [World(store).sandbox.name for _ in range(COLLECT_AFTER)]
     for name in made:

@@ -1,18 +1,18 @@
-"""The hold of a leader that lives is ended from outside: another real worker goes on."""
+"""The lease of a living leader is ended from outside, and another real worker continues."""
 
 from schedviz.api.write import create
 from schedviz.loop.leadership import break_watch, end_lease, living_workers
 from schedviz.store import Sandbox
 from simulator.trace import LeaderElected, PodStarted, WatchRelisted
 from tests.loop.conftest import Arena, bound, node, pod, until_bound
-from tests.loop.test_recording import assert_told_again
+from tests.loop.test_recording import assert_replay_equals
 from tests.loop.test_workers import assert_each_pod_was_bound_once
 from tests.waiting import eventually
 
 BATCH = 60
 
 
-def test_the_leaders_hold_is_ended_and_another_worker_rebuilds_the_queue(arena: Arena) -> None:
+def test_another_worker_rebuilds_the_queue_after_the_leaders_lease_was_ended(arena: Arena) -> None:
     sandbox = arena.make("deposed", [node("n1"), node("n2"), pod("big", cpu="64")])
 
     def waits() -> bool:
@@ -51,7 +51,7 @@ def test_the_leaders_hold_is_ended_and_another_worker_rebuilds_the_queue(arena: 
     assert all(worker.popen.poll() is None for worker in arena.workers)
 
 
-def test_a_broken_watch_has_everything_listed_anew_and_the_leader_goes_on(arena: Arena) -> None:
+def test_after_an_interrupted_watch_the_leader_lists_all_objects_and_continues(arena: Arena) -> None:
     sandbox = arena.make("relisted", [node("n1"), pod("first")])
     eventually(until_bound(sandbox, 1), "the first is bound")
     lease = sandbox.lease()
@@ -68,9 +68,9 @@ def test_a_broken_watch_has_everything_listed_anew_and_the_leader_goes_on(arena:
     assert relisted.objects >= 2
     assert relisted.gone == 0
     elected = [event for _, event in sandbox.trace(0, 100_000) if isinstance(event, LeaderElected)]
-    assert len(elected) == 1, "nobody else has taken over"
+    assert len(elected) == 1, "no other worker has taken over"
     eventually(lambda: len(started(sandbox)) == 2, "both run: nothing more is to come")
-    assert_told_again(arena.store, sandbox)
+    assert_replay_equals(arena.store, sandbox)
 
 
 def started(sandbox: Sandbox) -> list[PodStarted]:

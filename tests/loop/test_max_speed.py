@@ -13,7 +13,7 @@ from schedviz.store import Clock, Sandbox, Store
 from simulator.api import SECOND, Micros
 from simulator.trace import Bound, CycleStarted, Event
 from tests.loop.conftest import node, pod
-from tests.loop.test_recording import assert_told_again
+from tests.loop.test_recording import assert_replay_equals
 from tests.loop.world import START, STILL, World
 
 PACE: Micros = 400_000
@@ -44,9 +44,7 @@ def test_with_a_pace_no_cycle_ends_while_time_stands_still(world: World) -> None
     assert not happened(world.sandbox, Bound)
 
 
-def test_each_cycle_takes_its_pace_of_simulated_time_and_none_is_waited_for(
-    world: World, store: Store
-) -> None:
+def test_each_cycle_takes_its_pace_of_simulated_time_without_waiting(world: World, store: Store) -> None:
     set_clock(world.sandbox)
     world.slice()
     started = [event.t for event in happened(world.sandbox, CycleStarted)]
@@ -55,11 +53,11 @@ def test_each_cycle_takes_its_pace_of_simulated_time_and_none_is_waited_for(
     clock = world.sandbox.clock()
     assert clock.sim == START + PODS * PACE
     assert (clock.unpaced, clock.paused) == (True, False)
-    assert_told_again(store, world.sandbox)
+    assert_replay_equals(store, world.sandbox)
 
 
 def test_time_does_not_run_ahead_of_the_scheduler_s_work(world: World) -> None:
-    """A pod that fits nowhere is looked at again after five minutes: these do not pass at once."""
+    """An unschedulable pod is tried again after five minutes. These do not pass at once."""
     world.create(pod("huge", cpu="1000"))
     set_clock(world.sandbox)
     for _ in range(3):
@@ -70,7 +68,7 @@ def test_time_does_not_run_ahead_of_the_scheduler_s_work(world: World) -> None:
 
 @pytest.mark.parametrize("kind", ["time", "before", "bound default/huge before"])
 def test_a_run_with_an_end_waits_for_nothing(world: World, store: Store, kind: str) -> None:
-    """A pod that fits nowhere is tried again after five minutes, in the same slice."""
+    """An unschedulable pod is tried again after five minutes, in the same slice."""
     end = START + 400 * SECOND
     world.create(pod("huge", cpu="1000"))
     set_clock(world.sandbox, until=f"{kind} {end}")
@@ -80,10 +78,10 @@ def test_a_run_with_an_end_waits_for_nothing(world: World, store: Store, kind: s
     last = happened(world.sandbox, CycleStarted)[-1].t
     assert START + 300 * SECOND < last < end
     assert (clock.sim == end) == (kind == "time")
-    assert_told_again(store, world.sandbox)
+    assert_replay_equals(store, world.sandbox)
 
 
-def test_a_paused_sandbox_stays_paused_and_is_stepped_as_ever(world: World) -> None:
+def test_a_paused_sandbox_stays_paused_and_can_be_stepped(world: World) -> None:
     set_clock(world.sandbox, paused=True)
     world.slice()
     assert world.sandbox.clock().sim == START
@@ -93,7 +91,7 @@ def test_a_paused_sandbox_stays_paused_and_is_stepped_as_ever(world: World) -> N
     assert len(happened(world.sandbox, Bound)) == 1
 
 
-def test_a_run_ends_where_its_condition_comes_true(world: World) -> None:
+def test_a_run_ends_when_its_condition_is_true(world: World) -> None:
     set_clock(world.sandbox, until="bound default/p4")
     world.slice()
     clock = world.sandbox.clock()
@@ -102,7 +100,7 @@ def test_a_run_ends_where_its_condition_comes_true(world: World) -> None:
 
 
 @pytest.mark.parametrize("condition", ["nothing-pending", f"before {START + 60 * SECOND}"])
-def test_what_was_written_before_a_run_is_seen_before_its_condition_is_judged(
+def test_writes_before_a_run_are_observed_before_its_condition_is_checked(
     world: World, condition: str
 ) -> None:
     """The run is asked for right after a pod was created: nothing is pending before the pod is observed."""
@@ -115,7 +113,7 @@ def test_what_was_written_before_a_run_is_seen_before_its_condition_is_judged(
     assert len(happened(world.sandbox, Bound)) == PODS + 1
 
 
-def test_what_was_written_is_seen_before_time_moves_on(world: World) -> None:
+def test_writes_are_observed_before_time_moves_on(world: World) -> None:
     set_clock(world.sandbox, until="bound default/p4")
     world.slice()
     world.delete("pods", "default/p5")

@@ -1,4 +1,4 @@
-"""What a worker and a web server hold of a sandbox stays the same, however many pods come and go."""
+"""The memory that a worker and a web server use for a sandbox does not grow with deleted pods."""
 
 import gc
 import types
@@ -63,7 +63,7 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def play_round(world: World, number: int) -> None:
-    """Pods come, run for two seconds, are done and are removed."""
+    """Pods are created, run for two seconds, end and are removed."""
     pods = [pod(f"web-{number}-{each}") for each in range(PODS)]
     for each in pods:
         annotations = {"schedviz/run-seconds": "2", "schedviz/ttl-seconds-after-finished": "1"}
@@ -75,7 +75,7 @@ def play_round(world: World, number: int) -> None:
 
 
 @pytest.mark.usefixtures("small_bounds")
-def test_pods_that_come_and_go_leave_nothing_behind(store: Store) -> None:
+def test_deleted_pods_leave_no_objects_in_memory(store: Store) -> None:
     world = World(store)
     world.create(*(node(f"n{number}") for number in range(3)))
     cache = caches_of(store).follow(world.sandbox.name)
@@ -94,7 +94,7 @@ def test_pods_that_come_and_go_leave_nothing_behind(store: Store) -> None:
     caches_of(store).unfollow(cache)
     assert world.sandbox.count("pods") == 0
     for of_process in zip(*sizes, strict=True):
-        # They differ by some tens from round to round, as the lists of pages do. What stays of each pod would
-        # be at least FURTHER * PODS objects.
+        # The numbers differ by some tens from round to round, as the lists of pages do. A leak of one object
+        # for each pod would be FURTHER * PODS objects.
         assert min(of_process[-3:]) - max(of_process[:FILLED]) < FURTHER * PODS / 2, sizes
     assert cached[-1] == cached[FILLED - 1]

@@ -1,4 +1,4 @@
-"""When a process counts as one that takes no messages, and which role it has; without processes."""
+"""The check whether a process receives messages, and the role of a process; without processes."""
 
 from typing import cast
 
@@ -41,7 +41,7 @@ def test_waiting_messages_of_an_idle_process_are_failures(lists: Lists, check: M
     assert failures(check) == FAILURES_AT_MOST
 
 
-def test_failures_count_in_a_row_only(lists: Lists, check: MessageCheck) -> None:
+def test_only_consecutive_failures_count(lists: Lists, check: MessageCheck) -> None:
     def fail_nearly() -> None:
         lists.length = 1
         assert all(check.run() for _ in range(FAILURES_AT_MOST - 1))

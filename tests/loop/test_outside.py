@@ -34,7 +34,7 @@ LEASE_RENEWALS = 350
 LEASE_BYTES = 60
 """Of the archive for one, with its part of the journal: 14 in chapters of 1,000 writes."""
 STILL = 1e-9
-"""A speed at which time runs and does not come anywhere: the test moves it on by itself."""
+"""A speed so small that only the test moves time."""
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def bind(sandbox: Sandbox, name: str) -> None:
     write_admitted(sandbox, decide, dry_run=False, again=())
 
 
-def test_the_sandbox_goes_on_beside_an_outside_scheduler_and_takes_over(
+def test_the_sandbox_runs_beside_an_outside_scheduler_and_then_schedules_again(
     store: Store, sandbox: Sandbox
 ) -> None:
     slice_at = slices_of(store, sandbox)
@@ -113,12 +113,12 @@ def test_the_sandbox_goes_on_beside_an_outside_scheduler_and_takes_over(
     (switched,) = (event for event in events if isinstance(event, SchedulerConfigured))
     assert switched.stands_down is False
 
-    told = [
+    replayed = [
         each
         for stored in Replay(record_decoder.decode(line) for line in recording_lines(sandbox)).run()
         for each in stored.trace
     ]
-    assert msgspec.json.encode(told) == msgspec.json.encode(sandbox.trace_tail(1000))
+    assert msgspec.json.encode(replayed) == msgspec.json.encode(sandbox.trace_tail(1000))
 
 
 def test_a_past_moment_knows_whether_the_scheduler_stood_down(
@@ -168,7 +168,7 @@ def test_a_run_ends_when_all_pods_are_bound_or_one_is_preempted(store: Store, sa
     assert sandbox.clock().paused
 
 
-def test_the_leases_of_an_outside_scheduler_leave_the_history_its_room(
+def test_the_leases_of_an_outside_scheduler_are_not_in_the_history(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive_writer, "CHAPTER_WRITES", 100)
@@ -184,10 +184,10 @@ def test_the_leases_of_an_outside_scheduler_leave_the_history_its_room(
         sandbox.commit(Commit([Change("leases.coordination.k8s.io", key, renewed)]))
         if number % 50 == 49:
             slice_at(11 + number * 2)
-    assert sandbox.trace_head() == before, "they are in no log"
+    assert sandbox.trace_head() == before, "no log has them"
     chapters = sandbox.archive.chapters()
     assert [chapter.snapshot for chapter in chapters][:2] == [True, False]
     assert sum(chapter.snapshot for chapter in chapters) == 1
     assert sum(chapter.bytes for chapter in chapters) / LEASE_RENEWALS < LEASE_BYTES
-    told = [*Replay(record_decoder.decode(line) for line in recording_lines(sandbox)).run()]
-    assert told[-1].entry.version == sandbox.version()
+    replayed = [*Replay(record_decoder.decode(line) for line in recording_lines(sandbox)).run()]
+    assert replayed[-1].entry.version == sandbox.version()

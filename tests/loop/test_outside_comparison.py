@@ -1,4 +1,4 @@
-"""What an outside scheduler did, set beside the model on the same inputs."""
+"""The comparison of an outside scheduler with the model on the same inputs."""
 
 import time
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def compare(sandbox: Sandbox, seconds: int = 3600) -> Comparison:
 
 
 def page_of(store: Store, client: Client, asked: dict[str, str]) -> str:
-    """The page of a comparison that has run to its end."""
+    """The page of a finished comparison."""
     jobs = JobStore(store, COMPARISONS)
     job = jobs.submit(ComparisonJob(request=parse_comparison(store, asked)))
     turns = ComparisonTurns(store, jobs)

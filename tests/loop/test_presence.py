@@ -1,4 +1,4 @@
-"""Who is alive; and time that stands still while nobody is."""
+"""Which workers are alive, and simulated time, which stands still while none is."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def alone(store: Store, monkeypatch: pytest.MonkeyPatch, sandbox_name: str) -> N
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_worker_is_alive_until_it_leaves_or_falls_silent(
+def test_a_worker_is_alive_until_it_stops_or_sends_no_heartbeat(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = Presence(store, "one"), Presence(store, "other")
@@ -70,7 +70,7 @@ def test_simulated_time_stands_still_while_no_worker_is_there(store: Store, sand
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_clock_that_cannot_be_read_holds_up_no_other(store: Store, sandbox: Sandbox) -> None:
+def test_an_unreadable_clock_does_not_stop_other_clocks(store: Store, sandbox: Sandbox) -> None:
     wall = store.wall()
     sandbox.set_clock(Clock(sim=0, wall=wall - HOUR))
     broken = store.create(Meta(name=f"a-{sandbox.name[:50]}"))
@@ -98,7 +98,7 @@ def test_a_sandbox_made_while_no_worker_was_there_starts_with_the_first(
 def test_when_the_clock_of_redis_was_set_back_simulated_time_goes_on_from_where_it_was(
     store: Store, sandbox: Sandbox
 ) -> None:
-    """By an hour: what is stored is from a time that is to come."""
+    """The clock is set back by an hour, so that the stored times are in the future."""
     wall = store.wall()
     sandbox.set_clock(Clock(sim=1000 * SECOND, wall=wall + HOUR - 60, speed=10))
     store.redis.set(module.ALIVE, wall + HOUR)
@@ -111,7 +111,7 @@ def test_when_the_clock_of_redis_was_set_back_simulated_time_goes_on_from_where_
     worker.beat()
     assert worker.is_current(store.wall())
     assert 1600 * SECOND <= sandbox.now() <= (1600 + (store.wall() - wall) * 10 + 1) * SECOND
-    assert due.Due(store.redis).claim()[1] == [sandbox.name], "it is not left waiting for an hour"
+    assert due.Due(store.redis).claim()[1] == [sandbox.name], "it does not wait for an hour"
     assert not store.redis.exists(module.SWEEP_LOCK)
     assert worker.workers.dead() == [dead.worker]
 
@@ -127,7 +127,7 @@ def test_a_worker_that_did_not_notice_that_the_clock_of_redis_jumped_runs_no_sli
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_short_absence_is_made_up_for(store: Store, sandbox: Sandbox) -> None:
+def test_simulated_time_catches_up_after_a_short_absence_of_workers(store: Store, sandbox: Sandbox) -> None:
     wall = store.wall()
     store.redis.set(module.ALIVE, wall - 3)
     clock = Clock(sim=0, wall=wall - 100)

@@ -1,4 +1,4 @@
-"""What a sandbox recorded, told again, gives what is stored: byte for byte, whatever happened meanwhile."""
+"""The replay of a sandbox's recording equals what is stored, byte for byte, after any operations."""
 
 import random
 from typing import Any, cast
@@ -32,25 +32,25 @@ from tests.simulator.controllers.workloads import workload
 
 
 def recorded(sandbox: Sandbox) -> list[ReplayedCommit]:
-    """The sandbox's recording, told again."""
+    """The replay of the sandbox's recording."""
     return [*Replay(record_decoder.decode(line) for line in recording_lines(sandbox)).run()]
 
 
-def assert_told_again(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]:
-    """What is told again is what the streams hold, to the byte; it."""
-    told = recorded(sandbox)
+def assert_replay_equals(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]:
+    """Check that the replay equals the streams, byte for byte. Returns the replay."""
+    replayed = recorded(sandbox)
     keys = Keys.of(sandbox.name)
-    trace = [(number, msgspec.json.encode(event)) for stored in told for number, event in stored.trace]
-    decisions = [(d.cycle, stored_encoder.encode(d)) for stored in told for d in stored.decisions]
+    trace = [(number, msgspec.json.encode(event)) for stored in replayed for number, event in stored.trace]
+    decisions = [(d.cycle, stored_encoder.encode(d)) for stored in replayed for d in stored.decisions]
     for stream, field, again in ((keys.trace, b"event", trace), (keys.decisions, b"decision", decisions)):
         entries = cast("list[codec.Entry]", store.redis.xrange(stream))
         assert len(entries) >= min(len(again), LIMITS["decisions"])
         assert again[-len(entries) :] == [(codec.number(key), fields[field]) for key, fields in entries]
     lanes: dict[str, Any] = {}
-    for stored in told:
+    for stored in replayed:
         lanes = (lanes if not stored.entry.began else {}) | stored.entry.lanes
     assert {pod: lane for pod, lane in lanes.items() if lane} == sandbox.lanes()
-    return told
+    return replayed
 
 
 @settings(max_examples=40, phases=[Phase.generate], deadline=None, derandomize=True, print_blob=False)
@@ -59,16 +59,16 @@ def assert_told_again(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]:
     queue=st.sampled_from(sorted(QUEUES)),
     pace=st.sampled_from([0, SECOND // 4]),
 )
-def test_whatever_happens_is_told_again_as_it_was(
+def test_a_replay_equals_the_recording_of_any_operations(
     store: Store, story: list[Operation], queue: Any, pace: Micros
 ) -> None:
     world = World(store, seed=3, queue=queue, pace=pace)
     world.tell(story)
-    assert_told_again(store, world.sandbox)
+    assert_replay_equals(store, world.sandbox)
     store.delete(world.sandbox.name)
 
 
-def test_the_cycle_that_a_leader_leaves_and_faults_are_in_it(store: Store) -> None:
+def test_a_recording_has_the_unfinished_cycle_of_a_leader_and_its_faults(store: Store) -> None:
     world = World(store)
     world.create(node("n0"), pod("p0"), pod("p1"))
     world.take_steps("point", 3)
@@ -80,8 +80,8 @@ def test_the_cycle_that_a_leader_leaves_and_faults_are_in_it(store: Store) -> No
     world.trouble = "fault"
     world.slice()
     world.slice()
-    told = assert_told_again(store, world.sandbox)
-    events = [event for stored in told for _, event in stored.trace]
+    replayed = assert_replay_equals(store, world.sandbox)
+    events = [event for stored in replayed for _, event in stored.trace]
     kinds = LeaderElected | CycleCutOff | SchedulerError
     assert [type(event) for event in events if isinstance(event, kinds)] == [
         LeaderElected, LeaderElected, CycleCutOff, SchedulerError, LeaderElected,
@@ -89,9 +89,10 @@ def test_the_cycle_that_a_leader_leaves_and_faults_are_in_it(store: Store) -> No
     store.delete(world.sandbox.name)
 
 
-def test_what_is_contained_is_told_again_by_whoever_leads(store: Store) -> None:
-    """An object that does not fit its kind, a ReplicaSet whose pods are refused, one whose pods are evicted
-    as soon as they are created; for the leader that sees them come, and for those that find them there."""
+def test_a_replay_equals_the_recording_of_contained_failures_under_any_leader(store: Store) -> None:
+    """An object that does not fit its kind, a ReplicaSet whose pods are refused, and one whose pods are
+    evicted as soon as they are created; for the leader that observes their creation, and for later
+    leaders."""
     world = World(store)
     down = node("n0")
     down["spec"] = {"taints": [{"key": "down", "effect": "NoExecute"}]}
@@ -110,9 +111,11 @@ def test_what_is_contained_is_told_again_by_whoever_leads(store: Store) -> None:
         world.slice()
         world.take_over()
         world.slice()
-    told = assert_told_again(store, world.sandbox)
-    events = [event for stored in told for _, event in stored.trace]
-    assert len([event for event in events if isinstance(event, ObjectUnreadable)]) == 3, "once a leader"
+    replayed = assert_replay_equals(store, world.sandbox)
+    events = [event for stored in replayed for _, event in stored.trace]
+    assert len([event for event in events if isinstance(event, ObjectUnreadable)]) == 3, (
+        "once for each leader"
+    )
     controllers = {event.controller for event in events if isinstance(event, ControllerFailed)}
     assert controllers == {"ReplicaSet default/refused"}
     assert any(isinstance(event, ControllerPostponed) for event in events)
@@ -124,7 +127,7 @@ def test_what_is_contained_is_told_again_by_whoever_leads(store: Store) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_recording_with_a_line_too_few_is_not_told(store: Store, seed: int) -> None:
+def test_a_recording_that_lacks_a_line_is_not_replayed(store: Store, seed: int) -> None:
     world = World(store)
     world.create(node("n0"), node("n1"), *(pod(f"p{i}") for i in range(3)))
     world.slice()

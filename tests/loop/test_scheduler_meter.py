@@ -1,4 +1,4 @@
-"""What is counted of a scheduler: by its trace, its decisions and its queue, on a real Simulation."""
+"""The metrics of a scheduler, from its trace, its decisions and its queue, on a real Simulation."""
 
 import itertools
 
@@ -30,7 +30,7 @@ def driver(store: Store) -> Driver:
 
 
 def grown(before: dict[Series, float], name: str, **labels: str) -> float:
-    """By how much the counters of this name have grown that have these labels."""
+    """The increase of the counters with this name and these labels."""
     return sum(
         value - before.get(series, 0.0)
         for series, value in counters().items()
@@ -114,7 +114,9 @@ def test_victims_and_plugins_are_counted(store: Store, driver: Driver, sandbox_n
     store.delete(sandbox.name)
 
 
-def test_names_that_users_choose_are_no_labels(store: Store, driver: Driver, sandbox_name: str) -> None:
+def test_names_that_users_choose_are_not_used_as_labels(
+    store: Store, driver: Driver, sandbox_name: str
+) -> None:
     before = counters()
     config = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",

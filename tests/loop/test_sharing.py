@@ -16,7 +16,7 @@ from schedviz.loop.wakes import Wakes
 from schedviz.processes import heartbeats
 from schedviz.store import Meta, Sandbox, Store
 from simulator.trace import LeaderElected
-from tests.loop.test_driver import StandIn, made, run, told
+from tests.loop.test_driver import StandIn, made, run, traced
 
 BEGINNING = 1000.0
 SLICE = WINDOW_SECONDS / 16
@@ -24,7 +24,7 @@ SLICE = WINDOW_SECONDS / 16
 ROUNDS = 40
 
 
-class Hands:
+class ManualClock:
     """A clock that a test moves."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Hands:
 
 
 def test_the_share_is_that_of_the_last_seconds_and_of_each_sandbox() -> None:
-    clock = Hands()
+    clock = ManualClock()
     busy = Busy(clock)
     for name, seconds in (("a", 1.0), ("b", 0.5), ("a", 1.0)):
         with busy.slice(name):
@@ -73,7 +73,8 @@ def test_sandboxes_without_pending_pods_and_then_the_busier_ones_come_first() ->
 
 @pytest.mark.parametrize("seed", range(20))
 def test_workers_come_to_an_even_load_and_then_no_sandbox_moves(seed: int) -> None:
-    """Simulated: each worker gives its sandboxes what they need, or a part of it where this is too much."""
+    """A simulation in which each worker gives its sandboxes the time that they need, or a part of it if that
+    is too much."""
     random_ = random.Random(seed)
     workers = [f"w{number}" for number in range(random_.choice([2, 2, 3, 4]))]
     needs = {f"s{n}": random_.choice([0.0, 0.005, 0.02, 0.1, 0.5]) for n in range(random_.randint(1, 100))}
@@ -85,7 +86,7 @@ def test_workers_come_to_an_even_load_and_then_no_sandbox_moves(seed: int) -> No
         return {name: need / max(1.0, sum(needed.values())) for name, need in needed.items() if need}
 
     for window in range(60):
-        # All see the shares of one moment, as they do when they decide at the same time.
+        # All workers read the shares of one moment, as when they decide at the same time.
         shares = {worker: shares_of(worker) for worker in workers}
         totals = {worker: sum(shares[worker].values()) for worker in workers}
         moved = 0
@@ -98,7 +99,7 @@ def test_workers_come_to_an_even_load_and_then_no_sandbox_moves(seed: int) -> No
                 led_by[name] = receiver
                 moves[name] += 1
                 moved += 1
-        assert window < 40 or not moved, "they have come to rest"
+        assert window < 40 or not moved, "no sandbox moves any more"
     assert max(moves.values(), default=0) <= len(workers), moves
     if len(workers) == 2 and max(needs.values()) <= 0.1:
         one, other = (sum(shares_of(worker).values()) for worker in workers)
@@ -109,7 +110,7 @@ class Office:
     """Workers that look at the same clock, each with a Driver."""
 
     def __init__(self, store: Store, make: type[StandIn]) -> None:
-        self.clock = Hands()
+        self.clock = ManualClock()
         self.store = store
         self.presences = {name: Presence(store, name, self.clock) for name in ("one", "other")}
         self.drivers = {
@@ -141,7 +142,7 @@ def stand_in() -> type[StandIn]:
 def office(
     store: Store, stand_in: type[StandIn], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> Office:
-    """With keys of the test's own."""
+    """Workers with keys of the test."""
     for key in ("ALIVE", "REBASE_LOCK", "SWEEP_LOCK"):
         monkeypatch.setattr(presence_module, key, f"test:{sandbox_name}:{key}")
     monkeypatch.setattr(heartbeats, "heartbeats_key", lambda role: f"test:{sandbox_name}:{role}")
@@ -158,7 +159,7 @@ def sandboxes(store: Store, sandbox_name: str) -> Iterator[list[Sandbox]]:
         store.delete(sandbox.name)
 
 
-def test_a_busy_worker_hands_over_what_rests_and_the_receiver_leads_at_its_next_slice(
+def test_a_busy_worker_releases_idle_sandboxes_and_the_receiver_leads_at_its_next_slice(
     office: Office, stand_in: type[StandIn], sandboxes: list[Sandbox]
 ) -> None:
     def work(self: StandIn) -> bool:
@@ -175,12 +176,12 @@ def test_a_busy_worker_hands_over_what_rests_and_the_receiver_leads_at_its_next_
     over = [sandbox for sandbox in sandboxes if holder(sandbox) == "other"]
     assert len(over) == 2, "half of them"
     for sandbox in sandboxes:
-        elected = [event.holder for event in told(sandbox) if isinstance(event, LeaderElected)]
+        elected = [event.holder for event in traced(sandbox) if isinstance(event, LeaderElected)]
         assert elected == ["one"] + ["other"] * (sandbox in over)
 
 
 @pytest.mark.parametrize("state", ["rests", "waits_for_pace"])
-def test_what_does_not_rest_is_not_handed_over(
+def test_a_sandbox_with_work_is_not_handed_over(
     office: Office, stand_in: type[StandIn], sandboxes: list[Sandbox], state: str
 ) -> None:
     def work(self: StandIn) -> bool:

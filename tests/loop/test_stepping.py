@@ -29,7 +29,7 @@ from simulator.trace import (
     ObjectsCreated,
 )
 from tests.loop.conftest import Arena, bound, node, pod
-from tests.loop.test_recording import assert_told_again
+from tests.loop.test_recording import assert_replay_equals
 from tests.simulator.lab import Stored
 from tests.waiting import eventually
 
@@ -54,7 +54,8 @@ def still(arena: Arena, sandbox_name: str) -> Iterator[Make]:
 
 
 def take(arena: Arena, sandbox: Sandbox, unit: Unit, count: int = 1) -> str:
-    """Take steps, and wait until they are taken; the point before which the sandbox stands then."""
+    """Take steps, and wait until they are taken. Returns the point before which the sandbox is then
+    stopped."""
     step(sandbox, unit, count)
     arena.wake(sandbox.name)
     eventually(lambda: not sandbox.clock().steps, "the steps are taken")
@@ -115,7 +116,7 @@ def test_time_moves_to_what_is_due_and_goes_on_from_there(arena: Arena, still: M
     assert pause(sandbox).sim >= flushed
 
 
-def test_a_run_stops_at_the_very_moment_that_it_was_asked_for(arena: Arena, still: Make) -> None:
+def test_a_run_stops_exactly_at_its_moment(arena: Arena, still: Make) -> None:
     sandbox = still(
         [
             node("n1", cpu="1"),
@@ -267,8 +268,8 @@ def test_a_worker_that_dies_in_the_middle_of_a_stepped_cycle_loses_nothing(arena
     arena.start_worker()
     take(arena, sandbox, "point", 7)
     assert list(bound(sandbox)) == ["web"]
-    told = [e for e in traced(sandbox) if isinstance(e, CycleStarted | CycleCutOff | Bound)]
-    assert [type(event) for event in told] == [CycleStarted, CycleCutOff, CycleStarted, Bound]
-    assert isinstance(told[1], CycleCutOff)
-    assert (told[1].pod, told[1].point) == ("default/web", "Score")
-    assert_told_again(arena.store, sandbox)
+    cut_and_bound = [e for e in traced(sandbox) if isinstance(e, CycleStarted | CycleCutOff | Bound)]
+    assert [type(event) for event in cut_and_bound] == [CycleStarted, CycleCutOff, CycleStarted, Bound]
+    assert isinstance(cut_and_bound[1], CycleCutOff)
+    assert (cut_and_bound[1].pod, cut_and_bound[1].point) == ("default/web", "Score")
+    assert_replay_equals(arena.store, sandbox)

@@ -1,5 +1,5 @@
-"""What a suggestion says is what happens: applied by the write path to a copy of the sandbox, which a worker
-then runs."""
+"""An applied suggestion has the predicted result: it is applied by the write path to a copy of the sandbox,
+which a worker then runs."""
 
 import time
 from functools import partial
@@ -66,7 +66,7 @@ def test_each_suggestion_applied_does_what_it_said(store: Store, sandbox_name: s
     for number in range(CLUSTERS):
         random = Random(number)
         meta = Meta(f"{sandbox_name[:50]}-{number}", pace=1000)
-        # No other pod is pending, as a prediction is of one pod; and pods that are deleted go soon.
+        # No other pod is pending, as a prediction is for one pod, and deleted pods end soon.
         placed = [each for each in random_cluster(random, 4, ROOMY) if not is_pending(each)]
         clock = Clock(START, time.time(), speed=100.0)
         sandbox = write.create_sandbox(
@@ -104,7 +104,7 @@ def test_each_suggestion_for_a_claim_applied_does_what_it_said(
         store.delete(there.name)
 
 
-def test_what_changed_since_is_not_overwritten(store: Store, sandbox: Sandbox) -> None:
+def test_a_suggestion_does_not_overwrite_later_changes(store: Store, sandbox: Sandbox) -> None:
     cordoned = node("n", cpu="4")
     cordoned["spec"] = {"unschedulable": True}
     write.create(sandbox, [cordoned, pod("web", cpu="1")])

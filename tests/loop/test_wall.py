@@ -36,7 +36,7 @@ def test_workers_whose_clocks_differ_by_a_minute_run_all_sandboxes_at_one_time(l
     for sandbox in sandboxes:
         eventually(until_bound(sandbox, 2), f"{sandbox.name} goes on")
         assert arena.leader(sandbox) is behind
-    assert [sandbox.clock() for sandbox in sandboxes] == clocks, "nobody moved a clock"
+    assert [sandbox.clock() for sandbox in sandboxes] == clocks, "no clock was moved"
     for sandbox in sandboxes:
         _, now, _ = sandbox.progress()
         assert now <= sandbox.now()

@@ -1,4 +1,4 @@
-"""Real workers, killed and restarted: the work goes on, nothing is lost, nothing is done twice."""
+"""Real workers, killed and restarted: the work continues, nothing is lost, and nothing is done twice."""
 
 import signal
 from collections import Counter
@@ -13,7 +13,7 @@ from schedviz.processes import heartbeats
 from schedviz.store import Sandbox
 from simulator.trace import Bound, LeaderElected
 from tests.loop.conftest import Arena, bound, node, pod, until_bound
-from tests.loop.test_recording import assert_told_again
+from tests.loop.test_recording import assert_replay_equals
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.alone
@@ -81,34 +81,34 @@ def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_t
         eventually(until_bound(sandbox, pods), "all are bound")
         arena.start_worker()
     assert_each_pod_was_bound_once(sandbox, pods)
-    assert_told_again(arena.store, sandbox)
+    assert_replay_equals(arena.store, sandbox)
     elections = [event for _, event in sandbox.trace(0, count=100_000) if isinstance(event, LeaderElected)]
     assert len({election.holder for election in elections}) == TURNS + 1
     assert [election.epoch for election in elections] == sorted({election.epoch for election in elections})
 
 
-def test_a_worker_that_stops_as_asked_is_replaced_at_once(arena: Arena) -> None:
+def test_a_worker_that_stops_at_a_signal_is_replaced_at_once(arena: Arena) -> None:
     sandbox = arena.make("stopped", [node("n"), pod("first")])
     eventually(until_bound(sandbox, 1))
     leader = eventually(lambda: arena.leader(sandbox))
     name = arena.name_of(leader)
     leader.send(signal.SIGTERM)
     assert leader.wait() == 0
-    assert not Presence(arena.store, "nobody").is_alive(name), "nobody waits for its heartbeat to be over"
+    assert not Presence(arena.store, "nobody").is_alive(name), "no worker waits until its heartbeat is old"
     create(sandbox, [pod("second")])
     arena.wake(sandbox.name)
     eventually(until_bound(sandbox, 2))
     arena.start_worker()
 
 
-def test_a_write_that_nobody_woke_for_is_found(arena: Arena) -> None:
+def test_a_write_without_a_wake_is_found(arena: Arena) -> None:
     sandbox = arena.make("unwoken", [node("n"), pod("first")])
     eventually(until_bound(sandbox, 1))
     create(sandbox, [pod("second")])
     eventually(until_bound(sandbox, 2))
 
 
-def test_busy_sandboxes_do_not_hold_up_the_others(arena: Arena) -> None:
+def test_busy_sandboxes_do_not_delay_the_others(arena: Arena) -> None:
     """Two sandboxes with work for many slices; thirty small ones that come after have their pods bound long
     before the large ones are through."""
     large = [arena.make(f"large-{i}", [node(f"n{n}") for n in range(200)]) for i in range(2)]

@@ -1,4 +1,4 @@
-"""A sandbox led in this process, with all that may happen to it."""
+"""A sandbox led in this process, and the operations that can happen to it."""
 
 import time
 import uuid
@@ -25,18 +25,18 @@ from tests.loop.conftest import node, pod
 
 START: Micros = 1_735_689_600 * SECOND
 STILL = 1e-9
-"""A speed at which time runs and does not come anywhere: each test moves it on by itself."""
+"""A speed so small that only the test moves time."""
 
 Operation = tuple[Any, ...]
 Trouble = Literal["", "lost", "answer lost", "fault", "contested", "full"]
 
 
 class Fault(Exception):
-    """Nothing that anybody expects."""
+    """An exception that no code expects."""
 
 
 class Contested:
-    """The store as the Simulation sees it, with trouble that comes to a commit when it is asked for."""
+    """The store that the Simulation uses, with failures of commits that a test asks for."""
 
     def __init__(self, api: ApiServer, world: "World") -> None:
         self._api = api
@@ -70,7 +70,7 @@ class World:
     """A sandbox, the workers that lead it, and those who write to it."""
 
     def __init__(self, store: Store, sandbox: Sandbox | None = None, workers: str = "", **meta: Any) -> None:
-        """``sandbox``: one that exists; ``workers``: what its workers are called, with a number."""
+        """``sandbox``: an existing one. ``workers``: the name of its workers, to which a number is added."""
         self.store = store
         self.trouble: Trouble = ""
         self._workers = (f"{workers}-{number}" for number in count()) if workers else None
@@ -84,7 +84,7 @@ class World:
         return Simulation(Contested(api, self), options)
 
     def take_over(self) -> None:
-        """The worker is gone without a word; another one is there."""
+        """The worker ends without releasing its lease, and another one takes over."""
         name = next(self._workers) if self._workers else f"{self.sandbox.name}-{uuid.uuid4().hex[:8]}"
         self.presence = Presence(self.store, name)
         self.presence.beat()
@@ -94,7 +94,8 @@ class World:
             self.presence.workers.stop(lease.holder)
 
     def slice(self) -> None:
-        """As long as it takes: a slice that is cut on a slow machine would be another story."""
+        """Run a slice without a time limit, as a slice that is cut on a slow machine would change the
+        history."""
         self.presence.beat()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver_module, "SLICE_SECONDS", 60)
