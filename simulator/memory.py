@@ -1,12 +1,15 @@
 """An API server in memory, for tests and the command line."""
 
+import builtins
 from collections.abc import Sequence
 
 from simulator.api import ApiError, Change, Manifest, WatchEvent, versioned
+from simulator.apiserver.overlay import ObjectList
 
 
 class MemoryApi:
-    """Objects by resource and key, and the watch events that were not taken yet.
+    """Objects by resource and key, and the watch events that were not taken yet. It is also a Reader for
+    admission.
 
     The caller that runs the simulation must take the events regularly, because their number is not
     bounded."""
@@ -14,21 +17,27 @@ class MemoryApi:
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Manifest]] = {}
         self.version = 0
-        self._log: list[WatchEvent] = []
+        self._log: builtins.list[WatchEvent] = []
 
-    def commit(self, changes: Sequence[Change]) -> list[int]:
+    def commit(self, changes: Sequence[Change]) -> builtins.list[int]:
         """See :class:`simulator.api.ApiServer`."""
         for change in changes:
             self._check(change)
         return [self._write(change) for change in changes]
 
-    def take_events(self) -> list[WatchEvent]:
+    def take_events(self) -> builtins.list[WatchEvent]:
         """Return the watch events since the last call, and remove them."""
         events, self._log = self._log, []
         return events
 
     def get(self, resource: str, key: str) -> Manifest | None:
         return self.objects.get(resource, {}).get(key)
+
+    def list(self, resource: str, namespace: str = "") -> ObjectList:
+        return ObjectList.of(self.objects.get(resource, {}), self.version, namespace)
+
+    def find(self, resource: str, key: str) -> ObjectList:
+        return ObjectList.with_key(self.objects.get(resource, {}), self.version, key)
 
     def _check(self, change: Change) -> None:
         current = self.get(change.resource, change.key)

@@ -95,9 +95,12 @@ class MemorySandbox:
     def get(self, resource: str, key: str) -> Manifest | None:
         return self._api.get(resource, key)
 
-    def list(self, resource: str) -> ObjectList:
+    def list(self, resource: str, namespace: str = "") -> ObjectList:
         found = self._api.objects.get(resource, {})
-        return ObjectList([found[key] for key in sorted(found)], self._api.version)
+        return ObjectList.of({key: found[key] for key in sorted(found)}, self._api.version, namespace)
+
+    def find(self, resource: str, key: str) -> ObjectList:
+        return self._api.find(resource, key)
 
     def list_all(self) -> dict[str, dict[str, Manifest]]:
         """Every object as resource -> key -> manifest."""

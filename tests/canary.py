@@ -29,7 +29,7 @@ from simulator.decision_columns import stored_encoder
 from simulator.memory import MemoryApi
 from simulator.objects.timestamps import timestamp
 from tests.schema_objects import objects
-from tests.simulator.lab import START, Lab, Stored, node, pod
+from tests.simulator.lab import START, Lab, node, pod
 
 KINDS: Final = (
     "Pod", "Node", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob",
@@ -80,7 +80,7 @@ class Cluster(Lab):
         if act.verb == "admit":
             # What admission refuses, in whatever way, is not stored: its answers are another test's.
             with suppress(Exception):
-                admission = admit([manifest], Stored(self.api), self.now, source=f"canary/{number}")
+                admission = admit([manifest], self.api, self.now, source=f"canary/{number}")
                 self.api.commit(admission.changes)
         elif isinstance(metadata, dict):
             # The least without which nothing can be stored: a key, and what the server itself fills in.

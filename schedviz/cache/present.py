@@ -88,12 +88,20 @@ class Present:
         entry = self._objects.get(resource, {}).get(key)
         return None if entry is None else codec.with_version(entry.json, entry.version)
 
-    def list(self, resource: str) -> Listing:
-        """All objects of a resource, sorted by key."""
+    def find(self, resource: str, key: str) -> Listing:
+        """The object of that key, or nothing, with the version at which it was so."""
         if self._objects is None:
-            return self.sandbox.list(resource)
+            return self.sandbox.find(resource, key)
+        found = self.get(resource, key)
+        return Listing([] if found is None else [found], self.position.version)
+
+    def list(self, resource: str, namespace: str = "") -> Listing:
+        """The objects of a resource, sorted by key; ``namespace``: only those in it, "" = all."""
+        if self._objects is None:
+            return self.sandbox.list(resource, namespace)
         found = self._objects.get(resource, {})
-        items = [codec.with_version(found[key].json, found[key].version) for key in sorted(found)]
+        keys = [key for key in found if key.startswith(f"{namespace}/")] if namespace else found
+        items = [codec.with_version(found[key].json, found[key].version) for key in sorted(keys)]
         return Listing(items, self.position.version)
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:

@@ -27,8 +27,8 @@ class ActionRules:
     def __init__(self, file: YamlFile, cluster: Scenario) -> None:
         self._file = file
         self._cluster = CreatedObjects(
-            Change("customresourcedefinitions.apiextensions.k8s.io", "", manifest)
-            for manifest in cluster.manifests
+            Change("customresourcedefinitions.apiextensions.k8s.io", str(number), manifest)
+            for number, manifest in enumerate(cluster.manifests)
             if manifest.get("kind") == "CustomResourceDefinition"
         )
 

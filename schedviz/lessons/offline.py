@@ -49,8 +49,8 @@ class OfflineSandbox(MemorySandbox):
     def meta(self) -> Meta:
         return replace(self._meta, config=self.config())
 
-    def list(self, resource: str) -> Listing:  # type: ignore[override]  # it has the same fields
-        found = super().list(resource)
+    def list(self, resource: str, namespace: str = "") -> Listing:  # type: ignore[override]  # it has the same fields
+        found = super().list(resource, namespace)
         return Listing([*found.items], found.version)
 
     def play(self, action: Action, after_step: Callable[[], object] = lambda: None) -> None:

@@ -1,8 +1,9 @@
 """Reads the objects of a sandbox, as they are now."""
 
 import builtins
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 from redis.client import Pipeline
@@ -15,6 +16,9 @@ from simulator.api import Manifest
 
 SCANNED = 1000
 """Entries of a hash that Redis looks through in one call, which takes less than a millisecond."""
+GLOB_CHARACTERS: Final = re.compile(r"[*?\[\\]")
+ESCAPED: Final = r"\\\g<0>"
+"""Redis's patterns give these characters a meaning. A manifest that is not validated yet may name them."""
 
 
 class ObjectReader(SandboxHandle):
@@ -22,12 +26,27 @@ class ObjectReader(SandboxHandle):
         stored = cast("bytes | None", self._redis.hget(objects_key(self.name, resource), key))
         return None if stored is None else codec.decode_object(stored)
 
-    def list(self, resource: str) -> Listing:
-        """All objects of a resource, as of one version. A watch from this version misses no write."""
+    def find(self, resource: str, key: str) -> Listing:
+        """The object of that key, or nothing, with the version at which it was so."""
         version, [stored] = self._snapshot(
-            "version", lambda pipe: pipe.hgetall(objects_key(self.name, resource))
+            "version", lambda pipe: pipe.hget(objects_key(self.name, resource), key)
         )
-        return Listing(items=[codec.decode_object(stored[key]) for key in sorted(stored)], version=version)
+        return Listing([] if stored is None else [codec.decode_object(stored)], version)
+
+    def list(self, resource: str, namespace: str = "") -> Listing:
+        """All objects of a resource, sorted by key, as of one version. A watch from this version misses no
+        write.
+
+        ``namespace``: only the objects in it. They are as of the version or newer; they are as of the version
+        if the resource was not written since."""
+        if namespace:
+            version = self.version()
+            stored = dict(self._scan_prefix(resource, f"{namespace}/"))
+        else:
+            version, [stored] = self._snapshot(
+                "version", lambda pipe: pipe.hgetall(objects_key(self.name, resource))
+            )
+        return Listing([codec.decode_object(stored[key]) for key in sorted(stored)], version)
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """All objects as resource -> key -> manifest, and the version as of which they are read."""
@@ -49,16 +68,19 @@ class ObjectReader(SandboxHandle):
         }, version
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
-        """The objects whose keys begin with ``prefix``, in no order and not as of one version. The prefix is
-        no pattern: it has only characters of keys."""
-        found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
-        return [codec.decode_object(stored) for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)]
+        """The objects whose keys begin with ``prefix``, in no order and not as of one version."""
+        return [codec.decode_object(stored) for _, stored in self._scan_prefix(resource, prefix)]
 
     def keys_starting_with(self, resource: str, prefix: str) -> Iterator[str]:
         """The keys that begin with ``prefix`` (as above). They are read during the iteration: an object may
         be deleted meanwhile, and a key may come twice."""
-        found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
-        return (key.decode() for key, _ in cast("Iterable[tuple[bytes, bytes]]", found))
+        return (key.decode() for key, _ in self._scan_prefix(resource, prefix))
+
+    def _scan_prefix(self, resource: str, prefix: str) -> Iterable[tuple[bytes, bytes]]:
+        """The keys that begin with ``prefix``, with what is stored there. A key may come twice."""
+        pattern = f"{GLOB_CHARACTERS.sub(ESCAPED, prefix)}*"
+        found = self._redis.hscan_iter(objects_key(self.name, resource), match=pattern, count=SCANNED)
+        return cast("Iterable[tuple[bytes, bytes]]", found)
 
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
         """The objects whose JSON has ``text`` as a whole string, not as of one version. Only these are

@@ -64,10 +64,9 @@ def admit_eviction(
 def _matching_budgets(overlay: Overlay, pod: Manifest) -> list[Manifest]:
     """Return the budgets that select a pod. An empty selector selects all pods of the namespace."""
     found = []
-    for budget in overlay.list(DISRUPTION_BUDGETS.id):
+    for budget in overlay.peek(DISRUPTION_BUDGETS.id, namespace_of(pod)):
         selector = label_selector(budget.get("spec", {}).get("selector"))
-        same = namespace_of(budget) == namespace_of(pod)
-        if same and selector is not None and selector.matches(labels_of(pod)):
+        if selector is not None and selector.matches(labels_of(pod)):
             found.append(budget)
     return found
 

@@ -14,6 +14,7 @@ from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import Forbidden
 from simulator.objects import quantity
+from simulator.objects.metadata import name_of, namespace_of
 from simulator.objects.pod_requests import pod_limits, pod_requests
 from simulator.objects.quantity import NANO, Nanos
 
@@ -49,9 +50,7 @@ def check_limits(resource: str, manifest: Manifest, overlay: Overlay) -> None:
 
 
 def _limit_ranges(manifest: Manifest, overlay: Overlay) -> list[Manifest]:
-    namespace = manifest["metadata"]["namespace"]
-    found = [each for each in overlay.list(LIMIT_RANGES) if each["metadata"]["namespace"] == namespace]
-    return sorted(found, key=lambda each: str(each["metadata"]["name"]))
+    return sorted(overlay.list(LIMIT_RANGES, namespace_of(manifest)), key=name_of)
 
 
 def _defaults(limit_range: Manifest) -> tuple[Texts, Texts]:

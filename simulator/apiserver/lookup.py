@@ -1,10 +1,11 @@
 """Lookup of resources by group and plural, as in request paths."""
 
+import builtins
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from simulator.api import Manifest
-from simulator.apiserver.overlay import Reader
+from simulator.apiserver.overlay import Listing
 from simulator.apiserver.resources import (
     BUILT_IN,
     BUILT_IN_GROUPS,
@@ -16,10 +17,14 @@ from simulator.apiserver.resources import (
 )
 
 
-class Catalogue(Reader, Protocol):
+class Catalogue(Protocol):
     """A store that can list its resources."""
 
-    def resources(self) -> list[str]:
+    def get(self, resource: str, key: str) -> Manifest | None: ...
+
+    def list(self, resource: str) -> Listing: ...
+
+    def resources(self) -> builtins.list[str]:
         """Return the ids of all resources of which an object was ever written."""
         ...
 
@@ -31,10 +36,11 @@ def find_resource(store: Catalogue, group: str, plural: str, version: str = "") 
     known = find_built_in(group, plural, version)
     if known or group in BUILT_IN_GROUPS:
         return known
-    for custom in defined_resources(store.list(CRDS).items):
-        if (custom.group, custom.plural) == (group, plural) and version in ("", custom.version):
+    name = f"{plural}.{group}"
+    definition = store.get(CRDS, name)
+    for custom in defined_resources([definition] if definition else ()):
+        if version in ("", custom.version):
             return custom
-    name = f"{plural}.{group}" if group else plural
     items = store.list(name).items if name in store.resources() else ()
     return find_by_kind(items[0]["apiVersion"], items[0]["kind"]) if items else None
 

@@ -166,8 +166,11 @@ class Informer:
         """The resources of which there is or was an object."""
         return [*self._objects]
 
-    def list(self, resource: str) -> ObjectList:
-        return ObjectList([*self.of(resource).values()], self.version)
+    def list(self, resource: str, namespace: str = "") -> ObjectList:
+        return ObjectList.of(self.of(resource), self.version, namespace)
+
+    def find(self, resource: str, key: str) -> ObjectList:
+        return ObjectList.with_key(self.of(resource), self.version, key)
 
     def pipeline(self) -> Pipeline:
         return Pipeline(

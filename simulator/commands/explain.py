@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from simulator.api import Manifest
+from simulator.api import Change, Manifest
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import prepare_for_create, set_defaults
 from simulator.apiserver.manifest import ManifestError, parse_manifests
-from simulator.apiserver.overlay import ObjectList, Overlay
+from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
@@ -28,6 +28,7 @@ from simulator.decision_columns import plain_encoder
 from simulator.dumps.dump import Dump
 from simulator.framework import snapshot
 from simulator.framework.extender import Transport
+from simulator.objects.metadata import name_of
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
@@ -123,7 +124,7 @@ def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:
         _set_name(decoded.setdefault("metadata", {}))
         set_defaults(PODS, decoded)
         prepare_for_create(PODS, decoded, "")
-        priority.resolve_priority(decoded, Overlay(_PriorityClassReader(items)))
+        priority.resolve_priority(decoded, Overlay(_priority_classes(items)))
         causes = validate(PODS, decoded)
     if causes:
         raise ExplainError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
@@ -138,15 +139,10 @@ def _set_name(metadata: dict[str, Any]) -> None:
         metadata["name"] = metadata["generateName"] + "xxxxx"
 
 
-class _PriorityClassReader:
-    """The :class:`Reader` for admission. It only lists PriorityClasses."""
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        classes = (item for resource, item in items if resource == PRIORITY_CLASSES)
-        self._classes = [item for item in classes if "name" in item.get("metadata", ())]
-
-    def list(self, resource: str) -> ObjectList:
-        return ObjectList(self._classes if resource == PRIORITY_CLASSES.id else [])
+def _priority_classes(items: Iterable[Item]) -> CreatedObjects:
+    classes = (item for resource, item in items if resource == PRIORITY_CLASSES)
+    named = (item for item in classes if "name" in item.get("metadata", ()))
+    return CreatedObjects(Change(PRIORITY_CLASSES.id, name_of(item), item, 0) for item in named)
 
 
 # Output as text

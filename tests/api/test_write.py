@@ -10,11 +10,20 @@ from django.test import RequestFactory
 
 from schedviz.api import removal, views, write
 from schedviz.api.admitted_write import write_admitted
-from schedviz.cache import Current
+from schedviz.cache import Current, default_caches
 from schedviz.store import Commit, Sandbox, Store
-from simulator.api import Manifest
+from simulator.api import Change, Manifest
 from simulator.apiserver.admission import Admission, admit
-from simulator.apiserver.status import AlreadyExists, Conflict, Forbidden, Invalid, StatusError
+from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.resources import NAMESPACES
+from simulator.apiserver.status import (
+    AlreadyExists,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NamespaceTerminating,
+    StatusError,
+)
 
 
 def default_class(number: int) -> Manifest:
@@ -87,6 +96,41 @@ def test_a_write_is_decided_again_when_another_process_wrote_what_it_read(store:
     assert len(versions) == 1, "the second decision is the refusal"
     classes = sandbox.list("priorityclasses.scheduling.k8s.io").items
     assert [item["metadata"]["name"] for item in classes if item.get("globalDefault")] == ["class-2"]
+
+
+@pytest.mark.parametrize("cached", [False, True], ids=["from the store", "cached"])
+@pytest.mark.parametrize("written", ["namespaces", "limitranges"])
+def test_a_pod_is_decided_again_when_its_namespace_or_what_is_in_it_changed(
+    store: Store, cluster: str, written: str, cached: bool
+) -> None:
+    sandbox = store.sandbox(cluster)
+    write.create(sandbox, [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}])
+    if cached:
+        default_caches().read(cluster)
+    spec = {"limits": [{"type": "Pod", "max": {"cpu": "1"}}]}
+    metadata = {"name": "l", "namespace": "team"}
+    limit_range = {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
+
+    def terminating(current: Current) -> list[Change]:
+        deletion = admit_delete(NAMESPACES, write.existing_object(current, NAMESPACES, "team"), current.now())
+        return [deletion] if deletion else []
+
+    changes = {
+        "namespaces": terminating,
+        "limitranges": lambda current: admit([limit_range], current, current.now(), source="other").changes,
+    }
+    decided: list[int] = []
+
+    def decide(current: Current) -> Admission:
+        admitted = admit([pod(name="web", namespace="team")], current, current.now(), source="a pod")
+        decided.append(current.version())
+        if len(decided) == 1:
+            sandbox.commit(Commit(changes[written](current)))
+        return admitted
+
+    with pytest.raises(Forbidden if written == "limitranges" else NamespaceTerminating):
+        write_admitted(sandbox, decide, dry_run=False, again=())
+    assert sandbox.get("pods", "team/web") is None
 
 
 def test_of_many_default_classes_at_once_one_gets_in(store: Store, cluster: str) -> None:

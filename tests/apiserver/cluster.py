@@ -24,8 +24,11 @@ class Cluster:
         self.version = 0
         self.commit(admission.bootstrap(NOW))
 
-    def list(self, resource: str) -> ObjectList:
-        return ObjectList([*self.objects.get(resource, {}).values()], self.version)
+    def list(self, resource: str, namespace: str = "") -> ObjectList:
+        return ObjectList.of(self.objects.get(resource, {}), self.version, namespace)
+
+    def find(self, resource: str, key: str) -> ObjectList:
+        return ObjectList.with_key(self.objects.get(resource, {}), self.version, key)
 
     def commit(self, changes: Sequence[Change]) -> builtins.list[Manifest]:
         written = []

@@ -42,6 +42,8 @@ def said(present: Present | Sandbox) -> dict[str, Any]:
         "counts": {resource: present.count(resource) for resource in RESOURCES},
         "cycle": present.last_cycle(),
         "one": [present.get("pods", key) for key in KEYS],
+        "found": [present.find("pods", key) for key in KEYS],
+        "in a namespace": present.list("pods", "default"),
         "starting": sorted(item["metadata"]["name"] for item in present.starting_with("pods", "default/")),
         "speaking": sorted(item["metadata"]["name"] for item in present.speaking_of("pods", "n")),
         "trace": present.trace_tail(50),

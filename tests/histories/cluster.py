@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros, WatchEvent, bare
 from simulator.apiserver.admission import admit, bootstrap
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.status import StatusError
 from simulator.decision import UnderWay
@@ -35,16 +34,6 @@ from simulator.trace import AnyEvent, CycleCutOff, LeaderElected, SchedulerConfi
 START: Micros = 1_735_689_600 * SECOND
 MAX_STEPS = 20_000
 """More than any operation has to do: beyond it something goes round in circles."""
-
-
-class Stored:
-    """What admission reads."""
-
-    def __init__(self, api: MemoryApi) -> None:
-        self._api = api
-
-    def list(self, resource: str) -> ObjectList:
-        return ObjectList([*self._api.objects.get(resource, {}).values()], self._api.version)
 
 
 class Cluster:
@@ -95,7 +84,7 @@ class Cluster:
         """Through admission, all or none."""
         source = f"history/{self._operations}"
         try:
-            self.write(*admit(manifests, Stored(self._api), self.now, source=source).changes)
+            self.write(*admit(manifests, self._api, self.now, source=source).changes)
         except (StatusError, ApiError) as refusal:
             self._line("Refused", {"message": str(refusal)})
 

@@ -30,7 +30,6 @@ from simulator.trace import (
 )
 from tests.loop.conftest import Arena, bound, node, pod
 from tests.loop.test_recording import assert_replay_equals
-from tests.simulator.lab import Stored
 from tests.waiting import eventually
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
@@ -246,7 +245,7 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     deployment = api.objects["deployments.apps"]["default/web"]
     kind = find_by_kind("apps/v1", "Deployment")
     assert kind
-    api.commit(admit_update(kind, deployment, scaled(kind, deployment), Stored(api)).changes)
+    api.commit(admit_update(kind, deployment, scaled(kind, deployment), api).changes)
     expected += run_simulation(simulation, api, then, end)
 
     got = [e for e in traced(sandbox) if e.t < end and not isinstance(e, LeaderElected)]

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.admission import Entry, admit, bootstrap
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resources import PODS
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
@@ -20,16 +19,6 @@ MAX_STEPS = 20_000
 """More than any of these tests has to do: beyond it something goes round in circles."""
 
 E = TypeVar("E", bound=Event)
-
-
-class Stored:
-    """What admission reads."""
-
-    def __init__(self, api: MemoryApi) -> None:
-        self._api = api
-
-    def list(self, resource: str) -> ObjectList:
-        return ObjectList([*self._api.objects.get(resource, {}).values()], self._api.version)
 
 
 class Lab:
@@ -68,7 +57,7 @@ class Lab:
     def create(self, *manifests: Manifest, entry: Entry = "page") -> None:
         """All of them at once, at this moment."""
         source = f"lab/{self.api.version}"
-        admission = admit(manifests, Stored(self.api), self.now, source=source, entry=entry)
+        admission = admit(manifests, self.api, self.now, source=source, entry=entry)
         self.api.commit(admission.changes)
         self.simulation.observe(self.api.take_events(), self.wall)
 

@@ -12,7 +12,7 @@ from simulator.kernel import moment_limit
 from simulator.kernel.containment import FIRST_DELAY, LONGEST_DELAY, Actor, Containment, Run
 from simulator.kernel.moment_limit import EndlessMoment
 from tests.simulator.controllers.workloads import names, workload
-from tests.simulator.lab import START, Lab, Stored, node, pod
+from tests.simulator.lab import START, Lab, node, pod
 
 
 def put(lab: Lab, resource: str, key: str, manifest: Manifest) -> None:
@@ -24,7 +24,7 @@ def put(lab: Lab, resource: str, key: str, manifest: Manifest) -> None:
 
 def stored(manifest: Manifest) -> Manifest:
     """As admission would have it stored."""
-    admission = admit([manifest], Stored(Lab().api), START, source="test")
+    admission = admit([manifest], Lab().api, START, source="test")
     made = admission.changes[-1].object
     assert made is not None
     return made

@@ -27,7 +27,7 @@ from simulator.what_if.situation import Situation
 from tests.apiserver.cluster import refusal
 from tests.schema_objects import KINDS, any_object, examples, objects
 from tests.simulator.controllers.workloads import template, workload
-from tests.simulator.lab import Lab, Stored, node, pod
+from tests.simulator.lab import Lab, node, pod
 
 PROFILES = profiles(load(None))
 RUNS = {"schedviz/run-seconds": "20"}
@@ -160,7 +160,7 @@ def apply(lab: Lab, edit: Edit) -> None:
         metadata = {**(edit.fields.get("metadata") or {}), **identity, "resourceVersion": None}
         new = apply_merge_patch(old, {**edit.fields, "metadata": metadata})
         subresource = "status" if edit.verb == "status" and resource.has_status else ""
-        changes = admit_update(resource, old, new, Stored(lab.api), subresource=subresource).changes
+        changes = admit_update(resource, old, new, lab.api, subresource=subresource).changes
     lab.api.commit(changes)
     lab.simulation.observe(lab.api.take_events())
 

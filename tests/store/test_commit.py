@@ -322,3 +322,23 @@ def test_objects_are_found_by_a_name_in_them(sandbox: Sandbox) -> None:
     }
     sandbox.commit(Commit([Change("pods", name, manifest, 0) for name, manifest in manifests.items()]))
     assert [found["metadata"]["name"] for found in sandbox.speaking_of("pods", "n1")] == ["a"]
+
+
+def test_the_objects_of_a_namespace_are_listed_by_their_names(sandbox: Sandbox) -> None:
+    keys = ["a/y", "a/x", "ab/z", "b/a"]
+    sandbox.commit(Commit([Change("pods", key, {"metadata": {"name": key}}, 0) for key in keys]))
+    names = {
+        namespace: [found["metadata"]["name"] for found in sandbox.list("pods", namespace).items]
+        for namespace in ("a", "ab", "*", "?", "[ab]", "\\a")
+    }
+    assert names == {"a": ["a/x", "a/y"], "ab": ["ab/z"], "*": [], "?": [], "[ab]": [], "\\a": []}
+
+
+def test_a_write_after_a_list_of_a_namespace_is_noticed(sandbox: Sandbox) -> None:
+    sandbox.commit(Commit([create("a")]))
+    for read in (sandbox.list("pods", "default"), sandbox.find("pods", "default/a")):
+        assert [item["metadata"]["name"] for item in read.items] == ["a"]
+        sandbox.commit(Commit([Change("pods", "default/a", pod("a"))]))
+        with pytest.raises(CollectionChanged):
+            sandbox.commit(Commit([create("b")], unchanged={"pods": read.version}))
+    assert sandbox.find("pods", "default/b").items == []

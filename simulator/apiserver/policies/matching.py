@@ -18,7 +18,7 @@ from simulator.apiserver.resources import (
     defined_resources,
 )
 from simulator.objects.labels import Labels, label_selector
-from simulator.objects.metadata import labels_of, name_of
+from simulator.objects.metadata import labels_of
 
 
 def matched_resource(request: AdmissionRequest, criteria: Manifest, overlay: Overlay) -> Resource | None:
@@ -43,8 +43,9 @@ def equivalents(resource: Resource, overlay: Overlay) -> Iterable[Resource]:
         return (EVENTS_V1 if resource == EVENTS else EVENTS,)
     if not resource.schema_text:
         return ()
-    found = defined_resources(overlay.peek(CRDS))
-    return [each for each in found if each.id == resource.id and each.version != resource.version]
+    definition = overlay.peek_at(CRDS, resource.id)
+    found = defined_resources([definition] if definition else ())
+    return [each for each in found if each.version != resource.version]
 
 
 def _find(
@@ -96,7 +97,7 @@ def _namespace_labels(request: AdmissionRequest, overlay: Overlay) -> Labels:
 
 
 def find_namespace(name: str, overlay: Overlay) -> Manifest | None:
-    return next((each for each in overlay.peek(NAMESPACES.id) if name_of(each) == name), None)
+    return overlay.peek_at(NAMESPACES.id, name)
 
 
 def _selected(request: AdmissionRequest, criteria: Manifest) -> bool:

@@ -7,7 +7,7 @@ from simulator.api import Manifest
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource, find_by_kind
 from simulator.objects.labels import label_selector
-from simulator.objects.metadata import labels_of, name_of, namespace_of
+from simulator.objects.metadata import labels_of, name_of
 
 
 class ConfigurationError(Exception):
@@ -41,12 +41,13 @@ def collect_params(
             )
     elif reference.get("namespace"):
         raise ConfigurationError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-    found = [item for item in overlay.peek(resource.id) if namespace_of(item) == place]
     if reference.get("name"):
-        found = [item for item in found if name_of(item) == reference["name"]]
+        named = overlay.peek_at(resource.id, resource.key(place, reference["name"]))
+        found = [named] if named else []
     else:
         selector = label_selector(reference.get("selector") or {})
-        found = [item for item in found if selector is not None and selector.matches(labels_of(item))]
+        items = overlay.peek(resource.id, place)
+        found = [item for item in items if selector is not None and selector.matches(labels_of(item))]
     if not found and reference.get("parameterNotFoundAction") == "Deny":
         raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
     return [{**item, "apiVersion": resource.api_version} for item in sorted(found, key=name_of)]

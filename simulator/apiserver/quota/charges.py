@@ -59,8 +59,7 @@ class QuotaCharges:
         ]
 
     def _quotas(self, namespace: str) -> Iterable[Manifest]:
-        found = [quota for quota in self._overlay.list(QUOTAS) if namespace_of(quota) == namespace]
-        for quota in sorted(found, key=name_of):
+        for quota in sorted(self._overlay.list(QUOTAS, namespace), key=name_of):
             yield self._charged.get(key_of(quota), quota)
 
     @staticmethod
