@@ -1,5 +1,5 @@
 """Validation of ResourceClaims, ResourceClaimTemplates and DeviceClasses, beyond their schemas
-(pkg/apis/resource/validation/validation.go, v1.34). The cost of a selector in CEL is not estimated."""
+(pkg/apis/resource/validation/validation.go, v1.34)."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -18,8 +18,8 @@ from simulator.apiserver.device_checks import (
 from simulator.apiserver.field_checks import check_name, check_required_name
 from simulator.apiserver.object_meta_validation import validate_template_metadata
 from simulator.apiserver.slice_validation import validate_slice
-from simulator.apiserver.status import NIL, Cause, invalid, not_supported, required, too_long
-from simulator.cel.device_selector import compile_selector
+from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required, too_long
+from simulator.cel.device_selector import MAX_COST, compile_selector
 
 MODES: Final = ("All", "ExactCount")
 MAX_EXPRESSION: Final = 10 * 1024
@@ -118,8 +118,10 @@ def _selector(selector: Manifest, path: str) -> Iterator[Cause]:
     expression = selector["cel"].get("expression") or ""
     if len(expression.encode()) > MAX_EXPRESSION:
         yield too_long(f"{at}.expression", MAX_EXPRESSION)
-    elif error := compile_selector(expression).error:
+    elif error := (compiled := compile_selector(expression)).error:
         yield invalid(f"{at}.expression", expression, error)
+    elif compiled.estimate_cost() > MAX_COST:
+        yield forbidden(f"{at}.expression", "too complex, exceeds cost limit")
 
 
 def _device_class(manifest: Manifest) -> Iterator[Cause]:

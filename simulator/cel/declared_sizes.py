@@ -19,6 +19,8 @@ class DeclaredSize:
     fields: Mapping[str, "DeclaredSize"] = field(default_factory=dict)
     key: "DeclaredSize | None" = None
     element: "DeclaredSize | None" = None
+    other: "DeclaredSize | None" = None
+    """Of a field that is not among ``fields``."""
     least_serialized: int = 0
     """Bytes of the smallest value in JSON."""
 
@@ -33,5 +35,5 @@ class DeclaredSize:
             elif step == KEYS:
                 found = found.key
             else:
-                found = found.fields.get(step)
+                found = found.fields.get(step, found.other)
         return found

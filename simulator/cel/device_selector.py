@@ -4,20 +4,45 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from simulator.cel.checker import check
+from simulator.cel.checker import Checked, check
 from simulator.cel.conversions import to_result
+from simulator.cel.cost_estimate import estimate_cost
+from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.device_value import DeviceValue
 from simulator.cel.errors import SelectorError
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
 from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import plan
+from simulator.cel.syntax import Tree
 from simulator.cel.values import Value
 
 __all__ = ["DeviceSelector", "SelectorError", "compile_selector"]
 
 CACHED: Final = 1_024
 """Compiled selectors."""
+MAX_COST: Final = 1_000_000
+"""CELSelectorExpressionMaxCost."""
+_MAX_NAMES: Final = 32
+"""Attributes and capacities of a device."""
+_ID: Final = DeclaredSize(32)
+_DOMAIN: Final = DeclaredSize(63)
+
+_ATTRIBUTE: Final = DeclaredSize(64)
+_DEVICE: Final = DeclaredSize(
+    fields={
+        "driver": DeclaredSize(63),
+        "allowMultipleAllocations": DeclaredSize(1),
+        "attributes": DeclaredSize(
+            _MAX_NAMES,
+            key=_DOMAIN,
+            element=DeclaredSize(_MAX_NAMES, key=_ID, element=_ATTRIBUTE, other=_ATTRIBUTE),
+        ),
+        "capacity": DeclaredSize(
+            _MAX_NAMES, key=_DOMAIN, element=DeclaredSize(_MAX_NAMES, key=_ID, element=DeclaredSize())
+        ),
+    }
+)
 
 
 class DeviceSelector:
@@ -41,6 +66,11 @@ class DeviceSelector:
         assert self._evaluate, self.error
         return to_result(self._evaluate(device.value))
 
+    def estimate_cost(self) -> int:
+        """The largest cost of an evaluation, as the API server estimates it. The selector must have
+        compiled."""
+        return estimate_cost(*self._checked, _DEVICE).most
+
     def _compile(self, expression: str) -> str:
         """Sets the evaluation, or returns the error."""
         tree = parse(expression)
@@ -55,6 +85,7 @@ class DeviceSelector:
         broken = find_broken_pattern(tree.root)
         if broken:
             return f"program instantiation failed: {broken}"
+        self._checked: tuple[Tree, Checked] = tree, checked
         self._evaluate = plan(tree, checked)
         return ""
 
