@@ -79,9 +79,9 @@ class Story:
         sent, status = self._fork(f"forked-{name}", name, cut_off, act, kill=kill)
         assert self._store.redis.zscore(KEY, name) is not None or name in self._store.unseen() or not kill
         Heartbeats(self._store.redis, "worker").stop(f"forked-{name}")
-        self.lead(sandbox, "heir")
+        self.lead(sandbox, "new-leader")
         sandbox.set_clock(Clock(clock.sim + 20 * SECOND, time.time(), STILL), sandbox.clock())
-        self.lead(sandbox, "heir")
+        self.lead(sandbox, "new-leader")
         assert len(bound(sandbox)) == 3
         assert "high" in bound(sandbox)
         [victim] = {f"default/low-{i}" for i in range(4)} - sandbox.list_all()[0]["pods"].keys()

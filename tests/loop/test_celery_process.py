@@ -120,19 +120,19 @@ def test_what_a_killed_process_left_in_redis_is_removed(bench: Bench, role: Role
         redis.hset(hash_key, tag, msgspec.json.encode([{"body": ""}, "", routing_key]))
         redis.zadd(index_key, {tag: bench.store.wall()})
     process.kill()
-    heir = bench.start(role)
+    successor = bench.start(role)
 
     def gone() -> bool:
-        assert heir.alive()
+        assert successor.alive()
         return not redis.exists(f"{KEY_PREFIX}{queue}") and name not in Heartbeats(redis, role).dead()
 
     eventually(gone, "its queue and its heartbeat are removed")
     assert redis.hkeys(hash_key) == [of_others.encode()]
     assert redis.zrange(index_key, 0, -1) == [of_others.encode()]
-    heirs_name = bench.name_of(role, heir)
-    heir.send(signal.SIGTERM)
-    assert heir.wait() == 0
-    assert Heartbeats(redis, role).dead() == [heirs_name], "dead at once; the next removes its queue"
+    successors_name = bench.name_of(role, successor)
+    successor.send(signal.SIGTERM)
+    assert successor.wait() == 0
+    assert Heartbeats(redis, role).dead() == [successors_name], "dead at once; the next removes its queue"
 
 
 @pytest.mark.parametrize(("role", "number"), [*zip(ROLES, (signal.SIGTERM, signal.SIGINT), strict=True)])

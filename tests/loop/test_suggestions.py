@@ -61,7 +61,9 @@ def came_true(sandbox: Sandbox, key: str, said: Suggestion) -> bool:
     return said.outcome.node in (nominated, manifest["spec"].get("nodeName"))
 
 
-def test_each_suggestion_applied_does_what_it_said(store: Store, sandbox_name: str, worker: Process) -> None:
+def test_each_applied_suggestion_has_its_predicted_result(
+    store: Store, sandbox_name: str, worker: Process
+) -> None:
     kinds = set()
     for number in range(CLUSTERS):
         random = Random(number)
@@ -81,7 +83,7 @@ def test_each_suggestion_applied_does_what_it_said(store: Store, sandbox_name: s
     assert len(kinds) >= 5, kinds
 
 
-def test_each_suggestion_for_a_claim_applied_does_what_it_said(
+def test_each_applied_suggestion_for_a_claim_has_its_predicted_result(
     store: Store, sandbox_name: str, worker: Process
 ) -> None:
     """Pods, claims and devices are deleted, recreated and released by the controllers."""

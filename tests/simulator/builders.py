@@ -59,7 +59,7 @@ def attempt(
 
 
 def reasons(made: Attempt) -> dict[str, list[str]]:
-    """Why each node was turned away."""
+    """The reason for which each node was rejected."""
     found = {}
     for name, row in made.cluster.rows.items():
         code = int(made.diagnosis.codes[row])

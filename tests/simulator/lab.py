@@ -1,4 +1,4 @@
-"""A whole simulated cluster in memory, driven by hand: what the tests of the simulation play with."""
+"""A whole simulated cluster in memory, which the tests of the simulation control."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from simulator.trace import Event, LaneEntry, QueueMoved
 
 START: Micros = 1_735_689_600 * SECOND
 MAX_STEPS = 20_000
-"""More than any of these tests has to do: beyond it something goes round in circles."""
+"""More steps than any of these tests needs. More steps mean an endless loop."""
 
 E = TypeVar("E", bound=Event)
 
@@ -52,10 +52,10 @@ class Lab:
         ]
         self.simulation.observe(sorted(listed, key=lambda event: event.version))
 
-    # What people do
+    # Acts of users
 
     def create(self, *manifests: Manifest, entry: Entry = "page") -> None:
-        """All of them at once, at this moment."""
+        """Create all of them in one commit, at this moment."""
         source = f"lab/{self.api.version}"
         admission = admit(manifests, self.api, self.now, source=source, entry=entry)
         self.api.commit(admission.changes)
@@ -77,10 +77,10 @@ class Lab:
             self.api.commit([Change(change.resource, change.key, change.object)])
         self.simulation.observe(self.api.take_events(), self.wall)
 
-    # What time does
+    # Time
 
     def run(self, seconds: float = 3600) -> "Lab":
-        """Let this much time pass; things happen when they are due."""
+        """Let this much time pass, and do all work that is due."""
         end = self.now + round(seconds * SECOND)
         for _ in range(MAX_STEPS):
             if self.simulation.step(self.now, by_point=self.by_point):
@@ -94,7 +94,7 @@ class Lab:
         raise AssertionError("the simulation goes round in circles")
 
     def collect(self) -> None:
-        """Take what the simulation has to say, and bring it what was written."""
+        """Take the simulation's trace and decisions, and let it observe what was written."""
         self.trace += self.simulation.take_trace()
         self.decisions += self.simulation.take_decisions()
         for key, entry in self.simulation.take_lanes().items():
@@ -104,7 +104,7 @@ class Lab:
                 self.lanes[key] = entry
         self.simulation.observe(self.api.take_events(), self.wall)
 
-    # What came of it
+    # Results
 
     def of(self, kind: type[E]) -> list[E]:
         """The events of one kind, in order."""

@@ -23,7 +23,7 @@ Manifest = dict[str, Any]
 Objects = list[Manifest]
 FRAMEWORKS = profiles(load(None))
 ROOMY = ClusterMixture(full=(0.3, 0.9), odd=0.35)
-"""So that pods are turned away for other reasons than room alone."""
+"""Taints and labels, so that nodes reject pods for other reasons than resources only."""
 
 NODE, POD = {"apiVersion": "v1", "kind": "Node"}, {"apiVersion": "v1", "kind": "Pod"}
 
@@ -58,7 +58,7 @@ def asked(
 def attempted(
     objects: Iterable[Manifest], pod: Manifest, frameworks: Mapping[str, Framework] = FRAMEWORKS
 ) -> tuple[str, str, list[str]]:
-    """What the scheduler itself does with the pod: how it ends, where, and with which victims."""
+    """The scheduler's attempt for the pod: its outcome, node and victims."""
     built, nominated = snapshot.read((o for o in of(objects) if key_of(o[1]) != key_of(pod)), frameworks)
     parsed = Pod.parse(pod)
     framework = frameworks.get(parsed.scheduler_name)
@@ -74,7 +74,7 @@ def attempted(
 
 
 def edited(objects: Sequence[Manifest], pod: Manifest, edits: Iterable[Edit]) -> tuple[Objects, Manifest]:
-    """The manifests with the edits made, as whoever applies them would."""
+    """The manifests after the edits, as if they had been applied."""
     known = {(str(r.id), r.key("default", m["metadata"]["name"])): m for r, m in of([*objects, pod])}
     for edit in edits:
         at = (edit.resource, edit.key)

@@ -33,7 +33,7 @@ def test_without_nodes_nothing_is_run() -> None:
     assert decision.pre_filter is None
 
 
-def test_ties_are_drawn_by_seed_and_cycle_whatever_order_nodes_came_in() -> None:
+def test_ties_are_broken_by_seed_and_cycle_independent_of_the_order_of_nodes() -> None:
     names = [f"n{i}" for i in range(20)]
     chosen = []
     for order in (names, names[::-1]):
@@ -61,13 +61,15 @@ def test_how_many_feasible_nodes_are_enough(nodes: int, percentage: int, enough:
     assert num_feasible_nodes_to_find(nodes, percentage) == enough
 
 
-def test_a_search_that_stops_early_goes_on_from_there_next_time() -> None:
+def test_a_search_that_stops_early_continues_from_there_next_time() -> None:
     cluster = a_cluster(a_node(f"n{i}", "1" if i % 2 else "4") for i in range(400))
     framework = a_framework(percentageOfNodesToScore=25)
     first = attempt(cluster, a_pod("p", "2"), framework)
     found = {cluster.node(row).name for row in first.feasible.tolist()}
     assert found == {f"n{i}" for i in range(0, 200, 2)}
-    assert set(reasons(first)) == {f"n{i}" for i in range(1, 200, 2)}, "what was not looked at has no verdict"
+    assert set(reasons(first)) == {f"n{i}" for i in range(1, 200, 2)}, (
+        "a node that was not checked has no verdict"
+    )
     assert cluster.next_start_node_index == 200
     again = attempt(cluster, a_pod("p", "2"), framework)
     assert {cluster.node(row).name for row in again.feasible.tolist()} == {
@@ -76,7 +78,7 @@ def test_a_search_that_stops_early_goes_on_from_there_next_time() -> None:
     decision = record(again)
     assert decision.verdicts.count(-1) == 200
     assert decision.sample == NodeSample("n200", looked_at=200, nodes=400, feasible=100)
-    assert record(attempt(cluster, a_pod("p", "2"))).sample is None, "all nodes were looked at"
+    assert record(attempt(cluster, a_pod("p", "2"))).sample is None, "all nodes were checked"
 
 
 def test_a_nominated_node_that_fails_counts_as_processed_wherever_it_is() -> None:
@@ -92,7 +94,7 @@ def test_a_nominated_node_that_fails_counts_as_processed_wherever_it_is() -> Non
     assert again.first == "n101"
 
 
-def test_of_the_nodes_that_pre_filter_allows_a_part_is_looked_at() -> None:
+def test_only_some_of_the_nodes_that_pre_filter_allows_are_checked() -> None:
     cluster = a_cluster(a_node(f"n{i}") for i in range(400))
     framework = a_framework(percentageOfNodesToScore=25)
     names = [f"n{i}" for i in range(0, 400, 2)]
@@ -104,7 +106,7 @@ def test_of_the_nodes_that_pre_filter_allows_a_part_is_looked_at() -> None:
     assert decision.sample == NodeSample("n200", looked_at=100, nodes=400, feasible=100)
 
 
-def test_without_a_score_plugin_the_first_node_that_fits_is_taken_and_no_other_looked_at() -> None:
+def test_without_a_score_plugin_the_first_feasible_node_is_chosen_and_no_other_checked() -> None:
     cluster = a_cluster([a_node("n0", "1"), a_node("n1"), a_node("n2")])
     framework = a_framework(plugins={"score": {"disabled": [{"name": "*"}]}})
     first = record(attempt(cluster, a_pod("p", "2"), framework))
@@ -139,7 +141,9 @@ def test_a_nominated_node_that_passes_ends_the_search() -> None:
     assert (decision.selected, decision.nominated_shortcut, decision.verdicts) == ("n0", False, [0, 1])
 
 
-def test_room_is_kept_for_nominated_pods_of_equal_or_higher_priority_but_not_for_the_pod_itself() -> None:
+def test_resources_are_reserved_for_nominated_pods_of_equal_or_higher_priority_except_the_pod_itself() -> (
+    None
+):
     cluster = a_cluster([a_node("n0"), a_node("n1")])
     nominee = Pod.parse(a_pod("nominee", "3", priority=5))
 
@@ -155,12 +159,12 @@ def test_room_is_kept_for_nominated_pods_of_equal_or_higher_priority_but_not_for
     assert not cluster.requested.any(), "supposing leaves the cluster alone"
 
 
-def test_a_node_with_a_nominated_pod_is_told_as_two_passes() -> None:
+def test_a_node_with_a_nominated_pod_is_recorded_as_two_passes() -> None:
     cluster = a_cluster([a_node("n0", "4"), a_node("n1", "4")])
     coming = Pod.parse(a_pod("coming", "3", priority=10))
     nominated = {"n0": [coming]}
-    told = record(attempt(cluster, a_pod("p", "2", priority=5), nominated=nominated)).two_passes
-    assert [(t.node, t.nominated, t.with_them, t.without_them) for t in told] == [
+    passes = record(attempt(cluster, a_pod("p", "2", priority=5), nominated=nominated)).two_passes
+    assert [(t.node, t.nominated, t.with_them, t.without_them) for t in passes] == [
         ("n0", ["default/coming"], False, True)
     ]
     assert not record(attempt(cluster, a_pod("p", "2", priority=50), nominated=nominated)).two_passes

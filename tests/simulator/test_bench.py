@@ -35,7 +35,7 @@ def test_the_record_is_reported_beside_the_decision(
     assert row["record_bytes"] > 1000
 
 
-def test_people_see_both_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_the_decision_and_the_record_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--nodes", "10", "--workload", "required-anti-affinity", "--record"]) == 0
     titles, row = capsys.readouterr().out.splitlines()
     assert titles.count("attempts/s") == 2

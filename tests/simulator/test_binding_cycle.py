@@ -1,4 +1,4 @@
-"""From the choice of a node to the bound pod: Reserve, Permit, PreBind, Bind, PostBind, and the way back."""
+"""The binding cycle: Reserve, Permit, PreBind, Bind, PostBind, and Unreserve after a failure."""
 
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ from tests.simulator.lab import Lab, node, pod, priority_class
 
 
 class Recorder(EnqueueExtensions, ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlugin):
-    """Notes its calls; what it answers at which point is set by the test."""
+    """Notes its calls. The test sets its result at each point."""
 
     name = "Recorder"
     calls: ClassVar[list[str]] = []
@@ -109,9 +109,9 @@ def test_a_fault_at_any_point_unwinds_what_was_done(
     assert recorder.calls[-2:] == [point, "Unreserve"]
     assert lab.lane("web") == "backoffQ"
     assert lab.condition("web", "PodScheduled")["reason"] == "SchedulerError"
-    told = lab.condition("web", "PodScheduled")["message"]
-    assert told.startswith(f'running {point} plugin "Recorder": ')
-    assert told.endswith("out of order")
+    text = lab.condition("web", "PodScheduled")["message"]
+    assert text.startswith(f'running {point} plugin "Recorder": ')
+    assert text.endswith("out of order")
     recorder.answers[point] = None
     lab.run(5)
     assert lab.node_of("web") == "n1"
@@ -119,7 +119,7 @@ def test_a_fault_at_any_point_unwinds_what_was_done(
 
 def test_a_binding_that_is_refused_names_the_plugin_that_bound() -> None:
     class Skipping(BindPlugin):
-        """Leaves the pod to the next Bind plugin; meanwhile somebody deletes the pod."""
+        """Skips, so that the next Bind plugin binds the pod. Meanwhile a user deletes the pod."""
 
         name = "Skipping"
 
@@ -171,12 +171,12 @@ def test_a_pod_waits_on_permit_until_its_time_is_up(recorder: type[Recorder]) ->
         "0/1 nodes are available: 1 rejected due to timeout after waiting 10s at plugin Recorder."
     )
     assert scheduled["reason"] == "Unschedulable"
-    # Its leaving helps others, not itself.
+    # The freed resources are for other pods.
     assert lab.lane("web") == "unschedulable"
     assert lab.lane("other") == "waiting"
 
 
-def test_a_waiting_pod_that_is_deleted_leaves_its_room(recorder: type[Recorder]) -> None:
+def test_a_waiting_pod_that_is_deleted_frees_its_resources(recorder: type[Recorder]) -> None:
     recorder.answers["Permit"] = WAIT
     lab = recorded_lab()
     lab.create(pod("web", cpu="4"), pod("other", cpu="4"))
@@ -188,7 +188,7 @@ def test_a_waiting_pod_that_is_deleted_leaves_its_room(recorder: type[Recorder])
     assert "default/web" not in lab.lanes
 
 
-def test_a_waiting_victim_is_sent_back_and_not_deleted(recorder: type[Recorder]) -> None:
+def test_a_waiting_victim_is_rejected_and_not_deleted(recorder: type[Recorder]) -> None:
     recorder.answers["Permit"] = WAIT
     lab = recorded_lab()
     lab.create(priority_class("high", 1000), pod("low", cpu="4"))

@@ -1,4 +1,4 @@
-"""Whatever is stored, in whatever order, a healthy pod is bound. The long form: python -m tests.canary."""
+"""A healthy pod is bound beside any stored objects, in any order. The long form: python -m tests.canary."""
 
 from hypothesis import HealthCheck, given, settings
 
@@ -9,5 +9,5 @@ from tests.canary import Act, acts, check
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(acts())
-def test_whatever_is_stored_a_healthy_pod_is_bound(acts: list[Act]) -> None:
+def test_a_healthy_pod_is_bound_beside_any_stored_objects(acts: list[Act]) -> None:
     check(acts)

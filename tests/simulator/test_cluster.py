@@ -1,4 +1,4 @@
-"""The columns: whatever comes, changes and goes, they are what building them afresh would make."""
+"""The columns of a cluster equal those of a new cluster after any history."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def histories(draw: st.DrawFn) -> list[tuple[str, Any]]:
 
 
 def pictured(cluster: Cluster) -> dict[str, Any]:
-    """Everything a cluster says, by node and not by row."""
+    """All columns of a cluster, by node and not by row."""
     index = cluster.index(PodColumns)
     picture: dict[str, Any] = {"order": cluster.names(), "images": {}, "ports": {}}
     for name, row in cluster.rows.items():
@@ -101,7 +101,7 @@ def pictured(cluster: Cluster) -> dict[str, Any]:
 
 
 def without_zeros(picture: dict[str, Any]) -> dict[str, Any]:
-    """A resource that nobody has any more says nothing."""
+    """The columns without resources that are zero for all nodes."""
     return {
         k: ({r: n for r, n in v[0].items() if n != (0, 0)}, *v[1:]) if isinstance(v, tuple) else v
         for k, v in picture.items()
@@ -145,7 +145,7 @@ def test_any_history_leads_to_the_columns_that_a_rebuild_makes(
     assert without_zeros(pictured(cluster)) == without_zeros(pictured(rebuilt))
 
 
-def test_a_cached_column_is_worked_out_again_only_where_something_changed() -> None:
+def test_a_cached_column_is_computed_again_only_for_changed_nodes() -> None:
     cluster = Cluster()
     for i in range(10):
         cluster.add_node(Node.parse({"metadata": {"name": f"n{i}"}}))
@@ -184,7 +184,7 @@ def test_quantities_beyond_int64_are_capped_and_their_sums_wrap_around_as_upstre
     assert cluster.requested[1, 0] == 0
 
 
-def test_nodes_are_listed_by_zone_in_turn_whatever_order_they_came_in() -> None:
+def test_nodes_are_listed_by_zone_in_turn_independent_of_their_order() -> None:
     tree = NodeTree()
     for name, zone in [("n10", "a"), ("n2", "a"), ("n1", "b"), ("n3", "a"), ("n4", "c")]:
         tree.set(name, zone)

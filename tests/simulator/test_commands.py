@@ -30,7 +30,7 @@ spec: {containers: [{name: main, image: web:1}]}
 
 
 @pytest.mark.parametrize("command", [queue, settle], ids=["queue", "settle"])
-def test_a_line_that_cannot_be_answered_says_so_and_the_others_are_answered(command: object) -> None:
+def test_a_line_that_cannot_be_answered_gets_an_error_and_the_others_are_answered(command: object) -> None:
     config = {
         "podInitialBackoffSeconds": 1,
         "podMaxBackoffSeconds": 10,

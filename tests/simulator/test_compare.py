@@ -1,4 +1,4 @@
-"""Two schedulers side by side: what the figures say, and where the two part."""
+"""Two schedulers side by side: the figures, and the first difference."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def waits(side: RunOutcome, priority: int) -> WaitTimes:
     return next(each for each in side.waits if each.priority == priority)
 
 
-def test_the_plain_line_starves_the_urgent_pod_that_todays_queue_binds_within_seconds() -> None:
+def test_the_fifo_starves_the_urgent_pod_that_the_current_queue_binds_within_seconds() -> None:
     scenario = (SCENARIOS / "queue-starvation.yaml").read_text()
     found = compared(scenario, Side(queue="fifo", seed=1), Side(queue="v1.34", seed=1), seconds=120)
     line, today = waits(found.a, 100_000), waits(found.b, 100_000)
@@ -153,7 +153,7 @@ def test_the_same_scheduler_twice_gives_the_same_figures_and_another_seed_other_
     assert other.difference.kind == "node"
 
 
-def test_it_may_be_stopped_at_any_time_and_both_sides_have_come_equally_far() -> None:
+def test_a_comparison_stopped_at_any_time_has_both_sides_at_the_same_time() -> None:
     comparing = ComparisonRun(
         workload_of_scenario(load_scenario((SCENARIOS / "queue-starvation.yaml").read_text()), START),
         Side(queue="fifo"),

@@ -125,7 +125,7 @@ ARGS = "profiles[0].pluginConfig[0].args"
          f"{ARGS}.resources[1].name"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_named_by_its_path(manifest: dict[str, Any], path: str) -> None:
+def test_an_error_names_the_path_of_its_field(manifest: dict[str, Any], path: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(manifest)
     assert path in [cause[0] for cause in caught.value.causes]

@@ -1,4 +1,4 @@
-"""What one object can do to a cluster: nothing but to itself."""
+"""An object that causes failures affects only itself."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.simulator.lab import START, Lab, node, pod
 
 
 def put(lab: Lab, resource: str, key: str, manifest: Manifest) -> None:
-    """Store an object past the API server's checks."""
+    """Store an object without the API server's checks."""
     expected = None if lab.api.get(resource, key) else 0
     lab.api.commit([Change(resource, key, manifest, expected)])
     lab.simulation.observe(lab.api.take_events())
@@ -53,7 +53,7 @@ def messages(lab: Lab, reason: str) -> list[str]:
         ({"kind": "Node"}, "its apiVersion and kind are not v1 and Pod"),
     ],
 )
-def test_a_pod_that_cannot_be_read_is_left_out_and_says_so(fields: Manifest, problem: str) -> None:
+def test_a_pod_that_cannot_be_read_is_ignored_and_reported(fields: Manifest, problem: str) -> None:
     lab = Lab()
     lab.create(node("n1"))
     bad = stored(pod("bad"))
@@ -61,9 +61,9 @@ def test_a_pod_that_cannot_be_read_is_left_out_and_says_so(fields: Manifest, pro
     lab.create(pod("good"))
     lab.run(5)
     assert lab.node_of("good") == "n1"
-    [told] = lab.of(trace.ObjectUnreadable)
-    assert (told.resource, told.key) == ("pods", "default/bad")
-    assert problem in told.message
+    [unreadable] = lab.of(trace.ObjectUnreadable)
+    assert (unreadable.resource, unreadable.key) == ("pods", "default/bad")
+    assert problem in unreadable.message
     [note] = messages(lab, "FailedSync")
     assert problem in note
     put(lab, "pods", "default/bad", bad)
@@ -71,7 +71,7 @@ def test_a_pod_that_cannot_be_read_is_left_out_and_says_so(fields: Manifest, pro
     assert lab.node_of("bad") == "n1", "now that it can be read"
 
 
-def test_a_bound_pod_that_cannot_be_read_any_more_is_as_if_it_were_gone_until_it_can() -> None:
+def test_a_bound_pod_that_cannot_be_read_counts_as_deleted_until_it_can_be_read() -> None:
     lab = Lab()
     lab.create(node("n1", cpu="1"), pod("big"))
     lab.run(5)
@@ -104,7 +104,7 @@ def test_a_bound_pod_that_cannot_be_read_any_more_is_as_if_it_were_gone_until_it
         ),
     ],
 )
-def test_an_object_of_any_kind_that_cannot_be_read_harms_no_pod(resource: str, manifest: Manifest) -> None:
+def test_an_unreadable_object_of_any_kind_affects_no_pod(resource: str, manifest: Manifest) -> None:
     cluster = resource in ("persistentvolumes", "csinodes.storage.k8s.io", "timetables.schedviz")
     metadata = {"name": "bad", "uid": "u"} | ({} if cluster else {"namespace": "default"})
     lab = Lab()
@@ -117,7 +117,7 @@ def test_an_object_of_any_kind_that_cannot_be_read_harms_no_pod(resource: str, m
     assert len(names(lab)) == 3
 
 
-def test_a_budget_without_a_spec_protects_nothing_and_stops_nothing() -> None:
+def test_a_budget_without_a_spec_protects_no_pod_and_causes_no_error() -> None:
     lab = Lab()
     metadata = {"name": "b", "namespace": "default"}
     budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata}
@@ -131,7 +131,7 @@ def test_a_budget_without_a_spec_protects_nothing_and_stops_nothing() -> None:
 # Components that fail
 
 
-def test_a_controller_that_fails_for_one_object_serves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_controller_that_fails_for_one_object_syncs_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     times: list[float] = []
 
     def sync(self: Any, key: str, manifest: Manifest) -> None:
@@ -187,7 +187,7 @@ def test_an_informers_handler_that_fails_is_called_again(monkeypatch: pytest.Mon
     assert failed.controller == "ReplicaSet informer default/web"
 
 
-# Components that go round in circles
+# Endless loops of components
 
 
 def down() -> Manifest:
@@ -195,8 +195,8 @@ def down() -> Manifest:
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "Deployment", "StatefulSet", "DaemonSet"])
-def test_pods_that_are_evicted_as_soon_as_they_are_created_keep_nobody_else_waiting(kind: str) -> None:
-    """The template names the node itself, so that no scheduler keeps its pods from it."""
+def test_pods_that_are_evicted_as_soon_as_they_are_created_delay_no_other_pod(kind: str) -> None:
+    """The template has nodeName, so that no scheduler rejects its pods."""
     replicas = {} if kind == "DaemonSet" else {"replicas": 2}
     lab = Lab()
     lab.create(down(), node("n2"), workload(kind, pod={"nodeName": "n1"}, **replicas), pod("other"))
@@ -215,7 +215,7 @@ def test_pods_that_are_evicted_as_soon_as_they_are_created_keep_nobody_else_wait
         assert running == ["Running"] * 2, "a while after the cause is gone"
 
 
-def test_a_timetable_of_long_ago_makes_up_for_its_last_time_only() -> None:
+def test_a_timetable_in_the_past_creates_only_its_last_missed_entry() -> None:
     created = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "c-"}}
     metadata = {"name": "old", "uid": "u", "creationTimestamp": "1970-01-01T00:00:00Z"}
     spec = {"entries": [{"at": "0", "every": "1s", "object": created}]}
@@ -232,12 +232,12 @@ def test_a_controller_that_is_postponed_waits_ever_longer_and_is_named() -> None
     lab = Lab()
     lab.create(down(), workload("ReplicaSet", replicas=1, pod={"nodeName": "n1"}))
     lab.run(200)
-    told = lab.of(trace.ControllerPostponed)
-    assert {event.controller for event in told} == {"ReplicaSet default/web"}
-    assert [(event.until - event.t) / SECOND for event in told] == [5, 10, 20, 40, 60, 60, 60]
+    postponed = lab.of(trace.ControllerPostponed)
+    assert {event.controller for event in postponed} == {"ReplicaSet default/web"}
+    assert [(event.until - event.t) / SECOND for event in postponed] == [5, 10, 20, 40, 60, 60, 60]
 
 
-def test_what_many_pods_have_done_at_one_moment_postpones_nobody() -> None:
+def test_work_for_many_pods_at_one_moment_postpones_no_actor() -> None:
     lab = Lab()
     lab.create(*[node(f"n{i}", cpu="64") for i in range(10)], workload("Deployment", replicas=600))
     lab.create(*[pod(f"p{i}", cpu="10m") for i in range(400)])
@@ -247,7 +247,7 @@ def test_what_many_pods_have_done_at_one_moment_postpones_nobody() -> None:
     assert not lab.of(trace.ControllerFailed)
 
 
-def test_a_moment_without_end_is_given_up_and_says_who_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_moment_is_ended_and_reports_its_actor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moment_limit, "RUNS_BY_ITSELF", 1 << 30)
     monkeypatch.setattr(moment_limit, "STEPS_AT_ONE_MOMENT", 500)
     lab = Lab()
@@ -257,20 +257,20 @@ def test_a_moment_without_end_is_given_up_and_says_who_makes_it(monkeypatch: pyt
 
 
 def test_the_same_failures_make_the_same_trace() -> None:
-    def told() -> list[trace.Event]:
+    def failures() -> list[trace.Event]:
         lab = Lab()
         put(lab, "pods", "default/bad", {**stored(pod("bad")), "spec": []})
         lab.create(down(), workload("ReplicaSet", replicas=1, pod={"nodeName": "n1"}))
         lab.create(workload("ReplicaSet", "refused", replicas=1, pod={"priorityClassName": "vip"}))
         return lab.run(60).trace
 
-    assert told() == told()
+    assert failures() == failures()
 
 
 # The mechanism
 
 
-def test_failures_in_turn_are_reported_once_and_tried_again_ever_later() -> None:
+def test_repeated_failures_are_reported_once_and_retried_with_backoff() -> None:
     reported: list[str] = []
     times: list[int] = []
     contained = Containment(lambda: 0, lambda actor, fault: reported.append(f"{actor}: {fault}"))

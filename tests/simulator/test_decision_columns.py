@@ -1,4 +1,4 @@
-"""The two forms of a Decision in JSON: a reader finds the same in both."""
+"""The two forms of a Decision in JSON, which have the same content."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Claims and devices through the life of pods: generated, allocated, shared, released."""
+"""Claims and devices during the life of pods: generated, allocated, shared, released."""
 
 from collections import Counter
 
@@ -111,7 +111,7 @@ def test_pods_share_a_claim_on_the_node_of_its_devices() -> None:
 
 
 def test_an_unused_allocation_that_is_in_the_way_is_removed() -> None:
-    """Of a claim that was not in use: as after a binding that failed."""
+    """The allocation of an unused claim, as after a failed binding."""
     lab = lab_with(resource_claim("shared"))
     failing = pod_of_claim("a")
     failing["metadata"]["annotations"] = {"schedviz/fail-at": "Bind"}

@@ -18,11 +18,11 @@ def events_of(lab: Lab, name: str) -> list[Manifest]:
     return sorted(found, key=lambda event: int(event["metadata"]["name"].rpartition(".")[2], 16))
 
 
-def told(lab: Lab, name: str) -> list[tuple[str, str, str, int]]:
+def shown(lab: Lab, name: str) -> list[tuple[str, str, str, int]]:
     return [(e["type"], e["reason"], e["message"], event_count(e)) for e in events_of(lab, name)]
 
 
-def test_an_event_says_where_a_pod_was_assigned_and_bears_upstreams_fields() -> None:
+def test_an_event_names_the_pods_node_and_has_upstreams_fields() -> None:
     lab = Lab()
     lab.create(node("n1"))
     lab.run(1)
@@ -67,17 +67,17 @@ def test_a_binding_and_its_event_are_one_commit() -> None:
     assert commits[1:] == [["pods", "events"]]
 
 
-def test_what_is_said_again_of_an_unchanged_pod_is_one_event_with_a_count() -> None:
+def test_a_repeated_event_of_an_unchanged_pod_is_one_event_with_a_count() -> None:
     lab = Lab()
     lab.create(pod("web"))
     lab.run(1)
-    assert told(lab, "web") == [("Warning", "FailedScheduling", "no nodes available to schedule pods", 1)]
+    assert shown(lab, "web") == [("Warning", "FailedScheduling", "no nodes available to schedule pods", 1)]
     lab.create(node("small", "500m"))
     lab.run(1100)  # three times it is tried again because it waited for five minutes
     message = lab.condition("web", "PodScheduled")["message"]
     assert message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
     # The first time the words were new, so that they changed the pod: the second is of another version of it.
-    assert told(lab, "web")[1:] == [
+    assert shown(lab, "web")[1:] == [
         ("Warning", "FailedScheduling", message, 1),
         ("Warning", "FailedScheduling", message, 3),
     ]
@@ -85,22 +85,22 @@ def test_what_is_said_again_of_an_unchanged_pod_is_one_event_with_a_count() -> N
     assert event_last_seen(last) > event_first_seen(last)
 
 
-def test_a_victims_event_names_who_took_its_place() -> None:
+def test_a_victims_event_names_its_preemptor() -> None:
     lab = Lab()
     lab.create(node("n1"), priority_class("high", 1000), pod("victim", "4"))
     lab.run(5)
     lab.create(pod("urgent", "4", priorityClassName="high"))
     lab.run(GRACE_SECONDS - 5)
     uid = lab.pod("urgent")["metadata"]["uid"]
-    kind, reason, message, times = told(lab, "victim")[-1]
+    kind, reason, message, times = shown(lab, "victim")[-1]
     assert (kind, reason, times) == ("Normal", "Preempted", 1)
     assert message == f"Preempted by pod {uid} on node n1"
     assert events_of(lab, "victim")[-1]["related"]["uid"] == uid
     lab.run(GRACE_SECONDS)
-    assert [line[1] for line in told(lab, "urgent")] == ["FailedScheduling", "Scheduled"]
+    assert [line[1] for line in shown(lab, "urgent")] == ["FailedScheduling", "Scheduled"]
 
 
-def test_events_wake_nobody() -> None:
+def test_events_move_no_pod_in_the_queue() -> None:
     lab = Lab()
     lab.create(node("n1"), pod("web"), pod("big", "9"))
     lab.run(60)
@@ -111,7 +111,7 @@ def test_events_wake_nobody() -> None:
     assert (lab.simulation.cycles, len(lab.trace), lab.simulation.next_due()) == (cycles, trace, due)
 
 
-def test_an_event_that_cannot_be_written_is_given_up_and_the_pod_is_bound() -> None:
+def test_an_event_that_cannot_be_written_is_dropped_and_the_pod_is_bound() -> None:
     lab = Lab()
     lab.create(node("n1"))
     lab.run(1)
@@ -127,20 +127,20 @@ def test_an_event_that_cannot_be_written_is_given_up_and_the_pod_is_bound() -> N
     }
 
 
-def test_events_go_an_hour_after_they_were_last_written() -> None:
+def test_events_are_deleted_an_hour_after_their_last_write() -> None:
     lab = Lab()
     lab.create(node("n1"), pod("early"))
     lab.run(1800)
     lab.create(pod("later"))
     lab.run(1801)
-    assert events_of(lab, "early"), "nobody looks while nothing is written"
+    assert events_of(lab, "early"), "no check runs while nothing is written"
     lab.create(pod("last"))
     lab.run(5)
     assert not events_of(lab, "early")
     assert events_of(lab, "later")
 
 
-def test_there_are_never_more_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_events_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_recorder, "MAX_EVENTS", 20)
     monkeypatch.setattr(event_recorder, "SWEPT_AT_ONCE", 5)
     lab = Lab()
@@ -151,7 +151,7 @@ def test_there_are_never_more_than_so_many(monkeypatch: pytest.MonkeyPatch) -> N
     assert kept == [f"web-{i:02}" for i in range(50)][-len(kept) :], "the oldest go first"
 
 
-def test_a_successor_goes_on_with_the_same_series() -> None:
+def test_a_new_leader_continues_the_same_event_series() -> None:
     lab = Lab()
     lab.create(node("small", "500m"), pod("web"))
     lab.run(700)
@@ -162,7 +162,7 @@ def test_a_successor_goes_on_with_the_same_series() -> None:
     assert event_count(after) > event_count(before)
 
 
-def test_a_long_note_is_cut_off() -> None:
+def test_a_long_note_is_truncated() -> None:
     assert event_recorder.truncated("é" * 512) == "é" * 512
     cut = event_recorder.truncated("é" * 513)
     assert cut.endswith("é ...")

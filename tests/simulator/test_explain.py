@@ -101,7 +101,7 @@ def test_a_pod_that_must_preempt_is_shown_with_its_victims_and_the_rule_that_dec
     assert (decision.outcome, decision.preemption.chosen) == ("preempting", "n0")
 
 
-def test_a_pod_may_leave_its_name_to_the_api_server(explain: Asked) -> None:
+def test_a_pod_may_have_a_generate_name(explain: Asked) -> None:
     status, out, _ = explain(nodes(), pod=POD_YAML.replace("name: web", "generateName: web-"))
     assert (status, out.partition(",")[0]) == (0, "Pod default/web-xxxxx")
 
@@ -133,7 +133,7 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
         ([NODE | {"metadata": {}}], POD_YAML, "no object that the simulator uses"),
     ],
 )  # fmt: skip
-def test_a_question_that_cannot_be_answered_gets_one_line(
+def test_a_question_that_cannot_be_answered_gets_one_error_line(
     explain: Asked, dump: Any, pod: str, said: str
 ) -> None:
     status, out, error = explain(dump, pod=pod)

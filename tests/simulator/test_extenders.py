@@ -1,4 +1,5 @@
-"""Extenders: real HTTP to a real server, which answers as each test wants and remembers what it was asked."""
+"""Extenders: real HTTP requests to a real server, which records the requests. Each test sets its
+responses."""
 
 import json
 import threading
@@ -41,7 +42,7 @@ class Server(ThreadingHTTPServer):
         self.asked: list[tuple[str, Manifest]] = []
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Who was too slow finds nobody there any more."""
+        """The scheduler has closed the connection after its timeout."""
 
     @property
     def url(self) -> str:
@@ -189,10 +190,10 @@ def test_scores_are_weighted_scaled_and_added_to_those_of_plugins(server: Server
     [column] = [column for column in search.scores if column.plugin == server.url]
     assert sorted(column.weighted().tolist()) == [0, 0, 7 * 3 * 10]
     del server.answers["prioritize"]
-    assert not attempt(pod("p"), extender).errors, "no scores from it then, and that is all"
+    assert not attempt(pod("p"), extender).errors, "the extender gives no scores, and nothing else changes"
 
 
-def test_only_pods_that_request_its_resources_are_its_business_and_the_scheduler_may_ignore_them(
+def test_an_extender_gets_only_pods_that_request_its_managed_resources_which_the_scheduler_may_ignore(
     server: Server,
 ) -> None:
     server.answers["filter"] = lambda request: {"NodeNames": request["NodeNames"][:1]}
@@ -208,7 +209,7 @@ def test_only_pods_that_request_its_resources_are_its_business_and_the_scheduler
     )
 
 
-def test_an_extender_may_strike_out_candidates_and_choose_other_victims(server: Server) -> None:
+def test_an_extender_may_remove_candidates_and_choose_other_victims(server: Server) -> None:
     def answer(request: Manifest) -> Manifest:
         uids = {name: [p["UID"] for p in v["Pods"]] for name, v in request["NodeNameToMetaVictims"].items()}
         assert uids == {"a": ["uid-x"], "b": ["uid-y"]}
@@ -241,7 +242,7 @@ def test_an_extender_may_strike_out_candidates_and_choose_other_victims(server: 
         ),
     ],
 )
-def test_preemption_fails_with_what_the_extender_makes_of_it(
+def test_preemption_fails_with_an_invalid_response_of_the_extender(
     server: Server, answer: Manifest, message: str
 ) -> None:
     server.answers["preempt"] = lambda _: answer
@@ -256,7 +257,7 @@ def test_preemption_fails_with_what_the_extender_makes_of_it(
     assert message.format(url=server.url) in search.post_filter.message
 
 
-def test_an_extender_that_binds_is_told_the_node(server: Server) -> None:
+def test_an_extender_that_binds_gets_the_node(server: Server) -> None:
     server.answers["bind"] = lambda request: {"Error": "no" if request["Node"] == "b" else ""}
     search = attempt(pod("p"), {"urlPrefix": server.url, "bindVerb": "bind"})
     extenders = search.framework.extenders
@@ -269,7 +270,7 @@ def test_an_extender_that_binds_is_told_the_node(server: Server) -> None:
     assert not bind([], pod("p"), "a")
 
 
-def test_in_a_running_cluster_extenders_bind_and_whom_they_turned_away_comes_back(server: Server) -> None:
+def test_in_a_running_cluster_extenders_bind_pods_and_rejected_pods_are_tried_again(server: Server) -> None:
     server.answers |= {"filter": lambda _: {"NodeNames": []}, "bind": lambda _: {"Error": "not yet"}}
     extender = {"urlPrefix": server.url, "filterVerb": "filter", "bindVerb": "bind", "nodeCacheCapable": True}
     lab = Lab(Options(config={"extenders": [extender]}), transport=HttpTransport(["127.0.0.1"]))
@@ -305,7 +306,7 @@ def test_no_bind_plugin_runs_for_a_pod_that_an_extender_binds(server: Server) ->
     assert lab.of(trace.BindFailed) == []
 
 
-def test_extenders_are_off_but_on_hosts_that_are_allowed(server: Server) -> None:
+def test_extenders_are_called_only_on_allowed_hosts(server: Server) -> None:
     configuration = load({"extenders": [{"urlPrefix": server.url}]})
     for transport in (None, HttpTransport([]), HttpTransport(["127.0.0.1:1", "localhost"])):
         with pytest.raises(ConfigError, match="is not on a host that may be called"):
@@ -325,7 +326,7 @@ def test_extenders_are_off_but_on_hosts_that_are_allowed(server: Server) -> None
     assert profiles(configuration, transport=HttpTransport([f"127.0.0.1:{server.server_port}"]))
 
 
-def test_an_extender_that_keeps_silent_is_given_up(server: Server) -> None:
+def test_an_extender_that_does_not_respond_times_out(server: Server) -> None:
     release = threading.Event()
     server.answers["filter"] = lambda _: release.wait(10)
     [message] = attempt(
@@ -335,7 +336,7 @@ def test_an_extender_that_keeps_silent_is_given_up(server: Server) -> None:
     assert message == f"Post {server.url}/filter: timed out"
 
 
-def test_faults_of_the_configuration_are_named_by_their_paths() -> None:
+def test_errors_of_the_extender_configuration_name_their_paths() -> None:
     with pytest.raises(ConfigError) as caught:
         load(
             {

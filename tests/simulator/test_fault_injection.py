@@ -1,4 +1,4 @@
-"""Faults made on purpose, at each extension point: the scheduler unwinds, and goes on."""
+"""Injected faults at each extension point: the scheduler unwinds the cycle, and continues."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_a_fault_at_any_point_unwinds_and_the_pod_is_tried_again(point: str) -> 
     assert {lab.node_of("one"), lab.node_of("two")} == {"n1", "n2"}, "nothing is left reserved"
     lab.delete_pod("one")
     lab.run(60)
-    assert lab.node_of("web"), "it struck once"
+    assert lab.node_of("web"), "it was injected once"
     assert len(lab.of(trace.BindFailed)) == (point in ("PreBind", "Bind"))
 
 

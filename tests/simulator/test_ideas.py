@@ -23,7 +23,7 @@ from .test_scenarios import SCENARIOS, of, seconds
 
 IDEAS = SCENARIOS / "ideas"
 LONGEST = 600
-"""Seconds by which every example is over."""
+"""Seconds after which every example has ended."""
 
 
 def play(name: str) -> list[Event]:
@@ -57,7 +57,7 @@ def test_score_a_lone_preference_of_weight_1_outweighs_the_emptier_node() -> Non
     assert homes == {"plain": "node-2", "wish": "node-1"}
 
 
-def test_preemption_spares_whom_it_can_and_the_pod_waits_for_its_victim() -> None:
+def test_preemption_evicts_as_few_pods_as_possible_and_the_pod_waits_for_its_victim() -> None:
     trace = play("preemption")
     [nominated] = of(Nominated, trace)
     assert (nominated.node, nominated.victims) == ("node-3", ["default/batch-4"])
@@ -66,7 +66,7 @@ def test_preemption_spares_whom_it_can_and_the_pod_waits_for_its_victim() -> Non
     assert bound(trace)["urgent"].t > of(PodRemoved, trace)[0].t > nominated.t
 
 
-def test_budgets_are_gone_round_then_through() -> None:
+def test_budgets_are_avoided_where_possible_and_then_violated() -> None:
     trace = play("budgets")
     first, second = of(Nominated, trace)
     assert (first.victims, first.rule) == (["default/scratch"], 1)
@@ -82,7 +82,7 @@ def test_requests_fill_an_idle_node_and_no_request_always_fits() -> None:
     assert set(bound(trace)) == {"nothing"}
 
 
-def test_taints_a_toleration_does_not_draw() -> None:
+def test_taints_a_toleration_does_not_attract_a_pod() -> None:
     trace = play("taints")
     homes = {name: event.node for name, event in bound(trace).items()}
     assert homes == {"tolerant": "plain-1", "train": "gpu-1"}
@@ -99,7 +99,7 @@ def test_spreading_holds_when_a_pod_is_scheduled_and_moves_none_later() -> None:
     assert not of(PodRemoved, trace)
 
 
-def test_binding_waits_on_permit_with_its_room_held() -> None:
+def test_binding_waits_on_permit_with_its_resources_reserved() -> None:
     trace = play("binding")
     rejected, *_ = of(Unschedulable, trace)
     assert (rejected.pod, int(seconds(rejected))) == ("default/web", 4)
@@ -112,8 +112,8 @@ def test_informers_bring_each_change_to_the_queue() -> None:
     trace = play("informers")
     moves = of(QueueMoved, trace)
     assert [int(seconds(move)) for move in moves if move.event == "UnschedulablePodAdd"] == [3, 6, 9]
-    [told] = [move for move in moves if move.event == "NodeAdd"]
-    assert (told.pod, seconds(told)) == ("default/web-3", 15)
+    [move] = [move for move in moves if move.event == "NodeAdd"]
+    assert (move.pod, seconds(move)) == ("default/web-3", 15)
 
 
 def test_priority_is_tried_first_and_need_not_run_first() -> None:
@@ -136,7 +136,7 @@ def test_sampling_misses_the_best_node_and_finds_it_in_the_next_cycle() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(IDEAS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_example_is_held_to_its_word_here(path: Path) -> None:
+def test_every_idea_has_a_test_in_this_file(path: Path) -> None:
     assert any(name.startswith(f"test_{path.stem}_") for name in globals())
 
 

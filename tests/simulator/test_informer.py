@@ -1,4 +1,4 @@
-"""The way in: what passes the reflector, the delta FIFO and the indexer, and what the handlers hear of it."""
+"""The informer: events pass the reflector, the delta FIFO and the indexer, and the handlers are called."""
 
 from collections.abc import Mapping
 
@@ -15,17 +15,17 @@ def event(kind: str, key: str, version: int, resource: str = "pods") -> WatchEve
 
 
 def handled(informer: Informer) -> list[tuple[str, str, int]]:
-    """Let everything through: what the handlers hear, and the version that was there before (0 = none)."""
-    heard: list[tuple[str, str, int]] = []
+    """Process all deltas. Returns the calls of the handlers, each with the version before (0 = none)."""
+    calls: list[tuple[str, str, int]] = []
     while informer.waiting:
         for delta in informer.pop():
             old = informer.apply(delta)
             before = int(old["metadata"]["resourceVersion"]) if old else 0
-            heard.append((delta.type, delta.key, before))
-    return heard
+            calls.append((delta.type, delta.key, before))
+    return calls
 
 
-def test_what_happens_to_an_object_that_waits_is_handled_in_its_turn_and_in_order() -> None:
+def test_changes_of_a_waiting_object_are_handled_in_order() -> None:
     informer = Informer()
     for version, (kind, key) in enumerate(
         [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "a")], start=1
@@ -42,20 +42,20 @@ def test_what_happens_to_an_object_that_waits_is_handled_in_its_turn_and_in_orde
     assert informer.list("pods").items == [event("ADDED", "b", 2).object]
 
 
-def test_a_list_makes_good_for_what_the_watch_missed() -> None:
+def test_a_list_delivers_the_changes_that_the_watch_missed() -> None:
     informer = Informer()
     informer.replace([event("ADDED", key, version) for version, key in enumerate("abc", start=1)], 3)
     handled(informer)
     informer.watch(event("MODIFIED", "c", 4))
     missed = [event("ADDED", "a", 1), event("ADDED", "c", 7), event("ADDED", "d", 8)]
     assert informer.replace(missed, 9) == 1
-    heard = handled(informer)
-    assert heard == [("MODIFIED", "c", 3), ("ADDED", "c", 4), ("ADDED", "d", 0), ("DELETED", "b", 2)]
+    calls = handled(informer)
+    assert calls == [("MODIFIED", "c", 3), ("ADDED", "c", 4), ("ADDED", "d", 0), ("DELETED", "b", 2)]
     assert informer.version == 9
     assert {m["metadata"]["name"] for m in informer.list("pods").items} == {"a", "c", "d"}
 
 
-def test_the_pipeline_tells_how_many_passed_each_stage_and_the_latest_of_them() -> None:
+def test_the_pipeline_counts_the_events_of_each_stage_and_has_the_latest() -> None:
     informer = Informer()
     informer.replace([event("ADDED", f"p{i}", i) for i in range(1, 4)], 3)
     handled(informer)
@@ -83,12 +83,12 @@ def listed(objects: Mapping[str, Mapping[str, Manifest]]) -> list[WatchEvent]:
     return sorted(found, key=lambda event: event.version)
 
 
-def test_a_simulation_whose_watch_broke_goes_on_from_a_list() -> None:
+def test_a_simulation_whose_watch_was_interrupted_continues_from_a_list() -> None:
     lab = Lab(Options())
     lab.create(node("n1", cpu="2"), pod("runs", "2"), pod("waits", "2"), pod("leaves", "1"))
     lab.run(2)
     assert [bound.pod for bound in lab.of(Bound)] == ["default/runs"]
-    # Nobody hears of this:
+    # The watch does not deliver these changes:
     for key in ("default/runs", "default/leaves"):
         lab.api.objects["pods"].pop(key)
     lab.api.version += 2
@@ -96,7 +96,7 @@ def test_a_simulation_whose_watch_broke_goes_on_from_a_list() -> None:
     lab.simulation.relist(listed(lab.api.objects), version)
     lab.run(2)
     assert [bound.pod for bound in lab.of(Bound)] == ["default/runs", "default/waits"]
-    [told] = lab.of(WatchRelisted)
-    assert (told.gone, told.version) == (2, version)
+    [relisted] = lab.of(WatchRelisted)
+    assert (relisted.gone, relisted.version) == (2, version)
     assert lab.lanes == {}
     assert [move.target for move in lab.of(QueueMoved) if move.pod == "default/leaves"][-1] == ""

@@ -53,7 +53,7 @@ def clusters(draw: st.DrawFn) -> Found:
 
 
 class Reference:
-    """The rules, spelled out node by node and pod by pod."""
+    """The rules, computed node by node and pod by pod."""
 
     def __init__(self, nodes: list[Manifest], bound: list[Manifest], pod: Manifest) -> None:
         self.labels: dict[str, Manifest] = {n["metadata"]["name"]: n["metadata"]["labels"] for n in nodes}
@@ -138,8 +138,8 @@ class Reference:
 def verdicts(
     cluster: Cluster, pod: Pod, node: str = "", gone: Any = (), come: Any = ()
 ) -> dict[str, str] | None:
-    """What the plugin says of each node, or of the one that pods are supposed to leave and to come to; None
-    where it skips filtering."""
+    """The plugin's verdict on each node, or on the node from which supposed pods are removed or to which they
+    are added; None if it skips filtering."""
     state, batch = fresh_state(cluster), NodeBatch(cluster)
     status = PLUGIN.pre_filter(state, pod, batch)
     if isinstance(status, Status):
@@ -170,7 +170,7 @@ def test_verdicts_are_those_of_the_reference(found: Found) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(clusters(), st.data())
-def test_supposing_pods_gone_or_there_gives_the_verdict_of_a_cluster_where_they_are(
+def test_a_verdict_with_supposed_pods_is_that_of_a_cluster_that_has_them(
     found: Found, data: st.DataObject
 ) -> None:
     manifests, bound, incoming = found
@@ -181,7 +181,7 @@ def test_supposing_pods_gone_or_there_gives_the_verdict_of_a_cluster_where_they_
     cluster, pod = cluster_of(manifests, bound), Pod.parse(incoming)
     before = verdicts(cluster, pod)
     if before is None:
-        return  # a plugin that skipped hears nothing of supposed pods
+        return  # a plugin that skipped is not called for supposed pods
     after = Reference(manifests, [p for p in bound if p not in gone] + come, incoming)
     assert verdicts(cluster, pod, node, gone, come) == {node: after.verdict(node)}
     assert verdicts(cluster, pod) == before
@@ -221,7 +221,7 @@ NEW = Pod.parse(labelled("new"))
 HOLDER = labelled("p", "node-0", podAntiAffinity={REQUIRED: [term(HOSTNAME, X)]})
 
 
-def test_skips_where_neither_the_pod_nor_anybody_else_has_terms() -> None:
+def test_filtering_is_skipped_where_no_pod_has_terms() -> None:
     cluster = cluster_of([NODE], [labelled("p", "node-0")])
     assert verdicts(cluster, NEW) is None
     assert PLUGIN.pre_score(fresh_state(cluster), NEW, NodeBatch(cluster)).code == "Skip"
@@ -240,7 +240,7 @@ def test_terms_count_only_while_their_holder_is_on_a_node_that_exists() -> None:
     assert verdicts(cluster, NEW) == {"node-0": EXISTING}
 
 
-def test_a_namespace_that_gets_other_labels_is_selected_anew() -> None:
+def test_a_namespace_with_changed_labels_is_selected_by_the_new_labels() -> None:
     teams = {"namespaceSelector": {"matchLabels": {"team": "a"}}}
     pod = Pod.parse(labelled("new", podAntiAffinity={REQUIRED: [term(HOSTNAME, X, **teams)]}))
     cluster = cluster_of([NODE], [labelled("p", "node-0", namespace="green")])
@@ -250,7 +250,7 @@ def test_a_namespace_that_gets_other_labels_is_selected_anew() -> None:
     assert verdicts(cluster, pod) == {"node-0": ANTI_AFFINITY}
 
 
-def test_weights_that_cancel_out_still_count_as_a_match() -> None:
+def test_weights_whose_sum_is_zero_still_count_as_a_match() -> None:
     weighted = [{"weight": 5, "podAffinityTerm": term(HOSTNAME, X)}]
     pod = Pod.parse(labelled("new", podAffinity={PREFERRED: weighted}, podAntiAffinity={PREFERRED: weighted}))
     cluster = cluster_of([NODE], [labelled("p", "node-0")])

@@ -1,4 +1,4 @@
-"""What must stay true whatever happens to the simulated cluster, in whatever order."""
+"""Invariants of the simulated cluster after any operations in any order."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,18 +27,18 @@ Operation = tuple[str, tuple[Any, ...]]
 
 
 class Story:
-    """Operations on a lab that can be told again."""
+    """Operations on a lab, which can be replayed."""
 
     def __init__(self, options: Options, api: MemoryApi, *, by_point: bool = False) -> None:
         self.options = options
         self.lab = Lab(options, api=api, by_point=by_point)
         self.lab.create(*(priority_class(name, value) for name, value in CLASSES.items()))
-        self.told: list[Operation] = []
+        self.operations: list[Operation] = []
         self.trace: list[bytes] = []
         self.places: dict[str, str] = {}
 
     def tell(self, operation: str, *arguments: Any) -> None:
-        self.told.append((operation, arguments))
+        self.operations.append((operation, arguments))
         getattr(self, operation)(*arguments)
         self.lab.run(0)
         for found in self.pods():
@@ -83,7 +83,7 @@ class Story:
         self.lab.run(seconds)
 
     def take_over(self) -> None:
-        """The worker dies; another one takes over what is stored."""
+        """The worker is killed, and a new leader continues from what is stored."""
         self.trace.append(msgspec.json.encode(self.lab.trace))
         self.lab = Lab(self.options, api=self.lab.api, now=self.lab.now, by_point=self.lab.by_point)
 
@@ -201,16 +201,16 @@ class Cluster(RuleBasedStateMachine):
         assert not bound or max(bound.values()) == 1
 
     def teardown(self) -> None:
-        """Told again, now with a step for each extension point, it is the same story."""
+        """The replay of the operations, with a step for each extension point, gives the same trace."""
         again = Story(self.options, self.api(), by_point=True)
-        for operation, arguments in self.story.told:
+        for operation, arguments in self.story.operations:
             again.tell(operation, *arguments)
         assert again.trace == self.story.trace
         assert msgspec.json.encode(again.lab.trace) == msgspec.json.encode(self.story.lab.trace)
 
 
 class ContestedApi(MemoryApi):
-    """Every third write of a pod finds that somebody else was quicker, every ninth that the pod is gone."""
+    """Every third write of a pod is a conflict with another write, and every ninth finds the pod deleted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -253,7 +253,7 @@ def examples(number: int) -> settings:
 Cluster.TestCase.settings = examples(150)
 ContestedCluster.TestCase.settings = examples(50)
 ClusterWithFifo.TestCase.settings = ClusterWithV1_10.TestCase.settings = examples(50)
-TestWhateverHappens = Cluster.TestCase
-TestWhateverHappensAndWhoeverWrites = ContestedCluster.TestCase
-TestWhateverHappensToTheFifo = ClusterWithFifo.TestCase
-TestWhateverHappensToTheQueueOf1_10 = ClusterWithV1_10.TestCase
+TestAnyOperations = Cluster.TestCase
+TestAnyOperationsWithConflicts = ContestedCluster.TestCase
+TestAnyOperationsWithFifo = ClusterWithFifo.TestCase
+TestAnyOperationsWithQueueOf1_10 = ClusterWithV1_10.TestCase

@@ -1,4 +1,4 @@
-"""The heap behind activeQ and backoffQ, held against a dict."""
+"""The heap of activeQ and backoffQ, compared with a dict."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ OPERATIONS = st.lists(
 
 @settings(derandomize=True, deadline=None)
 @given(OPERATIONS)
-def test_it_pops_the_least_of_what_is_there_however_often_items_were_replaced(
+def test_pop_returns_the_least_item_after_any_replacements(
     operations: list[tuple[str, ...]],
 ) -> None:
     heap: KeyedHeap[tuple[int, str]] = KeyedHeap(lambda item: item)
@@ -42,7 +42,7 @@ def test_it_pops_the_least_of_what_is_there_however_often_items_were_replaced(
         assert heap.get(name) == item
 
 
-def test_outdated_entries_do_not_pile_up() -> None:
+def test_outdated_entries_are_removed() -> None:
     heap: KeyedHeap[tuple[int, str]] = KeyedHeap(lambda item: item)
     for rank in range(10_000):
         heap.set("a", (rank, "a"))

@@ -22,7 +22,7 @@ from simulator.objects.node_selector import NodeSelectorTerm, node_selector_matc
         ("Something", ["a"], False, False),
     ],
 )
-def test_a_requirement_speaks_of_a_label_and_of_its_absence(
+def test_requirements_match_labels_and_their_absence(
     operator: str, values: list[str], of_value: bool, of_absence: bool
 ) -> None:
     selector = label_selector({"matchExpressions": [{"key": "k", "operator": operator, "values": values}]})
@@ -50,7 +50,7 @@ def test_no_selector_matches_nothing_and_an_empty_one_everything() -> None:
     assert everything.matches({})
 
 
-def test_the_same_selector_written_otherwise_is_the_same_key() -> None:
+def test_equal_selectors_have_the_same_key() -> None:
     one = label_selector({"matchLabels": {"a": "1", "b": "2"}})
     other = label_selector(
         {

@@ -1,4 +1,4 @@
-"""The queue as it was: the line of before 1.9, and the PriorityQueue of 1.10."""
+"""The older queues: the FIFO of before 1.9, and the PriorityQueue of 1.10."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def attempts(made: Lab, name: str) -> list[float]:
     return [made.seconds(e) for e in made.of(CycleStarted) if e.pod == f"default/{name}"]
 
 
-def test_the_line_knows_no_priorities_and_the_heap_does() -> None:
+def test_the_fifo_ignores_priorities_and_the_heap_does_not() -> None:
     pods = [pod("first", priorityClassName="low"), pod("second", priorityClassName="high")]
     for queue, order in (("fifo", ["first", "second"]), ("v1.10", ["second", "first"])):
         made = lab(queue)  # type: ignore[arg-type]  # one of the literals
@@ -33,7 +33,7 @@ def test_the_line_knows_no_priorities_and_the_heap_does() -> None:
         assert popped(made.run(1)) == order
 
 
-def test_in_the_line_each_wait_is_twice_the_one_before_up_to_a_minute() -> None:
+def test_in_the_fifo_the_backoff_doubles_up_to_a_minute() -> None:
     made = lab("fifo")
     made.create(node("n1", cpu="1"), pod("big", "2"))
     made.run(190)
@@ -46,7 +46,7 @@ def test_in_the_line_each_wait_is_twice_the_one_before_up_to_a_minute() -> None:
     ]
 
 
-def test_a_pod_that_changes_keeps_its_place_in_the_line() -> None:
+def test_a_changed_pod_keeps_its_place_in_the_fifo() -> None:
     made = lab("fifo", pace=SECOND)
     made.create(node("n1"), pod("a"), pod("b"), pod("c"))
     made.run(0.5)
@@ -57,7 +57,7 @@ def test_a_pod_that_changes_keeps_its_place_in_the_line() -> None:
     assert popped(made.run(5)) == ["a", "b", "c"]
 
 
-def test_in_the_line_no_event_helps() -> None:
+def test_in_the_fifo_no_event_moves_a_pod() -> None:
     made = lab("fifo")
     made.create(node("n1", cpu="1"), pod("big", "2"))
     made.run(4)
@@ -97,7 +97,7 @@ def test_of_1_10_any_event_moves_all_pods_at_once_without_backoff() -> None:
     ],
     ids=["nothing", "a node", "a bound pod", "a pending pod"],
 )
-def test_of_1_10_one_flag_remembers_what_happens_during_an_attempt(
+def test_of_1_10_one_flag_records_events_during_an_attempt(
     happening: list[Any], back: tuple[str, str]
 ) -> None:
     made = lab("v1.10", pace=SECOND)

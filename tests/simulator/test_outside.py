@@ -1,4 +1,4 @@
-"""Outside schedulers: pods that no profile is for, and what the writes of others show."""
+"""Outside schedulers: pods of no profile, and what the writes of outside schedulers show."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def test_a_pod_of_no_profile_waits_outside_the_queue_until_it_is_bound() -> None
     (bound,) = lab.of(OutsideBound)
     assert (bound.pod, bound.node, bound.scheduler) == ("default/theirs", "n1", "other")
     assert bound.waited == 2 * SECOND
-    assert bound.waited_wall is None  # the lab tells no wall time
+    assert bound.waited_wall is None  # the lab has no wall time
     assert lanes(lab) == {}
     # The kubelet goes on.
     assert "default/theirs" in [each.pod for each in lab.of(PodStarted)]
@@ -191,7 +191,7 @@ def test_preemption_by_an_outside_scheduler() -> None:
     assert lab.lanes["default/high"].nominated_node == "n1"
 
 
-def test_a_preemption_that_only_an_event_tells_of() -> None:
+def test_a_preemption_that_only_an_event_reports() -> None:
     lab = a_lab()
     lab.create(pod("victim"))
     lab.run(seconds=5)
@@ -205,7 +205,7 @@ def test_a_preemption_that_only_an_event_tells_of() -> None:
     assert (preempted.preemptor, preempted.grace_seconds) == ("default/high", 30)
 
 
-def test_a_pod_that_an_outside_scheduler_never_binds_leaves_when_it_is_deleted() -> None:
+def test_a_deleted_pod_that_an_outside_scheduler_never_bound_leaves_its_lane() -> None:
     lab = a_lab()
     lab.create(pod("theirs", schedulerName="other"))
     lab.run(seconds=0)

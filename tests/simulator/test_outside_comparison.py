@@ -20,7 +20,7 @@ Edit = Callable[[Manifest], Manifest]
 
 
 class Story:
-    """A recorded history, told by hand."""
+    """A recorded history, made by the test."""
 
     def __init__(self, *manifests: Manifest) -> None:
         self.api = MemoryApi()

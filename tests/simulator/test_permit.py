@@ -1,4 +1,4 @@
-"""Waiting on Permit: a gang that comes together, one that does not, and a person's word."""
+"""Waiting on Permit: a complete gang, an incomplete gang, and manual approval and rejection."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def lanes(lab: Lab) -> dict[str, str]:
     return {key: entry.lane for key, entry in lab.lanes.items()}
 
 
-def test_a_gang_is_bound_when_the_last_of_it_has_a_node() -> None:
+def test_a_gang_is_bound_when_its_last_pod_has_a_node() -> None:
     lab = Lab(Options(config=CONFIG))
     lab.create(node("n"), member("a", 3), member("b", 3), pod("alone", "1"))
     lab.run(2)
@@ -43,7 +43,7 @@ def test_a_gang_is_bound_when_the_last_of_it_has_a_node() -> None:
     assert bound(lab) == {"default/alone", "default/a", "default/b", "default/c"}
 
 
-def test_a_gang_that_does_not_come_together_times_out_as_one() -> None:
+def test_all_pods_of_an_incomplete_gang_time_out_together() -> None:
     lab = Lab(Options(config=CONFIG))
     lab.create(node("n"), member("a", 3))
     lab.run(2)
@@ -51,13 +51,13 @@ def test_a_gang_that_does_not_come_together_times_out_as_one() -> None:
     until = lab.lanes["default/a"].wait_until
     assert until is not None
     lab.run((until - lab.now) / SECOND)
-    told = [event for event in lab.trace if isinstance(event, trace.Unschedulable)]
-    assert {event.pod for event in told[:2]} == {"default/a", "default/b"}
-    assert "timeout after waiting 1m0s at plugin Gang" in told[0].message
-    assert "lost its node" in told[1].message
+    rejections = [event for event in lab.trace if isinstance(event, trace.Unschedulable)]
+    assert {event.pod for event in rejections[:2]} == {"default/a", "default/b"}
+    assert "timeout after waiting 1m0s at plugin Gang" in rejections[0].message
+    assert "lost its node" in rejections[1].message
 
 
-def test_a_word_by_hand_settles_the_attempt_it_is_for_and_no_other() -> None:
+def test_a_manual_approval_or_rejection_counts_only_for_its_attempt() -> None:
     lab = Lab(Options(config=CONFIG))
     lab.create(node("n"), member("a", 3), member("b", 4))
     lab.run(1)
@@ -78,27 +78,27 @@ def test_a_word_by_hand_settles_the_attempt_it_is_for_and_no_other() -> None:
     say("a", annotation_value("approve", 1))
     assert bound(lab) == {"default/a"}
     say("b", annotation_value("reject", 1))
-    told = [event for event in lab.trace if isinstance(event, trace.Unschedulable)]
-    assert [event.message for event in told] == ["0/1 nodes are available: 1 rejected by hand."]
+    rejections = [event for event in lab.trace if isinstance(event, trace.Unschedulable)]
+    assert [event.message for event in rejections] == ["0/1 nodes are available: 1 rejected by hand."]
     lab.run(20)
     assert (lab.lanes["default/b"].lane, lab.lanes["default/b"].attempts) == ("waiting", 2)
 
 
-def test_a_gang_that_was_sent_back_is_called_when_another_of_it_gets_a_node() -> None:
+def test_a_rejected_gang_is_tried_again_when_another_of_its_pods_gets_a_node() -> None:
     lab = Lab(Options(config=CONFIG))
     lab.create(node("n"), member("a", 3), member("b", 3))
     lab.run(90)
     assert lanes(lab) == {"default/a": "unschedulable", "default/b": "unschedulable"}
     lab.create(pod("alone"))
     lab.run(60)
-    assert bound(lab) == {"default/alone"}, "whoever is not of the gang calls nobody"
+    assert bound(lab) == {"default/alone"}, "a pod outside of the gang moves no pod"
     lab.create(member("c", 3))
     lab.run(2)
     assert bound(lab) == {"default/alone", "default/a", "default/b", "default/c"}
     assert ("unschedulable", "activeQ", "ForceActivate") in lab.moves("a")
 
 
-def test_a_pod_that_joins_the_gang_where_it_runs_calls_the_others() -> None:
+def test_a_bound_pod_that_joins_the_gang_makes_the_others_be_tried_again() -> None:
     lab = Lab(Options(config=CONFIG))
     lab.create(node("n"), member("a", 2), pod("b"))
     lab.run(90)

@@ -92,7 +92,7 @@ POINTS = ("preEnqueue", "preFilter", "filter", "preScore", "score", "reserve", "
 
 
 @pytest.mark.parametrize("point", [*POINTS, "postBind"])
-def test_a_plugin_that_raises_harms_only_the_pod_that_it_raises_for(point: str) -> None:
+def test_a_plugin_that_raises_affects_only_the_pod_for_which_it_raises(point: str) -> None:
     plugins = {**registered(), "Bad": type("Bad", (Bad,), {"point": point})}
     only = {"disabled": [{"name": "*"}], "enabled": [{"name": "Bad"}]}
     enabled = {"multiPoint": {"enabled": [{"name": "Bad"}]}, "bind": only}

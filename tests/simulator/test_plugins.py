@@ -1,5 +1,4 @@
-"""Rules of single plugins that are easily got wrong (the recorded answers under tests/conformance hold the
-rest)."""
+"""Rules of single plugins with edge cases (the recorded results under tests/conformance cover the others)."""
 
 from typing import Any
 
@@ -50,7 +49,7 @@ def test_the_first_untolerated_taint_in_the_nodes_order_is_named() -> None:
     assert reasons(made) == {"n": ["node(s) had untolerated taint {b: 1}"]}
 
 
-def test_a_shortage_beyond_the_whole_node_makes_the_node_hopeless_whatever_else_is_short() -> None:
+def test_a_request_above_the_allocatable_makes_the_node_unresolvable_with_any_other_shortage() -> None:
     full = a_pod("full", "3", nodeName="busy")
     cluster = a_cluster([a_node("busy"), a_node("small", "1", pods="0"), a_node("crowded", pods="1")], [full])
     cluster.add_pod(Pod.parse(a_pod("other", nodeName="crowded")))
@@ -203,7 +202,7 @@ def test_a_plugin_without_its_earlier_half_fails_the_attempt_with_upstreams_word
     )
 
 
-def test_a_pod_may_ask_for_more_resources_than_a_table_of_combinations_holds() -> None:
+def test_a_pod_may_request_more_resources_than_a_table_of_combinations_has() -> None:
     resources = {f"example.com/r{i}": "1" for i in range(14)}
     node, other = a_node("n"), a_node("other")
     node["status"]["allocatable"] |= resources

@@ -1,4 +1,4 @@
-"""The indices that follow pods: whatever comes and goes, they say what counting afresh would say."""
+"""The indices of pods equal a new count after any history."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ queries = st.builds(
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[tuple[str, Any]]:
-    """Nodes and pods coming, changing and going, with questions in between."""
+    """Nodes and pods that are added, changed and deleted, with reads in between."""
     steps: list[tuple[str, Any]] = []
     for i in range(draw(st.integers(1, 25))):
         name = draw(st.sampled_from(["n0", "n1", "n2"]))
@@ -148,7 +148,9 @@ def test_an_index_made_late_knows_the_pods_that_were_there_before() -> None:
 
 
 @given(st.lists(st.builds(label_selector, selectors.filter(lambda s: s is not None)), max_size=6), labels)
-def test_a_selector_index_misses_no_selector_that_matches(found: list[Selector], own: dict[str, str]) -> None:
+def test_a_selector_index_finds_every_selector_that_matches(
+    found: list[Selector], own: dict[str, str]
+) -> None:
     table: SelectorIndex[int] = SelectorIndex()
     for i, selector in enumerate(found):
         table.add(selector, i)

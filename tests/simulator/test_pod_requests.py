@@ -87,7 +87,7 @@ def test_defaults_fill_only_what_pod_level_requests_leave_at_zero_on_a_node_and_
         ("example.com/", False, False),
     ],
 )
-def test_resources_are_told_apart_by_their_names(name: str, extended: bool, scalar: bool) -> None:
+def test_resources_are_classified_by_their_names(name: str, extended: bool, scalar: bool) -> None:
     assert is_extended_resource(name) is extended
     assert is_scalar_resource(name) is scalar
 

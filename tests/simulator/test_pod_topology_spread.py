@@ -166,7 +166,8 @@ class Reference:
 
 
 def verdicts(cluster: Cluster, pod: Pod, node: str = "", changes: Any = ()) -> dict[str, str]:
-    """What the plugin says of each node, or of the one where pods are supposed to come (1) or go (-1)."""
+    """The plugin's verdict on each node, or on the node to which supposed pods are added (1) or from which
+    they are removed (-1)."""
     state, batch = fresh_state(cluster), NodeBatch(cluster)
     status = PLUGIN.pre_filter(state, pod, batch)
     if isinstance(status, Status):
@@ -307,7 +308,7 @@ def test_by_default_an_absent_zone_counts_as_an_empty_one() -> None:
     assert raw_scores(cluster, labelled("new", X)) == [rounded(2 + by_zone), rounded(math.log(5) + 2), 6]
 
 
-def test_the_emptiest_domain_is_found_anew_when_pods_are_supposed_there() -> None:
+def test_the_domain_with_fewest_pods_is_computed_again_with_supposed_pods() -> None:
     pod = labelled("new", X)
     hard = {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "DoNotSchedule"}
     pod["spec"]["topologySpreadConstraints"] = [{**hard, "labelSelector": {"matchLabels": X}}]
@@ -330,7 +331,7 @@ def test_of_several_failed_constraints_the_first_is_named() -> None:
     assert verdicts(cluster, Pod.parse(zones_first))["node-3"] == NO_KEY
 
 
-def test_by_hostname_a_node_scores_what_it_holds_even_where_policies_leave_it_out() -> None:
+def test_by_hostname_a_node_scores_its_pods_even_if_policies_exclude_it() -> None:
     pod = labelled("new", X)
     soft = {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway"}
     pod["spec"]["topologySpreadConstraints"] = [{**soft, "labelSelector": {"matchLabels": X}}]

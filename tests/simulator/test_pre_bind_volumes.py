@@ -1,4 +1,4 @@
-"""PreBind of the VolumeBinding plugin: what it writes, what it waits for, and how that ends."""
+"""PreBind of the VolumeBinding plugin: its writes, what it waits for, and how the wait ends."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from simulator.objects.volumes import SELECTED_NODE
 from simulator.plugins.gang import GROUP, SIZE
 from simulator.simulation import Options
 from tests.simulator.controllers.storage import claim, storage_class, user, volume
-from tests.simulator.controllers.workloads import heir
+from tests.simulator.controllers.workloads import new_leader
 from tests.simulator.lab import Lab, node, pod
 
 PVCS, PVS = "persistentvolumeclaims", "persistentvolumes"
@@ -56,11 +56,11 @@ def elsewhere(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
 
 
-def test_a_pod_is_bound_only_when_its_claim_is_and_others_go_on_meanwhile() -> None:
+def test_a_pod_is_bound_after_its_claim_and_other_pods_are_scheduled_meanwhile() -> None:
     lab = waiting(30)
     assert annotations(lab)[SELECTED_NODE] == "n1"
-    [told] = lab.of(trace.VolumesAwaited)
-    assert (told.pod, told.node, told.claims) == ("default/user", "n1", ["default/data"])
+    [awaited] = lab.of(trace.VolumesAwaited)
+    assert (awaited.pod, awaited.node, awaited.claims) == ("default/user", "n1", ["default/data"])
     assert lab.lane("user") == "inFlight"
     lab.create(pod("other"))
     lab.run(2)
@@ -139,7 +139,7 @@ def test_what_happens_to_its_claim_its_node_or_itself_ends_the_wait() -> None:
     ]
 
 
-def test_a_provisioner_that_gives_up_has_the_pod_scheduled_anew() -> None:
+def test_a_pod_is_scheduled_again_after_its_provisioner_gave_up() -> None:
     lab = waiting(30)
     lab.create(node("bigger", cpu="64"))
     lab.update("nodes", "n1", lambda m: {**m, "spec": {**m["spec"], "unschedulable": True}})
@@ -149,7 +149,7 @@ def test_a_provisioner_that_gives_up_has_the_pod_scheduled_anew() -> None:
     assert annotations(lab)[SELECTED_NODE] == "bigger"
 
 
-def test_a_volume_that_is_assumed_is_not_given_away_twice() -> None:
+def test_an_assumed_volume_is_not_bound_to_another_claim() -> None:
     gang = {"profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Gang"}]}}}]}
     lab = Lab(Options(config=gang))
     lab.create(node("n1"), local_class(), volume("disk", "5Gi", storageClassName="local"))
@@ -166,7 +166,7 @@ def test_a_volume_that_is_assumed_is_not_given_away_twice() -> None:
     assert lab.lane("second") == "unschedulable"
     lab.delete_pod("first")
     lab.run(400)
-    assert lab.node_of("second") == "n1", "what was assumed is given back"
+    assert lab.node_of("second") == "n1", "the assumed volume is free again"
 
 
 def test_a_volume_that_somebody_else_takes_before_pre_bind_fails_the_binding() -> None:
@@ -217,15 +217,15 @@ def test_a_reset_volume_and_one_out_of_reach_end_the_wait() -> None:
     ]
 
 
-def test_a_successor_takes_the_wait_up_where_the_claim_says() -> None:
-    lab = heir(waiting(30))
+def test_a_new_leader_continues_the_wait_from_the_state_of_the_claim() -> None:
+    lab = new_leader(waiting(30))
     lab.create(node("bigger", cpu="64"))
     lab.run(60)
     assert lab.node_of("user") == "n1"
     assert lab.pod("user")["status"]["phase"] == "Running"
 
 
-def test_steps_by_extension_point_tell_the_same_story() -> None:
+def test_steps_by_extension_point_give_the_same_trace() -> None:
     def story(*, by_point: bool) -> list[trace.Event]:
         lab = Lab(by_point=by_point)
         lab.create(node("n1"), slow_class(5), claim(storageClassName="slow"), user())

@@ -228,7 +228,7 @@ def test_a_plugin_of_ones_own_evicts_the_pods_that_it_rejects_for(
     assert [(c.node, [v.pod for v in c.victims]) for c in found.candidates] == [("n0", ["default/a"])]
 
 
-def test_the_ladder_decides_rule_by_rule() -> None:
+def test_candidates_are_compared_rule_by_rule() -> None:
     def a_candidate(row: int, *victims: tuple[int, int], violating: int = 0) -> Any:
         pods = [Pod.parse(bound(f"p{row}-{i}", "1", p, started=s)) for i, (p, s) in enumerate(victims)]
         pods.sort(key=importance_key)
@@ -260,7 +260,7 @@ def test_candidates_of_different_widths_are_joined() -> None:
     assert both.pdb_violations().tolist() == [0, 1]
 
 
-def test_a_budget_is_drawn_down_in_order_and_forgets_pods_already_being_disrupted() -> None:
+def test_a_budget_is_used_up_in_order_and_ignores_pods_already_being_disrupted() -> None:
     cluster = a_cluster([])
     pods = [Pod.parse(bound(f"p{i}", "1", 9 - i, labels={"app": "x"})) for i in range(3)]
     unlabelled = Pod.parse(bound("plain", "1", 0))

@@ -1,4 +1,4 @@
-"""Preemption that does not go to plan."""
+"""Preemptions after which something unexpected happens."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def high(name: str, cpu: str, priority: str = "high", **spec: Any) -> Manifest:
 
 
 def room() -> Lab:
-    """Two nodes, each filled by one pod; urgent has the one of low priority, on n1, told to go."""
+    """Two nodes, each filled by one pod. The pod urgent has preempted the pod of low priority on n1."""
     lab = Lab()
     lab.create(node("n1"), priority_class("high", 1000), priority_class("highest", 2000))
     lab.create(pod("victim", "4", terminationGracePeriodSeconds=GRACE))
@@ -58,22 +58,24 @@ def test_another_node_frees_first_and_the_preemptor_goes_there() -> None:
     lab.delete("pods", "default/tenant")
     lab.run(3)
     assert lab.node_of("urgent") == "n2"
-    assert lab.exists("victim"), "its grace period lasts, though it goes for nothing"
+    assert lab.exists("victim"), "its grace period lasts, though its deletion has become unnecessary"
     assert lab.pod("victim")["metadata"].get("deletionTimestamp")
     lab.run(GRACE)
     assert not lab.exists("victim")
     lab.create(pod("successor", "4"))
     lab.run(2)
-    assert lab.node_of("successor") == "n1", "nobody has a claim on the room any more"
+    assert lab.node_of("successor") == "n1", "no pod is nominated to the node any more"
 
 
-def test_a_higher_pod_takes_the_room_and_the_preemptor_waits_without_a_nomination() -> None:
+def test_a_pod_of_higher_priority_takes_the_resources_and_the_preemptor_loses_its_nomination() -> None:
     lab = room()
     lab.run(5)
     lab.create(high("boss", "4", "highest"))
     lab.run(2)
-    assert nominations(lab)[1:] == [("boss", "n1", ["victim"])], "the room that is being made will do"
-    assert [event.pod for event in lab.of(trace.VictimDeleted)] == ["default/victim"], "told once"
+    assert nominations(lab)[1:] == [("boss", "n1", ["victim"])], "the resources that are being freed suffice"
+    assert [event.pod for event in lab.of(trace.VictimDeleted)] == ["default/victim"], (
+        "the victim is deleted once"
+    )
     assert events(lab, "victim") == ["Scheduled", "Preempted"]
     lab.run(GRACE)
     assert lab.node_of("boss") == "n1"
@@ -104,7 +106,7 @@ def test_the_preemptor_is_deleted_while_its_victims_terminate() -> None:
     lab.run(1)
     lab.delete_pod("urgent")
     lab.run(1)
-    assert lab.exists("victim"), "who was told to go goes"
+    assert lab.exists("victim"), "a victim that was deleted terminates"
     assert lab.lane("waiting") in ("unschedulable", "backoffQ")
     lab.run(GRACE)
     assert not lab.exists("victim")
@@ -113,7 +115,7 @@ def test_the_preemptor_is_deleted_while_its_victims_terminate() -> None:
     assert nominations(lab) == [("urgent", "n1", ["victim"])]
 
 
-def test_while_its_victim_takes_its_time_the_preemptor_may_not_preempt_again() -> None:
+def test_the_preemptor_does_not_preempt_again_while_its_victim_terminates() -> None:
     lab = Lab()
     lab.create(node("n1"), priority_class("high", 1000))
     lab.create(pod("slow", "4", terminationGracePeriodSeconds=600))
@@ -161,7 +163,7 @@ def test_a_victim_that_waits_on_permit_is_sent_back_and_not_deleted() -> None:
     assert "Preempted" in events(lab, "held")
 
 
-def test_pods_of_lower_priority_that_hoped_for_the_room_are_told_to_look_elsewhere() -> None:
+def test_nominations_of_pods_of_lower_priority_to_the_node_are_cleared() -> None:
     lab = Lab()
     lab.create(node("n1"), priority_class("middle", 500), priority_class("high", 1000))
     lab.create(*(pod(f"low-{i}", "2", terminationGracePeriodSeconds=GRACE) for i in range(2)))

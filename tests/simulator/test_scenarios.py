@@ -1,4 +1,4 @@
-"""Each bundled scenario tells the story that its summary promises."""
+"""Each bundled scenario shows what its summary says."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -43,7 +43,7 @@ def test_online_pods_evict_batch_pods_within_seconds_and_again_later() -> None:
     assert all(bound[n.pod] == n.node for n in nominations[:3]), "a preemptor gets the room it made"
 
 
-def test_the_big_pod_of_low_priority_starves() -> None:
+def test_the_large_pod_of_low_priority_starves() -> None:
     trace = play("priority-starvation", 600)
     assert not [event for event in of(Bound, trace) if event.pod == "default/archive"]
     assert [event for event in of(Unschedulable, trace) if event.pod == "default/archive"]

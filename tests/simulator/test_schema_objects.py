@@ -1,4 +1,4 @@
-"""Whatever fits the API's schemas: it is refused with a Status, or no component fails on it.
+"""Any object that fits the API's schemas is refused with a Status, or no component fails on it.
 
 The long form: ``OBJECTS=5000 pytest tests/simulator/test_schema_objects.py``."""
 
@@ -73,7 +73,7 @@ CLUSTER: list[Manifest] = [
         "volumeBindingMode": "WaitForFirstConsumer",
     },
 ]
-"""One of each workload, all of them at work."""
+"""A cluster with one workload of each kind."""
 
 KEPT = (
     "controllerrevisions.apps",

@@ -1,4 +1,4 @@
-"""Pods on their way through the whole simulated cluster."""
+"""Pods in the whole simulated cluster, from creation to their end."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -87,7 +87,7 @@ def test_a_preemptor_is_bound_when_its_victims_have_ended_in_their_own_time() ->
     assert [event.outcome for event in lab.decisions[-2:]] == ["preempting", "scheduled"]
 
 
-def test_room_freed_by_victims_is_kept_for_the_preemptor() -> None:
+def test_resources_freed_by_victims_are_reserved_for_the_preemptor() -> None:
     lab = preemption().run(1)
     lab.create(pod("latecomer", cpu="2"))
     lab.run(30)
@@ -106,7 +106,7 @@ def test_a_higher_preemptor_takes_the_nomination_of_a_lower_one_away() -> None:
     assert "nominatedNodeName" not in lab.pod("urgent")["status"]
 
 
-def test_a_preemptor_that_is_deleted_leaves_the_room_to_others() -> None:
+def test_resources_freed_for_a_deleted_preemptor_are_available_to_other_pods() -> None:
     lab = preemption().run(1)
     lab.create(pod("waiting", cpu="1"))
     lab.run(1)
@@ -141,7 +141,7 @@ def test_a_gated_pod_is_not_tried_until_its_gate_is_lifted() -> None:
     assert lab.node_of("gated") == "n1"
 
 
-def test_what_nobody_woke_is_tried_again_after_five_minutes() -> None:
+def test_a_pod_that_no_event_moved_is_tried_again_after_five_minutes() -> None:
     lab = Lab()
     lab.create(node("n1", cpu="1"), pod("big", cpu="3"))
     lab.run(299)
@@ -176,7 +176,7 @@ class Broken(NodeName):
         return super().filter(state, pod, nodes)
 
 
-def test_a_plugin_that_breaks_down_costs_one_attempt_and_not_the_loop() -> None:
+def test_a_plugin_that_raises_fails_one_attempt_and_not_the_loop() -> None:
     lab = Lab(plugins={**IN_TREE, "NodeName": Broken})
     lab.create(node("n1"), pod("unlucky"), pod("lucky"))
     lab.run(0.5)
@@ -191,7 +191,7 @@ def test_a_plugin_that_breaks_down_costs_one_attempt_and_not_the_loop() -> None:
 
 
 class Grudging(MemoryApi):
-    """Refuses the first binding, as when somebody else was quicker or the pod is gone."""
+    """Refuses the first binding, as after a conflicting write or a deletion of the pod."""
 
     def __init__(self, reason: Any) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class Grudging(MemoryApi):
         return super().commit(changes)
 
 
-def test_a_binding_that_meets_a_newer_version_of_the_pod_is_done_upon_that() -> None:
+def test_a_binding_is_repeated_on_a_newer_version_of_the_pod() -> None:
     lab = Lab(api=Grudging("Conflict"))
     lab.create(node("n1"), pod("web"))
     lab.run(5)
@@ -262,8 +262,8 @@ def test_the_same_inputs_give_the_same_trace_byte_for_byte() -> None:
     assert len(first) > 10_000
 
 
-def test_a_successor_finds_everything_in_the_api_server() -> None:
-    """A worker that takes over knows nothing but what is stored, and goes on from there."""
+def test_a_new_leader_restores_its_state_from_the_api_server() -> None:
+    """A new leader has only what is stored, and continues from there."""
     lab = Lab(PACE)
     lab.create(priority_class("high", 1000), node("n1", cpu="2"))
     lab.create(pod("low", cpu="2", terminationGracePeriodSeconds=4))
@@ -271,15 +271,15 @@ def test_a_successor_finds_everything_in_the_api_server() -> None:
     lab.create(pod("urgent", cpu="2", priorityClassName="high"))
     lab.run(1)
     assert lab.pod("urgent")["status"]["nominatedNodeName"] == "n1"
-    heir = Lab(PACE, api=lab.api, now=lab.now)
-    heir.run(10)
-    assert heir.node_of("urgent") == "n1"
-    assert not heir.exists("low")
-    assert [event.outcome for event in heir.decisions] == ["unschedulable", "scheduled"]
+    new_leader = Lab(PACE, api=lab.api, now=lab.now)
+    new_leader.run(10)
+    assert new_leader.node_of("urgent") == "n1"
+    assert not new_leader.exists("low")
+    assert [event.outcome for event in new_leader.decisions] == ["unschedulable", "scheduled"]
 
 
-def test_time_is_told_by_the_work_and_not_by_the_calls() -> None:
-    """However late a step is called, what it does happened when it was due."""
+def test_trace_events_have_the_time_at_which_work_was_due_and_not_that_of_the_call() -> None:
+    """The trace events of a step that is called late have the time at which its work was due."""
     lab = Lab(PACE)
     lab.create(node("n1"), *(pod(f"p{i}") for i in range(3)))
     lab.run(0)
@@ -289,7 +289,7 @@ def test_time_is_told_by_the_work_and_not_by_the_calls() -> None:
     assert [lab.seconds(event) for event in lab.of(trace.PodStarted)] == [1.5, 2, 2.5]
 
 
-def test_a_change_from_outside_is_taken_in_before_what_was_due_earlier_which_then_runs_late() -> None:
+def test_a_change_from_outside_is_observed_before_earlier_work_which_then_runs_late() -> None:
     lab = Lab()
     lab.create(node("n1", cpu="1"), pod("first", annotations={"schedviz/run-seconds": "5"}))
     lab.run(2)

@@ -1,4 +1,5 @@
-"""Steps by extension point and by cycle, and runs until a condition: the same things happen as without."""
+"""Steps by extension point and by cycle, and runs until a condition: the trace is the same as without
+steps."""
 
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def test_running_by_points_gives_the_same_trace_and_the_same_writes(name: str) -
 
 
 def stride(lab: Lab, unit: Unit) -> str:
-    """Take one step; the point before which the simulation stands then."""
+    """Take one step. Returns the point before which the simulation is then stopped."""
     step = Stride(lab.simulation, unit, lab.now)
     while (at := step.next()) is not None:
         lab.now = max(lab.now, at)
@@ -79,7 +80,7 @@ def test_a_pod_goes_from_point_to_point_and_is_bound_by_the_step_that_owns_it(pa
     assert [event.pod for event in lab.of(CycleStarted)] == ["default/first", "default/second"]
 
 
-def test_between_two_points_it_is_seen_what_is_known_so_far() -> None:
+def test_between_two_points_the_unfinished_decision_is_available() -> None:
     lab = two_pods()
     known = {}
     while (point := stride(lab, "point")) != "Reserve":
@@ -100,7 +101,7 @@ def test_between_two_points_it_is_seen_what_is_known_so_far() -> None:
     assert lab.decisions[-1].selected
 
 
-def test_victims_are_told_to_go_by_the_step_of_post_filter() -> None:
+def test_the_step_of_post_filter_deletes_the_victims() -> None:
     lab = Lab()
     lab.create(node("n1"), priority_class("high", 1000), pod("low", cpu="4"))
     lab.run(1)
@@ -157,7 +158,7 @@ def test_a_step_by_event_finishes_a_cycle_that_stands_at_a_point() -> None:
     assert not lab.node_of("second")
 
 
-def test_time_moves_to_what_is_due_but_not_for_ever() -> None:
+def test_time_moves_to_the_next_due_work_within_a_bound() -> None:
     lab = Lab()
     lab.create(node("n1", cpu="1"), pod("waits", cpu="4"))
     stride(lab, "cycle")
@@ -203,7 +204,7 @@ def bound(lab: Lab) -> list[str]:
     return [event.pod for event in lab.of(Bound)]
 
 
-def test_a_run_stops_where_it_was_asked_to() -> None:
+def test_a_run_stops_when_its_condition_holds() -> None:
     lab = two_pods()
     lab.create(pod("gated", schedulingGates=[{"name": "not-yet"}]))
     run_until(lab, "bound default/first")
@@ -253,7 +254,7 @@ def test_a_condition_that_is_none_is_refused(text: str) -> None:
         Until(text)
 
 
-def test_a_step_to_the_next_decision_stops_where_something_is_to_be_decided() -> None:
+def test_a_step_to_the_next_decision_stops_before_each_deciding_point() -> None:
     lab = Lab(Options())
     lab.create(priority_class("high", 100), node("n1"), node("n2"), pod("first"))
     assert [stride(lab, "decision") for _ in range(4)] == ["PreFilter", "PreScore", "Reserve", ""]

@@ -1,5 +1,5 @@
-"""VolumeBinding over columns, held against the obvious way: one node at a time, one claim after the other, as
-upstream's binder goes."""
+"""VolumeBinding over columns, compared with a reference that, like upstream's binder, checks one node and one
+claim after the other."""
 
 from typing import Any, NamedTuple
 
@@ -175,7 +175,7 @@ def conflicts_on(
     topology: Place,
     capacities: list[tuple[Place, int]],
 ) -> int:
-    """FindPodVolumes, word for word."""
+    """FindPodVolumes, step by step."""
     found = 0
     by_name = {v.name: v for v in volumes}
     for claim in (c for c in claims if c.bound):
@@ -235,7 +235,7 @@ def once_reserved(volumes: list[Volume]) -> list[Volume]:
 
 
 @given(VOLUMES.map(once_reserved), CLAIMS, PLACES, CAPACITIES)
-def test_every_node_gets_the_verdict_of_the_obvious_way(
+def test_every_node_gets_the_verdict_of_the_reference(
     volumes: list[Volume], claims: list[Claim], topology: Place, capacities: list[tuple[Place, int]]
 ) -> None:
     cluster = cluster_of(volumes, claims, topology, capacities)

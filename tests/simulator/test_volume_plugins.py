@@ -1,5 +1,5 @@
-"""The four volume plugins' edges, each as a small cluster that is decided whole. The recorded answers of the
-real scheduler (tests/conformance) hold the rest."""
+"""Edge cases of the four volume plugins, each as an attempt in a small cluster. The recorded results of the
+real scheduler (tests/conformance) cover the others."""
 
 from typing import Any
 
@@ -103,7 +103,7 @@ def decided(pending: Manifest, config: Manifest | None = None, **objects: list[M
 
 
 def reasons(answer: Manifest) -> dict[str, list[str] | None]:
-    """Per node why not, None = the pod can go there."""
+    """Node -> the reason for which it was rejected, None = the pod fits."""
     return {name: status and status["reasons"] for name, status in answer["filter"].items()}
 
 
@@ -445,10 +445,11 @@ def verdicts(cluster: Cluster, pending: Pod) -> list[str]:
 
 @settings(deadline=None)
 @given(STEPS, st.lists(st.sampled_from(SOURCES), min_size=1, max_size=3))
-def test_what_is_kept_up_to_date_says_the_same_as_a_cluster_built_anew(
+def test_an_updated_cluster_gives_the_verdicts_of_a_new_cluster(
     steps: list[tuple[int, str, list[Any]]], wanted: list[Any]
 ) -> None:
-    """Pods come, move and go in any order; on the way the plugins are asked, so that they keep something."""
+    """Pods are added, moved and deleted in any order. The plugins run in between, so that they cache
+    something."""
     pods: dict[str, Pod] = {}
     kept = build(pods)
     pending = Pod.parse(pod("p", *wanted))

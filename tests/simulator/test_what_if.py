@@ -226,7 +226,7 @@ def test_the_api_server_takes_every_edit_as_it_is() -> None:
     }  # fmt: skip
 
 
-def test_nodes_of_one_fix_are_one_suggestion_and_no_more_kinds_of_it_than_are_read() -> None:
+def test_nodes_with_the_same_fix_share_a_suggestion_and_the_number_of_suggestions_is_bounded() -> None:
     cordoned = [node(f"n{i}", unschedulable=True) for i in range(30)]
     found = asked(cordoned, pod("p", "1"))
     [said] = by_kind(found, "uncordon")
@@ -238,7 +238,7 @@ def test_nodes_of_one_fix_are_one_suggestion_and_no_more_kinds_of_it_than_are_re
     ]
 
 
-def test_what_more_than_one_thing_would_take_is_said_of_the_nodes_that_lack_least() -> None:
+def test_combined_changes_are_suggested_for_the_nodes_that_lack_least() -> None:
     taints = [{"key": "k", "value": v, "effect": "NoSchedule"} for v in "ab"]
     objects = [node("far", "1", taints=taints, unschedulable=True), node("near", "1500m", unschedulable=True)]
     found = asked(objects, pod("p", "4", nodeSelector={"gpu": "yes"}))
@@ -257,7 +257,7 @@ def test_what_more_than_one_thing_would_take_is_said_of_the_nodes_that_lack_leas
     ]
 
 
-def test_a_search_that_is_stopped_leaves_everything_as_it_was() -> None:
+def test_a_stopped_search_changes_nothing() -> None:
     objects = [*random_cluster(Random(3), 9, ROOMY)]
     question = random_pending_pod(Random(4), "question", ROOMY)
     situation = Situation.read(of(objects), question, FRAMEWORKS)

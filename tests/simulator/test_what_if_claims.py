@@ -190,7 +190,7 @@ def check(objects: Objects, question: Manifest) -> list[str]:
     return [said.kind for said in found.suggestions]
 
 
-def test_each_suggestion_for_random_claims_does_what_it_said() -> None:
+def test_each_suggestion_for_random_claims_has_its_predicted_result() -> None:
     seen: Counter[str] = Counter()
     for number in range(150):
         random = Random(f"claims/{number}")

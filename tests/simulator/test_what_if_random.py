@@ -1,5 +1,5 @@
-"""Each suggestion does what it says: on a cluster built anew from manifests with its edits made, the
-scheduler's own attempt comes to the same. What is tried one by one here is found there."""
+"""Each suggestion has its predicted result: on a new cluster made from the edited manifests, the scheduler's
+attempt has the same outcome. A search that tries each change finds nothing else."""
 
 import copy
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from tests.simulator.questions import (
 )
 
 
-def test_each_suggestion_applied_does_what_it_said_and_a_smaller_cut_does_not_do() -> None:
+def test_each_applied_suggestion_has_its_predicted_result_and_a_smaller_one_does_not_suffice() -> None:
     seen: dict[str, int] = {}
     for objects, pod in questions(100, 7, seed=1, mixture=ROOMY):
         found = asked(objects, pod)

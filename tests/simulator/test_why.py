@@ -89,7 +89,7 @@ def test_two_nodes_are_set_side_by_side_by_what_each_plugin_gave_them() -> None:
         compare_nodes(decision, "elsewhere")
 
 
-def test_a_victim_hears_who_evicted_it_by_which_rule_and_what_would_have_saved_it() -> None:
+def test_an_evicted_pod_gets_its_preemptor_the_rule_and_the_changes_that_would_have_prevented_it() -> None:
     objects = [
         node("n", "4"),
         pod(

@@ -14,7 +14,7 @@ from simulator.apiserver.status import Invalid
 from simulator.kernel.go_durations import parse_go_duration
 from simulator.objects import cron
 from simulator.objects.timestamps import micros, timestamp
-from tests.simulator.controllers.workloads import heir, names, status, template
+from tests.simulator.controllers.workloads import names, new_leader, status, template
 from tests.simulator.lab import START, Lab, node
 
 CRON_JOBS, JOBS = "cronjobs.batch", "jobs.batch"
@@ -43,7 +43,7 @@ def begun(manifest: Manifest) -> Lab:
 
 
 def jobs(lab: Lab) -> list[int]:
-    """The minutes, since the start, of the Jobs that there are."""
+    """The minutes since the start at which the existing Jobs were scheduled."""
     return [int(key.rpartition("-")[2]) - MINUTE for key in lab.api.objects.get(JOBS, {})]
 
 
@@ -89,10 +89,10 @@ def test_a_job_comes_at_each_time_and_only_the_last_ones_are_kept() -> None:
 
 
 @pytest.mark.parametrize(("policy", "expected"), [("Allow", [1, 2, 3]), ("Forbid", [1, 2]), ("Replace", [3])])
-def test_what_happens_where_the_last_job_still_runs_is_a_matter_of_policy(
+def test_the_concurrency_policy_decides_what_happens_while_the_last_job_runs(
     policy: str, expected: list[int]
 ) -> None:
-    """What was forbidden is made up for as soon as the Job before is over."""
+    """A forbidden Job is created as soon as the previous Job is over."""
     lab = begun(cron_job("* * * * *", runs=90, concurrencyPolicy=policy))
     lab.run(200)
     assert jobs(lab) == expected
@@ -107,16 +107,16 @@ def test_failed_jobs_have_a_limit_of_their_own_and_a_suspended_schedule_makes_no
     assert jobs(lab) == [5]
 
 
-def test_a_successor_makes_up_for_the_latest_of_the_times_missed_unless_it_is_too_late() -> None:
+def test_a_new_leader_creates_the_job_of_the_latest_missed_time_before_its_deadline() -> None:
     for deadline, expected in ((None, [5, 30]), (60, [5])):
         spec: dict[str, Any] = {} if deadline is None else {"startingDeadlineSeconds": deadline}
         lab = begun(cron_job(**spec))
         lab.run(301)
         lab.now += 27 * 60 * SECOND
-        assert jobs(heir(lab).run(20)) == expected
+        assert jobs(new_leader(lab).run(20)) == expected
 
 
-def test_a_schedule_that_nobody_can_read_is_refused_with_the_reason() -> None:
+def test_a_schedule_that_cannot_be_parsed_is_refused_with_the_reason() -> None:
     with pytest.raises(Invalid, match=r"spec\.schedule.*end of range \(61\) above maximum \(59\): 61"):
         begun(cron_job("61 * * * *"))
 
@@ -146,7 +146,7 @@ def test_schedules_name_their_times(schedule: str, expected: list[str]) -> None:
     assert found == expected
 
 
-def test_a_day_that_never_comes_is_never_due_and_zones_have_their_own_hours() -> None:
+def test_a_schedule_of_an_impossible_day_is_never_due_and_time_zones_count() -> None:
     assert cron.parse_schedule("0 0 30 feb *").after(START) is None
     leap = cron.parse_schedule("0 0 29 feb *").after(START)
     assert leap == int(datetime.datetime(2028, 2, 29, tzinfo=datetime.UTC).timestamp()) * SECOND
@@ -183,7 +183,7 @@ def test_a_wrong_schedule_has_the_message_of_upstream(text: str, problem: str) -
 
 @pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
-def test_a_time_at_the_end_of_the_calendar_harms_nothing(last: str, zone: str) -> None:
+def test_a_time_at_the_end_of_the_calendar_causes_no_error(last: str, zone: str) -> None:
     found = cron.parse_schedule("* * * * *").after(micros(last), ZoneInfo(zone))
     assert found is None or timestamp(found) > last
 

@@ -1,4 +1,4 @@
-"""DaemonSets: a pod on every node that will have it."""
+"""DaemonSets: a pod on every eligible node."""
 
 import copy
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from simulator.api import Manifest
 from simulator.apiserver.status import Invalid
-from tests.simulator.controllers.workloads import heir, names, pods, status, workload
+from tests.simulator.controllers.workloads import names, new_leader, pods, status, workload
 from tests.simulator.lab import Lab, node, pod, priority_class
 
 SETS = "daemonsets.apps"
@@ -41,7 +41,7 @@ def test_every_node_gets_a_pod_through_the_scheduler_whenever_it_comes() -> None
     assert (found["desiredNumberScheduled"], found["numberReady"], found["numberMisscheduled"]) == (3, 3, 0)
 
 
-def test_taints_and_selectors_say_where_and_a_cordon_does_not_matter() -> None:
+def test_taints_and_selectors_choose_the_nodes_and_a_cordon_has_no_effect() -> None:
     lab = Lab()
     taint = {"key": "team", "value": "b", "effect": "NoSchedule"}
     arm = node("arm")
@@ -56,7 +56,7 @@ def test_taints_and_selectors_say_where_and_a_cordon_does_not_matter() -> None:
     assert where(lab) == ["arm", "arm", "closed"]
 
 
-def test_a_daemon_without_room_waits_for_its_own_node_and_may_preempt_there() -> None:
+def test_a_daemon_pod_without_resources_waits_for_its_own_node_and_may_preempt_there() -> None:
     lab = Lab()
     lab.create(priority_class("high", 1000), node("a", cpu="1"), node("b", cpu="4"))
     lab.create(pod("big", cpu="1", nodeName="a", terminationGracePeriodSeconds=1))
@@ -92,14 +92,14 @@ def test_a_surge_puts_the_new_pod_beside_the_old_one_until_it_is_available() -> 
     for _ in range(200):
         lab.run(0.5)
         ready = [p for p in pods(lab) if p["status"]["conditions"][-1]["status"] == "True"]
-        assert {p["spec"]["nodeName"] for p in ready} == {"a", "b", "c"}, "no node is ever without"
+        assert {p["spec"]["nodeName"] for p in ready} == {"a", "b", "c"}, "no node is ever without the pod"
         most = max(most, len(where(lab)))
     assert most == 4
     assert {made["spec"]["containers"][0]["image"] for made in pods(lab)} == {"app:2"}
     assert where(lab) == ["a", "b", "c"]
 
 
-def test_it_either_surges_or_does_without() -> None:
+def test_max_surge_and_max_unavailable_exclude_each_other() -> None:
     both = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}
     with pytest.raises(Invalid, match=r"maxSurge: .* may not be set when maxUnavailable is non-zero"):
         Lab().create(workload("DaemonSet", updateStrategy=both))
@@ -124,16 +124,16 @@ def test_a_daemon_that_fails_is_replaced_and_nothing_is_left_of_a_deleted_set() 
     assert not lab.api.objects["controllerrevisions.apps"]
 
 
-def test_a_successor_finds_everything_in_order() -> None:
+def test_a_new_leader_writes_nothing_when_everything_is_in_order() -> None:
     lab = Lab()
     lab.create(node("a"), node("b"), workload("DaemonSet"))
     lab.run(5)
     version = lab.api.version
-    heir(lab).run(60)
+    new_leader(lab).run(60)
     assert lab.api.version == version
 
 
-def test_one_whose_template_names_a_node_runs_there_only() -> None:
+def test_a_daemon_set_whose_template_names_a_node_runs_there_only() -> None:
     lab = Lab()
     lab.create(node("a"), node("b"), workload("DaemonSet", pod={"nodeName": "b"}))
     lab.run(5)

@@ -1,4 +1,4 @@
-"""Deployments: from one revision to the next, and what is kept on the way."""
+"""Deployments: rollouts from one revision to the next, and which pods are kept meanwhile."""
 
 import copy
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
-from tests.simulator.controllers.workloads import heir, names, pods, scaled, status, workload
+from tests.simulator.controllers.workloads import names, new_leader, pods, scaled, status, workload
 from tests.simulator.lab import Lab, node
 
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
@@ -29,7 +29,7 @@ def image(version: str) -> Any:
 
 
 def too_big(manifest: Manifest) -> Manifest:
-    """The next version, which fits nowhere."""
+    """The next version, whose pods are unschedulable."""
     new: Manifest = image("app:2")(manifest)
     new["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "64"
     return new
@@ -104,7 +104,7 @@ def test_recreate_ends_the_old_pods_before_it_makes_new_ones() -> None:
     assert ready(lab) == 2
 
 
-def test_a_template_that_comes_back_is_its_old_replica_set_under_a_new_revision() -> None:
+def test_an_earlier_template_reuses_its_replica_set_with_a_new_revision() -> None:
     lab = running()
     for version in ("app:2", "app:1"):
         lab.update(DEPLOYMENTS, "default/web", image(version))
@@ -125,7 +125,7 @@ def test_only_so_many_old_revisions_are_kept() -> None:
     assert sets(lab) == {"app:3": 0, "app:4": 1}
 
 
-def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_leaves_enough_of_the_old() -> None:
+def test_a_rollout_without_progress_is_reported_after_its_deadline_and_keeps_old_pods() -> None:
     lab = running(4, progressDeadlineSeconds=60)
     lab.update(DEPLOYMENTS, "default/web", too_big)
     lab.run(50)
@@ -151,7 +151,7 @@ def test_a_paused_deployment_is_scaled_but_not_rolled_out() -> None:
     ("replicas", "shares"),
     [(15, {"app:1": 11, "app:2": 7}), (6, {"app:1": 6, "app:2": 3}), (0, {"app:1": 0, "app:2": 0})],
 )
-def test_scaled_in_the_middle_of_a_rollout_its_revisions_share_in_proportion(
+def test_scaling_during_a_rollout_scales_the_revisions_in_proportion(
     replicas: int, shares: dict[str, int]
 ) -> None:
     """The first is the example of Kubernetes' own documentation."""
@@ -170,7 +170,7 @@ def test_scaled_in_the_middle_of_a_rollout_its_revisions_share_in_proportion(
     assert sum(sets(lab).values()) == (replicas + 3 if replicas else 0)
 
 
-def test_what_belongs_to_a_deleted_deployment_goes_after_it() -> None:
+def test_the_dependents_of_a_deleted_deployment_are_deleted() -> None:
     lab = running()
     lab.delete(DEPLOYMENTS, "default/web")
     lab.run(60)
@@ -179,15 +179,15 @@ def test_what_belongs_to_a_deleted_deployment_goes_after_it() -> None:
     assert lab.of(trace.ObjectsDeleted)[0].reason == "Deployment web is gone"
 
 
-def test_a_rollout_goes_on_under_a_successor_as_if_nothing_had_happened() -> None:
+def test_a_new_leader_continues_a_rollout() -> None:
     alone, handed_over = running(), running()
     for lab in (alone, handed_over):
         lab.update(DEPLOYMENTS, "default/web", image("app:2"))
         lab.run(1.5)
-    second = heir(handed_over)
+    second = new_leader(handed_over)
     for _ in range(20):
         alone.run(2)
-        second = heir(second.run(2))
+        second = new_leader(second.run(2))
     assert sets(alone) == sets(second) == {"app:1": 0, "app:2": 3}
     assert len(names(second, alive=False)) == 3
     version = second.api.version
@@ -195,5 +195,5 @@ def test_a_rollout_goes_on_under_a_successor_as_if_nothing_had_happened() -> Non
     assert second.api.version == version
 
 
-def test_the_same_story_gives_the_same_trace() -> None:
+def test_the_same_operations_give_the_same_trace() -> None:
     assert running(5).trace == running(5).trace

@@ -1,4 +1,4 @@
-"""A node with devices publishes them, and takes them away with it."""
+"""A node with devices publishes them. They are deleted with the node."""
 
 import re
 
@@ -8,7 +8,7 @@ from simulator.api import Manifest
 from simulator.apiserver.status import Invalid
 from simulator.objects.device_notation import DEVICES, DeviceNotationError, parse_devices
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
-from tests.simulator.controllers.workloads import heir
+from tests.simulator.controllers.workloads import new_leader
 from tests.simulator.devices import DRIVER, claim_template, device_class, pod_of_template, resource_slice
 from tests.simulator.lab import Lab, node
 
@@ -86,7 +86,7 @@ def test_a_node_publishes_its_devices_and_pods_get_them() -> None:
     assert lab.pod("a")["spec"]["nodeName"] == "n1"
 
 
-def test_slices_follow_the_annotation_and_go_with_the_node() -> None:
+def test_slices_follow_the_annotation_and_are_deleted_with_the_node() -> None:
     lab = Lab()
     lab.create(with_devices("n1", f"{DRIVER}: 2 x a100; nic.example.com: cx7"))
     lab.create(node("n2"), resource_slice("n2"))
@@ -106,7 +106,7 @@ def test_slices_follow_the_annotation_and_go_with_the_node() -> None:
     assert [each["name"] for each in kept["devices"]] == ["gpu-0", "gpu-1", "gpu-2"]
     assert kept["pool"]["generation"] == 2
     assert len(lab.api.objects[RESOURCE_SLICES]) == 2
-    other = heir(lab)
+    other = new_leader(lab)
     other.delete(RESOURCE_SLICES, name)
     other.run(1)
     assert sum(key.startswith("n1-") for key in other.api.objects[RESOURCE_SLICES]) == 1, "published again"

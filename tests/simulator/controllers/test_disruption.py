@@ -68,14 +68,14 @@ def test_a_budget_counts_the_healthy_pods_that_it_covers(spec: dict[str, Any], d
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "Deployment", "StatefulSet"])
-def test_how_many_pods_there_should_be_is_what_their_owner_asks_for(kind: str) -> None:
+def test_the_expected_number_of_pods_is_that_of_their_owner(kind: str) -> None:
     lab = Lab()
     lab.create(node("n1", cpu="200m"), budget(maxUnavailable=1), owned(kind, 4))
     lab.run(10)
     assert [*figures(lab).values()] == [2, 3, 0, 4], "two have no node, and two is too few already"
 
 
-def test_pods_of_their_own_count_only_for_a_number_that_must_be_there() -> None:
+def test_pods_without_an_owner_count_only_for_min_available() -> None:
     lab = Lab()
     lab.create(node("n1"), budget(maxUnavailable=1), *(shop(f"shop-{i}") for i in range(3)))
     lab.run(5)
@@ -126,7 +126,7 @@ def test_a_budget_without_numbers_allows_no_disruption() -> None:
     assert figures(lab) == {**dict.fromkeys(FIGURES, 0), "currentHealthy": 1}
 
 
-def test_the_pods_of_a_replication_controller_are_as_many_as_it_says() -> None:
+def test_the_expected_number_of_pods_of_a_replication_controller_is_its_replicas() -> None:
     lab = Lab()
     template = {
         "metadata": {"labels": {"app": "shop"}},

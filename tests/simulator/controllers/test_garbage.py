@@ -1,4 +1,4 @@
-"""What becomes of what an object owned, when it is deleted in one of three ways."""
+"""The dependents of a deleted object, by the three ways of deletion."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import find_by_kind
 from simulator.objects.owner_references import owner_references
-from tests.simulator.controllers.workloads import heir, names, pods, workload
+from tests.simulator.controllers.workloads import names, new_leader, pods, workload
 from tests.simulator.lab import Lab, node
 
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
@@ -31,7 +31,7 @@ def delete(lab: Lab, resource: str, key: str, propagation: Propagation | None) -
 
 
 @pytest.mark.parametrize("propagation", [None, "Background"])
-def test_in_the_background_the_owner_goes_first(propagation: Propagation | None) -> None:
+def test_background_deletion_deletes_the_owner_first(propagation: Propagation | None) -> None:
     lab = running()
     delete(lab, DEPLOYMENTS, "default/web", propagation)
     lab.run(0)
@@ -42,22 +42,22 @@ def test_in_the_background_the_owner_goes_first(propagation: Propagation | None)
     assert names(lab, alive=False) == []
 
 
-def test_in_the_foreground_the_owner_waits_for_all_that_it_owns() -> None:
+def test_foreground_deletion_deletes_the_owner_after_its_dependents() -> None:
     lab = running()
     delete(lab, DEPLOYMENTS, "default/web", "Foreground")
     lab.run(1)
     assert [*lab.api.objects[DEPLOYMENTS]] == ["default/web"]
     [replica_set] = lab.api.objects[SETS].values()
     assert replica_set["metadata"]["finalizers"] == ["foregroundDeletion"]
-    assert names(lab) == [], "nobody makes new ones"
-    lab = heir(lab)
+    assert names(lab) == [], "no new ones are created"
+    lab = new_leader(lab)
     lab.run(10)
     assert not lab.api.objects[DEPLOYMENTS]
     assert not lab.api.objects[SETS]
     assert names(lab, alive=False) == []
 
 
-def test_as_orphans_what_it_owned_stays_and_is_adopted_by_the_next_of_its_kind() -> None:
+def test_orphaned_dependents_stay_and_are_adopted_by_the_next_owner() -> None:
     lab = running()
     before = names(lab)
     [replica_set] = lab.api.objects[SETS]
@@ -73,7 +73,7 @@ def test_as_orphans_what_it_owned_stays_and_is_adopted_by_the_next_of_its_kind()
     assert owner_references(lab.api.objects[SETS][replica_set])
 
 
-def test_who_has_another_owner_only_loses_the_one_that_goes() -> None:
+def test_a_dependent_with_another_owner_loses_only_the_deleted_one() -> None:
     lab = running()
     lab.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other"}})
     other = lab.api.objects["configmaps"]["default/other"]["metadata"]["uid"]

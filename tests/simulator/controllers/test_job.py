@@ -1,4 +1,4 @@
-"""Jobs: so many pods that end well, so many at a time."""
+"""Jobs: a number of pods must succeed, and a number run at a time."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from simulator import trace
 from simulator.api import Manifest
 from simulator.apiserver.status import Invalid
 from simulator.kernel.clock import END
-from tests.simulator.controllers.workloads import heir, names, pods, status, template
+from tests.simulator.controllers.workloads import names, new_leader, pods, status, template
 from tests.simulator.lab import START, Lab, node
 
 JOBS = "jobs.batch"
@@ -38,7 +38,7 @@ def conditions(lab: Lab) -> list[tuple[str, str]]:
 
 
 def end(lab: Lab) -> list[tuple[str, str]]:
-    """How it ended: the condition that comes when its last pod is over."""
+    """The condition that the Job gets when its last pod has ended."""
     return conditions(lab)[1:]
 
 
@@ -59,7 +59,7 @@ def test_a_job_runs_its_pods_a_few_at_a_time_until_enough_have_ended_well() -> N
     assert not any(pod["metadata"]["finalizers"] for pod in pods(lab, alive=False))
 
 
-def test_failed_pods_are_followed_by_others_ever_later_until_the_limit() -> None:
+def test_failed_pods_are_replaced_with_growing_backoff_until_the_limit() -> None:
     lab = begun(job(FAILS, backoffLimit=2)).run(300)
     started = [(e.t - START) / 1e6 for e in lab.of(trace.PodStarted)]
     assert started == [1, 17, 43], "6 s of life, and 10 and 20 s of waiting"
@@ -75,7 +75,7 @@ def test_restarts_within_a_pod_count_where_its_policy_is_on_failure() -> None:
     assert names(lab, alive=False) == []
 
 
-def test_a_pod_that_is_deleted_before_its_end_counts_as_failed_and_is_followed() -> None:
+def test_a_pod_that_is_deleted_before_its_end_counts_as_failed_and_is_replaced() -> None:
     lab = begun(job(RUNS))
     [first] = names(lab)
     lab.delete_pod(first)
@@ -105,7 +105,7 @@ def test_a_job_has_a_deadline_and_a_time_to_live(spec: dict[str, Any], left: str
         assert not lab.api.objects[JOBS]
 
 
-def test_a_suspended_job_gives_up_its_pods_until_it_goes_on() -> None:
+def test_a_suspended_job_deletes_its_pods_until_it_is_resumed() -> None:
     lab = begun(job(RUNS))
 
     def suspended(value: bool) -> Any:
@@ -119,7 +119,7 @@ def test_a_suspended_job_gives_up_its_pods_until_it_goes_on() -> None:
     assert end(lab) == COMPLETE
 
 
-def test_the_pods_of_a_deleted_job_go_though_nobody_counts_them() -> None:
+def test_the_pods_of_a_deleted_job_are_deleted_despite_their_finalizers() -> None:
     lab = begun(job(RUNS, parallelism=2, completions=4)).run(10)
     lab.delete(JOBS, "default/sum")
     lab.run(60)
@@ -130,7 +130,7 @@ def rules(*rules: Manifest) -> Manifest:
     return {"rules": [*rules]}
 
 
-def test_a_failure_that_no_retry_helps_ends_the_job_and_one_that_was_no_fault_does_not_count() -> None:
+def test_pod_failure_policies_fail_the_job_or_ignore_the_failure() -> None:
     exit_code = {"operator": "In", "values": [42]}
     policy = rules(
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
@@ -160,7 +160,9 @@ def test_a_failure_that_no_retry_helps_ends_the_job_and_one_that_was_no_fault_do
     ("rule", "seconds", "succeeded"),
     [({"succeededIndexes": "0,2"}, 25, 3), ({"succeededCount": 2}, 15, 2)],
 )
-def test_some_indexes_may_suffice(rule: Manifest, seconds: int, succeeded: int) -> None:
+def test_a_success_policy_ends_the_job_after_some_indexes(
+    rule: Manifest, seconds: int, succeeded: int
+) -> None:
     policy = rules({"succeededIndexes": "9"}, rule)
     lab = begun(job(RUNS, completions=10, parallelism=2, completionMode="Indexed", successPolicy=policy)).run(
         seconds
@@ -181,18 +183,18 @@ def test_some_indexes_may_suffice(rule: Manifest, seconds: int, succeeded: int) 
         ({"successPolicy": rules({"succeededCount": 1})}, "requires indexed completion mode"),
     ],
 )
-def test_policies_are_held_to_their_rules(spec: dict[str, Any], words: str) -> None:
+def test_invalid_job_policies_are_refused(spec: dict[str, Any], words: str) -> None:
     with pytest.raises(Invalid, match=words):
         Lab().create(job(RUNS, **spec))
 
 
-def test_a_successor_counts_no_pod_twice_and_waits_as_long() -> None:
+def test_a_new_leader_counts_no_pod_twice_and_keeps_the_backoff() -> None:
     lab = begun(job(FAILS, backoffLimit=2))
     for _ in range(30):
-        lab = heir(lab.run(2))
+        lab = new_leader(lab.run(2))
     assert status(lab, JOBS, "sum")["failed"] == 3
     version = lab.api.version
-    heir(lab).run(60)
+    new_leader(lab).run(60)
     assert lab.api.version == version
 
 
@@ -215,8 +217,8 @@ def tainted_node() -> Manifest:
     return node("n1", taints=[{"key": "down", "effect": "NoExecute"}])
 
 
-def test_pods_evicted_at_once_count_as_failed_and_are_followed_with_the_backoff_until_the_limit() -> None:
-    """The template names the node itself, so that no scheduler keeps its pods from it."""
+def test_pods_evicted_at_once_count_as_failed_and_are_replaced_with_backoff_until_the_limit() -> None:
+    """The template has nodeName, so that no scheduler rejects its pods."""
     lab = Lab()
     template = job(RUNS)["spec"]["template"]
     template["spec"]["nodeName"] = "n1"
@@ -243,7 +245,7 @@ def test_a_job_that_replaces_only_failed_pods_waits_for_the_end_of_a_deleted_one
     assert len(names(lab)) == 1
 
 
-def test_pods_that_a_job_gives_up_itself_do_not_count_as_failed() -> None:
+def test_pods_that_a_job_deletes_itself_do_not_count_as_failed() -> None:
     lab = begun(job(RUNS, parallelism=3, completions=3))
     lab.update(JOBS, "default/sum", lambda m: {**m, "spec": {**m["spec"], "parallelism": 1}})
     lab.run(1)
@@ -253,7 +255,7 @@ def test_pods_that_a_job_gives_up_itself_do_not_count_as_failed() -> None:
     assert end(lab) == COMPLETE
 
 
-def test_a_deadline_beyond_the_calendar_never_comes() -> None:
+def test_a_deadline_beyond_the_calendar_is_never_reached() -> None:
     lab = begun(job(RUNS, activeDeadlineSeconds=(1 << 63) - 1, suspend=False))
     lab.run(2)
     due = lab.simulation.next_due()

@@ -1,4 +1,4 @@
-"""Pods live and end on their nodes."""
+"""Pods run and end on their nodes."""
 
 from simulator import trace
 from simulator.simulation import Options
@@ -23,7 +23,7 @@ def test_a_pod_runs_as_long_as_its_annotation_says_and_is_removed_after_its_ttl(
     assert [lab.seconds(event) for event in lab.of(trace.PodRemoved)] == [16]
 
 
-def test_a_finished_pod_gives_its_room_back_and_stays_without_a_ttl() -> None:
+def test_a_finished_pod_frees_its_resources_and_stays_without_a_ttl() -> None:
     lab = Lab()
     lab.create(node("n1", cpu="1"), pod("job", annotations=RUNS), pod("next"))
     lab.run(5)
@@ -33,7 +33,7 @@ def test_a_finished_pod_gives_its_room_back_and_stays_without_a_ttl() -> None:
     assert lab.exists("job")
 
 
-def test_a_pod_placed_by_its_author_runs_from_the_start() -> None:
+def test_a_pod_created_with_a_node_name_runs_from_the_start() -> None:
     lab = Lab()
     lab.create(node("n1"), pod("placed", nodeName="n1"))
     lab.run(0)
@@ -53,7 +53,7 @@ def test_a_deleted_pod_ends_within_its_grace_period() -> None:
     assert gone == {"default/hasty": 10, "default/calm": 17, "default/usual": 40}
 
 
-def test_pods_bound_to_a_node_that_is_away_start_when_it_comes() -> None:
+def test_pods_bound_to_a_missing_node_start_when_it_is_created() -> None:
     lab = Lab()
     lab.create(pod("placed", nodeName="n1"))
     lab.run(10)
@@ -63,18 +63,18 @@ def test_pods_bound_to_a_node_that_is_away_start_when_it_comes() -> None:
     assert lab.pod("placed")["status"]["phase"] == "Running"
 
 
-def test_a_successor_ends_pods_at_the_same_moment() -> None:
+def test_a_new_leader_ends_pods_at_the_same_moment() -> None:
     lab = Lab()
     lab.create(node("n1"), pod("job", annotations=RUNS), pod("ends", terminationGracePeriodSeconds=9))
     lab.run(5)
     lab.delete_pod("ends")
-    heir = Lab(Options(), api=lab.api, now=lab.now)
-    heir.run(60)
-    assert [heir.seconds(event) for event in heir.of(trace.PodFinished)] == [11]
-    assert [heir.seconds(event) for event in heir.of(trace.PodRemoved)] == [14]
+    new_leader = Lab(Options(), api=lab.api, now=lab.now)
+    new_leader.run(60)
+    assert [new_leader.seconds(event) for event in new_leader.of(trace.PodFinished)] == [11]
+    assert [new_leader.seconds(event) for event in new_leader.of(trace.PodRemoved)] == [14]
 
 
-def test_pods_of_a_node_that_stays_away_are_given_up() -> None:
+def test_pods_of_a_deleted_node_are_deleted() -> None:
     lab = Lab()
     lab.create(node("n1"), node("n2"), pod("a", nodeName="n1"), pod("b", nodeName="n2"))
     lab.run(10)

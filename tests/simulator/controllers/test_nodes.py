@@ -1,10 +1,10 @@
-"""Nodes that fail, return, are tainted or run short, and what becomes of their pods."""
+"""Nodes that fail, return, are tainted or have memory pressure; and their pods."""
 
 from typing import Any
 
 from simulator import trace
 from simulator.api import Manifest
-from tests.simulator.controllers.workloads import heir, names, pods, status, workload
+from tests.simulator.controllers.workloads import names, new_leader, pods, status, workload
 from tests.simulator.lab import Lab, node, pod, priority_class
 
 RUNS = {"schedviz/run-seconds": "30"}
@@ -87,7 +87,7 @@ def test_a_failed_node_is_noticed_and_its_pods_move_after_five_minutes() -> None
         "taint node.kubernetes.io/unreachable:NoExecute"
     ] * 2
     lab.run(3600)
-    assert len(names(lab, alive=False)) == 4, "nobody is there to end the old ones"
+    assert len(names(lab, alive=False)) == 4, "no kubelet ends the old ones"
     annotate(lab, "a", failed=None)
     lab.run(1)
     assert (ready(lab, "a"), taints(lab, "a")) == ("True", [])
@@ -95,7 +95,7 @@ def test_a_failed_node_is_noticed_and_its_pods_move_after_five_minutes() -> None
     assert "schedviz/failed-since" not in lab.api.objects["nodes"]["a"]["metadata"]["annotations"]
 
 
-def test_pods_of_a_node_that_returns_in_time_go_on_as_if_it_had_been_there() -> None:
+def test_pods_of_a_node_that_returns_before_the_deadline_keep_running() -> None:
     lab = Lab()
     lab.create(node("a"), pod("stays"), pod("ends", annotations=RUNS))
     lab.run(10)
@@ -109,7 +109,7 @@ def test_pods_of_a_node_that_returns_in_time_go_on_as_if_it_had_been_there() -> 
     assert lab.pod("ends")["status"]["phase"] == "Succeeded"
 
 
-def test_a_no_execute_taint_is_borne_as_long_as_the_pods_tolerations_say() -> None:
+def test_pods_tolerate_a_no_execute_taint_for_their_toleration_seconds() -> None:
     lab = Lab()
     always = {"key": "repair", "operator": "Exists", "effect": "NoExecute"}
     lab.create(node("a"))
@@ -118,14 +118,14 @@ def test_a_no_execute_taint_is_borne_as_long_as_the_pods_tolerations_say() -> No
     lab.run(10)
     set_spec(lab, "a", taints=[{"key": "repair", "effect": "NoExecute"}])
     lab.run(20)
-    lab = heir(lab)
+    lab = new_leader(lab)
     lab.run(200)
     assert names(lab, alive=False) == ["always"]
     gone = {event.pod: lab.seconds(event) for event in lab.of(trace.PodRemoved)}
     assert gone == {"default/none": 40, "default/while": 100}, "30 s of grace each"
 
 
-def test_a_cordon_and_conditions_become_taints_and_go_with_them() -> None:
+def test_a_cordon_and_conditions_add_taints_and_remove_them() -> None:
     lab = Lab()
     mine = {"key": "mine", "effect": "NoSchedule"}
     lab.create(node("a", unschedulable=True, taints=[mine]))
@@ -142,7 +142,7 @@ def test_a_cordon_and_conditions_become_taints_and_go_with_them() -> None:
     assert taints(lab, "a") == ["mine:NoSchedule", "not-ready:NoSchedule", "not-ready:NoExecute"]
 
 
-def test_a_node_short_of_memory_ends_its_pods_the_least_important_first() -> None:
+def test_a_node_with_memory_pressure_evicts_pods_of_the_lowest_priority_first() -> None:
     lab = Lab()
     lab.create(priority_class("high", 1000), priority_class("low", -5), node("a"))
     asks = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"memory": "1Gi"}}}]}
@@ -155,7 +155,7 @@ def test_a_node_short_of_memory_ends_its_pods_the_least_important_first() -> Non
     lab.run(1)
     assert taints(lab, "a") == ["memory-pressure:NoSchedule"]
     lab.run(10)
-    lab = heir(lab)
+    lab = new_leader(lab)
     lab.run(10)
     annotate(lab, "a", pressure=None)
     lab.run(60)

@@ -1,4 +1,4 @@
-"""The status of a ValidatingAdmissionPolicy says up to which generation it was looked at."""
+"""The status of a ValidatingAdmissionPolicy has the generation that was checked."""
 
 from tests.apiserver.test_admission_policies import binding, policy
 from tests.simulator.controllers.workloads import names, workload

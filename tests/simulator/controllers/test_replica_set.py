@@ -1,7 +1,7 @@
 """ReplicaSets keep the number of their pods."""
 
 from simulator import trace
-from tests.simulator.controllers.workloads import heir, names, pods, scaled, status, workload
+from tests.simulator.controllers.workloads import names, new_leader, pods, scaled, status, workload
 from tests.simulator.lab import Lab, node, pod
 
 SETS = "replicasets.apps"
@@ -13,7 +13,7 @@ def running(replicas: int) -> Lab:
     return lab.run(5)
 
 
-def test_pods_are_made_scheduled_counted_and_replaced_when_they_go() -> None:
+def test_pods_are_created_scheduled_counted_and_replaced_when_deleted() -> None:
     lab = running(3)
     assert status(lab, SETS) == {
         "replicas": 3,
@@ -31,7 +31,7 @@ def test_pods_are_made_scheduled_counted_and_replaced_when_they_go() -> None:
     assert len(names(lab, alive=False)) == 3
 
 
-def test_fewer_replicas_cost_the_pods_that_are_best_done_without() -> None:
+def test_scaling_down_deletes_pods_in_the_order_of_upstream() -> None:
     lab = running(3)
     lab.create(node("n3", cpu="0"))
     kept = names(lab)
@@ -45,7 +45,7 @@ def test_fewer_replicas_cost_the_pods_that_are_best_done_without() -> None:
     assert names(lab, alive=False) == []
 
 
-def test_a_lone_pod_with_its_labels_is_taken_in_and_one_that_loses_them_is_let_go() -> None:
+def test_an_orphan_with_matching_labels_is_adopted_and_a_pod_that_loses_them_released() -> None:
     lab = Lab()
     lone = pod("lone")
     lone["metadata"]["labels"] = {"app": "web"}
@@ -59,7 +59,7 @@ def test_a_lone_pod_with_its_labels_is_taken_in_and_one_that_loses_them_is_let_g
     assert lab.pod("lone")["metadata"]["ownerReferences"] == []
 
 
-def test_what_admission_refuses_is_said_once_and_tried_again() -> None:
+def test_a_creation_that_admission_refuses_is_reported_once_and_repeated() -> None:
     lab = Lab()
     lab.create(node("n1"), workload("ReplicaSet", replicas=1, pod={"priorityClassName": "vip"}))
     lab.run(20)
@@ -78,8 +78,8 @@ def test_what_admission_refuses_is_said_once_and_tried_again() -> None:
     assert [made["spec"]["priority"] for made in pods(lab)] == [9]
 
 
-def test_a_successor_finds_everything_in_order() -> None:
+def test_a_new_leader_writes_nothing_when_everything_is_in_order() -> None:
     lab = running(3)
     version = lab.api.version
-    heir(lab).run(60)
+    new_leader(lab).run(60)
     assert lab.api.version == version

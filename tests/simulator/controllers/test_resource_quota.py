@@ -1,11 +1,12 @@
-"""The resource quota controller keeps the status of quotas, and workloads make what their quotas allow."""
+"""The resource quota controller keeps the status of quotas, and workloads create the pods that their quotas
+allow."""
 
 from typing import Any
 
 from simulator.api import Manifest
 from simulator.objects.conditions import condition
 from tests.apiserver.test_resource_quota import config_map, quota, service
-from tests.simulator.controllers.workloads import heir, names, pods, scaled, status, workload
+from tests.simulator.controllers.workloads import names, new_leader, pods, scaled, status, workload
 from tests.simulator.lab import Lab, node, pod
 
 QUOTAS, SETS, JOBS = "resourcequotas", "replicasets.apps", "jobs.batch"
@@ -57,7 +58,7 @@ def test_the_status_follows_the_spec() -> None:
     assert usage(lab) == {"hard": {"requests.cpu": "1"}, "used": {"requests.cpu": "1"}}
 
 
-def test_what_is_deleted_or_over_is_free_again() -> None:
+def test_deleted_and_finished_objects_free_their_quota() -> None:
     lab = cluster({"pods": "5", "count/pods": "5", "count/configmaps": "5"})
     lab.run(1)
     lab.create(pod("a", annotations={"schedviz/run-seconds": "10"}), pod("b"), config_map("c"))
@@ -72,7 +73,7 @@ def test_what_is_deleted_or_over_is_free_again() -> None:
     assert usage(lab)["used"] == {"pods": "0", "count/pods": "1", "count/configmaps": "0"}
 
 
-def test_a_pod_that_never_goes_is_free_when_its_grace_period_is_over_twice() -> None:
+def test_a_stuck_terminating_pod_frees_its_quota_after_two_grace_periods() -> None:
     lab = cluster({"pods": "5"})
     lab.create(pod("a"))
     lab.run(5)
@@ -182,7 +183,7 @@ def test_a_new_leader_writes_no_status_that_is_right() -> None:
     lab.create(pod("a"))
     lab.run(5)
     version = lab.api.objects[QUOTAS]["default/q"]["metadata"]["resourceVersion"]
-    successor = heir(lab)
+    successor = new_leader(lab)
     successor.run(5)
     assert successor.api.objects[QUOTAS]["default/q"]["metadata"]["resourceVersion"] == version
     assert len(pods(successor)) == 1

@@ -1,13 +1,13 @@
-"""Containers that fail are started again; pods get ready later, and stop in their time."""
+"""Containers that fail are restarted; pods become ready later, and stop after their time."""
 
 from simulator import trace
-from tests.simulator.controllers.workloads import heir
+from tests.simulator.controllers.workloads import new_leader
 from tests.simulator.lab import START, Lab, node, pod
 
 FAILS = {"schedviz/fail-after-seconds": "20"}
 
 
-def test_a_container_that_keeps_failing_waits_ever_longer_up_to_five_minutes() -> None:
+def test_the_backoff_of_a_failing_container_grows_up_to_five_minutes() -> None:
     lab = Lab()
     lab.create(node("n1"), pod("bad", annotations=FAILS))
     lab.run(2000)
@@ -27,13 +27,13 @@ def test_while_it_waits_it_is_in_crash_loop_back_off_and_not_ready() -> None:
     assert status["state"] == {"waiting": {"reason": "CrashLoopBackOff"}}
     assert status["lastState"]["terminated"]["exitCode"] == 1
     assert lab.condition("bad", "Ready")["status"] == "False"
-    lab = heir(lab)
+    lab = new_leader(lab)
     lab.run(10)
     assert [(event.t - START) / 1e6 for event in lab.of(trace.ContainersRestarted)] == [51]
     assert lab.condition("bad", "Ready")["status"] == "True"
 
 
-def test_who_ran_for_long_has_its_failures_forgiven() -> None:
+def test_the_backoff_is_reset_after_a_container_ran_for_long() -> None:
     lab = Lab()
     lab.create(node("n1"), pod("old", annotations={"schedviz/fail-after-seconds": "700"}))
     lab.run(3600)
@@ -76,7 +76,7 @@ def test_a_pod_gets_ready_and_stops_when_its_annotations_say() -> None:
     assert gone == {"default/slow": 13, "default/hurried": 11}, "within the grace period at most"
 
 
-def test_a_pod_that_came_with_a_status_from_elsewhere_is_taken_as_it_is() -> None:
+def test_a_pod_created_with_a_status_keeps_it() -> None:
     lab = Lab()
     pulling: dict[str, object] = {
         "name": "main",

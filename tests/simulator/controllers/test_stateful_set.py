@@ -10,7 +10,7 @@ from simulator.api import Manifest
 from simulator.controllers import stateful_set
 from simulator.kernel.moment_limit import RUNS_BY_ITSELF
 from tests.simulator.controllers.storage import storage_class
-from tests.simulator.controllers.workloads import heir, names, phase, pods, scaled, status, workload
+from tests.simulator.controllers.workloads import names, new_leader, phase, pods, scaled, status, workload
 from tests.simulator.lab import Lab, node, pod
 
 SETS = "statefulsets.apps"
@@ -51,11 +51,11 @@ def test_each_pod_waits_until_the_one_before_it_is_ready() -> None:
     assert labels["apps.kubernetes.io/pod-index"] == "1"
 
 
-def test_in_parallel_nobody_waits() -> None:
+def test_with_parallel_pod_management_no_pod_waits() -> None:
     assert names(running(seconds=0.5, podManagementPolicy="Parallel")) == ["web-0", "web-1", "web-2"]
 
 
-def test_the_highest_goes_first_and_a_deleted_pod_comes_again_under_its_name() -> None:
+def test_the_highest_ordinal_is_deleted_first_and_a_deleted_pod_is_recreated_with_its_name() -> None:
     lab = running()
     before = lab.pod("web-1")["metadata"]["uid"]
     lab.delete_pod("web-1")
@@ -84,18 +84,18 @@ def test_an_update_goes_from_the_highest_down_to_the_partition() -> None:
     assert status(lab, SETS)["currentRevision"] == status(lab, SETS)["updateRevision"]
 
 
-def test_an_update_goes_on_under_a_successor_which_then_finds_everything_in_order() -> None:
+def test_a_new_leader_continues_an_update_and_then_writes_nothing() -> None:
     lab = running()
     lab.update(SETS, "default/web", image("app:2"))
     for _ in range(30):
-        lab = heir(lab.run(3))
+        lab = new_leader(lab.run(3))
     assert set(images(lab).values()) == {"2"}
     version = lab.api.version
-    heir(lab).run(60)
+    new_leader(lab).run(60)
     assert lab.api.version == version
 
 
-def test_claims_of_its_own_are_made_for_each_pod_and_outlive_it() -> None:
+def test_each_pod_gets_claims_of_its_own_which_are_kept_after_it() -> None:
     lab = running(1, volumeClaimTemplates=[CLAIM])
     assert list(lab.api.objects["persistentvolumeclaims"]) == ["default/data-web-0"]
     [volume] = lab.pod("web-0")["spec"]["volumes"]
@@ -120,7 +120,7 @@ def claims(lab: Lab) -> list[str]:
     return [key.rpartition("/")[2] for key in lab.api.objects["persistentvolumeclaims"]]
 
 
-def test_claims_may_go_with_the_pods_that_are_scaled_away() -> None:
+def test_claims_are_deleted_on_scaling_down_if_the_policy_says_so() -> None:
     policy = {"whenScaled": "Delete"}
     lab = running(3, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
     lab.update(SETS, "default/web", scaled(1))
@@ -134,7 +134,7 @@ def test_claims_may_go_with_the_pods_that_are_scaled_away() -> None:
     assert claims(lab) == ["data-web-0"]
 
 
-def test_a_number_that_comes_again_waits_for_its_old_claim_to_be_gone() -> None:
+def test_a_recreated_pod_waits_until_its_old_claim_is_deleted() -> None:
     policy = {"whenScaled": "Delete"}
     lab = running(2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
     before = lab.api.objects["persistentvolumeclaims"]["default/data-web-1"]["metadata"]["uid"]
@@ -150,7 +150,7 @@ def test_a_number_that_comes_again_waits_for_its_old_claim_to_be_gone() -> None:
     assert phase(lab.pod("web-1")) == "Running"
 
 
-def test_claims_may_go_with_the_set() -> None:
+def test_claims_are_deleted_with_the_set_if_the_policy_says_so() -> None:
     policy = {"whenDeleted": "Delete", "whenScaled": "Retain"}
     lab = running(2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
     lab.update(SETS, "default/web", scaled(1))
@@ -161,7 +161,7 @@ def test_claims_may_go_with_the_set() -> None:
     assert claims(lab) == []
 
 
-def test_pods_and_revisions_that_were_left_behind_are_adopted_by_name_and_number() -> None:
+def test_orphaned_pods_and_revisions_are_adopted_by_name_and_number() -> None:
     lab = running(2)
     before = {name: lab.pod(name)["metadata"]["uid"] for name in names(lab)}
 
@@ -185,7 +185,7 @@ def test_pods_and_revisions_that_were_left_behind_are_adopted_by_name_and_number
     assert owned == {"web-0": True, "web-1": True, "stranger": False}
 
 
-def test_however_many_pods_are_asked_for_they_are_created_a_few_at_a_time(
+def test_pods_of_a_large_set_are_created_in_small_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stateful_set, "MAX_CREATED", 3)

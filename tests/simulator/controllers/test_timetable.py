@@ -1,4 +1,4 @@
-"""Scenarios and their timetables: objects that come at their time."""
+"""Scenarios and their timetables: objects that are created at their time."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def arrivals(lab: Lab) -> list[float]:
     return [lab.seconds(event) for event in added]
 
 
-def test_entries_come_once_or_again_and_again_until_their_end() -> None:
+def test_entries_are_created_once_or_repeatedly_until_their_end() -> None:
     lab = Lab()
     lab.create(
         timetable(
@@ -65,7 +65,7 @@ def test_entries_come_once_or_again_and_again_until_their_end() -> None:
     assert len(set(names)) == 3
 
 
-def test_a_successor_goes_on_exactly_where_the_timetable_stands() -> None:
+def test_a_new_leader_continues_the_timetable_exactly() -> None:
     def story(takeover_seconds: float | None) -> list[str]:
         lab = Lab()
         lab.create(node("n1"), timetable({"at": "1s", "every": "2s", "object": generated("web-")}))
@@ -80,7 +80,7 @@ def test_a_successor_goes_on_exactly_where_the_timetable_stands() -> None:
     assert story(3) == story(6.5) == undisturbed
 
 
-def test_an_entry_that_admission_refuses_is_told_and_passed_over() -> None:
+def test_an_entry_that_admission_refuses_is_reported_and_skipped() -> None:
     lab = Lab()
     unknown = pod("unknown", priorityClassName="nobody-knows")
     lab.create(pod("taken"))
@@ -108,7 +108,7 @@ def test_a_timetable_that_is_changed_or_deleted_is_followed_as_it_stands() -> No
     assert arrivals(lab) == [5, 10, 13, 17]
 
 
-def test_a_scenario_is_what_there_is_and_a_timetable() -> None:
+def test_a_scenario_is_split_into_initial_objects_and_a_timetable() -> None:
     scenario = load_scenario(f"{HEAD}---\n{POD}---\nat: 1m30s\nevery: 10s\n{POD.strip()}\n")
     assert (scenario.name, scenario.title, scenario.seed, scenario.pace) == ("lesson", "A lesson", 5, 250_000)
     first, second = scenario.manifests

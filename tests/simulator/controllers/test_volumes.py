@@ -4,7 +4,7 @@ import pytest
 
 from simulator import trace
 from tests.simulator.controllers.storage import claim, storage_class, user, volume, zoned
-from tests.simulator.controllers.workloads import heir, names, workload
+from tests.simulator.controllers.workloads import names, new_leader, workload
 from tests.simulator.lab import Lab, node, pod
 
 
@@ -35,7 +35,7 @@ def test_a_claim_is_bound_to_the_smallest_volume_that_fits_and_its_pod_may_go() 
     assert phases(lab)["right"] == "Released"
 
 
-def test_an_immediate_class_makes_a_volume_at_once_and_takes_it_away_with_the_claim() -> None:
+def test_an_immediate_class_provisions_a_volume_at_once_and_deletes_it_with_the_claim() -> None:
     lab = Lab()
     lab.create(storage_class("fast", "Immediate"), claim(storageClassName="fast"))
     lab.run(1)
@@ -104,7 +104,7 @@ def test_any_provisioner_creates_a_volume(provisioner: str, driver: str) -> None
     assert of(lab)[0] == "Bound"
 
 
-def test_a_claim_whose_volume_is_taken_away_is_lost() -> None:
+def test_a_claim_whose_volume_is_deleted_is_lost() -> None:
     lab = Lab()
     lab.create(volume("disk", "5Gi"), claim())
     lab.run(1)
@@ -113,7 +113,7 @@ def test_a_claim_whose_volume_is_taken_away_is_lost() -> None:
     assert of(lab) == ("Lost", "disk")
 
 
-def test_an_ephemeral_volume_lives_as_long_as_its_pod() -> None:
+def test_an_ephemeral_volume_is_deleted_with_its_pod() -> None:
     lab = Lab()
     template = {"spec": claim(storageClassName="fast")["spec"]}
     scratch = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}
@@ -127,7 +127,7 @@ def test_an_ephemeral_volume_lives_as_long_as_its_pod() -> None:
     assert phases(lab) == {}
 
 
-def test_the_pods_of_a_stateful_set_keep_their_volumes_and_a_successor_finds_all_in_order() -> None:
+def test_the_pods_of_a_stateful_set_keep_their_volumes_under_a_new_leader() -> None:
     template = {"metadata": {"name": "data"}, "spec": claim(storageClassName="wait")["spec"]}
     lab = Lab()
     lab.create(node("n1"), storage_class("wait", "WaitForFirstConsumer"))
@@ -136,10 +136,10 @@ def test_the_pods_of_a_stateful_set_keep_their_volumes_and_a_successor_finds_all
     before = [of(lab, f"data-web-{i}") for i in (0, 1)]
     assert [phase for phase, _ in before] == ["Bound", "Bound"]
     lab.delete_pod("web-0")
-    lab = heir(lab.run(90))
+    lab = new_leader(lab.run(90))
     assert names(lab) == ["web-1", "web-0"]
     assert [of(lab, f"data-web-{i}") for i in (0, 1)] == before
     lab.run(1)
     version = lab.api.version
-    heir(lab).run(60)
+    new_leader(lab).run(60)
     assert lab.api.version == version

@@ -1,4 +1,4 @@
-"""Small workloads, and what became of them."""
+"""Small workloads, and functions that read their pods."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def workload(
 
 
 def pods(lab: Lab, *, alive: bool = True) -> list[Manifest]:
-    """In the order of their arrival; ``alive`` leaves out those that are over or are being deleted."""
+    """The pods in the order of their creation. ``alive`` leaves out finished and terminating pods."""
     return [
         pod
         for pod in lab.api.objects.get("pods", {}).values()
@@ -57,6 +57,6 @@ def scaled(replicas: int) -> Any:
     return lambda manifest: {**manifest, "spec": {**manifest["spec"], "replicas": replicas}}
 
 
-def heir(lab: Lab) -> Lab:
-    """Another worker takes over: nothing but what is stored is left."""
+def new_leader(lab: Lab) -> Lab:
+    """A new leader, which has only what is stored."""
     return Lab(api=lab.api, now=lab.now)

@@ -1,4 +1,4 @@
-"""An environment without a cluster: writes are answered as the test says."""
+"""An environment without a cluster. The test sets the responses to writes."""
 
 from collections.abc import Callable, Sequence
 

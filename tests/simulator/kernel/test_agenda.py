@@ -49,7 +49,7 @@ def test_a_postponed_entry_keeps_its_number() -> None:
     assert emptied(agenda) == ["second"]
 
 
-def test_cancelled_entries_do_not_pile_up() -> None:
+def test_cancelled_entries_are_removed() -> None:
     agenda: Agenda[str] = Agenda()
     agenda.add(5, 1, "live")
     for time in range(10, 1_000):

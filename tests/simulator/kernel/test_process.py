@@ -73,7 +73,7 @@ def test_a_signal_after_the_time_of_a_wait_wakes_nobody() -> None:
     assert lab.now == 30, "a signal that was fired before the wait ends it at once"
 
 
-def test_a_woken_process_goes_on_after_what_is_due_before_it() -> None:
+def test_a_woken_process_continues_after_earlier_entries() -> None:
     lab, seen, signal = Laboratory(), list[str](), Signal()
 
     def steps() -> Steps[None]:
