@@ -28,16 +28,29 @@ _LOCKS_LOCK: Final = Lock()
 
 
 def write_admitted(
-    sandbox: Sandbox, decide: Callable[[Current], Admission], *, dry_run: bool, again: tuple[str, ...]
+    sandbox: Sandbox,
+    decide: Callable[[Current], Admission],
+    *,
+    dry_run: bool,
+    again: tuple[str, ...],
+    warnings: list[str] | None = None,
 ) -> list[Manifest]:
     """Call ``decide``, which does admission on the sandbox as it is now, and commit its result. Return the
     objects as they were stored.
 
     Both are repeated if a collection changed meanwhile, or if the commit was refused for a reason in
     ``again``. The writes of one process to one sandbox wait for each other: otherwise they would make each
-    other repeat. Raises StatusError."""
+    other repeat.
+
+    ``warnings``: those of the request so far, to which ``decide`` adds. Those of a decision that is repeated
+    are removed. Raises StatusError, which has them, too."""
     with _lock_of(sandbox):
-        return _write(sandbox, decide, dry_run, again)
+        found = [] if warnings is None else warnings
+        try:
+            return _write(sandbox, decide, dry_run, again, found)
+        except StatusError as error:
+            error.warnings += found
+            raise
 
 
 def write_until_done(sandbox: Sandbox, decide: Callable[[Current], Admission], *, most: int) -> None:
@@ -53,9 +66,15 @@ def _lock_of(sandbox: Sandbox) -> Lock:
 
 
 def _write(
-    sandbox: Sandbox, decide: Callable[[Current], Admission], dry_run: bool, again: tuple[str, ...]
+    sandbox: Sandbox,
+    decide: Callable[[Current], Admission],
+    dry_run: bool,
+    again: tuple[str, ...],
+    warnings: list[str],
 ) -> list[Manifest]:
+    given = len(warnings)
     for attempt in range(ATTEMPTS):
+        del warnings[given:]
         try:
             admitted = decide(read_current(sandbox))
             if not admitted.changes:

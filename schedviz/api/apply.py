@@ -41,7 +41,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     force = _is_forced(request)
     applied = body.parsed(_read_applied, request)
     old: Manifest | None = None
-    warnings, of_policies = list[str](), list[str]()
+    warnings: list[str] = []
 
     def decide(current: Current) -> Admission:
         nonlocal old
@@ -55,7 +55,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
         if old is None:
             _check_no_uid(resource, new["metadata"])
         check_place(resource, target, new["metadata"])
-        asked = asked_by(by.manager, dry_run=dry_run, warnings=of_policies)
+        asked = asked_by(by.manager, dry_run=dry_run, warnings=warnings)
         if old is not None:
             kind, changed = to_stored(resource, new)
             part = target.subresource
@@ -73,8 +73,8 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             asked=asked,
         )
 
-    with body.warnings_of_policies(warnings, of_policies):
-        written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "AlreadyExists"))
+    again = ("Conflict", "AlreadyExists")
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=again, warnings=warnings)
     if not dry_run:
         for group in groups_defined_by(written):
             accept_names(sandbox, group)
@@ -94,7 +94,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
     applied = body.parsed(_read_applied, request)
     by = FieldWrite(body.field_manager(request), "", "scale", is_applied=True)
     old: Manifest = {}
-    dry_run, warnings, of_policies = body.is_dry_run(request), list[str](), list[str]()
+    dry_run, warnings = body.is_dry_run(request), list[str]()
 
     def decide(current: Current) -> Admission:
         nonlocal old
@@ -106,11 +106,10 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         new = with_scale(resource, old, scale)
         owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
         new["metadata"]["managedFields"] = owners
-        asked = asked_by(by.manager, dry_run=dry_run, warnings=of_policies)
+        asked = asked_by(by.manager, dry_run=dry_run, warnings=warnings)
         return admit_update(resource, old, new, current, subresource="scale", write=by, asked=asked)
 
-    with body.warnings_of_policies(warnings, of_policies):
-        written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)
     result = written[0] if written else old
     return body.with_warnings(
         body.answer(form.one(SCALES, scale_of(resource, result), sandbox.now)), warnings

@@ -1,8 +1,7 @@
 """Reads the bodies and query parameters of API requests, and builds the responses."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -120,27 +119,6 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
         case "Ignore":
             errors = []
     return DecodedBody(manifest, errors)
-
-
-@contextmanager
-def warning_of_errors(warnings: Sequence[str]) -> Iterator[None]:
-    """Add warnings about the request to an error that is raised meanwhile."""
-    try:
-        yield
-    except StatusError as error:
-        error.warnings += warnings
-        raise
-
-
-@contextmanager
-def warnings_of_policies(warnings: list[str], found: list[str]) -> Iterator[None]:
-    """Add what admission policies warn of meanwhile to the warnings of the response, or to the error."""
-    try:
-        yield
-    except StatusError as error:
-        error.warnings += dict.fromkeys(found)
-        raise
-    warnings += dict.fromkeys(found)
 
 
 def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpResponse:

@@ -31,17 +31,15 @@ def create_binding(
     binding = decode_body(BINDING, given)
     key = f"{target.namespace}/{_named(binding, 'Binding', target)}"
     dry_run, manager = body.is_dry_run(request), body.field_manager(request)
-    of_policies: list[str] = []
 
     def decide(current: Current) -> Admission:
         pod = existing_object(current, PODS, key)
         change = admit_binding(pod, binding, current.now())
-        asked = write.asked_by(manager, dry_run=dry_run, warnings=of_policies)
+        asked = write.asked_by(manager, dry_run=dry_run, warnings=warnings)
         check_policies(subresource_request(pod, BINDINGS, binding, asked), Overlay(current))
         return Admission([change], {})
 
-    with body.warnings_of_policies(warnings, of_policies):
-        write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
+    write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)
     return body.with_warnings(body.answer(body.CREATED, 201), warnings)
 
 
@@ -54,19 +52,17 @@ def create_eviction(
     _named(eviction, "Eviction", target)
     options: Manifest = eviction.get("deleteOptions") or {}
     preconditions = options.get("preconditions") or {}
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        removal.evict(
-            sandbox,
-            target.key(resource),
-            eviction=eviction,
-            warnings=of_policies,
-            grace_seconds=requested_grace_seconds(options),
-            propagation=requested_propagation(options),
-            uid=preconditions.get("uid", ""),
-            version=preconditions.get("resourceVersion", ""),
-            dry_run=_is_dry_run(request, options),
-        )
+    removal.evict(
+        sandbox,
+        target.key(resource),
+        eviction=eviction,
+        warnings=warnings,
+        grace_seconds=requested_grace_seconds(options),
+        propagation=requested_propagation(options),
+        uid=preconditions.get("uid", ""),
+        version=preconditions.get("resourceVersion", ""),
+        dry_run=_is_dry_run(request, options),
+    )
     return body.with_warnings(body.answer(body.CREATED, 201), warnings)
 
 

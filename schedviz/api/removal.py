@@ -56,7 +56,7 @@ def delete(
 
     ``uid``, ``version``: preconditions; "" = none. ``contents_at_once``: delete the contents of a namespace
     with it, without grace periods; False leaves that to the namespace controller. ``warnings``: see
-    :func:`create`."""
+    :func:`write_admitted`."""
     kind = known_resource(sandbox, resource)
     tried: list[tuple[Manifest, Admission]] = []
 
@@ -81,7 +81,8 @@ def delete(
         tried[:] = [(old, admitted)]
         return admitted
 
-    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "NotFound"))
+    again = ("Conflict", "NotFound")
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=again, warnings=warnings)
     ((old, admitted),) = tried
     if not dry_run:
         if kind == NAMESPACES and contents_at_once:
@@ -129,7 +130,7 @@ def evict(
     """Evict a pod, as a POST to its ``eviction`` subresource: delete it if its disruption budgets allow it.
 
     ``eviction``: the body of the request, for admission policies. ``uid``, ``version``: preconditions; "" =
-    none. ``warnings``: see :func:`create`."""
+    none. ``warnings``: see :func:`write_admitted`."""
 
     def decide(current: Current) -> Admission:
         pod = existing_object(current, PODS, key)
@@ -141,4 +142,4 @@ def evict(
             pod, current, current.now(), grace_seconds=grace_seconds, propagation=propagation
         )
 
-    write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
+    write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)

@@ -20,17 +20,15 @@ def create_requested(
     dry_run: bool,
 ) -> Manifest:
     """Create an object, and add what policies warn about. Raises StatusError."""
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        (created,) = write.create(
-            sandbox,
-            [manifest],
-            namespace=target.namespace or "default",
-            dry_run=dry_run,
-            entry="api",
-            manager=body.field_manager(request),
-            warnings=of_policies,
-        )
+    (created,) = write.create(
+        sandbox,
+        [manifest],
+        namespace=target.namespace or "default",
+        dry_run=dry_run,
+        entry="api",
+        manager=body.field_manager(request),
+        warnings=warnings,
+    )
     return created
 
 
@@ -46,15 +44,13 @@ def edit_requested(
 ) -> Manifest:
     """Change the object or the subresource of the target, and add what policies warn about. Raises
     StatusError."""
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        return write.edit(
-            sandbox,
-            resource,
-            target.key(resource),
-            change,
-            subresource=target.subresource,
-            dry_run=dry_run,
-            manager=body.field_manager(request),
-            warnings=of_policies,
-        )
+    return write.edit(
+        sandbox,
+        resource,
+        target.key(resource),
+        change,
+        subresource=target.subresource,
+        dry_run=dry_run,
+        manager=body.field_manager(request),
+        warnings=warnings,
+    )

@@ -115,8 +115,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         raise PlainError("resourceVersion should not be set on objects to be created")
     if resource.id == ENDPOINTS:
         warnings += warnings_of(resource, manifest)
-    with body.warning_of_errors(warnings):
-        created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
+    created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of(resource, created, is_new=True, sent=manifest)
     return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
@@ -155,7 +154,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
     def changed(_: Resource, old: Manifest) -> Manifest:
         before[:] = [old]
         manifest, found = body.patched(request, resource, to_served(resource, old))
-        warnings[:] = found
+        warnings.extend(found)
         check_place(resource, target, manifest.get("metadata") or {})
         return to_stored(resource, manifest)[1]
 

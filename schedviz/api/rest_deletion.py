@@ -57,7 +57,7 @@ def delete_collection(
             continue  # another client deleted it meanwhile
         deleted.append(item)
     response = body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
-    return body.with_warnings(response, [*_job_warnings(resource, options), *dict.fromkeys(warnings)])
+    return body.with_warnings(response, [*_job_warnings(resource, options), *warnings])
 
 
 def _delete(
@@ -70,20 +70,18 @@ def _delete(
     warnings: list[str],
 ) -> removal.Deleted:
     preconditions = options.get("preconditions") or {}
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        return removal.delete(
-            sandbox,
-            resource.id,
-            key,
-            grace_seconds=requested_grace_seconds(options),
-            propagation=requested_propagation(options),
-            uid=preconditions.get("uid", ""),
-            version=preconditions.get("resourceVersion", ""),
-            contents_at_once=False,
-            dry_run=body.is_dry_run(request, options),
-            warnings=of_policies,
-        )
+    return removal.delete(
+        sandbox,
+        resource.id,
+        key,
+        grace_seconds=requested_grace_seconds(options),
+        propagation=requested_propagation(options),
+        uid=preconditions.get("uid", ""),
+        version=preconditions.get("resourceVersion", ""),
+        contents_at_once=False,
+        dry_run=body.is_dry_run(request, options),
+        warnings=warnings,
+    )
 
 
 def _job_warnings(resource: Resource, options: Manifest) -> list[str]:

@@ -51,7 +51,7 @@ def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         if owners:
             scale["metadata"]["managedFields"] = owners
         given, found = body.patched(request, SCALES, scale)
-        warnings[:] = found
+        warnings.extend(found)
         scale = decode_body(type_name_of(SCALES), given)
         check_scale_place(scale, target)
         return with_scale(resource, old, scale)

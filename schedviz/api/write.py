@@ -70,7 +70,7 @@ def create(
     warnings: list[str] | None = None,
 ) -> list[Manifest]:
     """Create the objects of these manifests, all or none, and return them as they were stored. ``manager``:
-    the owner of their fields; "" = nobody. ``warnings``: a list for those of admission policies."""
+    the owner of their fields; "" = nobody. ``warnings``: see :func:`write_admitted`."""
 
     def decide(current: Current) -> Admission:
         asked = asked_by(manager, dry_run=dry_run, warnings=warnings)
@@ -89,7 +89,8 @@ def create(
 
     given = [document.get("metadata") for document in documents]
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
-    created = write_admitted(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
+    again = ("AlreadyExists",) if generated else ()
+    created = write_admitted(sandbox, decide, dry_run=dry_run, again=again, warnings=warnings)
     if not dry_run:
         for group in groups_defined_by(created):
             accept_names(sandbox, group)
@@ -97,10 +98,8 @@ def create(
 
 
 def asked_by(manager: str, *, dry_run: bool, warnings: list[str] | None = None) -> Asked:
-    """What admission policies see of a write. ``warnings`` is emptied: the write may be decided again."""
-    found = [] if warnings is None else warnings
-    found.clear()
-    return Asked(dry_run=dry_run, manager=manager, warnings=found)
+    """What admission policies see of a write. ``warnings``: where theirs go."""
+    return Asked(dry_run=dry_run, manager=manager, warnings=[] if warnings is None else warnings)
 
 
 def source_of_write(sandbox: Sandbox, current: Current, *, dry_run: bool) -> str:
@@ -151,7 +150,7 @@ def edit(
 
     ``resource``: its id, or the version of a custom resource in which the object is changed. ``whole``:
     change the status, too; otherwise only the ``status`` subresource changes it. ``manager``: who comes to
-    own the fields that change, if the object has owners. ``warnings``: see :func:`create`."""
+    own the fields that change, if the object has owners. ``warnings``: see :func:`write_admitted`."""
     served = resource if isinstance(resource, Resource) else known_resource(sandbox, resource)
     kind = known_resource(sandbox, served.id) if served.stored_as else served
     last: list[Manifest] = []
@@ -169,7 +168,7 @@ def edit(
         )
         return _with_status(kind, old, new, current, admitted) if whole else admitted
 
-    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)
     if written and not dry_run and is_terminating(written[0]):
         finalize_definition_of(sandbox, kind)
     if not dry_run:

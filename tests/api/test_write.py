@@ -18,6 +18,7 @@ from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import (
     AlreadyExists,
+    BadRequest,
     Conflict,
     Forbidden,
     Invalid,
@@ -131,6 +132,29 @@ def test_a_pod_is_decided_again_when_its_namespace_or_what_is_in_it_changed(
     with pytest.raises(Forbidden if written == "limitranges" else NamespaceTerminating):
         write_admitted(sandbox, decide, dry_run=False, again=())
     assert sandbox.get("pods", "team/web") is None
+
+
+def test_a_decision_that_is_repeated_warns_once(store: Store, cluster: str) -> None:
+    sandbox, warnings = store.sandbox(cluster), ["of the request"]
+    decided: list[int] = []
+
+    def decide(current: Current) -> Admission:
+        decided.append(current.version())
+        warnings.append("of a policy")
+        if len(decided) == 3:
+            raise BadRequest("no")
+        admitted = admit([default_class(len(decided))], current, current.now(), source="first")
+        if len(decided) == 1:
+            other = {**default_class(9), "globalDefault": False}
+            sandbox.commit(Commit(admit([other], current, current.now(), source="other").changes))
+        return admitted
+
+    write_admitted(sandbox, decide, dry_run=False, again=(), warnings=warnings)
+    assert len(decided) == 2
+    assert warnings == ["of the request", "of a policy"]
+    with pytest.raises(BadRequest) as error:
+        write_admitted(sandbox, decide, dry_run=False, again=(), warnings=warnings)
+    assert error.value.warnings == ["of the request", "of a policy", "of a policy"]
 
 
 def test_of_many_default_classes_at_once_one_gets_in(store: Store, cluster: str) -> None:
