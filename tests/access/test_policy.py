@@ -33,7 +33,7 @@ API_PATHS: Final = {
 """Of the patterns that are regular expressions."""
 
 NEEDED: Final = {
-    # name of the URL: what GET and POST need of the sandbox. T: the room's teacher.
+    # name of the URL: the right that GET and POST need. T: the room's teacher.
     "metrics": "--", "upload-lesson": "--", "solution": "--", "solution-picture": "--",
     "healthz": "--", "readyz": "--", "home": "--", "set-language": "--", "create-sandbox": "--",
     "bring": "--", "compare": "--", "comparison": "--", "stop-comparison": "--", "ideas": "--",
@@ -136,7 +136,7 @@ def test_each_visitor_may_do_what_the_table_says(scene: Scene, who: str, place: 
 
 
 @pytest.mark.parametrize("who", VISITORS)
-def test_who_may_not_do_it_is_refused_by_the_server(scene: Scene, who: str) -> None:
+def test_the_server_refuses_visitors_without_the_right(scene: Scene, who: str) -> None:
     """The requests that the table refuses, through the whole server."""
     client = scene.clients[who]
     for pattern in patterns():
@@ -225,7 +225,7 @@ def test_the_api_says_it_as_the_api_server_does(scene: Scene) -> None:
     )
 
 
-def test_a_sandbox_that_there_is_not_is_not_found(scene: Scene) -> None:
+def test_an_unknown_sandbox_of_a_policy_check_is_not_found(scene: Scene) -> None:
     assert scene.clients["stranger"].get("/s/nowhere/").status_code == 404
     assert scene.clients["stranger"].get("/s/nowhere/api/v1/pods").status_code == 404
 
@@ -240,7 +240,7 @@ def test_everybody_sees_what_nobody_owns(store: Store, scene: Scene, sandbox_nam
 
 
 def test_who_copies_a_sandbox_of_a_room_owns_the_copy(store: Store, scene: Scene) -> None:
-    """Its name is one of the room, whose rules hold for it, too."""
+    """Its name is that of a room's sandbox, so the room's rules apply to it, too."""
     copy = store.create(Meta(f"{scene.room}-b1"), access=owned_by(digest_of("another owner"))).name
     for who, allowed in (("another owner", True), ("teacher", True), ("owner", False), ("stranger", False)):
         assert is_allowed(scene, who, "POST", f"/s/{copy}/delete/") == allowed, who
@@ -259,7 +259,7 @@ def test_in_open_mode_everybody_may_do_everything_but_in_rooms(scene: Scene) -> 
     assert not is_allowed(scene, "stranger", "GET", f"/s/{scene.room}/")
 
 
-def test_who_asks_is_noted_for_the_view(scene: Scene) -> None:
+def test_a_request_has_its_visitor_for_the_view(scene: Scene) -> None:
     request = request_of(scene.clients["viewer"].cookies, "GET", f"/s/{scene.own}/", {})
     match = request.resolver_match
     assert match

@@ -1,4 +1,4 @@
-"""What users are told that they may do."""
+"""The reviews that say what a user may do."""
 
 import json
 from typing import Any
@@ -163,7 +163,7 @@ def test_what_other_users_may_do(scene: Scene) -> None:
     )
 
 
-def test_whose_a_token_is(scene: Scene) -> None:
+def test_a_token_review_names_the_user(scene: Scene) -> None:
     client = scene.clients["viewer"]
     for right in ("edit", "view"):
         status = ask(client, scene.own, "tokenreviews", {"token": scene.tokens[right]})["status"]

@@ -171,7 +171,7 @@ def test_a_viewer_sees_no_controls(scene: Scene) -> None:
     assert f'href="{base}share/"' not in viewer
     assert "View only" in viewer
     assert re.search(r'<body class="live\s+view-only', viewer)
-    # What is left is hidden by the class: it is drawn once for all viewers.
+    # The remaining controls are hidden by the class, as they are rendered once for all viewers.
     links = re.findall(rf'<a\b[^>]*href="{base}(?:new|edit|command|start-over)/[^>]*>', viewer)
     assert all("data-edit" in link or 'id="hint-do"' in link for link in links), links
     assert re.search(r'<aside\s+id="hint"\s+class="next"\s+data-edit', viewer)

@@ -126,7 +126,7 @@ async def test_a_watch_ends_with_an_error_and_others_go_on(owners_server: str, o
         assert (await anext(other_events))["object"]["metadata"]["name"] == "web-2"
 
 
-def test_a_right_stands_as_long_as_the_record_gives_it(owned: Sandbox) -> None:
+def test_a_right_holds_as_long_as_the_access_record_gives_it(owned: Sandbox) -> None:
     link, token = make_link(owned, "view", "")
     before = owned.access() or ""
     withdraw_link(owned, link.id)
@@ -135,13 +135,13 @@ def test_a_right_stands_as_long_as_the_record_gives_it(owned: Sandbox) -> None:
     standing = Standing(owned.name, asker_by(owned.name, guest, read_record(before)))
     assert standing.holds(before)
     assert not standing.holds(after)
-    # Of a sandbox that was created after the websocket was let in.
+    # The record of a sandbox that was created after the websocket was accepted.
     assert not Standing(owned.name, Asker(Right.NONE, "", Visitor())).holds(before)
     # By the rules of a room, or where everybody may do everything.
     assert Standing(owned.name, Asker(Right.VIEW, "schedviz:learner:X-1")).holds(after)
 
 
-async def test_each_visitor_is_let_in_as_the_table_says(scene: Scene, owners_server: str) -> None:
+async def test_each_visitor_is_admitted_as_the_table_says(scene: Scene, owners_server: str) -> None:
     url = owners_server.replace("http:", "ws:")
     for who, (with_owner, of_room) in VISITORS.items():
         cookies = "; ".join(f"{name}={each.value}" for name, each in scene.clients[who].cookies.items())

@@ -1,4 +1,4 @@
-"""Somebody logs in on the page, and out again."""
+"""Log in and out on the page."""
 
 import os
 import subprocess
@@ -70,7 +70,7 @@ def test_somebody_logs_in_and_out_on_the_page(browser: Browser, accounts_server:
     expect(other.get_by_role("link", name="Users")).to_be_visible()
     other.goto("/account/")
     other.get_by_role("button", name="Log out").click()
-    # The sandbox's page was closed by the server, and asked for again.
+    # The server closed the sandbox's page, and the browser requested it again.
     expect(page.get_by_role("heading", name="Not allowed")).to_be_visible()
     page.get_by_role("link", name="Log in").last.click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()

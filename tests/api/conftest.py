@@ -1,4 +1,4 @@
-"""The official client, pointed at a sandbox of the test's own."""
+"""The official client, configured for a sandbox of the test."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,8 @@ CREATED = 1_700_000_000
 
 @pytest.fixture
 def cluster(store: Store, sandbox_name: str) -> Iterator[str]:
-    """The name of a sandbox with what every cluster has. Its time stands still: nobody but the test acts."""
+    """The name of a sandbox with the objects of every cluster. Its time stands still, so that only the test
+    acts."""
     meta = Meta(name=sandbox_name, created=CREATED)
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
     store.create(meta, admission.new_cluster([], clock.sim), clock)

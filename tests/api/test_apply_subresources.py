@@ -1,4 +1,4 @@
-"""Server-side apply of the subresources ``scale`` and ``status``, with who owns what afterwards."""
+"""Server-side apply of the subresources ``scale`` and ``status``, and the owners of the fields afterwards."""
 
 import json
 from typing import Any

@@ -131,7 +131,7 @@ def test_a_watch_shows_what_happens_after_the_version_that_was_listed(core: clie
     ]
 
 
-def test_a_watch_with_a_selector_shows_an_object_come_and_go(core: client.CoreV1Api) -> None:
+def test_a_watch_with_a_selector_shows_an_object_while_it_matches(core: client.CoreV1Api) -> None:
     core.create_namespaced_pod("default", pod("web", app="web"))
     core.create_namespaced_pod("default", pod("other"))
     stream = watch.Watch().stream(
@@ -154,13 +154,13 @@ def test_a_watch_with_a_selector_shows_an_object_come_and_go(core: client.CoreV1
     ]
 
 
-def test_a_watch_from_nowhere_begins_with_what_there_is(core: client.CoreV1Api) -> None:
+def test_a_watch_without_a_version_begins_with_the_existing_objects(core: client.CoreV1Api) -> None:
     core.create_namespaced_pod("default", pod("web"))
     stream = watch.Watch().stream(core.list_namespaced_pod, "default", timeout_seconds=1)
     assert [(event["type"], event["object"].metadata.name) for event in stream] == [("ADDED", "web")]
 
 
-def test_a_watch_from_a_version_out_of_the_log_is_told_to_list_anew(
+def test_a_watch_from_a_version_that_is_not_kept_gets_expired(
     store: Store, cluster: str, core: client.CoreV1Api
 ) -> None:
     filler = [
@@ -173,7 +173,7 @@ def test_a_watch_from_a_version_out_of_the_log_is_told_to_list_anew(
     assert refused.value.status == 410
 
 
-def test_what_is_not_there_or_there_already_is_said(core: client.CoreV1Api) -> None:
+def test_not_found_and_already_exists_are_reported(core: client.CoreV1Api) -> None:
     core.create_namespaced_pod("default", pod("web"))
     for status, message, call in (
         (409, 'pods \\"web\\" already exists', lambda: core.create_namespaced_pod("default", pod("web"))),
@@ -198,7 +198,9 @@ def nameless_image() -> client.V1Pod:
     return broken
 
 
-def test_a_bound_pod_is_given_its_grace_period_and_a_pending_one_goes_at_once(core: client.CoreV1Api) -> None:
+def test_a_bound_pod_has_its_grace_period_and_a_pending_one_is_deleted_at_once(
+    core: client.CoreV1Api,
+) -> None:
     core.create_node(node("node-1"))
     core.create_namespaced_pod("default", pod("pending"))
     core.create_namespaced_pod("default", pod("bound"))
@@ -217,7 +219,7 @@ def test_a_bound_pod_is_given_its_grace_period_and_a_pending_one_goes_at_once(co
     assert core.list_namespaced_pod("default").items == []
 
 
-def test_what_becomes_of_dependents_is_said_with_the_deletion(core: client.CoreV1Api) -> None:
+def test_a_deletion_has_the_propagation_policy_of_its_request(core: client.CoreV1Api) -> None:
     for name, policy, finalizers in (
         ("first", "Foreground", ["foregroundDeletion"]),
         ("second", "Orphan", ["orphan"]),
@@ -231,10 +233,10 @@ def test_what_becomes_of_dependents_is_said_with_the_deletion(core: client.CoreV
     assert core.list_node().items == []
 
 
-def test_events_go_by_two_names(api_client: client.ApiClient, core: client.CoreV1Api) -> None:
+def test_events_are_served_in_two_api_groups(api_client: client.ApiClient, core: client.CoreV1Api) -> None:
     """A reporter writes by the newer one, kubectl describe reads by the older one."""
     events = client.EventsV1Api(api_client)
-    told = {
+    reported = {
         "metadata": {"name": "web.1"},
         "eventTime": "2023-11-14T22:13:20.000000Z",
         "regarding": {"kind": "Pod", "name": "web", "namespace": "default"},
@@ -245,14 +247,14 @@ def test_events_go_by_two_names(api_client: client.ApiClient, core: client.CoreV
         "reportingController": "my-scheduler",
         "reportingInstance": "my-scheduler-1",
     }
-    created = events.create_namespaced_event("default", told)
-    assert (created.api_version, created.note) == ("events.k8s.io/v1", told["note"])
+    created = events.create_namespaced_event("default", reported)
+    assert (created.api_version, created.note) == ("events.k8s.io/v1", reported["note"])
     [seen] = core.list_namespaced_event("default", field_selector="involvedObject.name=web").items
-    assert (seen.message, seen.reporting_component) == (told["note"], "my-scheduler")
+    assert (seen.message, seen.reporting_component) == (reported["note"], "my-scheduler")
     series = {"count": 2, "lastObservedTime": "2023-11-14T22:14:20.000000Z"}
     events.patch_namespaced_event("web.1", "default", {"series": series})
     [again] = events.list_event_for_all_namespaces(field_selector="regarding.name=web").items
-    assert (again.note, again.series.count, again.regarding.name) == (told["note"], 2, "web")
+    assert (again.note, again.series.count, again.regarding.name) == (reported["note"], 2, "web")
     assert core.read_namespaced_event("web.1", "default").series.count == 2
     events.delete_namespaced_event("web.1", "default")
     assert core.list_namespaced_event("default").items == []
@@ -299,7 +301,7 @@ def test_a_dry_run_stores_nothing(core: client.CoreV1Api) -> None:
     assert core.list_namespaced_pod("default").items == []
 
 
-def test_long_lists_come_in_pages(core: client.CoreV1Api) -> None:
+def test_long_lists_are_returned_in_pages(core: client.CoreV1Api) -> None:
     for number in range(5):
         core.create_namespaced_pod("default", pod(f"web-{number}"))
     names, token = [], None
@@ -354,14 +356,14 @@ def test_custom_resources_are_kept_under_the_names_of_their_definition(api_clien
     assert client.VersionApi(api_client).get_code().git_version.startswith("v1.34.")
 
 
-def test_a_pod_of_high_priority_takes_the_room_of_a_lower_one(
+def test_a_pod_of_high_priority_preempts_a_pod_of_lower_priority(
     worker: Process,
     store: Store,
     cluster: str,
     core: client.CoreV1Api,
     scheduling: client.SchedulingV1Api,
 ) -> None:
-    """The whole way: API, store, worker, scheduler, preemption, kubelet, watch."""
+    """All components: API, store, worker, scheduler, preemption, kubelet, watch."""
     resume(store.sandbox(cluster))
     for name, value in (("low", 1), ("high", 1000)):
         scheduling.create_priority_class(client.V1PriorityClass(metadata={"name": name}, value=value))

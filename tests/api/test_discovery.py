@@ -61,7 +61,7 @@ def test_a_table_of_resources_is_not_acceptable(url: str) -> None:
         assert (status, answer["message"]) == (406, NOT_ACCEPTED), path
 
 
-def test_a_client_that_has_the_document_is_told_so(url: str) -> None:
+def test_a_client_that_has_the_discovery_document_gets_not_modified(url: str) -> None:
     asked = Request(f"{url}/api", headers={"Accept": AGGREGATED})
     with urlopen(asked, timeout=PATIENCE) as response:
         tag = response.headers["ETag"]

@@ -1,4 +1,4 @@
-"""The scheduler's events on their way: from a real worker to the page and to kubectl."""
+"""The scheduler's events, from a real worker to the page and to kubectl."""
 
 import json
 import urllib.parse
@@ -18,7 +18,7 @@ def get(url: str) -> bytes:
     return body
 
 
-def test_a_pods_panel_and_kubectl_show_what_the_scheduler_says(stack: str, sandbox: Sandbox) -> None:
+def test_a_pods_panel_and_kubectl_show_the_schedulers_events(stack: str, sandbox: Sandbox) -> None:
     spec = {"containers": [{"name": "main", "image": "app:1"}]}
     write.create(sandbox, [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": spec}])
     wake(sandbox.name)
@@ -39,7 +39,7 @@ def test_a_pods_panel_and_kubectl_show_what_the_scheduler_says(stack: str, sandb
     listed = json.loads(get(f"{stack}/s/{sandbox.name}/api/v1/namespaces/default/events?{query}"))
     events: list[Manifest] = sorted(listed["items"], key=lambda event: event["eventTime"])
     said = [(event["type"], event["reason"]) for event in events]
-    # Where the new node is not ready yet at the next attempt, that is said before.
+    # If the new node is not ready at the next attempt, there is an event for that first.
     assert (said[0], said[-1]) == (("Warning", "FailedScheduling"), ("Normal", "Scheduled"))
     page = unescape(get(f"{stack}/s/{sandbox.name}/pods/default/web/").decode())
     failed, scheduled = (page.index(events[at]["message"]) for at in (0, -1))

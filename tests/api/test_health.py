@@ -1,4 +1,4 @@
-"""/readyz says in plain words what is wrong, on real processes that are stopped one by one."""
+"""/readyz says what is wrong, with real processes that are stopped one by one."""
 
 import urllib.error
 import urllib.request
@@ -46,7 +46,7 @@ class Whole:
         return self.start(name, [*CELERY, *arguments])
 
     def readyz(self) -> tuple[int, list[str]]:
-        """The status, and the lines but those of passed checks."""
+        """The status, and the lines of failed checks."""
         try:
             with urllib.request.urlopen(f"{self.url}/readyz", timeout=PATIENCE) as response:
                 status, text = response.status, response.read().decode()
@@ -64,7 +64,7 @@ def whole(tmp_path: Path, own_redis: EmbeddedRedis) -> Iterator[Whole]:
         yield Whole(tmp_path, own_redis, ends)
 
 
-def test_each_part_that_is_missing_is_named_with_what_is_wrong(whole: Whole) -> None:
+def test_each_missing_process_is_named_with_its_error(whole: Whole) -> None:
     assert whole.readyz() == (503, [NO_WORKER, NO_JOB_RUNNER])
     worker = whole.start_celery("worker", WORKER_ARGUMENTS)
     job_runner = whole.start_celery("job-runner", JOB_RUNNER_ARGUMENTS)

@@ -1,4 +1,4 @@
-"""The API at the level of HTTP: what curl and kubectl see, and what nobody may do."""
+"""The API at the level of HTTP: the responses that curl and kubectl get, and the refused requests."""
 
 import gzip
 import http.client
@@ -38,7 +38,7 @@ JOBS = "/apis/batch/v1/namespaces/default/jobs"
 CRON_JOBS = "/apis/batch/v1/namespaces/default/cronjobs"
 JOB = '{"metadata": {"name": "j"}, "spec": null}'
 TOO_LONG = 1_000_000_000_000
-"""Seconds: their end has no time in microseconds that anybody can keep."""
+"""A number of seconds whose end in microseconds cannot be stored."""
 GRACE = f'"gracePeriodSeconds": {TOO_LONG}'
 
 
@@ -66,7 +66,7 @@ def pod_json(**spec: Any) -> str:
 
 
 class Refusal(NamedTuple):
-    """A request, and what it is answered."""
+    """A request and its response."""
 
     method: str
     path: str
@@ -271,12 +271,12 @@ def test_a_page_of_the_same_origin_writes(server: str, url: str) -> None:
     assert request(url + PODS, "POST", pod_json(), headers)[0] == 201
 
 
-def test_discovery_names_what_kubectl_looks_for(url: str) -> None:
+def test_discovery_has_the_resources_that_kubectl_needs(url: str) -> None:
     assert request(url + "/api")[1]["versions"] == ["v1"]
     core = {entry["name"]: entry for entry in request(url + "/api/v1")[1]["resources"]}
     assert core["pods"]["shortNames"] == ["po"]
     assert {"pods/status", "pods/binding", "pods/eviction", "nodes", "namespaces"} <= core.keys()
-    # By these `kubectl drain` sees that it may evict.
+    # With these `kubectl drain` knows that it can evict.
     assert core["pods/eviction"]["group"] == "policy"
     groups = request(url + "/apis")[1]["groups"]
     assert {"name": "policy", "versions": [{"groupVersion": "policy/v1", "version": "v1"}]}.items() <= next(
@@ -327,7 +327,7 @@ def test_an_initial_list_in_a_watch_ends_with_a_marked_bookmark(url: str) -> Non
     assert lines[1]["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
-def test_a_watcher_that_goes_away_leaves_nothing_open(store: Store, url: str) -> None:
+def test_a_watch_whose_client_disconnects_is_closed(store: Store, url: str) -> None:
     request(url + PODS, "POST", pod_json())
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
@@ -339,7 +339,7 @@ def test_a_watcher_that_goes_away_leaves_nothing_open(store: Store, url: str) ->
 
 
 def _followers(store: Store, url: str) -> int:
-    """The processes that are told when the sandbox changes."""
+    """The subscribers to changes of the sandbox."""
     name = urlsplit(url).path.split("/")[2]
     ((_, count),) = store.redis.pubsub_numsub(f"schedviz:layer__group__{group(name)}")
     return int(count)
@@ -359,7 +359,7 @@ def test_the_trace_comes_as_json_lines(server: str, sandbox: Sandbox) -> None:
     assert (code, answer["reason"]) == (410, "Expired")
 
 
-def test_a_recording_that_was_downloaded_is_told_again_by_the_command(
+def test_the_command_replays_a_downloaded_recording(
     stack: str, store: Store, sandbox_name: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     nodes = [node(f"n{i}", cpu="1") for i in range(3)]
@@ -409,13 +409,13 @@ def test_a_server_names_some_of_the_sandboxes_that_fail_and_is_ready(
     store.redis.sadd(FAILING, *names)
     try:
         with urllib.request.urlopen(f"{server}/readyz", timeout=PATIENCE) as response:
-            told = response.read().decode()
+            text = response.read().decode()
     finally:
         store.redis.srem(FAILING, *names)
-    assert f"[!]sandboxes failed: {', '.join(names[:20])} and " in told
+    assert f"[!]sandboxes failed: {', '.join(names[:20])} and " in text
 
 
-def test_kubectl_gets_tables_and_is_told_that_the_server_checks_fields(url: str) -> None:
+def test_kubectl_gets_tables_and_the_field_validation_of_the_server(url: str) -> None:
     request(url + PODS, "POST", pod_json(schedulingGates=[{"name": "example.com/quota"}]))
     accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
     listed = request(url + PODS, headers=accept)[1]

@@ -22,7 +22,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
 def create(url: str, *names: str, **labels: str) -> list[str]:
-    """ConfigMaps of these names; their versions."""
+    """Create ConfigMaps of these names. Returns their versions."""
     versions = []
     for name in names:
         status, created = request(
@@ -95,7 +95,7 @@ def test_all_pages_show_the_state_of_the_first(url: str) -> None:
     assert names(listed(url)[1]) == ["a", "b", "e"]
 
 
-def test_the_rest_of_a_list_whose_version_is_gone_comes_with_another_token(
+def test_an_expired_continue_token_gets_a_token_of_the_newest_version(
     store: Store, cluster: str, url: str
 ) -> None:
     create(url, "a", "c")
@@ -113,7 +113,9 @@ def test_a_list_shows_exactly_the_version_that_is_asked_for(url: str) -> None:
     exact = {"resourceVersion": first, "resourceVersionMatch": "Exact"}
     status, answer = listed(url, **exact)
     assert (status, names(answer), answer["metadata"]["resourceVersion"]) == (200, ["a"], first)
-    assert names(listed(url, resourceVersion=first, limit="5")[1]) == ["a"]  # as before there was the match
+    assert names(listed(url, resourceVersion=first, limit="5")[1]) == [
+        "a"
+    ]  # as the object before the change matched
     assert names(listed(url, resourceVersion=first)[1]) == ["a", "b"]
     assert names(listed(url, resourceVersion="0", limit="1")[1]) == ["a", "b"]
 
@@ -153,7 +155,7 @@ def test_a_version_that_was_not_reached_is_answered_504(url: str) -> None:
         assert answer["details"]["causes"] == [
             {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
         ]
-    # A watch is answered, waits, and says so in the stream.
+    # A watch gets status 200, waits, and reports the error in the stream.
     (event,) = watched(url, resourceVersion="999999999", timeoutSeconds="20")
     assert (event["type"], event["object"]["code"]) == ("ERROR", 504)
 
@@ -187,7 +189,7 @@ def test_without_initial_events_a_watch_begins_now_or_at_its_version(url: str) -
     ]
 
 
-def test_what_no_longer_matches_is_deleted_in_its_last_state_that_did(url: str) -> None:
+def test_an_object_that_no_longer_matches_is_deleted_in_its_last_matching_state(url: str) -> None:
     (version,) = create(url, "a", app="web")
     change = {"Content-Type": "application/merge-patch+json"}
     _, left = request(f"{url}{CONFIG_MAPS}/a", "PATCH", '{"metadata": {"labels": {"app": "shop"}}}', change)
@@ -196,7 +198,7 @@ def test_what_no_longer_matches_is_deleted_in_its_last_state_that_did(url: str) 
     assert event["object"]["metadata"]["resourceVersion"] == left["metadata"]["resourceVersion"]
 
 
-def test_a_watch_whose_beginning_is_not_kept_deletes_what_may_have_matched(
+def test_a_watch_whose_beginning_is_not_kept_deletes_objects_that_may_have_matched(
     store: Store, cluster: str, url: str
 ) -> None:
     create(url, "a", app="web")
@@ -252,7 +254,7 @@ def test_metadata_alone_may_be_asked_for(url: str) -> None:
 
 
 def test_every_answer_says_its_type(url: str, core: client.CoreV1Api) -> None:
-    """The items of a list say it only where they are of a custom resource, as upstream."""
+    """The items of a list have their type only if they are custom resources, as upstream."""
     pod_in = {"apiVersion": "v1", "kind": "Pod"}
     assert request(url + PODS, "POST", pod_json())[1].items() >= pod_in.items()
     for resource in BUILT_IN:
@@ -263,7 +265,7 @@ def test_every_answer_says_its_type(url: str, core: client.CoreV1Api) -> None:
     assert core.list_namespaced_pod("default").items[0].metadata.name == "web"
 
 
-def test_what_is_deleted_at_once_is_shown_for_the_last_time(url: str) -> None:
+def test_the_response_to_an_immediate_deletion_has_the_last_state(url: str) -> None:
     def pod(name: str, **spec: Any) -> str:
         manifest = json.loads(pod_json(**spec))
         manifest["metadata"] |= {"name": name, "finalizers": ["a.io/b"]} if name == "kept" else {"name": name}
@@ -296,7 +298,7 @@ def test_what_is_deleted_at_once_is_shown_for_the_last_time(url: str) -> None:
     assert request(f"{url}{PODS}/kept")[0] == 404
 
 
-def test_what_is_no_pod_is_named_when_it_is_gone(url: str) -> None:
+def test_the_response_to_a_deletion_of_other_kinds_is_a_status_with_the_name(url: str) -> None:
     uids = {}
     for plural, body in (
         ("configmaps", {}),

@@ -55,7 +55,7 @@ def test_an_object_a_list_and_an_error_come_as_the_request_asks(url: str, pod: d
     assert decode_protobuf(body)["message"] == 'pods "none" not found'
 
 
-def test_what_a_request_made_is_answered_in_yaml(url: str) -> None:
+def test_the_response_to_a_write_is_yaml_if_asked_for(url: str) -> None:
     headers = {"Accept": YAML, "Content-Type": JSON}
     sent = Request(url + PODS, pod_json(nodeName="n").encode(), headers, method="POST")
     with urlopen(sent, timeout=PATIENCE) as response:
@@ -92,7 +92,7 @@ def test_a_watch_sends_messages_with_their_length(url: str, pod: dict[str, Any])
     assert int(shown["metadata"]["resourceVersion"]) >= int(pod["metadata"]["resourceVersion"])
 
 
-def test_what_has_no_messages_is_not_acceptable(url: str) -> None:
+def test_a_resource_without_protobuf_messages_is_not_acceptable(url: str) -> None:
     request(
         url + WIDGETS,
         "POST",
@@ -127,6 +127,6 @@ def test_kinds_whose_fields_have_no_numbers_are_answered_in_json(url: str) -> No
         assert fetch(url + path, KUBE_SCHEDULER)[:2] == (200, JSON), path
 
 
-def test_discovery_is_json_whatever_is_asked(url: str) -> None:
+def test_discovery_is_json_for_any_accept_header(url: str) -> None:
     for path in ("/api", "/apis", "/api/v1", "/version"):
         assert fetch(url + path, KUBE_SCHEDULER)[:2] == (200, JSON)

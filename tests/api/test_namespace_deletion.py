@@ -1,4 +1,4 @@
-"""A namespace is deleted with all that is in it, however much that is and whether time goes or stands."""
+"""A namespace is deleted with all its objects, for any number of them, while time runs or stands still."""
 
 import threading
 from contextlib import suppress
@@ -43,7 +43,7 @@ def left(sandbox: Sandbox) -> set[str]:
     return set(sandbox.names("configmaps"))
 
 
-def test_more_objects_than_one_commit_takes_are_deleted_while_time_stands(
+def test_more_objects_than_one_commit_may_have_are_deleted_while_time_stands_still(
     core: client.CoreV1Api, paused: Sandbox
 ) -> None:
     fill(paused, MANY)
@@ -85,7 +85,7 @@ def test_no_commit_is_large_and_the_first_says_that_the_namespace_ends(
     assert rest[-1].resource == "namespaces"
 
 
-def test_nothing_is_created_in_a_namespace_that_ends_and_its_finalizers_are_waited_for(
+def test_a_terminating_namespace_refuses_new_objects_and_waits_for_finalizers(
     paused: Sandbox,
 ) -> None:
     fill(paused, 3)
@@ -98,7 +98,7 @@ def test_nothing_is_created_in_a_namespace_that_ends_and_its_finalizers_are_wait
     assert paused.get("namespaces", "big") is None
 
 
-def test_a_deletion_that_was_cut_off_goes_on_when_it_is_asked_for_again(paused: Sandbox) -> None:
+def test_an_interrupted_deletion_continues_when_it_is_requested_again(paused: Sandbox) -> None:
     fill(paused, 3)
     write.patch(paused, "namespaces", "big", {"metadata": {"finalizers": ["example.com/audit"]}})
     removal.delete(paused, "namespaces", "big")
@@ -133,7 +133,9 @@ def test_others_may_delete_the_same_objects_at_the_same_time(paused: Sandbox) ->
     assert paused.get("namespaces", "big") is None
 
 
-def test_controllers_make_nothing_anew_in_it(store: Store, sandbox: Sandbox, worker: Process) -> None:
+def test_controllers_create_nothing_in_a_terminating_namespace(
+    store: Store, sandbox: Sandbox, worker: Process
+) -> None:
     template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("x")["spec"]}
     deployment = {
         "apiVersion": "apps/v1",

@@ -1,4 +1,4 @@
-"""A sandbox is made whole or not at all, under a name that nobody else has."""
+"""A sandbox is created completely or not at all, and its name is unique."""
 
 import time
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def running() -> Clock:
     return Clock(sim=1000 * SECOND, wall=time.time() - 60)
 
 
-def test_its_time_stands_still_until_it_is_whole(store: Store, sandbox_name: str) -> None:
+def test_the_time_of_a_new_sandbox_stands_still_until_it_is_complete(store: Store, sandbox_name: str) -> None:
     with new_sandbox(store, [sandbox_name], Meta(""), creations(), running()) as made:
         assert made.count("nodes") == OBJECTS
         assert made.clock().paused
@@ -52,7 +52,7 @@ def test_its_time_stands_still_until_it_is_whole(store: Store, sandbox_name: str
 
 
 @pytest.mark.parametrize("broken_at", [0, AT_ONCE, OBJECTS - 1])
-def test_objects_that_cannot_be_read_to_the_end_leave_nothing_behind(
+def test_objects_whose_reading_fails_leave_no_sandbox(
     store: Store, sandbox_name: str, broken_at: int
 ) -> None:
     changes = creations(broken_at=broken_at)
@@ -71,7 +71,7 @@ def test_a_dump_of_more_objects_than_a_sandbox_may_have_stores_nothing(
 
 
 @pytest.mark.parametrize("error", [KeyError("spec"), StatusError("refused"), KeyboardInterrupt()])
-def test_whatever_fails_before_it_is_whole_leaves_nothing_behind(
+def test_any_failure_before_a_sandbox_is_complete_leaves_no_sandbox(
     store: Store, sandbox_name: str, error: BaseException
 ) -> None:
     with (
@@ -96,10 +96,8 @@ def test_the_first_name_that_is_free_is_taken_and_the_objects_are_whole(
         store.delete(name)
 
 
-def test_a_branch_is_not_left_half_made_by_an_edit_that_no_one_foresaw(
-    store: Store, sandbox: Sandbox
-) -> None:
-    """Only pods and the like can be made anew: a ConfigMap has no spec."""
+def test_an_edit_that_raises_leaves_no_incomplete_branch(store: Store, sandbox: Sandbox) -> None:
+    """Only objects with a spec can be recreated: a ConfigMap has none."""
     labelled = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
     write.create(sandbox, [labelled])
     edit = Edit("recreate", "configmaps", "default/c", labelled)

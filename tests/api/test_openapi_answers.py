@@ -1,4 +1,4 @@
-"""The OpenAPI documents are kept by clients, as their tags say."""
+"""Clients cache the OpenAPI documents by their ETags."""
 
 import json
 from email.message import Message
@@ -14,7 +14,7 @@ from tests.waiting import PATIENCE
 
 
 def headers_of(url: str, **headers: str) -> tuple[int, Message, str]:
-    """The status, the headers, and where the answer was found."""
+    """The status, the headers, and the final URL of the response."""
     try:
         with urlopen(Request(url, headers=headers), timeout=PATIENCE) as response:
             return response.status, response.headers, response.url
@@ -23,13 +23,13 @@ def headers_of(url: str, **headers: str) -> tuple[int, Message, str]:
 
 
 def linked(url: str, root: str) -> str:
-    """The URL of a document, as the index has it."""
+    """The URL of a document from the index."""
     paths: dict[str, Any] = request(f"{url}/openapi/v3")[1]["paths"]
     place = urlsplit(url)
     return f"{place.scheme}://{place.netloc}{paths[root]['serverRelativeURL']}"
 
 
-def test_what_the_index_names_never_changes(url: str) -> None:
+def test_a_document_named_by_the_index_never_changes(url: str) -> None:
     address = linked(url, "apis/policy/v1")
     status, headers, _ = headers_of(address)
     assert (status, headers["Cache-Control"]) == (200, "public, immutable")
@@ -37,14 +37,14 @@ def test_what_the_index_names_never_changes(url: str) -> None:
     assert headers["Expires"].endswith("GMT")
 
 
-def test_an_old_address_leads_to_the_new_one(url: str) -> None:
+def test_an_old_openapi_address_redirects_to_the_new_one(url: str) -> None:
     address = linked(url, "apis/policy/v1")
     old = f"{address.rpartition('=')[0]}=OLD"
     status, _, found = headers_of(old)
     assert (status, found) == (200, address)
 
 
-def test_a_client_that_has_a_document_is_told_so(url: str) -> None:
+def test_a_client_that_has_an_openapi_document_gets_not_modified(url: str) -> None:
     for path in ("/openapi/v3/apis/policy/v1", "/openapi/v2"):
         status, headers, _ = headers_of(url + path)
         assert (status, headers["Cache-Control"]) == (200, None)

@@ -1,5 +1,4 @@
-"""What a simulated pod answers to those who want to reach into its containers; and requests that the fuzz
-found."""
+"""The responses of a simulated pod to log, exec and the like; and requests that the fuzz found."""
 
 import json
 from typing import Any

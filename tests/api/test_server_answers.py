@@ -1,4 +1,4 @@
-"""What a sandbox answers as a server: its health, reviews where all may do all, service accounts' tokens."""
+"""A sandbox as a server: its health, reviews in open mode, and tokens of service accounts."""
 
 import json
 from urllib.error import HTTPError
@@ -83,7 +83,7 @@ def test_a_new_sandbox_has_what_servers_read_when_they_start(store: Store, sandb
             store.delete(sandbox_name)
 
 
-def test_people_are_answered_in_lines(url: str) -> None:
+def test_curl_gets_indented_json_and_kubectl_one_line(url: str) -> None:
     def lines(query: str, agent: str) -> int:
         asked = Request(f"{url}/api/v1/namespaces/default{query}", headers={"User-Agent": agent})
         with urlopen(asked) as answer:

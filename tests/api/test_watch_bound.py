@@ -1,4 +1,4 @@
-"""How many watches one process holds open."""
+"""The bound of open watches of a process."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.round_trips import round_trips
 from tests.web.samples import node
 
 
-async def test_of_many_that_begin_at_the_same_time_no_more_than_the_bound_are_served(
+async def test_the_number_of_watches_of_a_process_is_bounded(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(settings.LIMITS, "MAX_WATCHES", 3)
@@ -36,7 +36,7 @@ async def test_of_many_that_begin_at_the_same_time_no_more_than_the_bound_are_se
         await stream.aclose()  # type: ignore[attr-defined] # it is a generator
 
 
-async def test_many_watches_read_once_what_is_new_and_each_line_is_encoded_once(
+async def test_many_watches_share_each_read_and_each_encoded_line(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)

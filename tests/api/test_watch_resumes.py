@@ -1,4 +1,5 @@
-"""Watches that begin further back than the cache holds, and those whose sandbox or log goes away."""
+"""Watches that begin before the events of the cache, and watches whose sandbox is deleted or whose log is
+trimmed."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -37,7 +38,7 @@ def names(found: list[dict[str, Any]]) -> list[str]:
     return [line["object"]["metadata"]["name"] for line in found]
 
 
-async def test_a_watch_that_begins_before_what_the_cache_holds_misses_nothing(
+async def test_a_watch_that_begins_before_the_cache_misses_no_event(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held, "RING_EVENTS", 3)
@@ -80,7 +81,7 @@ async def test_a_watch_reads_the_log_while_the_cache_is_behind_it(sandbox: Sandb
     assert [event.entry.key for event in found] == ["before", "after", "last"]
 
 
-async def test_a_watch_whose_beginning_was_trimmed_is_told_to_list_anew(
+async def test_a_watch_whose_beginning_was_trimmed_gets_expired(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(LIMITS, "log", 10)

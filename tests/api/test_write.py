@@ -1,4 +1,4 @@
-"""The one write path, where several write at once or the store is away."""
+"""The write path with concurrent writes, and without the store."""
 
 import json
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def pod(**metadata: Any) -> Manifest:
 
 
 def all_at_once(calls: list[Callable[[], Any]]) -> list[Any]:
-    """What each call gave, or the StatusError that it raised."""
+    """The result of each call, or the StatusError that it raised."""
 
     def outcome(call: Callable[[], Any]) -> Any:
         try:
@@ -157,7 +157,7 @@ def test_a_decision_that_is_repeated_warns_once(store: Store, cluster: str) -> N
     assert error.value.warnings == ["of the request", "of a policy", "of a policy"]
 
 
-def test_of_many_default_classes_at_once_one_gets_in(store: Store, cluster: str) -> None:
+def test_of_many_concurrent_default_classes_one_is_created(store: Store, cluster: str) -> None:
     sandbox = store.sandbox(cluster)
     outcomes = all_at_once(
         [lambda n=number: write.create(sandbox, [default_class(n)]) for number in range(8)]
@@ -167,7 +167,7 @@ def test_of_many_default_classes_at_once_one_gets_in(store: Store, cluster: str)
     assert sum(bool(item.get("globalDefault")) for item in classes) == 1
 
 
-def test_of_many_pods_at_once_as_many_get_in_as_a_quota_allows(store: Store, cluster: str) -> None:
+def test_of_many_concurrent_pods_as_many_are_created_as_a_quota_allows(store: Store, cluster: str) -> None:
     sandbox = store.sandbox(cluster)
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}}
     limits = {"hard": {"pods": "3"}}
@@ -186,7 +186,7 @@ def test_of_many_pods_at_once_as_many_get_in_as_a_quota_allows(store: Store, clu
         write.create(sandbox, [pod(name="dry")], dry_run=True)
 
 
-def test_changes_of_many_at_once_are_all_there(store: Store, cluster: str) -> None:
+def test_concurrent_changes_are_all_stored(store: Store, cluster: str) -> None:
     sandbox = store.sandbox(cluster)
     write.create(sandbox, [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}])
     all_at_once(
@@ -217,7 +217,7 @@ def test_all_objects_of_a_request_are_stored_or_none(store: Store, cluster: str)
     assert [item["metadata"]["name"] for item in sandbox.list("pods").items] == ["there"]
 
 
-def test_a_store_that_is_away_is_said_by_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unavailable_store_is_reported_by_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     away = Store("redis://127.0.0.1:1/0")
     monkeypatch.setattr(views, "find_handle", away.sandbox)
     response = views.api(RequestFactory().get("/"), name="x", path="api/v1/pods")

@@ -17,7 +17,7 @@ NOW = 1_700_000_000 * SECOND
 
 
 class Cluster:
-    """Every write gets a version, as in the store; preconditions are the store's business, not looked at."""
+    """Every write gets a version, as in the store. Preconditions are not checked: the store does that."""
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Manifest]] = {}
@@ -44,7 +44,7 @@ class Cluster:
         return written
 
     def create(self, text: str | builtins.list[Manifest]) -> builtins.list[Manifest]:
-        """Admit and store; the stored objects."""
+        """Admit and store objects. Returns the stored objects."""
         documents = parse_manifests(text) if isinstance(text, str) else text
         return self.commit(self.admit(documents).changes)
 
@@ -78,7 +78,7 @@ def priority_class(name: str, value: int, **fields: object) -> Manifest:
 
 
 def refusal(call: Callable[[], Any]) -> StatusError | None:
-    """The StatusError that a call raises; any other goes through."""
+    """The StatusError that a call raises. Other exceptions are not caught."""
     try:
         call()
     except StatusError as error:

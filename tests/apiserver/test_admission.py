@@ -155,7 +155,7 @@ def test_the_priority_comes_from_the_class_or_the_default_class() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_admission_refuses_is_worded_as_the_api_server_does(
+def test_a_refusal_of_admission_has_the_message_of_the_api_server(
     manifest: dict[str, object], error: type[StatusError], message: str
 ) -> None:
     cluster = Cluster()
@@ -301,7 +301,7 @@ def test_a_pods_spec_is_immutable(spec: dict[str, object], field: str) -> None:
     assert field in [cause.field for cause in refused.value.causes]
 
 
-def test_but_a_few_fields_of_a_pod_may_change() -> None:
+def test_some_fields_of_a_pod_may_change() -> None:
     cluster = Cluster()
     (old,) = cluster.create([pod(schedulingGates=[{"name": "a"}, {"name": "b"}])])
     spec = old["spec"] | {
@@ -382,7 +382,7 @@ def test_a_pod_that_does_not_run_is_deleted_at_once(spec: dict[str, object]) -> 
     assert change.object is None
 
 
-def test_what_has_finalizers_goes_when_the_last_is_taken_away() -> None:
+def test_an_object_with_finalizers_is_deleted_when_the_last_is_removed() -> None:
     cluster = Cluster()
     (node,) = cluster.create("{apiVersion: v1, kind: Node, metadata: {name: n, finalizers: [example.com/a]}}")
     marked = admit_delete(NODES, node, NOW)
@@ -394,7 +394,7 @@ def test_what_has_finalizers_goes_when_the_last_is_taken_away() -> None:
     assert cluster.objects["nodes"] == {}
 
 
-def test_what_every_cluster_has_stays() -> None:
+def test_objects_of_every_cluster_cannot_be_deleted() -> None:
     cluster = Cluster()
     default = cluster.objects["namespaces"]["default"]
     assert default["metadata"]["labels"] == {"kubernetes.io/metadata.name": "default"}

@@ -1,4 +1,4 @@
-"""ValidatingAdmissionPolicies deny, or warn of, what they are bound to."""
+"""ValidatingAdmissionPolicies deny, or warn of, requests that match their bindings."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def denied(cluster: Cluster, *manifests: Manifest, asked: Asked | None = None) -
 BY = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request:"
 
 
-def test_a_denial_is_told_in_the_words_of_the_api_server() -> None:
+def test_a_denial_has_the_message_of_the_api_server() -> None:
     cluster = guarded(policy("object.spec.containers.size() > 5"), binding())
     with pytest.raises(PolicyDenied) as error:
         cluster.create([pod()])
@@ -229,7 +229,7 @@ def found(plural: str, group: str = "") -> Resource:
     return resource
 
 
-def test_updates_subresources_and_deletions_are_asked_about() -> None:
+def test_policies_are_evaluated_for_updates_subresources_and_deletions() -> None:
     deployment = workload("Deployment", replicas=1)
     cluster = Cluster()
     (old,) = cluster.create([deployment])
@@ -264,7 +264,7 @@ def test_a_scale_is_seen_as_one() -> None:
     assert admit_update(found("deployments", "apps"), old, more, cluster, subresource="scale").changes
 
 
-def test_policies_and_webhooks_themselves_are_not_asked_about() -> None:
+def test_policies_are_not_evaluated_for_policies_and_webhooks() -> None:
     cluster = guarded(policy(resources=("*",)), binding())
     assert denied(cluster, policy(name="another")) == ""
 
@@ -340,7 +340,7 @@ def test_parameters_may_be_custom_resources() -> None:
     assert denied(cluster, {**widget, "metadata": {"name": "other", "namespace": "default"}}) == ""
 
 
-def test_what_controllers_create_is_asked_about_with_their_names() -> None:
+def test_policies_are_evaluated_for_objects_of_controllers_with_their_user_names() -> None:
     name = "system:serviceaccount:kube-system:replicaset-controller"
     cluster = guarded(policy(f"request.userInfo.username != '{name}'"), binding())
     assert denied(cluster, pod()) == ""

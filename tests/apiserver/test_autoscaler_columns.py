@@ -32,7 +32,7 @@ def targets(metrics: list[dict[str, Any]], currents: list[dict[str, Any]]) -> An
         (QUEUE, "<unknown>/30 (avg)"),
         (HITS, "<unknown>/2k"),
         (PACKETS, "<unknown>/1k"),
-        # The type says nothing about which source is given: the fuzz found it.
+        # The type may differ from the source that is given. The fuzz found this.
         ({"type": "Resource"}, ": <unknown>/<auto>"),
         ({"type": ""}, "<unknown type>"),
     ],

@@ -1,4 +1,4 @@
-"""Tables of the kinds by which the control plane is configured."""
+"""Tables of the kinds that configure the control plane."""
 
 from typing import Any
 

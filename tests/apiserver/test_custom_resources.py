@@ -180,6 +180,6 @@ def test_simple_json_paths(path: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("path", [".no", ".a[5]", "..a", ".a[*]", ".a[?(@.x)]"])
-def test_paths_that_lead_nowhere_are_errors(path: str) -> None:
+def test_paths_without_a_field_are_errors(path: str) -> None:
     with pytest.raises(PathError):
         value_at_path({"a": [1]}, path)

@@ -35,7 +35,7 @@ def broken(spec: dict[str, Any], value: Any, old: Any = ABSENT) -> list[str]:
 RANGE = {"properties": {"least": INTEGER, "most": INTEGER}}
 
 
-def test_a_rule_that_does_not_hold_is_the_message() -> None:
+def test_a_rule_that_does_not_hold_gives_its_message() -> None:
     rule = "self.least <= self.most"
     wrong, right = {"least": 3, "most": 2}, {"least": 1, "most": 2}
     texts = {
@@ -190,7 +190,7 @@ def test_rules_wait_for_a_valid_object_and_see_its_name() -> None:
     )
 
 
-def test_what_did_not_change_may_stay_wrong() -> None:
+def test_an_unchanged_invalid_value_is_accepted() -> None:
     size = {"type": "integer", "maximum": 3, "x-kubernetes-validations": rules("self < 3")}
     of = custom({"type": "object", "properties": {"size": size, "name": TEXT}})
     old = thing("w", size=9, name="a")

@@ -1,4 +1,4 @@
-"""What the creator of an object does not own: what every object of its kind has."""
+"""Parts of an object that its creator does not own, as every object of its kind has them."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""What is taken over of a real cluster, in whatever form it comes, and what is not."""
+"""The import of a real cluster: the objects that are imported from each form of a dump, and those that are
+left out."""
 
 import gzip
 import io
@@ -33,7 +34,7 @@ def imported(text: str | bytes) -> tuple[dict[tuple[str, str], Manifest], Import
     return {(change.resource, change.key): change.object or {} for change in changes}, taken.report
 
 
-def test_a_real_cluster_is_taken_over_as_it_stands_and_the_report_says_what_was_not() -> None:
+def test_a_real_cluster_is_imported_unchanged_and_the_report_lists_what_was_left_out() -> None:
     objects, report = imported(as_list(cluster()))
     web = objects["pods", "shop/web-7d4b9c6f5-aaaaa"]
     assert web["spec"]["nodeName"] == "gke-main-pool-1"
@@ -101,7 +102,7 @@ def test_no_secret_is_in_what_is_taken_over() -> None:
     assert not [word for word in ("env", "command", "Probe", "volumeAttributes", "managedF") if word in left]
 
 
-def test_nothing_is_changed_by_the_controllers_but_what_a_real_cluster_would_change() -> None:
+def test_controllers_change_an_import_only_as_in_a_real_cluster() -> None:
     """Revisions that differ in their environment only stay two, a finished rollout stays finished."""
     finished = [each for each in cluster() if "5bb9d7c4f" not in each["metadata"]["name"]]
     deployment = next(each for each in finished if each["kind"] == "Deployment")
@@ -137,7 +138,7 @@ def ownership(items: list[Manifest]) -> list[Manifest]:
 
 
 class Indented(Plain):
-    """Lists stand further right than what they are in, as other tools than kubectl write them."""
+    """Indents lists more than their parents, as other tools than kubectl do."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, indentless=False)
@@ -189,14 +190,14 @@ def test_typed_lists_say_once_what_their_items_are() -> None:
         (b'{"kind":"Recording","sandbox":"x"}\n{"kind":"Lie"}', "line 2: not a record of a recording"),
     ],
 )
-def test_what_is_no_dump_is_refused_in_a_line(text: bytes, said: str) -> None:
+def test_a_text_that_is_no_dump_is_refused_with_one_line(text: bytes, said: str) -> None:
     with pytest.raises(ManifestError) as refused:
         imported(text)
     assert said in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_a_bomb_of_zeros_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compressed_file_of_zeros_is_unpacked_up_to_the_bound_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.dumps.dump.MAX_DUMP_BYTES", 1000)
     with pytest.raises(ManifestError, match="more than"):
         Dump(gzip.compress(bytes(10_000_000)))
@@ -216,7 +217,7 @@ def test_a_bomb_of_zeros_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> Non
         {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "r"}, "data": [1]},
     ],
 )
-def test_a_strangers_object_of_any_shape_is_told_of_or_taken_in_good_shape(strange: Manifest) -> None:
+def test_an_imported_object_of_any_shape_is_reported_or_stored_valid(strange: Manifest) -> None:
     objects, report = imported(json.dumps({"kind": "List", "items": [strange, node("good")]}))
     assert ("nodes", "good") in objects
     assert report.came == 2

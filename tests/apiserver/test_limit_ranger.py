@@ -145,7 +145,7 @@ def test_claims_are_bounded(storage: str, detail: str) -> None:
     assert str(refused.value) == f'persistentvolumeclaims "c" is forbidden: {detail}'
 
 
-def test_a_pod_that_has_a_node_already_is_taken_as_it_is() -> None:
+def test_a_pod_with_a_node_name_is_stored_unchanged() -> None:
     cluster = Cluster()
     cluster.create([limit_range("r", {"type": "Container", "min": {"cpu": "1"}})])
     each = container({"cpu": "100m"}, {"cpu": "2"})

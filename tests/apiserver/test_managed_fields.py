@@ -1,4 +1,4 @@
-"""Field management: what recorded stories do not show of it, and what holds for all objects."""
+"""Field management: rules that no recorded story shows, and rules for all objects."""
 
 import copy
 import json
@@ -102,7 +102,7 @@ def owners(manifest: Manifest) -> dict[str, Any]:
 
 
 @given(deployments())
-def test_fields_v1_says_the_same_as_the_set(given: Manifest) -> None:
+def test_fields_v1_and_the_set_are_equal(given: Manifest) -> None:
     fields = fields_of(DEPLOYMENT_TYPE, given)
     assert from_fields_v1(json.loads(json.dumps(to_fields_v1(fields)))) == fields
     assert sorted(paths_in_order(fields)) == sorted(fields)
@@ -118,7 +118,7 @@ def test_an_object_that_is_applied_again_changes_nothing(live: Manifest, given: 
 @given(deployments(), deployments())
 def test_what_is_applied_is_there_and_owned(live: Manifest, given: Manifest) -> None:
     result = applied(applied(None, live, "other"), given, "applier", force=True)
-    # Where nothing is applied, what others own may stay.
+    # If nothing is applied, fields that others own may stay.
     difference = compare(DEPLOYMENT_TYPE, result, given)
     wanted = fields_of(DEPLOYMENT_TYPE, given)
     assert not difference.modified & wanted
@@ -137,9 +137,9 @@ def test_only_fields_of_others_conflict(live: Manifest, mine: Manifest, theirs: 
 
 
 @given(deployments(), deployments())
-def test_two_managers_leave_nothing_when_they_apply_nothing(one: Manifest, two: Manifest) -> None:
+def test_fields_are_removed_when_two_managers_apply_nothing(one: Manifest, two: Manifest) -> None:
     nothing: Manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
-    # Without any owner, the first apply would give what is there to "before-first-apply".
+    # Without any owner, the first apply would make "before-first-apply" the owner of the existing fields.
     owned = {**nothing, "metadata": {"name": "web", "labels": {"kept": "x"}}}
     result = applied(applied(None, owned, "base"), one, "one", force=True)
     result = applied(result, two, "two", force=True)
@@ -191,7 +191,7 @@ def test_a_created_deployment_is_owned_as_upstream_shows_it() -> None:
     }
 
 
-def test_kubectl_takes_over_what_its_client_side_apply_has_set() -> None:
+def test_kubectl_owns_the_fields_of_its_client_side_apply() -> None:
     given: Manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1"}}
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(given) + "\n"}
     live = {**given, "metadata": {"name": "c", "uid": "u", "annotations": annotations}}

@@ -1,4 +1,4 @@
-"""Text to manifests: what is read, how, and what is turned away before it does harm."""
+"""The parsing of text to manifests: which texts are read, how, and which are refused."""
 
 import contextlib
 import json
@@ -69,7 +69,7 @@ def test_a_scalar_is_what_kubernetes_sees_in_it(scalar: str, value: object) -> N
     assert parse_documents(f"a: {scalar}") == [{"a": value}]
 
 
-def test_a_key_is_its_text_whatever_it_looks_like() -> None:
+def test_a_key_is_its_text_with_any_yaml_type() -> None:
     assert parse_documents("{80: a, yes: b, ~: c, 0x1F: d, '<<': e}") == [
         {"80": "a", "yes": "b", "~": "c", "0x1F": "d", "<<": "e"}
     ]
@@ -148,7 +148,7 @@ CHAIN = "a0: &a0 []\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 
         "alias chain", "alias bomb", "many values", "many JSON values", "many documents", "1 MB",
     ],
 )  # fmt: skip
-def test_a_bomb_is_turned_away_by_its_bound(text: str, message: str) -> None:
+def test_a_yaml_bomb_is_refused_at_the_bound(text: str, message: str) -> None:
     with pytest.raises(ManifestError) as refused:
         parse_manifests(text)
     assert message in str(refused.value)
@@ -161,8 +161,8 @@ def test_bytes_are_counted_before_they_are_decoded() -> None:
         parse_manifests(b"a: 1\nb: \xff")
 
 
-def test_an_interpreter_survives_30_000_brackets() -> None:
-    """In a process of its own: PyYAML's C composer would bring it down."""
+def test_30_000_brackets_do_not_end_the_process() -> None:
+    """In a process of its own, which PyYAML's C composer would crash."""
     script = (
         "from simulator.apiserver.manifest import ManifestError, parse_manifests\n"
         "for text in ('[' * 30_000, '[' * 30_000 + ']' * 30_000, '{\"a\":' * 30_000):\n"

@@ -16,7 +16,7 @@ from tests.apiserver.cluster import NOW, Cluster
 from tests.stories.recorded import read_steps
 
 DEPTH = 12
-"""Levels at which a part is left out: all that the recorded objects have."""
+"""Levels at which a part is left out: all levels of the recorded objects."""
 
 
 def recorded_objects() -> list[Manifest]:
@@ -88,7 +88,7 @@ def test_an_object_is_updated_to_one_without_a_part_or_the_update_refused(kind: 
         with suppress(StatusError):
             (old,) = cluster.create([copy.deepcopy(manifest)])
     if old is None:
-        return  # it needs what others have, such as a class
+        return  # it needs other objects, such as a class
     resource = find_by_kind(old["apiVersion"], kind)
     assert resource
     for new in partial({**old, "status": old.get("status", {})}, DEPTH):

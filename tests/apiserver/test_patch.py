@@ -135,7 +135,7 @@ POD = {
 }
 
 
-def test_a_json_patch_makes_nothing_beyond_the_bounds() -> None:
+def test_the_result_of_a_json_patch_is_bounded() -> None:
     doubled = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(40)]
     with pytest.raises(PatchDoesNotApply, match="values"):
         apply_json_patch({"a": {"x": 1}}, doubled)
@@ -191,10 +191,10 @@ def test_selectors_select(labels: str, fields: str, selected: bool) -> None:
         ("", "name"),
     ],
 )
-def test_selectors_that_make_no_sense_are_refused(labels: str, fields: str) -> None:
+def test_invalid_selectors_are_refused(labels: str, fields: str) -> None:
     with pytest.raises(BadRequest):
         selection_predicate(PODS, labels, fields)
 
 
-def test_no_selector_selects_without_looking() -> None:
+def test_an_empty_selector_selects_all_objects() -> None:
     assert selection_predicate(PODS, " ", "") is None

@@ -1,4 +1,4 @@
-"""What is encoded in Protocol Buffers is decoded as it was."""
+"""Objects that are encoded in Protocol Buffers are decoded as they were."""
 
 import json
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ def recorded_objects() -> Iterator[Manifest]:
             yield json.loads(text.replace("<microtime>", "2026-01-01T00:00:00.000001Z"))
 
 
-def test_the_objects_of_a_real_server_come_back_as_they_were() -> None:
+def test_the_objects_of_a_real_server_are_decoded_as_they_were_encoded() -> None:
     checked = 0
     for manifest in recorded_objects():
         if has_protobuf(manifest.get("apiVersion", ""), manifest["kind"]):
@@ -89,7 +89,7 @@ def test_the_objects_of_a_real_server_come_back_as_they_were() -> None:
 
 @given(any_object())
 @examples(400)
-def test_whatever_fits_a_schema_comes_back(manifest: Manifest) -> None:
+def test_any_object_that_fits_a_schema_is_decoded_as_it_was_encoded(manifest: Manifest) -> None:
     if manifest["kind"] in SKIPPED or manifest["apiVersion"] == "example.com/v1":
         return
     assert has_protobuf(manifest["apiVersion"], manifest["kind"])

@@ -1,4 +1,4 @@
-"""What the API server refuses, in its whole message, in the order of its causes.
+"""The refusals of the API server, with the whole message and the order of the causes.
 
 A file of ``refusals/`` has ``objects``, good ones by name, and ``cases``. A case changes an object by a JSON
 merge patch (``patch``) and says the ``causes`` for which the result is refused, or none. With ``of`` it is an
@@ -39,7 +39,7 @@ def cases() -> Iterator[Any]:
 
 
 def written(table: dict[str, Any], case: dict[str, Any]) -> Manifest:
-    """What is stored in the end. Raises Invalid."""
+    """The stored object. Raises Invalid."""
     cluster = Cluster()
     for manifest in table.get("before", ()):
         cluster.create([manifest])
@@ -69,7 +69,7 @@ def completed(table: dict[str, Any], messages: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(("table", "case"), [*cases()])
-def test_what_is_wrong_is_told_in_whole(table: dict[str, Any], case: dict[str, Any]) -> None:
+def test_a_refusal_has_the_whole_message(table: dict[str, Any], case: dict[str, Any]) -> None:
     refused: list[str] = []
     try:
         stored = written(table, case)

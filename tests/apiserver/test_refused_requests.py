@@ -1,5 +1,5 @@
 """Requests that kube-apiserver refuses, each with its whole message: ``refused_creates.yaml`` and
-``refused_updates.yaml``. What stands beside them here is stored."""
+``refused_updates.yaml``. The requests in this file are stored."""
 
 import copy
 from pathlib import Path
@@ -74,7 +74,7 @@ def assert_is_refused(refused: object, case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", cases("refused_creates.yaml"))
-def test_a_create_is_refused_in_the_words_of_the_api_server(case: dict[str, Any]) -> None:
+def test_a_refused_create_has_the_message_of_the_api_server(case: dict[str, Any]) -> None:
     assert_is_refused(refusal(lambda: Cluster().admit([case["create"]], entry="api")), case)
 
 
@@ -85,7 +85,7 @@ def test_a_config_map_that_is_too_large_is_refused_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize("case", cases("refused_updates.yaml"))
-def test_an_update_is_refused_in_the_words_of_the_api_server(case: dict[str, Any]) -> None:
+def test_a_refused_update_has_the_message_of_the_api_server(case: dict[str, Any]) -> None:
     cluster = Cluster()
     (old,) = cluster.create([case["create"]])
     new = changed(old, case["change"])

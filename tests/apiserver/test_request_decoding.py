@@ -38,7 +38,7 @@ PODS = find_by_kind("v1", "Pod")
         ("'a'", "invalid character '\\'' looking for beginning of value"),
     ],
 )
-def test_what_is_wrong_is_said_as_go_says_it(text: str, fault: str) -> None:
+def test_a_decoding_error_has_the_message_of_go(text: str, fault: str) -> None:
     assert find_syntax_fault(text.encode()) == fault
 
 

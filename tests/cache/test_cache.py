@@ -1,4 +1,4 @@
-"""Whatever is written, a cache that takes in changes holds what one that reads everything anew does."""
+"""After any writes, a cache that was updated equals a new cache."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def manifest(key: str, value: int) -> dict[str, Any]:
 
 
 def said(present: Present | Sandbox) -> dict[str, Any]:
-    """All that is read of a sandbox, but for what needs the store."""
+    """All reads of a sandbox except those that need the store."""
     return {
         "version": present.version(),
         "meta": present.meta(),
@@ -57,7 +57,7 @@ def said(present: Present | Sandbox) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes at random, as somebody did who does not look what is there."""
+    """Random writes, independent of the stored objects."""
 
     def __init__(self, store: Store, name: str) -> None:
         self.store = store
@@ -95,7 +95,7 @@ class Writer:
         self.sandbox.commit(Commit(meta=Meta(self.sandbox.name, title=title)))
 
     def many(self, count: int) -> None:
-        """More than the log holds."""
+        """More writes than the log holds."""
         for number in range(count):
             self.write("nodes", f"default/{number}", delete=False)
 
@@ -123,10 +123,12 @@ WRITES = st.one_of(
 )  # fmt: skip
 
 
-# Without shrinking, which takes minutes for what is as clear unshrunk.
+# Without shrinking, which takes minutes and makes the example no clearer.
 @settings(max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.lists(WRITES, max_size=5), max_size=8))
-def test_a_cache_equals_what_is_read_anew(store: Store, bursts: list[list[Callable[[Writer], None]]]) -> None:
+def test_a_cache_equals_a_new_read_of_the_store(
+    store: Store, bursts: list[list[Callable[[Writer], None]]]
+) -> None:
     name = "cache-equals"
     if name in store.names():
         store.delete(name)
@@ -146,7 +148,7 @@ def test_a_cache_equals_what_is_read_anew(store: Store, bursts: list[list[Callab
     store.delete(name)
 
 
-def test_after_a_write_of_ones_own_it_is_read(store: Store, sandbox: Sandbox) -> None:
+def test_a_process_reads_its_own_write(store: Store, sandbox: Sandbox) -> None:
     caches = caches_of(store)
 
     def write_and_read(number: int) -> None:
@@ -169,7 +171,9 @@ def test_a_sandbox_read_before_is_read_in_one_round_trip(store: Store, sandbox: 
     assert count() == 1
 
 
-def test_a_deleted_sandbox_is_gone_and_one_made_anew_is_there(store: Store, sandbox: Sandbox) -> None:
+def test_a_cache_drops_a_deleted_sandbox_and_reads_a_new_one_of_its_name(
+    store: Store, sandbox: Sandbox
+) -> None:
     caches = caches_of(store)
     sandbox.commit(Commit([Change("pods", KEYS[0], manifest(KEYS[0], 1), 0)]))
     caches.read(sandbox.name)
@@ -181,7 +185,7 @@ def test_a_deleted_sandbox_is_gone_and_one_made_anew_is_there(store: Store, sand
 
 
 @pytest.mark.parametrize("bound", ["OBJECT_BYTES", "ALL_OBJECT_BYTES"])
-def test_of_a_sandbox_too_large_to_be_held_objects_are_read_from_the_store(
+def test_objects_of_a_sandbox_too_large_for_the_cache_are_read_from_the_store(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr(module, "ALWAYS_HELD_BYTES", 100)
@@ -195,7 +199,7 @@ def test_of_a_sandbox_too_large_to_be_held_objects_are_read_from_the_store(
     assert caches.read(sandbox.name)._objects is None
 
 
-def test_caches_that_nobody_follows_are_dropped_after_a_while(
+def test_caches_without_followers_are_dropped_after_some_time(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caches = Caches(store)
@@ -227,7 +231,9 @@ def test_events_are_found_by_every_pod_and_node_that_they_name(store: Store, san
     assert present.about_pod("default/none") == []
 
 
-async def test_a_followed_sandbox_comes_up_to_date_by_itself(store: Store, sandbox: Sandbox) -> None:
+async def test_the_cache_of_a_followed_sandbox_is_updated_automatically(
+    store: Store, sandbox: Sandbox
+) -> None:
     caches, changed = caches_of(store), asyncio.Event()
     cache = caches.follow(sandbox.name)
     cache.listen(changed)

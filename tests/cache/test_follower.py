@@ -1,4 +1,4 @@
-"""Who follows a sandbox sees everything once, in order, and learns when that cannot be."""
+"""A follower of a sandbox gets every event once and in order, or an error."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -83,11 +83,11 @@ async def test_a_follower_sees_every_event_and_trace_once_in_order(
     assert (follower.versions, follower.seqs) == ([*range(1, 201)], [*range(1, 41)])
 
 
-async def test_a_follower_of_a_trimmed_log_begins_anew(
+async def test_a_follower_of_a_trimmed_log_starts_again(
     sandbox: Sandbox, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(LIMITS, "log", 100)
-    # In this thread: no look of the follower comes between two commits of the last burst.
+    # In this thread, so that the follower does not poll between two commits of the last burst.
     for start in range(0, 1000, 100):
         sandbox.commit(Commit([create(f"p{start + i}") for i in range(100)]))
     await follower.until(1000)
@@ -104,7 +104,7 @@ async def test_a_follower_learns_that_its_sandbox_is_deleted(
     await follower.state("gone")
 
 
-async def test_a_follower_outlives_a_restart_of_redis(tmp_path: Path) -> None:
+async def test_a_follower_continues_after_a_restart_of_redis(tmp_path: Path) -> None:
     port = free_port()
     with lock(tmp_path) as held:
         server = EmbeddedRedis.start(tmp_path, held, port, "secret")
@@ -120,7 +120,7 @@ async def test_a_follower_outlives_a_restart_of_redis(tmp_path: Path) -> None:
         await follower.state("current")
         follower.read()
         assert follower.gaps == 1, "what it had may be lost"
-        # The store's pooled connections died with the old server; the first call works all the same.
+        # The store's pooled connections ended with the old server. The first call works nevertheless.
         assert sandbox.commit(Commit([create("b")])) == [2]
         await follower.until(2)
         assert follower.versions == [2]
@@ -129,7 +129,7 @@ async def test_a_follower_outlives_a_restart_of_redis(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_what_a_restarted_redis_may_have_lost_is_read_anew(tmp_path: Path) -> None:
+def test_a_follower_reads_again_what_a_restarted_redis_may_have_lost(tmp_path: Path) -> None:
     port = free_port()
     with lock(tmp_path) as held:
         server = EmbeddedRedis.start(tmp_path, held, port, "secret")
@@ -144,7 +144,7 @@ def test_what_a_restarted_redis_may_have_lost_is_read_anew(tmp_path: Path) -> No
         server.stop()
 
 
-async def test_one_look_at_all_followed_sandboxes_is_one_round_trip(
+async def test_one_poll_of_all_followed_sandboxes_is_one_round_trip(
     store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower_module, "LOOK_SECONDS", 0.01)
@@ -175,7 +175,7 @@ async def test_one_look_at_all_followed_sandboxes_is_one_round_trip(
         store.delete(name)
 
 
-async def test_a_task_that_takes_a_cancellation_for_its_own_is_ended_all_the_same() -> None:
+async def test_a_task_that_catches_its_cancellation_is_ended_nevertheless() -> None:
     cancelled = 0
 
     async def read() -> None:

@@ -1,4 +1,4 @@
-"""What a cache holds of the watch events."""
+"""The watch events that a cache keeps."""
 
 import pytest
 

@@ -65,7 +65,7 @@ def change(sandbox: Sandbox, rng: random.Random, number: int) -> None:
         write.patch(sandbox, "pods", f"default/{name}", {"metadata": {"labels": labels}})
 
 
-def test_an_informer_outlives_a_server_that_goes_away(
+def test_an_informer_continues_after_the_server_was_stopped(
     informer: Process, own_server: Server, cluster: Sandbox
 ) -> None:
     rng = random.Random(5)

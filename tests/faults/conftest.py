@@ -1,4 +1,4 @@
-"""Real processes to which faults happen, and a table of how long it took until all was well again."""
+"""Real processes with injected faults, and a table of the recovery times."""
 
 import time
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from schedviz.loop.due import KEY
 from schedviz.store import Sandbox
 from schedviz.up.embedded_redis import lock
 from simulator.api import Manifest
+from tests.faults.invariants import CHECKED, assert_invariants
 from tests.faults.proxy import Proxy
-from tests.faults.truths import CHECKED, assert_all_holds
 from tests.loop.conftest import Arena, pod
 from tests.processes import Process
 from tests.waiting import eventually
 
 RECOVERED: list[tuple[str, float, str]] = []
-"""Fault, seconds until all was well again, what was checked."""
+"""Fault, seconds until the recovery, and what was checked."""
 
 
 def note(fault: str, seconds: float, checked: str) -> None:
@@ -34,17 +34,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(f"{fault:<56}{seconds:6.1f}  {checked}")
 
 
-class Ground(Arena):
-    """An Arena whose clients remember what they were told. A worker may have a proxy before Redis."""
+class FaultArena(Arena):
+    """An Arena whose clients record the acknowledged writes. A worker may have a proxy in front of Redis."""
 
     def __init__(self, directory: Path, held: int) -> None:
         super().__init__(directory, held)
         self.ends = ExitStack()
         self.proxies: dict[Process, Proxy] = {}
-        self.promised: dict[str, list[Manifest]] = {}
+        self.acknowledged: dict[str, list[Manifest]] = {}
 
     def behind_proxy(self) -> tuple[Process, Proxy]:
-        """A worker with a proxy: one that still lives, or a new one."""
+        """A worker with a proxy: a living one, or a new one."""
         for worker, proxy in self.proxies.items():
             if worker.popen.poll() is None:
                 return worker, proxy
@@ -55,15 +55,15 @@ class Ground(Arena):
         return worker, proxy
 
     def make(self, name: str, manifests: list[Manifest], pace: int = 0) -> Sandbox:
-        self.promised[name] = []
+        self.acknowledged[name] = []
         sandbox = super().make(name, [], pace)
         self.create(sandbox, *manifests)
         return sandbox
 
     def create(self, sandbox: Sandbox, *manifests: Manifest) -> None:
-        """As a client does it, who remembers what was told to be stored."""
+        """Create objects as a client, and record the acknowledged writes."""
         if manifests:
-            self.promised[sandbox.name] += create(sandbox, manifests)
+            self.acknowledged[sandbox.name] += create(sandbox, manifests)
         self.wake(sandbox.name)
 
     def give_to(self, sandbox: Sandbox, worker: Process) -> None:
@@ -90,7 +90,7 @@ class Ground(Arena):
         self.bind(sandbox, f"after-{int(1000 * began)}")
         seconds = time.monotonic() - began
         self.rest(sandbox)
-        assert_all_holds(self.store, sandbox, self.promised[sandbox.name])
+        assert_invariants(self.store, sandbox, self.acknowledged[sandbox.name])
         note(fault, seconds, ", ".join(filter(None, [*CHECKED, checked])))
 
     def rest(self, sandbox: Sandbox) -> None:
@@ -109,9 +109,9 @@ class Ground(Arena):
 
 
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Ground]:
-    directory = tmp_path_factory.mktemp("ground")
+def fault_arena(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[FaultArena]:
+    directory = tmp_path_factory.mktemp("fault_arena")
     with lock(directory) as held:
-        ground = Ground(directory, held)
-        yield ground
-        ground.close()
+        fault_arena = FaultArena(directory, held)
+        yield fault_arena
+        fault_arena.close()

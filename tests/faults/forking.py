@@ -17,7 +17,7 @@ from schedviz.store import Store
 from simulator.simulation import Simulation
 
 WHOLE_SECONDS = 60
-"""Of a slice: as long as it takes, so that it sends the same commands on each machine."""
+"""The time limit of a slice, so long that it sends the same commands on each machine."""
 
 
 def work(worker: str, sandbox: str) -> None:

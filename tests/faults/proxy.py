@@ -1,5 +1,5 @@
-"""A TCP proxy in front of Redis that reads the commands that pass, and does at one of them what a test wants:
-it kills the process that sent it, say, and ends the connection."""
+"""A TCP proxy in front of Redis that reads the commands, and acts at one of them as a test says: for example,
+it kills the process that sent it, and ends the connection."""
 
 import select
 import socket
@@ -12,20 +12,20 @@ from redis.connection import parse_url
 
 Command = list[bytes]
 Act = Literal["pass", "before", "after"]
-"""What becomes of a command: Redis gets it; ``before`` Redis gets it, or ``after`` Redis has done it and
-before the reply is passed on, the connection ends."""
+"""What the proxy does with a command: it passes it to Redis, or it ends the connection ``before`` Redis gets
+the command, or ``after`` Redis has run it and before the reply is passed on."""
 
 READ_AT_ONCE = 1 << 16
 
 
 class Proxy:
-    """``watch`` is called with each command, in the order in which Redis gets them, and says what becomes of
-    it. ``strike`` is called before a connection ends for that."""
+    """``watch`` is called with each command, in the order in which Redis gets them, and returns what the
+    proxy does with it. ``before_cut`` is called before the proxy ends a connection."""
 
     def __init__(self, redis_url: str) -> None:
         self._redis = parse_url(redis_url)
         self.watch: Callable[[Command], Act] = lambda command: "pass"
-        self.strike: Callable[[], object] = lambda: None
+        self.before_cut: Callable[[], object] = lambda: None
         self._listener = socket.create_server(("127.0.0.1", 0))
         password = self._redis.get("password", "")
         self.url = f"redis://:{password}@127.0.0.1:{self._listener.getsockname()[1]}/0"
@@ -35,7 +35,7 @@ class Proxy:
         self._threads[0].start()
 
     def cut(self) -> int:
-        """Reset all connections; how many these were."""
+        """Reset all connections. Returns their number."""
         there = [*self._open]
         for client in there:
             with suppress(OSError):
@@ -93,12 +93,12 @@ class Proxy:
                     if act == "after":
                         redis.recv(READ_AT_ONCE)  # Redis has done it
                     if act != "pass":
-                        self.strike()
+                        self.before_cut()
                         return
 
 
 def end_of_command(data: bytes) -> int | None:
-    """Where the first command of the data ends; None = the rest of it is still to come."""
+    """The end of the first command of the data; None = the command is not complete."""
     if not data.startswith(b"*") or (end := data.find(b"\r\n")) < 0:
         return None
     count, at = int(data[1:end]), end + 2
@@ -111,7 +111,7 @@ def end_of_command(data: bytes) -> int | None:
 
 
 def words(command: bytes) -> Command:
-    """The words of a command as it is sent."""
+    """The words of a command in Redis's protocol."""
     found, at = [], command.index(b"\r\n") + 2
     while at < len(command):
         end = command.index(b"\r\n", at)

@@ -1,26 +1,26 @@
-"""Two real workers, of which one has far more to do."""
+"""Two real workers, of which one has much more work."""
 
 import time
 from itertools import count
 
-from tests.faults.conftest import Ground, note
+from tests.faults.conftest import FaultArena, note
+from tests.faults.invariants import CHECKED, assert_invariants
 from tests.faults.proxy import Act, Command
-from tests.faults.truths import CHECKED, assert_all_holds
 from tests.loop.conftest import node, pod
 from tests.waiting import eventually
 
 SLOW_SECONDS = 0.02
-"""That each command of the busy worker takes."""
+"""The time of each command of the busy worker."""
 
 
-def test_a_slow_worker_hands_sandboxes_over_to_one_that_has_less_to_do(ground: Ground) -> None:
+def test_a_slow_worker_hands_over_sandboxes_to_one_with_less_work(fault_arena: FaultArena) -> None:
     """Each command of the worker to Redis takes a while, so that it runs slices all the time."""
-    ground.start_worker()
-    worker, proxy = ground.behind_proxy()
-    sandboxes = [ground.make(f"shared-{number}", [node("n")]) for number in range(6)]
+    fault_arena.start_worker()
+    worker, proxy = fault_arena.behind_proxy()
+    sandboxes = [fault_arena.make(f"shared-{number}", [node("n")]) for number in range(6)]
     for sandbox in sandboxes:
         eventually(sandbox.lease)
-        ground.give_to(sandbox, worker)
+        fault_arena.give_to(sandbox, worker)
 
     def slow(command: Command) -> Act:
         if command[0] == b"EVALSHA":
@@ -33,16 +33,16 @@ def test_a_slow_worker_hands_sandboxes_over_to_one_that_has_less_to_do(ground: G
 
     def shared() -> int:
         for sandbox in sandboxes:
-            ground.create(sandbox, pod(f"p{next(number)}", cpu="1m"))
-        eventually(lambda: not ground.store.unseen(), "the leaders have seen it")
-        led = [sandbox for sandbox in sandboxes if ground.leader(sandbox) is worker]
+            fault_arena.create(sandbox, pod(f"p{next(number)}", cpu="1m"))
+        eventually(lambda: not fault_arena.store.unseen(), "the leaders have seen it")
+        led = [sandbox for sandbox in sandboxes if fault_arena.leader(sandbox) is worker]
         return len(led) < len(sandboxes) - 1
 
     eventually(shared, "the other one leads some")
     seconds = time.monotonic() - began
     proxy.watch = lambda command: "pass"
     for sandbox in sandboxes:
-        ground.bind(sandbox, "last")
-        ground.rest(sandbox)
-        assert_all_holds(ground.store, sandbox, ground.promised[sandbox.name])
+        fault_arena.bind(sandbox, "last")
+        fault_arena.rest(sandbox)
+        assert_invariants(fault_arena.store, sandbox, fault_arena.acknowledged[sandbox.name])
     note("one worker far busier than the other: two are handed over", seconds, ", ".join(CHECKED))

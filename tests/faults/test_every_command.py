@@ -23,16 +23,16 @@ from schedviz.up.embedded_redis import EmbeddedRedis
 from simulator.api import SECOND, Manifest
 from simulator.simulation import Simulation
 from tests.faults.forking import WHOLE_SECONDS
+from tests.faults.invariants import assert_invariants
 from tests.faults.proxy import Act, Command, Proxy
-from tests.faults.truths import assert_all_holds
 from tests.loop.conftest import bound, node, pod
 from tests.processes import ROOT
 
 STILL = 1e-9
-"""A speed at which time runs and does not come anywhere."""
+"""A speed so small that time practically stands still."""
 
 CUTS = 12
-"""Commands at which the connection is cut, of each sort."""
+"""The number of commands of each sort at which the connection is cut."""
 
 CHANNEL_LAYER = b"asgi:"
 """The doorbell's commands: a thread of its own sends them, now or later."""
@@ -46,7 +46,7 @@ def low(name: str, **more: object) -> Manifest:
 
 class Story:
     """Three nodes with a low pod each, of which all want the same port, and one that finds none free; then a
-    high one that preempts, and a pod that fits nowhere. The last two are what the forked worker is to do."""
+    high one that preempts, and a pod that fits nowhere. The forked worker schedules the last two."""
 
     def __init__(self, proxy: Proxy, store: Store) -> None:
         self._proxy = proxy
@@ -69,11 +69,13 @@ class Story:
         nodes = [node(f"n{i}", cpu="2") for i in range(3)]
         high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 100}
         sandbox = create_sandbox(self._store, Meta(name, created=time.time(), seed=1), [], clock)
-        promised = create(sandbox, [*nodes, {**high, "metadata": {"name": "high"}}])
-        promised += create(sandbox, [low(f"low-{i}") for i in range(4)])
+        acknowledged = create(sandbox, [*nodes, {**high, "metadata": {"name": "high"}}])
+        acknowledged += create(sandbox, [low(f"low-{i}") for i in range(4)])
         self.lead(sandbox, "first")
         Heartbeats(self._store.redis, "worker").stop("first")
-        promised += create(sandbox, [pod("high", cpu="2", priorityClassName="high"), pod("large", cpu="64")])
+        acknowledged += create(
+            sandbox, [pod("high", cpu="2", priorityClassName="high"), pod("large", cpu="64")]
+        )
         Wakes(self._store).due.settle(name, Wakes(self._store).due.begin(name), 0.0)
 
         sent, status = self._fork(f"forked-{name}", name, cut_off, act, kill=kill)
@@ -85,7 +87,7 @@ class Story:
         assert len(bound(sandbox)) == 3
         assert "high" in bound(sandbox)
         [victim] = {f"default/low-{i}" for i in range(4)} - sandbox.list_all()[0]["pods"].keys()
-        assert_all_holds(self._store, sandbox, promised, gone=(victim,))
+        assert_invariants(self._store, sandbox, acknowledged, gone=(victim,))
         self._store.delete(name)
         return sent, status
 
@@ -114,7 +116,7 @@ class Story:
 
         pid: Future[int] = Future()
         self._proxy.watch = watch
-        self._proxy.strike = lambda: kill and os.kill(pid.result(), signal.SIGKILL)
+        self._proxy.before_cut = lambda: kill and os.kill(pid.result(), signal.SIGKILL)
         print(worker, sandbox, file=self._workers.stdin, flush=True)
         pid.set_result(int(self._workers.stdout.readline()))
         status = int(self._workers.stdout.readline())
@@ -135,7 +137,7 @@ def story(own_redis: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator
     store.close()
 
 
-def test_a_worker_killed_at_any_command_of_a_slice_leaves_all_as_it_must_be(story: Story) -> None:
+def test_a_worker_killed_at_any_command_of_a_slice_keeps_the_invariants(story: Story) -> None:
     story.tell(None, "pass", kill=False)  # Redis has all scripts from here on
     sent, status = story.tell(None, "pass", kill=False)
     assert status == 0
@@ -149,7 +151,7 @@ def test_a_worker_killed_at_any_command_of_a_slice_leaves_all_as_it_must_be(stor
 
 
 @pytest.mark.parametrize("act", ["before", "after"])
-def test_a_connection_cut_at_any_command_of_a_slice_leaves_all_as_it_must_be(story: Story, act: Act) -> None:
+def test_a_connection_cut_at_any_command_of_a_slice_keeps_the_invariants(story: Story, act: Act) -> None:
     last, _ = story.tell(None, "pass", kill=False)
     for at in random.Random(act).sample(range(1, last), CUTS):
         _, status = story.tell(at, act, kill=False)

@@ -1,6 +1,5 @@
-"""A Redis that is killed, loses what it wrote last, has no memory or no disk; and connections that are cut.
-
-Clients go on creating pods meanwhile, and remember what they were told to be stored."""
+"""A Redis that is killed, loses its last writes, has no memory or no disk; and connections that are cut.
+Meanwhile clients create pods, and record the acknowledged writes."""
 
 import resource
 import subprocess
@@ -23,7 +22,7 @@ from schedviz.store import Sandbox, codec
 from schedviz.store.keys import Keys
 from schedviz.up import embedded_redis
 from simulator.api import SECOND
-from tests.faults.conftest import Ground
+from tests.faults.conftest import FaultArena
 from tests.loop.conftest import node, pod
 from tests.waiting import eventually
 
@@ -32,22 +31,22 @@ NUMBERS = count()
 
 
 @pytest.fixture
-def workers(ground: Ground) -> Ground:
+def workers(fault_arena: FaultArena) -> FaultArena:
     """With two workers."""
-    while len(ground.workers) < 2:
-        ground.start_worker()
-    return ground
+    while len(fault_arena.workers) < 2:
+        fault_arena.start_worker()
+    return fault_arena
 
 
 @contextmanager
-def clients_at_work(ground: Ground, sandbox: Sandbox) -> Iterator[None]:
-    """Within, a client creates pods, and tries the next one when Redis does not serve."""
+def clients_at_work(fault_arena: FaultArena, sandbox: Sandbox) -> Iterator[None]:
+    """In this context a client creates pods. It continues with the next pod when Redis does not respond."""
     stop = threading.Event()
 
     def create() -> None:
         while not stop.wait(0.01):
             with suppress(RedisError):
-                ground.create(sandbox, pod(f"p{next(NUMBERS)}", cpu="1m"))
+                fault_arena.create(sandbox, pod(f"p{next(NUMBERS)}", cpu="1m"))
 
     client = threading.Thread(target=create)
     client.start()
@@ -58,14 +57,14 @@ def clients_at_work(ground: Ground, sandbox: Sandbox) -> Iterator[None]:
         client.join()
 
 
-def until_told(ground: Ground, sandbox: Sandbox, more: int) -> None:
-    """Until a client was told of so many more pods."""
-    told = len(ground.promised[sandbox.name]) + more
-    eventually(lambda: len(ground.promised[sandbox.name]) >= told, "pods are created")
+def wait_until_acknowledged(fault_arena: FaultArena, sandbox: Sandbox, more: int) -> None:
+    """Wait until so many more pods were acknowledged."""
+    expected = len(fault_arena.acknowledged[sandbox.name]) + more
+    eventually(lambda: len(fault_arena.acknowledged[sandbox.name]) >= expected, "pods are created")
 
 
 @pytest.fixture
-def sandbox(workers: Ground, sandbox_name: str) -> Sandbox:
+def sandbox(workers: FaultArena, sandbox_name: str) -> Sandbox:
     sandbox = workers.make(sandbox_name, [node("n", cpu="64", pods="1000")])
     eventually(sandbox.lease, "somebody leads")
     return sandbox
@@ -73,11 +72,11 @@ def sandbox(workers: Ground, sandbox_name: str) -> Sandbox:
 
 @pytest.mark.parametrize("how", ["restarted", "killed", "killed again"])
 def test_redis_ends_and_loses_nothing_that_was_acknowledged(
-    workers: Ground, sandbox: Sandbox, how: str
+    workers: FaultArena, sandbox: Sandbox, how: str
 ) -> None:
     """Redis hands each write to the system before it replies, so only a power cut can lose any."""
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 20)
+        wait_until_acknowledged(workers, sandbox, 20)
         began = time.monotonic()
         if how == "restarted":
             workers.redis.stop()
@@ -85,23 +84,25 @@ def test_redis_ends_and_loses_nothing_that_was_acknowledged(
             workers.redis.process.kill()
             workers.redis.process.wait()
         workers.start_redis()
-        until_told(workers, sandbox, 20)
+        wait_until_acknowledged(workers, sandbox, 20)
     workers.recover(f"Redis {how}", sandbox, began)
 
 
-def test_redis_loses_its_last_writes_and_all_read_anew(workers: Ground, sandbox: Sandbox, file: Path) -> None:
-    """As a power cut takes them: the end of its file is missing."""
+def test_all_processes_read_again_after_redis_lost_its_last_writes(
+    workers: FaultArena, sandbox: Sandbox, file: Path
+) -> None:
+    """As after a power cut, the end of Redis's file is missing."""
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 20)
-    kept = [*workers.promised[sandbox.name]]
+        wait_until_acknowledged(workers, sandbox, 20)
+    kept = [*workers.acknowledged[sandbox.name]]
     size = file.stat().st_size
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 20)
+        wait_until_acknowledged(workers, sandbox, 20)
         began = time.monotonic()
         workers.redis.process.kill()
         workers.redis.process.wait()
-    lost = len(workers.promised[sandbox.name]) - len(kept)
-    workers.promised[sandbox.name] = kept
+    lost = len(workers.acknowledged[sandbox.name]) - len(kept)
+    workers.acknowledged[sandbox.name] = kept
     with file.open("rb+") as written:
         written.truncate(size)
     workers.start_redis()
@@ -109,53 +110,53 @@ def test_redis_loses_its_last_writes_and_all_read_anew(workers: Ground, sandbox:
 
 
 @pytest.fixture
-def file(workers: Ground) -> Path:
-    """In which Redis keeps what it stores."""
+def file(workers: FaultArena) -> Path:
+    """The file in which Redis stores its data."""
     return Path(workers.store.redis.config_get("dir")["dir"]) / "appendonly.aof"
 
 
-def test_redis_has_no_memory(workers: Ground, sandbox: Sandbox) -> None:
+def test_redis_has_no_memory(workers: FaultArena, sandbox: Sandbox) -> None:
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 20)
+        wait_until_acknowledged(workers, sandbox, 20)
         workers.store.redis.config_set("maxmemory", 1)
         eventually(lambda: refuses(workers), "it refuses writes")
         began = time.monotonic()
         workers.store.redis.config_set("maxmemory", 0)
-        until_told(workers, sandbox, 20)
+        wait_until_acknowledged(workers, sandbox, 20)
     workers.recover("Redis without memory, from when it has some again", sandbox, began)
 
 
 def test_redis_has_no_disk(
-    workers: Ground, sandbox: Sandbox, file: Path, monkeypatch: pytest.MonkeyPatch
+    workers: FaultArena, sandbox: Sandbox, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its file may not grow any more. Redis is started so that the system does not end it for that."""
+    """The size of its file is limited. Redis is started so that the system does not end it at that limit."""
     workers.redis.stop()
     with monkeypatch.context() as patch:
         patch.setattr(embedded_redis.subprocess, "Popen", partial(subprocess.Popen, restore_signals=False))
         workers.start_redis()
     pid, hard = workers.redis.process.pid, resource.RLIM_INFINITY
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 20)
+        wait_until_acknowledged(workers, sandbox, 20)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (file.stat().st_size + 10_000, hard))
         eventually(lambda: refuses(workers), "it refuses writes")
         began = time.monotonic()
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
-        until_told(workers, sandbox, 20)
+        wait_until_acknowledged(workers, sandbox, 20)
     workers.recover("Redis without disk, from when it has some again", sandbox, began)
 
 
-def refuses(ground: Ground) -> bool:
-    return ground.store.probe()[1] is not None
+def refuses(fault_arena: FaultArena) -> bool:
+    return fault_arena.store.probe()[1] is not None
 
 
-def test_connections_are_cut(workers: Ground, sandbox: Sandbox) -> None:
+def test_connections_are_cut(workers: FaultArena, sandbox: Sandbox) -> None:
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 10)
+        wait_until_acknowledged(workers, sandbox, 10)
         began = time.monotonic()
         for _ in range(3):
             workers.store.redis.execute_command("CLIENT", "KILL", "TYPE", "normal")
             workers.store.redis.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
-            until_told(workers, sandbox, 5)
+            wait_until_acknowledged(workers, sandbox, 5)
     workers.recover("all connections to Redis cut, three times", sandbox, began)
 
 
@@ -176,19 +177,19 @@ return 1
 """
 
 
-def set_back(ground: Ground, sandbox: Sandbox, seconds: int) -> bool:
-    """As if the clock of Redis had been set back: all times that are stored are later than before."""
+def set_back(fault_arena: FaultArena, sandbox: Sandbox, seconds: int) -> bool:
+    """Make all stored times later, as if the clock of Redis had been set back."""
     keys = [ALIVE, heartbeats_key("worker"), KEY, Keys.of(sandbox.name).state]
     before = sandbox.clock()
     after = replace(before, wall=before.wall + seconds)
     arguments = [seconds, codec.encode(before), codec.encode(after)]
-    return bool(ground.store.redis.eval(SET_BACK, len(keys), *keys, *arguments))
+    return bool(fault_arena.store.redis.eval(SET_BACK, len(keys), *keys, *arguments))
 
 
 @pytest.mark.parametrize("seconds", [60, 3600])
-def test_the_clock_of_redis_is_set_back(workers: Ground, sandbox: Sandbox, seconds: int) -> None:
-    """Simulated time goes on where it was. A clock that is set forward cannot be simulated from outside, as
-    the workers know when they sent their last heartbeat: tests/loop/test_presence.py. Workers whose own
+def test_the_clock_of_redis_is_set_back(workers: FaultArena, sandbox: Sandbox, seconds: int) -> None:
+    """Simulated time continues without a jump. A clock that is set forward cannot be simulated from outside,
+    as the workers know when they sent their last heartbeat: tests/loop/test_presence.py. Workers whose own
     clocks differ: tests/loop/test_wall.py."""
     redis = workers.store.redis
     eventually(lambda: redis.zscore(KEY, sandbox.name) is None, "no slice runs that began before")
@@ -196,8 +197,8 @@ def test_the_clock_of_redis_is_set_back(workers: Ground, sandbox: Sandbox, secon
     eventually(lambda: set_back(workers, sandbox, seconds))
     eventually(lambda: float(redis.get(ALIVE) or 0) < workers.store.wall() + 1, "a worker has noticed it")
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 10)
+        wait_until_acknowledged(workers, sandbox, 10)
         workers.bind(sandbox, "set-back")
         passed = sandbox.now() - sim
     assert 0 <= passed <= (time.monotonic() - began + GAP_SECONDS) * SECOND
-    workers.recover(f"clock of Redis set back by {seconds} s", sandbox, began, "simulated time goes on")
+    workers.recover(f"clock of Redis set back by {seconds} s", sandbox, began, "simulated time continues")

@@ -1,4 +1,5 @@
-"""Viewers of a web server that is killed, viewers that do not read, and viewers that were away for long."""
+"""Viewers of a web server that is killed, viewers that do not read, and viewers that were not connected for
+long."""
 
 import base64
 import json
@@ -24,8 +25,8 @@ from schedviz.store.bounds import LOG_LENGTH
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
 from simulator.api import Change
-from tests.faults.conftest import Ground, note
-from tests.faults.truths import CHECKED, assert_all_holds
+from tests.faults.conftest import FaultArena, note
+from tests.faults.invariants import CHECKED, assert_invariants
 from tests.loop.conftest import node, pod
 from tests.processes import Process, answers
 from tests.waiting import PATIENCE, eventually
@@ -37,10 +38,10 @@ BURSTS = 40
 
 
 class Web:
-    """A web server, on the Redis of a ground with one worker."""
+    """A web server, on the Redis of a FaultArena with one worker."""
 
-    def __init__(self, ground: Ground, directory: Path) -> None:
-        self.ground = ground
+    def __init__(self, fault_arena: FaultArena, directory: Path) -> None:
+        self.fault_arena = fault_arena
         self._directory = directory
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
@@ -50,18 +51,18 @@ class Web:
     def start(self) -> None:
         log = self._directory / f"web-{next(self.starts)}"
         command = ["-m", *SERVER, f"--port={self._port}"]
-        self.process = Process(command, log, {"REDIS_URL": self.ground.redis.url})
+        self.process = Process(command, log, {"REDIS_URL": self.fault_arena.redis.url})
         eventually(lambda: self.process.alive() and answers(f"{self.url}/healthz"), "the server answers")
 
     def create(self, sandbox: Sandbox, name: str) -> None:
-        """By the API. The client remembers what it was told to be stored."""
+        """Create a pod by the API. The client records the acknowledged write."""
         request = urllib.request.Request(
             f"{self.url}/s/{sandbox.name}/api/v1/namespaces/default/pods",
             data=json.dumps(pod(name, cpu="1m")).encode(),
             headers={"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=PATIENCE) as response:
-            self.ground.promised[sandbox.name].append(json.load(response))
+            self.fault_arena.acknowledged[sandbox.name].append(json.load(response))
 
     @contextmanager
     def viewer(self, sandbox: Sandbox, language: str = "en") -> "Iterator[Viewer]":
@@ -70,13 +71,13 @@ class Web:
             yield Viewer(connection)
 
     def whole(self, sandbox: Sandbox, language: str = "en") -> str:
-        """The page as a viewer gets it that comes now."""
+        """The page that a new viewer gets."""
         with self.viewer(sandbox, language) as viewer:
             return viewer.next()
 
 
 class Viewer:
-    """A page that is open. It takes frames, which follow each other without a gap."""
+    """An open page. It receives frames, whose numbers have no gap."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
@@ -108,23 +109,23 @@ class Viewer:
 
 
 @pytest.fixture(scope="module")
-def web(ground: Ground, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    ground.start_worker()
-    web = Web(ground, tmp_path_factory.mktemp("web"))
+def web(fault_arena: FaultArena, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    fault_arena.start_worker()
+    web = Web(fault_arena, tmp_path_factory.mktemp("web"))
     yield web
     web.process.kill()
 
 
 @pytest.fixture
 def sandbox(web: Web, sandbox_name: str) -> Sandbox:
-    sandbox = web.ground.make(sandbox_name, [node("n", cpu="64", pods="1000")])
+    sandbox = web.fault_arena.make(sandbox_name, [node("n", cpu="64", pods="1000")])
     eventually(sandbox.lease, "somebody leads")
     return sandbox
 
 
 @contextmanager
 def client_at_work(web: Web, sandbox: Sandbox) -> Iterator[None]:
-    """Within, a client creates pods, also while the server is away."""
+    """In this context a client creates pods, also while the server is stopped."""
     stop = threading.Event()
 
     def create() -> None:
@@ -143,8 +144,8 @@ def client_at_work(web: Web, sandbox: Sandbox) -> Iterator[None]:
         client.join()
 
 
-def test_the_web_server_is_killed_and_all_viewers_see_the_same_as_before(web: Web, sandbox: Sandbox) -> None:
-    ground = web.ground
+def test_after_the_web_server_was_killed_all_viewers_get_the_current_page(web: Web, sandbox: Sandbox) -> None:
+    fault_arena = web.fault_arena
     languages = ["en", "en", "zh-hans"]
     with ExitStack() as ends:
         viewers = [ends.enter_context(web.viewer(sandbox, language)) for language in languages]
@@ -155,29 +156,29 @@ def test_the_web_server_is_killed_and_all_viewers_see_the_same_as_before(web: We
         web.process.kill()
         assert all(viewer.is_cut() for viewer in viewers)
         web.start()
-        told = len(ground.promised[sandbox.name])
+        count = len(fault_arena.acknowledged[sandbox.name])
         viewers = [ends.enter_context(web.viewer(sandbox, language)) for language in languages]
         for viewer in viewers:
             viewer.next()
         seconds = time.monotonic() - began
-        eventually(lambda: len(ground.promised[sandbox.name]) > told + 5, "pods are created again")
-        last = ground.promised[sandbox.name][-1]["metadata"]["name"]
+        eventually(lambda: len(fault_arena.acknowledged[sandbox.name]) > count + 5, "pods are created again")
+        last = fault_arena.acknowledged[sandbox.name][-1]["metadata"]["name"]
         for viewer in viewers:
             viewer.until(f">{last}<")
-    ground.bind(sandbox, "last")
-    ground.rest(sandbox)
+    fault_arena.bind(sandbox, "last")
+    fault_arena.rest(sandbox)
     pages = [web.whole(sandbox, language) for language in languages]
     assert pages[0] == pages[1]
     assert all(
         f">{manifest['metadata']['name']}<" in page
         for page in pages
-        for manifest in ground.promised[sandbox.name][1:]
+        for manifest in fault_arena.acknowledged[sandbox.name][1:]
     )
-    assert_all_holds(ground.store, sandbox, ground.promised[sandbox.name])
+    assert_invariants(fault_arena.store, sandbox, fault_arena.acknowledged[sandbox.name])
     note("web server killed, with three viewers", seconds, ", ".join([*CHECKED, "same page"]))
 
 
-def deaf(web: Web, sandbox: Sandbox) -> socket.socket:
+def connect_without_reading(web: Web, sandbox: Sandbox) -> socket.socket:
     """A viewer that connects and never reads."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -193,16 +194,16 @@ def deaf(web: Web, sandbox: Sandbox) -> socket.socket:
     return connection
 
 
-def test_viewers_that_never_read_take_no_memory_and_hold_up_no_other(web: Web, sandbox: Sandbox) -> None:
-    ground, server = web.ground, psutil.Process(web.process.popen.pid)
+def test_viewers_that_never_read_use_bounded_memory_and_delay_no_other(web: Web, sandbox: Sandbox) -> None:
+    fault_arena, server = web.fault_arena, psutil.Process(web.process.popen.pid)
     with ExitStack() as ends, web.viewer(sandbox) as viewer:
         for _ in range(DEAF):
-            ends.enter_context(deaf(web, sandbox))
+            ends.enter_context(connect_without_reading(web, sandbox))
         viewer.next()
         before = server.memory_info().rss
         began = time.monotonic()
         for number in range(BURSTS):
-            ground.create(sandbox, *(pod(f"p{number}-{i}", cpu="1m") for i in range(10)))
+            fault_arena.create(sandbox, *(pod(f"p{number}-{i}", cpu="1m") for i in range(10)))
             viewer.until(f">p{number}-9<")
         seconds = time.monotonic() - began
         grown = server.memory_info().rss - before
@@ -212,21 +213,19 @@ def test_viewers_that_never_read_take_no_memory_and_hold_up_no_other(web: Web, s
             seconds,
             f"{viewer.bytes / 1e6:.1f} MB sent to it, the server grew by {grown / 1e6:.1f} MB",
         )
-        ground.rest(sandbox)
-        assert_all_holds(ground.store, sandbox, ground.promised[sandbox.name])
+        fault_arena.rest(sandbox)
+        assert_invariants(fault_arena.store, sandbox, fault_arena.acknowledged[sandbox.name])
 
 
-def test_a_viewer_that_slept_while_more_happened_than_the_log_holds_gets_the_whole(
-    web: Web, sandbox: Sandbox
-) -> None:
-    ground = web.ground
+def test_a_viewer_that_missed_more_than_the_log_holds_gets_the_whole_page(web: Web, sandbox: Sandbox) -> None:
+    fault_arena = web.fault_arena
     with web.viewer(sandbox) as viewer:
         viewer.next()
         version = sandbox.version()
         for start in range(0, LOG_LENGTH + 1000, 1000):
             sandbox.commit(Commit([config_map(str(number)) for number in range(start, start + 1000)]))
-        ground.bind(sandbox, "meanwhile")
-        ground.rest(sandbox)
+        fault_arena.bind(sandbox, "meanwhile")
+        fault_arena.rest(sandbox)
     began = time.monotonic()
     with web.viewer(sandbox) as awake:
         page = awake.next()
@@ -246,31 +245,31 @@ def config_map(name: str) -> Change:
 
 
 def test_viewers_are_shown_no_write_that_redis_lost(web: Web, sandbox: Sandbox) -> None:
-    ground = web.ground
-    file = Path(ground.store.redis.config_get("dir")["dir"]) / "appendonly.aof"
+    fault_arena = web.fault_arena
+    file = Path(fault_arena.store.redis.config_get("dir")["dir"]) / "appendonly.aof"
     with web.viewer(sandbox) as viewer:
         viewer.next()
-        ground.bind(sandbox, "kept")
-        ground.rest(sandbox)
+        fault_arena.bind(sandbox, "kept")
+        fault_arena.rest(sandbox)
         size = file.stat().st_size
-        kept = [*ground.promised[sandbox.name]]
-        ground.create(sandbox, pod("lost"))
+        kept = [*fault_arena.acknowledged[sandbox.name]]
+        fault_arena.create(sandbox, pod("lost"))
         viewer.until(">lost<")
         began = time.monotonic()
-        ground.redis.process.kill()
-        ground.redis.process.wait()
+        fault_arena.redis.process.kill()
+        fault_arena.redis.process.wait()
         with file.open("rb+") as written:
             written.truncate(size)
-        ground.start_redis()
-        ground.promised[sandbox.name] = kept
-        ground.set_clock(sandbox, paused=False)
-        ground.bind(sandbox, "next")
+        fault_arena.start_redis()
+        fault_arena.acknowledged[sandbox.name] = kept
+        fault_arena.set_clock(sandbox, paused=False)
+        fault_arena.bind(sandbox, "next")
         while ">lost<" in (page := viewer.until('id="log"')) or ">next<" not in page:
             pass
         seconds = time.monotonic() - began
-    ground.rest(sandbox)
+    fault_arena.rest(sandbox)
     assert ">lost<" not in web.whole(sandbox)
-    assert_all_holds(ground.store, sandbox, kept)
+    assert_invariants(fault_arena.store, sandbox, kept)
     note(
         "Redis lost its last writes, with a viewer",
         seconds,

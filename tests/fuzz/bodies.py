@@ -150,7 +150,7 @@ def yaml_of(given: Any) -> str:
 
 
 def _broken(rng: Random, text: str) -> bytes:
-    """The text, or one time in twelve what somebody spoilt."""
+    """The text, or one time in twelve a broken one."""
     data = text.encode(errors="replace")
     if rng.random() > 0.08:
         return data

@@ -1,4 +1,4 @@
-"""A pod that each sandbox's loop must still bind, whatever else is in the sandbox."""
+"""A pod that each sandbox's loop must still bind, beside any other objects of the sandbox."""
 
 import http.client
 import json
@@ -17,11 +17,11 @@ PATIENCE_IN_ALL = 180.0
 """Seconds until the canary must be bound."""
 
 STILL_AT_MOST = 60.0
-"""Seconds that the trace may stand still meanwhile: longer than the loop waits after a fault."""
+"""Seconds without a new trace event that are allowed: longer than the loop waits after a fault."""
 
 SPEED = 20.0
-"""Of time in the sandboxes. A worker that shares two cores with all else cannot keep up with more, and
-what is due late is all due at once."""
+"""The speed of the sandboxes. A worker that shares two cores with all other processes is late at a higher
+speed, and late work is all due at once."""
 
 TRACE_SHOWN = 15
 
@@ -45,16 +45,17 @@ spec:
   tolerations: [{{key: canary, operator: Exists}}]
   containers: [{{name: main, image: "registry.example/canary:1", resources: {{requests: {{cpu: 1m}}}}}}]
 """)
-"""A node that pods avoid which do not tolerate all taints, and a pod before all others that fits there."""
+"""A node with a taint that only the canary tolerates, and the canary, a pod of the highest priority that fits
+there."""
 
 
 class NotBound(Exception):
-    """Says where the loop stands."""
+    """Describes the state of the loop."""
 
 
 def prepare(store: Store, sandbox: Sandbox, meta: Meta) -> None:
-    """Take back what pages may have done so that no pod is scheduled: time stands, another configuration, a
-    scheduler that stands down, a presenter who hides the answers of Predict, so that nobody may write."""
+    """Undo what pages may have done so that no pod is scheduled: a pause, another configuration, a scheduler
+    that stands down, a presenter who hides the answers of Predict, so that no other visitor may write."""
     Hold(store.redis, sandbox.name, lambda: meta.created).release()
     if sandbox.meta().config != meta.config:
         usual = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
@@ -88,8 +89,8 @@ def check(port: int, sandbox: Sandbox) -> None:
 
 
 def _create_namespace(port: int, sandbox: Sandbox, path: str, manifest: dict[str, Any]) -> None:
-    """Create the canary's namespace. A request may have deleted it: it is there until its controller has
-    deleted what is in it. Raises NotBound."""
+    """Create the canary's namespace. A request may have deleted it: it exists until its controller has
+    deleted its objects. Raises NotBound."""
     end = time.monotonic() + PATIENCE_IN_ALL
     while time.monotonic() < end:
         _send(port, "POST", f"/s/{sandbox.name}/{path}", json.dumps(manifest))

@@ -1,4 +1,4 @@
-"""Sends requests, and says what came of them."""
+"""Sends requests, and returns their outcomes."""
 
 import http.client
 import json
@@ -15,8 +15,8 @@ from simulator.apiserver.protobuf import decode_protobuf
 from tests.fuzz.request import Request
 
 PATIENCE = 60.0
-"""Seconds for an answer. The slowest is the import of a cluster: it starts a process, ten seconds on a busy
-machine."""
+"""Seconds for a response. The slowest is the import of a cluster, which starts a process: ten seconds on a
+busy machine."""
 
 IDLE_AT_MOST = 2.0
 """Seconds that a connection is kept without a request: the server closes it after five."""
@@ -31,11 +31,11 @@ FAULT = 500
 """Statuses from here on are those of faults."""
 
 CLOSED_BY_FAULT = (1006, 1011)
-"""Codes of a websocket that broke."""
+"""Close codes of a websocket that failed."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """``trouble``: what is wrong where there is no status to tell."""
+    """``trouble``: the error, where there is no status."""
 
     status: int
     text: str = ""

@@ -1,4 +1,4 @@
-"""Fields of the pages' queries and forms, with values that they know and values that they do not."""
+"""Fields of the pages' queries and forms, with valid and invalid values."""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,7 +15,7 @@ from simulator.apiserver import schema
 from tests.fuzz import bodies, objects, values
 
 MADE: Final = tuple(f"made-{number}" for number in range(4))
-"""Names of sandboxes that pages are asked to make and to delete."""
+"""Names of the sandboxes that requests create and delete."""
 
 Choice = Callable[[Random], str]
 
@@ -246,7 +246,7 @@ def form(rng: Random, page: str, base: str) -> tuple[list[tuple[str, str]], byte
 
 
 def multipart(rng: Random, given: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], bytes]:
-    """The same as browsers send a form with a file; some without their end."""
+    """The same in multipart/form-data; some without their end."""
     parts = [
         f'Content-Disposition: form-data; name="{name}"\r\n\r\n{each}'.encode(errors="replace")
         for name, each in given

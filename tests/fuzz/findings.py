@@ -1,4 +1,5 @@
-"""What the fuzz found: answers of 500 and above, connections cut, errors in the logs, stopped loops."""
+"""The findings of the fuzz: responses of 500 and above, cut connections, errors in the logs, stopped
+loops."""
 
 import re
 from threading import Lock
@@ -15,7 +16,7 @@ class Finding:
 
 
 class Findings:
-    """One for each cause, as far as the text tells; used by all clients."""
+    """The findings, one for each cause as far as the text shows it. All clients use this object."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -23,7 +24,7 @@ class Findings:
         self._lock = Lock()
 
     def add(self, cause: str, text: str, *, only: int | None = None, numbers: range = range(0)) -> None:
-        """``only``: the request that it came of; else the ``numbers`` that were sent when it came."""
+        """``only``: the request that caused it; otherwise the ``numbers`` that were sent at that time."""
         which = f"--first {numbers.start} --requests {len(numbers)}" if only is None else f"--only {only}"
         with self._lock:
             finding = self.found.setdefault(cause, Finding(text))
@@ -41,7 +42,7 @@ class Findings:
 
 
 def cause_of(record: str) -> str:
-    """What tells one error in a log from others: the exception's type, and where it was raised."""
+    """The identity of an error in a log: the exception's type, and where it was raised."""
     frames = re.findall(r'File "[^"]*?((?:schedviz|simulator|site-packages)/[^"]+)", line (\d+)', record)
     raised = re.findall(
         r"^(\w[\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Gone|[A-Z]\w+))(?::|$)", record, re.MULTILINE

@@ -1,4 +1,4 @@
-"""The valid objects that the fuzz begins with, and where they lie in the API."""
+"""The valid objects that the fuzz begins with, and their paths in the API."""
 
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from simulator.apiserver.resources import Resource
 
 @cache
 def valid() -> list[Manifest]:
-    """One object of each kind at least, each after what it needs."""
+    """At least one object of each kind, each after the objects that it needs."""
     return parse_manifests((Path(__file__).parent / "objects.yaml").read_text())
 
 

@@ -14,7 +14,7 @@ from tests.fuzz import fields, objects, values
 from tests.fuzz.request import Request
 
 CSRF: Final = "Fuzz" * 8
-"""Cookie and field: Django holds them to each other, whatever they are."""
+"""The CSRF cookie and field: Django compares them, and accepts any equal values."""
 
 COOKIES: Final = (
     "theme=dark", "theme=a", "django_language=zh-hans", "django_language=a", "visitor=0123456789ab",
@@ -75,7 +75,7 @@ PLACES: Final[dict[str, Filling]] = {
     "resource": lambda rng, _: rng.choice(objects.kinds())[0].id,
     "key": lambda rng, _: rng.choice(("default/", "default/", "")) + rng.choice(values.NAMES),
 }
-"""What stands in the places of the paths, by their names."""
+"""The values of the parameters of the paths, by their names."""
 
 
 class Page:
@@ -86,7 +86,7 @@ class Page:
         self.name = name
 
     def path(self, rng: Random, base: str) -> str:
-        """The path with something in each of its places."""
+        """The path with a value for each of its parameters."""
 
         def filled(match: re.Match[str]) -> str:
             converter, place = match[1], match[2]
@@ -117,7 +117,8 @@ def pages() -> list[Page]:
 
 @cache
 def weights() -> list[int]:
-    """How often each page is asked for: rich ones more often, the import, which starts a process, less."""
+    """The weight of each page: pages with many fields are requested more often, and the import, which starts
+    a process, less often."""
     return [1 if page.name == "bring" else 6 if page.name in RICH else 2 for page in pages()]
 
 
@@ -157,7 +158,7 @@ def cookies(rng: Random) -> str:
 
 
 def socket(rng: Random, number: int, base: str) -> Request:
-    """A websocket: the live page's, with odd messages, or one where there is none."""
+    """A websocket of a live page, with invalid messages, or one at another address."""
     path = f"{base}/live/"
     if rng.random() < 0.3:
         path = rng.choice(

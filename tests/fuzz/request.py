@@ -1,4 +1,4 @@
-"""A request of the fuzz, as it goes over the wire."""
+"""A request of the fuzz, as it is sent."""
 
 from typing import Literal
 

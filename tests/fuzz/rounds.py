@@ -19,10 +19,10 @@ from tests.fuzz.request import Request
 from tests.stack import Stack
 
 DELIBERATE = (503, 504)
-"""Statuses from 500 on that are meant so: try again later."""
+"""Statuses from 500 on that are intended: try again later."""
 
 REPORTED = 10 * ROUND
-"""Requests between two lines that say how far it is."""
+"""Requests between two lines that report the progress."""
 
 SLOWEST = 5
 """Requests shown at the end."""
@@ -38,7 +38,7 @@ class Rounds:
         self.slowest: list[tuple[float, str]] = []
         self._lock = Lock()
         self._faults: list[tuple[str, str]] = []
-        """Errors in the logs that no answer was found for yet: whose, and what."""
+        """Errors in the logs that belong to no response yet: process and text."""
 
     def send(self, numbers: range) -> None:
         clients = [Client(self.stack.port) for _ in range(CLIENTS)]
@@ -93,7 +93,7 @@ class Rounds:
                 )
 
     def _claim(self, path: str) -> list[tuple[str, str]]:
-        """The errors in the logs that name a path; with "" all that nobody claimed."""
+        """The errors in the logs that name a path; with "" all that belong to no request."""
         with self._lock:
             self._faults += [(log.name, fault) for log in self.stack.logs for fault in log.faults()]
             end = f" {path}" if path else ""
@@ -118,7 +118,7 @@ class Rounds:
 
 
 def is_plain_error(outcome: Outcome) -> bool:
-    """Whether a 500 is meant so: kube-apiserver, too, answers some wrong requests with a Status of code 500
+    """Whether a 500 is intended: kube-apiserver, too, answers some wrong requests with a Status of code 500
     that has no reason. A fault of the server has the reason InternalError."""
     try:
         body = json.loads(outcome.text)
@@ -128,7 +128,7 @@ def is_plain_error(outcome: Outcome) -> bool:
 
 
 def rounds(numbers: range) -> Iterator[range]:
-    """Cut at the multiples of ROUND, wherever it begins: so a part repeats what the whole did."""
+    """Split at the multiples of ROUND for any beginning, so that a part repeats the rounds of the whole."""
     first = numbers.start
     while first < numbers.stop:
         end = min((first // ROUND + 1) * ROUND, numbers.stop)

@@ -1,4 +1,4 @@
-"""The fuzz itself: what it sends, that it can be repeated, and its short form."""
+"""The fuzz itself: its requests, their repetition, and its short form."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ WARNING schedviz: slow
 """
 
 
-def test_it_begins_with_a_valid_object_of_each_kind() -> None:
+def test_the_fuzz_begins_with_a_valid_object_of_each_kind() -> None:
     Cluster().create(objects.valid())
     known = {resource.id for resource, _ in objects.kinds()}
     assert {resource.id for resource in resources.BUILT_IN} <= known
@@ -54,13 +54,13 @@ def test_a_part_has_the_rounds_of_the_whole() -> None:
     assert [*rounds(range(ROUND + 5, 2 * ROUND + 5))] == [whole[1][5:], whole[2][:5]]
 
 
-def test_an_error_in_a_log_is_told_by_its_type_and_our_line() -> None:
+def test_an_error_in_a_log_is_identified_by_its_type_and_our_line() -> None:
     (fault,) = [record for record in RECORD.split(LOG) if FAULT.search(record)]
     assert fault.partition("\n")[0] == "ERROR schedviz.api.views: POST /s/fuzz-0/api/v1/pods"
     assert cause_of(fault) == "redis.exceptions.ResponseError at schedviz/api/views.py:73"
 
 
-def test_findings_of_one_cause_are_one() -> None:
+def test_findings_of_one_cause_are_merged() -> None:
     findings = Findings(seed=5)
     for number in range(5):
         findings.add("500", "a text", only=number)
@@ -107,7 +107,7 @@ def test_a_status_is_read_in_each_form(reason: str) -> None:
         assert is_plain_error(Outcome(500, fault_text(body, content_type))) == (not reason), content_type
 
 
-def test_a_round_of_it_finds_nothing() -> None:
+def test_a_round_of_the_fuzz_finds_nothing() -> None:
     command = [sys.executable, "-m", "tests.fuzz", "--requests", str(ROUND)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout[-10_000:] + ended.stderr[-2_000:]

@@ -1,4 +1,4 @@
-"""Values and texts to put where others are expected, and changes of manifests."""
+"""Wrong values and texts, and changes of manifests."""
 
 import copy
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def value(rng: Random, depth: int = 3) -> Any:
 
 
 def deep(rng: Random) -> Any:
-    """A value in more lists or mappings than anybody needs."""
+    """A value in very many nested lists or mappings."""
     inside: Any = value(rng, 0)
     for _ in range(rng.choice((20, 63, 64, 65, 200))):
         inside = [inside] if rng.random() < 0.5 else {"a": inside}
@@ -153,7 +153,7 @@ def _add(rng: Random, parent: Any, key: Any, schema: Schema) -> None:
 
 
 def _places(parent: Any, schema: Schema) -> Iterator[tuple[Any, Any, Schema]]:
-    """Every value inside, as the container, the key where it is, and the schema for it."""
+    """Every nested value, as its container, its key there, and its schema."""
     schema = resolve_reference(schema)
     for key, item in [*(parent.items() if isinstance(parent, dict) else enumerate(parent))]:
         if isinstance(parent, dict):

@@ -22,7 +22,7 @@ def _fast_passwords() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _full_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test uses up the attempts of another."""
+    """The attempts to log in of one test do not count for another."""
     for name in ("MAX_LOGINS_PER_MINUTE_PER_ACCOUNT", "MAX_LOGINS_PER_MINUTE_PER_ADDRESS"):
         monkeypatch.setitem(BUCKETS, name, Buckets())
 
@@ -51,7 +51,7 @@ def new_client(**cookies: str) -> Client:
 
 
 def logged_in(name: str, **cookies: str) -> Client:
-    """The browser of somebody who has logged in on the page."""
+    """The browser of a person who has logged in on the page."""
     client = new_client(**cookies)
     answer = client.post("/account/log-in/", {"username": name, "password": PASSWORD})
     assert answer.status_code == 302, answer.content.decode()

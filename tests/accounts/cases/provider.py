@@ -20,9 +20,9 @@ class Provider:
     def __init__(self) -> None:
         self.key = RSAKey.generate_key(2048, {"kid": "1", "use": "sig"})
         self.signing_key = self.key
-        """Another one makes wrong signatures."""
+        """Another key, which makes wrong signatures."""
         self.claims: dict[str, Any] = {"sub": "7", "preferred_username": "ada"}
-        """Of whoever logs in, and what differs from a right ID token."""
+        """The claims of the person who logs in, and the changes of a right ID token."""
         self._codes: dict[str, dict[str, str]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"

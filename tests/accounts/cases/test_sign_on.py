@@ -114,7 +114,7 @@ def test_an_inactive_account_does_not_log_in(provider: Provider) -> None:
     assert sign_in(provider, new_client()).status_code == 403
 
 
-def test_a_provider_that_is_away(provider: Provider) -> None:
+def test_a_provider_that_does_not_respond(provider: Provider) -> None:
     provider.stop()
     assert new_client().get("/account/sign-on/").status_code == 403
 

@@ -101,7 +101,9 @@ async def test_a_session_elsewhere_goes_on(scene: Scene) -> None:
     await stays.wait(WAIT)
 
 
-async def test_a_lost_message_is_made_up_for(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_websocket_ends_with_the_session_after_a_lost_message(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("schedviz.accounts.changes.ring", lambda _: None)
     monkeypatch.setattr("schedviz.accounts.sockets.LOOK_SECONDS", 0.05)
     socket = scene.socket()
@@ -110,6 +112,6 @@ async def test_a_lost_message_is_made_up_for(scene: Scene, monkeypatch: pytest.M
     assert await socket.closed_with() == FORBIDDEN
 
 
-async def test_somebody_else_is_not_let_in(scene: Scene) -> None:
+async def test_a_websocket_of_another_account_is_refused(scene: Scene) -> None:
     scene.client.cookies[settings.SESSION_COOKIE_NAME] = "x" * 32
     assert not await scene.socket().connect()

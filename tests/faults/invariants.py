@@ -1,5 +1,5 @@
-"""What must be true of a sandbox after any fault, by what is stored. To be asked of a sandbox at rest: its
-leader has seen all writes, and its clock stands still or nothing is due."""
+"""The invariants of a stored sandbox after any fault. They are checked when its leader has observed all
+writes, and its clock stands still or nothing is due."""
 
 from collections import Counter, defaultdict
 from typing import Any
@@ -19,17 +19,17 @@ ALL = 1_000_000
 """Entries of a stream."""
 
 CHECKED = ("fits", "bound once", "kept", "one place", "stale leader", "replay")
-"""The names of what :func:`assert_all_holds` asks, for the table of the faults."""
+"""The names of the invariants that :func:`assert_invariants` checks, for the table of the faults."""
 
 
-def assert_all_holds(
-    store: Store, sandbox: Sandbox, promised: list[Manifest], gone: tuple[str, ...] = ()
+def assert_invariants(
+    store: Store, sandbox: Sandbox, acknowledged: list[Manifest], gone: tuple[str, ...] = ()
 ) -> None:
-    """``promised``: the objects that clients were told to be stored, as they got them. ``gone``: the keys of
-    those among them that may have been deleted since."""
+    """``acknowledged``: the objects of acknowledged writes, as clients got them. ``gone``: the keys of those
+    that may have been deleted since."""
     assert_nodes_hold_their_pods(sandbox)
     assert_no_pod_is_bound_twice(sandbox)
-    assert_nothing_is_lost(sandbox, promised, gone)
+    assert_nothing_is_lost(sandbox, acknowledged, gone)
     assert_each_pod_has_one_place(sandbox)
     assert_a_stale_leader_changes_nothing(store, sandbox)
     assert_replay_equals(store, sandbox)
@@ -67,21 +67,24 @@ def assert_no_pod_is_bound_twice(sandbox: Sandbox) -> None:
     assert not bound or max(bound.values()) == 1, bound.most_common(3)
 
 
-def assert_nothing_is_lost(sandbox: Sandbox, promised: list[Manifest], gone: tuple[str, ...] = ()) -> None:
-    """The objects are those of the watch log, which has no gap, and what was promised is among them."""
+def assert_nothing_is_lost(
+    sandbox: Sandbox, acknowledged: list[Manifest], gone: tuple[str, ...] = ()
+) -> None:
+    """The objects are those of the watch log, which has no gap, and the acknowledged objects are among
+    them."""
     objects, version = sandbox.list_all()
-    told: dict[str, dict[str, Manifest]] = defaultdict(dict)
+    logged: dict[str, dict[str, Manifest]] = defaultdict(dict)
     first = sandbox.origin().version + 1
     entries = sandbox.events(first - 1, ALL)
     assert [event.version for event in entries] == [*range(first, version + 1)]
     for event in entries:
         if event.type == "DELETED":
-            del told[event.resource][event.key]
+            del logged[event.resource][event.key]
         else:
-            told[event.resource][event.key] = event.object
-    assert {r: found for r, found in told.items() if found} == {r: o for r, o in objects.items() if o}
+            logged[event.resource][event.key] = event.object
+    assert {r: found for r, found in logged.items() if found} == {r: o for r, o in objects.items() if o}
     stored = {o["metadata"]["uid"] for found in objects.values() for o in found.values()}
-    for manifest in promised:
+    for manifest in acknowledged:
         metadata = manifest["metadata"]
         key = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
         assert metadata["uid"] in stored or key in gone, f"{manifest['kind']} {key} is lost"
@@ -98,7 +101,7 @@ def assert_each_pod_has_one_place(sandbox: Sandbox) -> None:
 
 
 def assert_a_stale_leader_changes_nothing(store: Store, sandbox: Sandbox) -> None:
-    """With the lease of the leader before, and as one that believes that nobody leads."""
+    """Commit with the lease of the previous leader, and with none."""
     held = sandbox.lease()
     assert held
     stale = Lease("stale", held.epoch - 1, held.acquired, held.renewed)
