@@ -5,9 +5,8 @@ It never waits and reads no clock: :meth:`Simulation.step` does one thing that i
 :meth:`Simulation.next_due` says when the next is. The same inputs give the same trace, byte for byte.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Literal
 
 import msgspec
@@ -17,22 +16,18 @@ from simulator.api import ApiServer, ApiServerLost, Manifest, Micros, WatchEvent
 from simulator.client.informer import Pipeline
 from simulator.client.shared_informer import SharedInformer
 from simulator.client.world import World
-from simulator.controllers.manager import ControllerManager
 from simulator.decision import Decision, UnderWay
-from simulator.framework.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
 from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.observer import Observer
 from simulator.kernel.environment import Process, Turn
-from simulator.objects.events import EVENTS
-from simulator.objects.node import Node
-from simulator.objects.pod import Pod
 from simulator.plugins.registry import load
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
-from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved, WatchRelisted
+from simulator.trace import Event, LaneEntry, WatchRelisted
+from simulator.watch_handlers import WatchHandlers
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -92,16 +87,14 @@ class Simulation:
         )
         self._outside = OutsideSchedulers(self._world, self._scheduler.profiles)
         self._loop = SchedulingLoop(self._scheduler, pace=options.pace, first_cycle=options.first_cycle)
-        self._nodes: dict[str, Node] = {}
-        self._pods: dict[str, Pod] = {}
-        self._started = False
-        self._informer = SharedInformer(self._world, self._handlers)
+        self._handlers = WatchHandlers(
+            self._world, self._scheduler, self._outside, with_controllers=options.controllers
+        )
+        self._informer = SharedInformer(self._world, self._handlers.of)
         self._cycle: Process | None = None
         """The cycle that stands at a point."""
         self.cycles = 0
         """How many scheduling and binding cycles have begun."""
-        self._acting = options.controllers
-        self._controllers = ControllerManager(self._world, self._pods, self._nodes)
 
     def observe(self, events: Iterable[WatchEvent], wall: int | None = None) -> None:
         """Add events of the watch, in order of version; the next steps take them in. Objects that are added
@@ -116,7 +109,7 @@ class Simulation:
         oldest first."""
         gone = self._world.informer.replace(listed, version)
         self._world.listed(version)
-        if self._started:
+        if self._handlers.started:
             self._world.emit(
                 WatchRelisted(t=self._world.now, version=version, objects=len(listed), gone=gone)
             )
@@ -180,7 +173,8 @@ class Simulation:
 
     def is_bound(self, pod: str) -> bool:
         """Whether the informer has shown a pod (``namespace/name``) with a node."""
-        return pod in self._pods and bool(self._pods[pod].node_name)
+        found = self._handlers.pods.get(pod)
+        return found is not None and bool(found.node_name)
 
     def take_in(self, now: Micros) -> bool:
         """Take in some of what was observed, and do nothing else. Return whether there was anything.
@@ -193,11 +187,11 @@ class Simulation:
         if waiting:
             with _losing_the_api_server():
                 self._informer.process(now)
-                self._started = self._started or not self._world.informer.waiting
-                self._outside.started = self._started
+                if not self._world.informer.waiting:
+                    self._handlers.first_list_ends()
                 self._loop.set_timers()
         else:
-            self._started = self._outside.started = True
+            self._handlers.first_list_ends()
         return bool(waiting)
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
@@ -262,68 +256,3 @@ class Simulation:
         # A pod that changes its schedulerName leaves one of the two, and comes to the other.
         own, outside = self._scheduler.lanes.take(), self._outside.take_lanes()
         return own | {pod: entry for pod, entry in outside.items() if entry is not None or not own.get(pod)}
-
-    # The watch
-
-    def _handlers(
-        self, event: WatchEvent, old: Manifest | None, new: Manifest | None, parsed: Pod | Node | None
-    ) -> Iterator[tuple[str, Callable[[], object]]]:
-        """The components that are informed of a change, in order, each with its handler."""
-        if event.resource == EVENTS:
-            # No upstream informer watches these.
-            yield "Outside schedulers", partial(self._outside.event_changed, new)
-            return
-        if event.resource == "pods":
-            before = self._pods.get(event.key)
-            yield "Outside schedulers", partial(self._outside.pod_changed, before, _pod_or_none(parsed))
-        yield "Scheduler informer", self._scheduler_handler(event, old, new, parsed)
-        if self._acting:
-            for component, changed in self._controllers.handlers(event.resource):
-                yield component, partial(changed, event.resource, event.key, old, new)
-
-    def _scheduler_handler(
-        self, event: WatchEvent, old: Manifest | None, new: Manifest | None, parsed: Pod | Node | None
-    ) -> Callable[[], object]:
-        if event.resource == "pods":
-            return self._pod_handler(event.key, _pod_or_none(parsed))
-        if event.resource == "nodes":
-            return self._node_handler(event.key, parsed if isinstance(parsed, Node) else None)
-        return partial(self._scheduler.handlers.object_changed, event.resource, event.key, old, new)
-
-    def _pod_handler(self, key: str, new: Pod | None) -> Callable[[], object]:
-        old = self._pods.get(key)
-        if new is not None:
-            self._pods[key] = new
-        else:
-            self._pods.pop(key, None)
-        if old is not None and new is None:
-            self._world.emit(PodRemoved(t=self._world.now, pod=old.key, node=old.node_name))
-        return partial(self._scheduler.pod_changed, old, new)
-
-    def _node_handler(self, key: str, new: Node | None) -> Callable[[], object]:
-        old = self._nodes.get(key)
-        if new is None:
-            del self._nodes[key]
-            self._node_event(key, "deleted")
-        else:
-            self._nodes[key] = new
-            if old is None:
-                self._node_event(key, "added")
-            else:
-                self._node_event(key, "updated", node_scheduling_properties_change(new, old))
-        return partial(self._scheduler.handlers.node_changed, old, new)
-
-    def _node_event(
-        self,
-        node: str,
-        change: Literal["added", "updated", "deleted"],
-        events: Sequence[ClusterEvent] = (),
-    ) -> None:
-        """Emit the event, unless the node belongs to the first list."""
-        if self._started:
-            labels = [event.label.removeprefix(NODE) for event in events]
-            self._world.emit(NodeChanged(t=self._world.now, node=node, change=change, events=labels))
-
-
-def _pod_or_none(parsed: Pod | Node | None) -> Pod | None:
-    return parsed if isinstance(parsed, Pod) else None

@@ -1,11 +1,9 @@
 """The Deployment controller: one ReplicaSet for each template, and the rollout from one to the next (sync.go,
-rolling.go, recreate.go and progress.go in pkg/controller/deployment, v1.34)."""
+rolling.go and recreate.go in pkg/controller/deployment, v1.34)."""
 
 import copy
 
-import msgspec
-
-from simulator.api import SECOND, Manifest, Micros
+from simulator.api import Manifest
 from simulator.controllers.deployment_sizes import (
     is_scaling_event,
     proportional_sizes,
@@ -15,11 +13,10 @@ from simulator.controllers.deployment_sizes import (
     status_count,
     total_count,
 )
+from simulator.controllers.deployment_status import deployment_status
 from simulator.controllers.pods import is_finished, template_hash
-from simulator.controllers.replica_set import REPLICA_FAILURE, REPLICA_SETS
-from simulator.controllers.status_types import DeploymentStatus
+from simulator.controllers.replica_set import REPLICA_SETS
 from simulator.controllers.workload_controller import WorkloadController
-from simulator.objects.conditions import DeploymentCondition, condition, transition_time
 from simulator.objects.metadata import (
     annotations_of,
     is_terminating,
@@ -31,14 +28,11 @@ from simulator.objects.metadata import (
 )
 from simulator.objects.numbers import whole_number
 from simulator.objects.owner_references import controller_of
-from simulator.objects.timestamps import micros, timestamp
 from simulator.trace import ReplicaSetScaled
 
 DEPLOYMENTS = "deployments.apps"
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
-NO_DEADLINE = (1 << 31) - 1
-"""The progressDeadlineSeconds that stands for "no deadline"."""
 
 
 class DeploymentController(WorkloadController):
@@ -76,7 +70,10 @@ class DeploymentController(WorkloadController):
             self._rollout_recreate(manifest, newest, older)
         else:
             self._rollout_rolling(manifest, newest, older)
-        self._sync_status(key, manifest, newest, replica_sets)
+        status, deadline = deployment_status(manifest, newest, replica_sets, self._world.now)
+        if deadline is not None:
+            self.enqueue(key, deadline)
+        self.set_status(manifest, status)
 
     # The two strategies
 
@@ -213,101 +210,6 @@ class DeploymentController(WorkloadController):
         surplus = len(empty) - manifest["spec"]["revisionHistoryLimit"]
         if surplus > 0:
             self.delete(manifest, sorted(empty, key=_revision)[:surplus], "more than the history's limit")
-
-    # Status
-
-    def _sync_status(
-        self, key: str, manifest: Manifest, newest: Manifest | None, replica_sets: list[Manifest]
-    ) -> None:
-        limits = rollout_limits(manifest)
-        available = total_count(replica_sets, "availableReplicas")
-        status = DeploymentStatus(
-            replicas=total_count(replica_sets, "replicas"),
-            updated_replicas=status_count(newest, "replicas") if newest else 0,
-            ready_replicas=total_count(replica_sets, "readyReplicas"),
-            available_replicas=available,
-            unavailable_replicas=max(0, limits.replicas - available),
-        )
-        enough = available >= limits.replicas - limits.max_unavailable
-        conditions = [
-            self._condition(
-                manifest,
-                "Available",
-                "True",
-                "MinimumReplicasAvailable",
-                "Deployment has minimum availability.",
-            )
-            if enough
-            else self._condition(
-                manifest,
-                "Available",
-                "False",
-                "MinimumReplicasUnavailable",
-                "Deployment does not have minimum availability.",
-            ),
-            self._progressing(key, manifest, newest, status),
-            *_replica_failures(newest, replica_sets),
-        ]
-        self.set_status(manifest, msgspec.structs.replace(status, conditions=conditions))
-
-    def _progressing(
-        self, key: str, manifest: Manifest, newest: Manifest | None, status: DeploymentStatus
-    ) -> Manifest:
-        """The condition Progressing. The deadline is counted from the last change of the status's numbers
-        (syncRolloutStatus)."""
-        subject = f'ReplicaSet "{name_of(newest)}"' if newest else f'Deployment "{name_of(manifest)}"'
-        replicas = manifest["spec"]["replicas"]
-        if status.updated_replicas == replicas == status.replicas == status.available_replicas:
-            message = f"{subject} has successfully progressed."
-            return self._condition(manifest, "Progressing", "True", "NewReplicaSetAvailable", message)
-        old, now = condition(manifest, "Progressing"), timestamp(self._world.now)
-        counts = msgspec.to_builtins(status)
-        changed = any(status_count(manifest, field) != count for field, count in counts.items())
-        if old is None or changed or old.get("reason") == "NewReplicaSetAvailable":
-            message = f"{subject} is progressing."
-            made = self._condition(manifest, "Progressing", "True", "ReplicaSetUpdated", message)
-            made["lastUpdateTime"] = now
-        else:
-            # Whoever wrote the condition may have left out the time.
-            made = {
-                "lastUpdateTime": now,
-                **{field: value for field, value in old.items() if value is not None},
-            }
-        seconds = manifest["spec"]["progressDeadlineSeconds"]
-        if seconds == NO_DEADLINE or manifest["spec"].get("paused"):
-            return made
-        deadline: Micros = micros(made["lastUpdateTime"]) + seconds * SECOND
-        if deadline <= self._world.now:
-            message = f"{subject} has timed out progressing."
-            return self._condition(manifest, "Progressing", "False", "ProgressDeadlineExceeded", message)
-        self.enqueue(key, deadline)
-        return made
-
-    def _condition(self, manifest: Manifest, kind: str, status: str, reason: str, message: str) -> Manifest:
-        """The old condition if it has this status and reason, else a new one."""
-        old = condition(manifest, kind)
-        if old is not None and (old["status"], old.get("reason")) == (status, reason):
-            return dict(old)
-        new = DeploymentCondition(
-            type=kind,
-            status=status,
-            reason=reason,
-            message=message,
-            last_update_time=timestamp(self._world.now),
-            last_transition_time=transition_time(old, status, self._world.now),
-        )
-        made: Manifest = msgspec.to_builtins(new)
-        return made
-
-
-def _replica_failures(newest: Manifest | None, replica_sets: list[Manifest]) -> list[Manifest]:
-    """The condition ReplicaFailure of the newest ReplicaSet, or of any other one, as the Deployment has it
-    (getReplicaFailures, ReplicaSetToDeploymentCondition)."""
-    for replica_set in (newest, *replica_sets):
-        found = condition(replica_set, REPLICA_FAILURE) if replica_set is not None else None
-        if found is not None:
-            return [{**found, "lastUpdateTime": found.get("lastTransitionTime")}]
-    return []
 
 
 def _has_template_of(replica_set: Manifest, deployment: Manifest) -> bool:

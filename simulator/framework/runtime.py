@@ -33,8 +33,9 @@ from simulator.framework.interface import (
     ScorePlugin,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.profile_check import check_plugins
 from simulator.framework.queueing_hint import ClusterEventWithHint, every_event
-from simulator.framework.status import PluginError, Status, Verdicts, error, go_list
+from simulator.framework.status import PluginError, Status, Verdicts, error
 from simulator.framework.waiting_pods import WaitingPods
 from simulator.objects.pod import Pod
 
@@ -76,7 +77,7 @@ class Framework:
         self.waiting_pods = WaitingPods()
         self.preempting: set[str] = set()
         self.scheduler_name = profile.scheduler_name
-        self._check(registry)
+        check_plugins(profile, registry)
         names = {p.name for p in profile.multi_point.enabled}
         names.update(p.name for point in EXTENSION_POINTS for p in profile.plugins.at(point).enabled)
         self.plugins = {name: registry[name](profile.args.get(name), self) for name in sorted(names)}
@@ -100,23 +101,6 @@ class Framework:
             )
         if not self.bind_plugins:
             raise ConfigError([("plugins.bind", "at least one plugin is needed")])
-
-    def _check(self, registry: Mapping[str, type[Plugin]]) -> None:
-        causes = []
-        for point in (*EXTENSION_POINTS, "multiPoint"):
-            enabled = self.profile.plugins.at(point).enabled
-            for i, plugin in enumerate(enabled):
-                kind = registry.get(plugin.name)
-                path = f"plugins.{point}.enabled[{i}].name"
-                if kind is None:
-                    causes.append((path, f"plugin {plugin.name!r} does not exist"))
-                elif point in EXTENSION_POINTS and not issubclass(kind, EXTENSION_POINTS[point]):
-                    causes.append((path, f"plugin {plugin.name!r} does not extend {point} plugin"))
-                elif any(plugin.name == other.name for other in enabled[:i]):
-                    causes.append((path, f"plugin {plugin.name!r} is already registered"))
-        defaults = {p.name for p in self.profile.multi_point.enabled} - registry.keys()
-        if causes or defaults:
-            raise ConfigError(causes or [("plugins.multiPoint", f"no such plugins: {go_list(defaults)}")])
 
     def _at(self, point: str) -> list[Any]:
         kind = EXTENSION_POINTS[point]

@@ -4,11 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from simulator.api import Micros
 from simulator.framework.cluster_event import ClusterEvent
 from simulator.objects.pod import Pod
 from simulator.queueing.backoff_queue import BackoffQueue
 from simulator.queueing.keyed_heap import KeyedHeap
 from simulator.queueing.queued_pod import QueuedPod
+
+SortKey = Callable[[Pod, Micros], tuple[Any, ...]]
+"""Sort key of activeQ from a pod and its timestamp, the smallest first. See QueueSortPlugin.sort_key."""
+
+
+def priority_sort(pod: Pod, timestamp: Micros) -> tuple[Any, ...]:
+    """The sort key of the PrioritySort plugin: higher priority first, then the earlier timestamp."""
+    return -pod.priority, timestamp
 
 
 class InFlightEvent(NamedTuple):

@@ -18,7 +18,7 @@ from simulator.api import SECOND, Micros
 from simulator.framework import cluster_event
 from simulator.framework.cluster_event import ClusterEvent
 from simulator.objects.pod import Pod
-from simulator.queueing.active_queue import ActiveQueue
+from simulator.queueing.active_queue import ActiveQueue, SortKey, priority_sort
 from simulator.queueing.backoff_queue import BackoffQueue
 from simulator.queueing.hint_map import HintMap, QueueingStrategy, QueueProfile
 from simulator.queueing.nominator import Nominator
@@ -27,14 +27,6 @@ from simulator.trace import Lane
 
 MAX_IN_UNSCHEDULABLE_PODS: Micros = 300 * SECOND
 """A pod that was in unschedulablePods for longer is moved (DefaultPodMaxInUnschedulablePodsDuration)."""
-
-SortKey = Callable[[Pod, Micros], tuple[Any, ...]]
-"""Sort key of activeQ from a pod and its timestamp, the smallest first. See QueueSortPlugin.sort_key."""
-
-
-def priority_sort(pod: Pod, timestamp: Micros) -> tuple[Any, ...]:
-    """The sort key of the PrioritySort plugin: higher priority first, then the earlier timestamp."""
-    return -pod.priority, timestamp
 
 
 class Move(NamedTuple):

@@ -21,7 +21,7 @@ from simulator.framework.scoring import ScoreColumns, run_pre_score, run_score
 from simulator.framework.status import PluginError, PostFilterResult, SelectedCandidate, Status
 from simulator.objects.pod import Pod
 from simulator.scheduler import extender_calls
-from simulator.scheduler.feasible_nodes import num_feasible_nodes_to_find
+from simulator.scheduler.feasible_nodes import enough_feasible_nodes
 from simulator.scheduler.schedule_result import FitError, ScheduleResult
 
 NO_NODES = "no nodes available to schedule pods"
@@ -173,7 +173,7 @@ class Attempt:
             code = int(self.diagnosis.codes[nominated])
             status = self.diagnosis.statuses[code - 1] if code else None
             if status is None:
-                if self._extenders_pass(row):
+                if extender_calls.let_pass(self.framework.extenders, self.cluster, self.pod, row):
                     self.feasible, self.nominated_shortcut = row, True
             elif status.rejected:
                 self.diagnosis.blame(status)
@@ -196,16 +196,6 @@ class Attempt:
             self.diagnosis.absent = excluded_by_pre_filter(self.diagnosis.unschedulable_plugins)
         self._search(rows)
 
-    def _extenders_pass(self, nominated: Rows) -> bool:
-        """Whether the extenders let the nominated node pass; where one fails, all nodes are evaluated."""
-        try:
-            passing = extender_calls.passing(
-                self.framework.extenders, Diagnosis(self.cluster), self.pod, nominated
-            )
-        except ExtenderError:
-            return False
-        return bool(len(passing))
-
     def _run_filters(self, diagnosis: Diagnosis, rows: Rows | None) -> None:
         """Filter some rows (None = all of them)."""
         batch = NodeBatch(self.cluster, rows)
@@ -219,7 +209,7 @@ class Attempt:
         diagnosis, cluster = self.diagnosis, self.cluster
         self._run_filters(diagnosis, rows)
         candidates = cluster.order() if rows is None else rows
-        enough = self._enough(len(candidates))
+        enough = enough_feasible_nodes(self.framework, len(candidates), exhaustive=self.exhaustive)
         if enough < len(candidates):
             start = cluster.next_start_node_index % len(candidates)
             candidates = np.concatenate([candidates[start:], candidates[:start]])
@@ -251,17 +241,6 @@ class Attempt:
         if self.errors:
             self.feasible = np.empty(0, dtype=np.intp)
             diagnosis.unschedulable_plugins.clear()
-
-    def _enough(self, nodes: int) -> int:
-        """How many feasible nodes end the search: one, where no plugin or extender filters or scores them
-        afterwards."""
-        chooses = self.framework.score_plugins or any(
-            extender.config.filter_verb or extender.config.prioritize_verb
-            for extender in self.framework.extenders
-        )
-        if not chooses and not self.exhaustive:
-            return 1
-        return num_feasible_nodes_to_find(nodes, self.framework.profile.percentage_of_nodes_to_score)
 
     def _post_filter(self) -> None:
         result, self.post_filter = run_post_filter(self.framework, self.state, self.pod, self.diagnosis)

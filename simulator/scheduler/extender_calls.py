@@ -43,6 +43,15 @@ def passing(extenders: Sequence[Extender], diagnosis: Diagnosis, pod: Pod, rows:
     return rows
 
 
+def let_pass(extenders: Sequence[Extender], cluster: Cluster, pod: Pod, nominated: Rows) -> bool:
+    """Whether the extenders let the nominated node pass (evaluateNominatedNode); where one fails, all nodes
+    are evaluated."""
+    try:
+        return bool(len(passing(extenders, Diagnosis(cluster), pod, nominated)))
+    except ExtenderError:
+        return False
+
+
 def scores(extenders: Sequence[Extender], cluster: Cluster, pod: Pod, rows: Rows) -> Iterator[ScoreColumns]:
     """The extenders' part of prioritizeNodes (schedule_one.go): their scores of 0 to 10, scaled to 0 to 100.
     An extender that fails gives no scores."""

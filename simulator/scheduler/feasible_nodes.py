@@ -1,4 +1,7 @@
-"""How many feasible nodes end a search (numFeasibleNodesToFind in pkg/scheduler/schedule_one.go, v1.34)."""
+"""How many feasible nodes end a search (findNodesThatPassFilters and numFeasibleNodesToFind in
+pkg/scheduler/schedule_one.go, v1.34)."""
+
+from simulator.framework.runtime import Framework
 
 MIN_FEASIBLE_NODES_TO_FIND = 100
 """In clusters that are smaller all nodes are filtered."""
@@ -13,3 +16,14 @@ def num_feasible_nodes_to_find(nodes: int, percentage: int) -> int:
     if percentage == 0:
         percentage = max(50 - nodes // 125, MIN_FEASIBLE_NODES_PERCENTAGE_TO_FIND)
     return max(nodes * percentage // 100, MIN_FEASIBLE_NODES_TO_FIND)
+
+
+def enough_feasible_nodes(framework: Framework, nodes: int, *, exhaustive: bool) -> int:
+    """How many of so many nodes: one, where no plugin or extender filters or scores them afterwards, unless
+    the search is ``exhaustive``."""
+    chooses = framework.score_plugins or any(
+        extender.config.filter_verb or extender.config.prioritize_verb for extender in framework.extenders
+    )
+    if not chooses and not exhaustive:
+        return 1
+    return num_feasible_nodes_to_find(nodes, framework.profile.percentage_of_nodes_to_score)

@@ -7,8 +7,9 @@ from simulator.client.world import World
 from simulator.framework.cluster_event import ASSIGNED_POD_ADD, UNSCHEDULED_POD_DELETE
 from simulator.framework.waiting_pods import WaitingPod
 from simulator.objects.conditions import condition
+from simulator.queueing.active_queue import SortKey
 from simulator.queueing.queued_pod import QueuedPod
-from simulator.queueing.scheduling_queue import Move, SortKey
+from simulator.queueing.scheduling_queue import Move
 from simulator.trace import Lane, LaneEntry, QueueMoved
 
 
