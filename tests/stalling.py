@@ -1,5 +1,5 @@
 """A TCP proxy that can lose the connections on which a word was said: nothing passes on them any more, and
-nobody is told, as when a machine on the way forgets them."""
+neither side gets a message, as when a machine between them drops its state."""
 
 import select
 import socket

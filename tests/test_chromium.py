@@ -52,7 +52,7 @@ def test_without_apt_get_it_says_what_to_do(programs: Path, capsys: pytest.Captu
     assert "apt-get, which would install it, is not found" in refusal(capsys)
 
 
-def test_who_is_not_root_is_told_so(
+def test_a_user_other_than_root_gets_a_message(
     programs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(programs / "apt-get", "exit 1")
@@ -60,7 +60,7 @@ def test_who_is_not_root_is_told_so(
     assert "only root may install it" in refusal(capsys)
 
 
-def test_a_failed_installation_is_told_in_the_words_of_apt_get(
+def test_a_failed_installation_shows_the_message_of_apt_get(
     programs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program(programs / "apt-get", "echo 'E: Unable to fetch some archives' >&2", "exit 100")

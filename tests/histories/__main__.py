@@ -15,7 +15,7 @@ class Run(NamedTuple):
     name: str
     lines: list[bytes]
     report: str
-    """How it differs from what is recorded; "" = it does not."""
+    """The difference from the recorded history; "" = there is none."""
 
 
 def run(name: str) -> Run:
@@ -26,7 +26,7 @@ def run(name: str) -> Run:
 
 
 def record(name: str) -> str:
-    """Write the file where it differs; how it did."""
+    """Write the file if it differs. Returns the difference."""
     found = run(name)
     if found.report:
         files.write(name, found.lines)
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _each(work: Callable[[str], str], names: Sequence[str]) -> Iterator[str]:
-    """The results in the order of the names, worked out by one process for each core."""
+    """The results in the order of the names, computed by one process for each core."""
     if len(names) == 1:
         yield work(names[0])
         return

@@ -33,7 +33,7 @@ from simulator.trace import AnyEvent, CycleCutOff, LeaderElected, SchedulerConfi
 
 START: Micros = 1_735_689_600 * SECOND
 MAX_STEPS = 20_000
-"""More than any operation has to do: beyond it something goes round in circles."""
+"""More steps than any operation needs. More steps mean an endless loop."""
 
 
 class Cluster:
@@ -45,7 +45,7 @@ class Cluster:
     def __init__(
         self, options: Options, changes: Sequence[Change] = (), *, transport: Transport | None = None
     ) -> None:
-        """``changes`` are there before the first leader."""
+        """``changes`` are committed before the first leader begins."""
         self.lines: list[bytes] = []
         self.now = START
         self.options = options
@@ -63,7 +63,7 @@ class Cluster:
         self.write(*(changes or bootstrap(START)))
         self.elect()
 
-    # What there is
+    # Reads
 
     def objects(self, resource: str) -> dict[str, Manifest]:
         return self._api.objects.get(resource, {})
@@ -72,7 +72,7 @@ class Cluster:
     def in_cycle(self) -> bool:
         return self._simulation.in_cycle
 
-    # What others do
+    # Writes of others
 
     def operation(self, what: str) -> None:
         """Name what is done next."""
@@ -104,10 +104,10 @@ class Cluster:
         self._api.commit(changes)
         self._note_writes()
 
-    # What becomes of the leader
+    # Leaders
 
     def elect(self) -> None:
-        """A new leader begins with what is stored; of its predecessor's memory nothing is left."""
+        """A new leader begins with what is stored. The memory of its predecessor is lost."""
         self._epoch += 1
         told: list[AnyEvent] = [LeaderElected(t=self.now, holder="leader", epoch=self._epoch)]
         if self._under_way:
@@ -129,7 +129,7 @@ class Cluster:
         self.elect()
 
     def relist(self) -> None:
-        """The watch breaks, and everything is listed anew."""
+        """The watch is interrupted, and everything is listed again."""
         self._unseen.clear()
         listed = [
             WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
@@ -141,7 +141,7 @@ class Cluster:
         self._after()
 
     def observe(self) -> bool:
-        """Bring the Simulation what was written; whether there was anything."""
+        """Let the Simulation observe what was written. Returns whether there was anything."""
         events, self._unseen = self._unseen, []
         if not events:
             return False
@@ -149,17 +149,17 @@ class Cluster:
         self._after()
         return True
 
-    # What time does
+    # Time
 
     def step(self, *, by_point: bool = False) -> bool:
-        """Do one thing that is due; whether there was one."""
+        """Do one step of work that is due. Returns whether there was one."""
         if not self._term.step(self.now, by_point=by_point):
             return False
         self._after()
         return True
 
     def run(self, seconds: float, *, by_point: bool = False) -> None:
-        """Let this much time pass; things happen when they are due."""
+        """Let this much time pass, and do all work when it is due."""
         end = self.now + round(seconds * SECOND)
         for _ in range(MAX_STEPS):
             if self.step(by_point=by_point) or self.observe():
@@ -172,7 +172,7 @@ class Cluster:
         raise AssertionError("the simulation goes round in circles")
 
     def run_late(self, seconds: float) -> None:
-        """Let this much time pass at once; what was due meanwhile happens only then."""
+        """Let this much time pass at once. Work that was due meanwhile is done after it."""
         self.now += round(seconds * SECOND)
         for _ in range(MAX_STEPS):
             if not (self.step() or self.observe()):
@@ -203,7 +203,7 @@ class Cluster:
         return versions
 
     _wrote = False
-    """Whether the Simulation wrote something that it was not brought yet."""
+    """Whether the Simulation has written something that it has not observed yet."""
 
     def _note_writes(self) -> None:
         events = self._api.take_events()
@@ -213,7 +213,7 @@ class Cluster:
         self._unseen += events
 
     def _after(self) -> None:
-        """Store what came out, and bring the Simulation what it wrote."""
+        """Store the output, and let the Simulation observe its own writes."""
         self._collect()
         if self._term.worth_storing:
             self._store(0)

@@ -1,4 +1,4 @@
-"""The inputs of the conformance suites (tests/conformance), and all that comes out for them. The suites
+"""The inputs of the conformance suites (tests/conformance), and the whole output for them. The suites
 compare the answers with the real scheduler's; here every line of output is compared with what it was."""
 
 import gzip
@@ -106,7 +106,7 @@ def _applied(cluster: Cluster, manifest: Manifest) -> Change:
 
 
 def _delete(cluster: Cluster, target: str) -> None:
-    """``target`` is ``Kind/namespace/name``. Who is gone already was a victim."""
+    """``target`` is ``Kind/namespace/name``. A missing pod was a victim."""
     kind, namespace, name = target.split("/")
     api_version = "policy/v1" if kind == "PodDisruptionBudget" else "v1"
     metadata = {"namespace": namespace, "name": name}
@@ -116,5 +116,5 @@ def _delete(cluster: Cluster, target: str) -> None:
 
 
 def _is_input(line: bytes) -> bool:
-    """Whether a line says no more than the suite's own file."""
+    """Whether a line has nothing that the suite's own file lacks."""
     return line.startswith((b'{"kind":"Recording"', b'{"kind":"Snapshot"', b'{"kind":"Write"'))

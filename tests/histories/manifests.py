@@ -20,7 +20,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 EXTENDED = "example.com/gpu"
 BEFORE_RESERVE = ("PreFilter", "Filter", "PostFilter", "PreScore", "Score")
 FAULT_POINTS = (*BEFORE_RESERVE, "Reserve", "Permit", "PreBind", "Bind")
-"""Where a fault can be made on purpose."""
+"""The points at which a fault can be injected."""
 IMAGES = ("registry.example/web:1", "registry.example/db:2", "registry.example/large:3")
 
 
@@ -115,7 +115,7 @@ def csi_node(random: Random, node: str) -> Manifest:
 
 
 def capacity(random: Random, name: str) -> Manifest:
-    """How much storage of a class there is to be had."""
+    """The storage capacity of a class."""
     made = manifest("storage.k8s.io/v1", "CSIStorageCapacity", name, "default")
     size = random.choice(("2Gi", "10Gi", "100Gi"))
     return made | {"storageClassName": "late", "capacity": size, "nodeTopology": {}}

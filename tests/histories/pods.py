@@ -188,7 +188,7 @@ def _init_container(random: Random, pod: Manifest) -> None:
 
 
 def _profile(random: Random, pod: Manifest) -> None:
-    """One that perhaps no profile of the configuration has."""
+    """A schedulerName that perhaps no profile of the configuration has."""
     pod["spec"]["schedulerName"] = "packing"
 
 

@@ -1,4 +1,4 @@
-"""Random histories: what people and leaders do to a cluster, drawn from a seed."""
+"""Random histories: operations of users and leaders on a cluster, drawn from a seed."""
 
 from random import Random
 from typing import Any
@@ -79,7 +79,7 @@ class History:
             if self._random.random() < 0.6:
                 self.cluster.run(self._random.choice((0, 0, 0.1, 0.5)))
 
-    # Objects come
+    # Creations
 
     def pods(self) -> None:
         if len(self.cluster.objects("pods")) < MAX_PODS:
@@ -95,7 +95,7 @@ class History:
             self.cluster.create(manifests.claim(self._random, f"claim-{self._random.randrange(6)}"))
 
     def device_claim(self) -> None:
-        """A claim comes, or one that is there is deleted."""
+        """Create a claim, or delete an existing one."""
         name = self._random.choice(devices.SHARED)
         if f"default/{name}" in self.cluster.objects(DEVICE_CLAIMS):
             self.cluster.delete(DEVICE_CLAIMS, f"default/{name}")
@@ -116,7 +116,7 @@ class History:
     def timetable(self) -> None:
         self.cluster.create(workloads.timetable(self._random, self._name("table"), self._theme.demands))
 
-    # Objects change
+    # Changes
 
     def node_changes(self) -> None:
         key = self._one_of("nodes")
@@ -162,7 +162,7 @@ class History:
             self.cluster.change(resource, key, lambda old: _with_spec(old, replicas=replicas))
 
     def storage_changes(self) -> None:
-        """What the hints of the volume plugins look at."""
+        """Change what the queueing hints of the volume plugins read."""
         random = self._random
         node = self._one_of("nodes")
         if node and random.random() < 0.3:
@@ -182,7 +182,7 @@ class History:
         name = node or random.choice(("fabric", "spare"))
         self._replace(SLICES, name, devices.resource_slice(random, name, node))
 
-    # Objects go
+    # Deletions
 
     def node_goes(self) -> None:
         self._delete_one("nodes")
@@ -225,7 +225,7 @@ class History:
     # Leaders
 
     def unseen_write(self) -> None:
-        """What is written while the leader works: it finds out when its own write is refused."""
+        """Write while the leader works. It notices this when its own write is refused."""
         for _ in range(self._random.randint(1, 3)):
             self._random.choice((self.pod_changes, self.pod_goes, self.node_changes, self.node_goes))()
             self.cluster.step()
@@ -251,7 +251,7 @@ class History:
         )
 
     def full(self) -> None:
-        """The API server has no room for a while."""
+        """The API server refuses creations for some time."""
         self.cluster.full = True
         self.cluster.run(self._random.choice((0.5, 3)))
         self.cluster.full = False
@@ -273,7 +273,7 @@ class History:
             self.cluster.delete(resource, key)
 
     def _replace(self, resource: str, key: str, manifest: Manifest) -> None:
-        """Create the object; where it is there already, delete it or take the new one in its place."""
+        """Create the object. If it exists already, delete or replace it."""
         old = self.cluster.objects(resource).get(key)
         if old is None:
             self.cluster.create(manifest)

@@ -9,7 +9,7 @@ from tests.histories.cluster import START, Cluster
 
 FOLDER = Path(__file__).parents[2] / "schedviz" / "scenarios"
 SECONDS = 240
-"""Simulated time of each: by then each has shown what it is for."""
+"""Simulated time of each, long enough to show its purpose."""
 
 
 def scenarios() -> list[str]:

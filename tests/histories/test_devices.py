@@ -38,7 +38,7 @@ def check(history: History) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_device_is_allocated_twice_and_what_ends_is_released(seed: int) -> None:
+def test_no_device_is_allocated_twice_and_ended_pods_release_theirs(seed: int) -> None:
     history = History(THEMES["devices"], seed, Random(f"devices/{seed}"))
     for _ in range(OPERATIONS):
         history.go_on()

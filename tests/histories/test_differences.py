@@ -1,4 +1,4 @@
-"""A difference is found, and said in a way that leads to it."""
+"""A difference is found, and described with its place."""
 
 import lzma
 from pathlib import Path
@@ -14,7 +14,7 @@ OPERATION = b'{"kind":"Operation","number":1,"what":"create"}'
 BOUND = b'{"kind":"Event","seq":7,"type":"Bound","node":"n1","pod":"p"}'
 
 
-def test_nothing_is_said_of_what_is_the_same() -> None:
+def test_equal_histories_have_no_difference() -> None:
     assert report("name", [OPERATION, BOUND], [OPERATION, BOUND]) == ""
 
 
@@ -40,7 +40,7 @@ def test_the_first_line_that_differs_is_shown_with_its_field_and_the_operation_b
         ([b"{}"], [b'{"a":1}'], "  .a: 1, not recorded"),
     ],
 )
-def test_what_is_missing_or_new_is_shown(recorded: list[bytes], now: list[bytes], shown: str) -> None:
+def test_missing_and_additional_lines_are_shown(recorded: list[bytes], now: list[bytes], shown: str) -> None:
     assert shown in report("name", recorded, now).splitlines()
 
 
@@ -77,6 +77,6 @@ def test_record_writes_what_differs_and_says_so(
     assert tmp_path.joinpath(f"{name}.jsonl.xz").read_bytes() == packed
 
 
-def test_a_name_that_there_is_not_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_name_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["check", "scenarios/none"]) == 2
     assert capsys.readouterr().err == "no history is called scenarios/none\n"

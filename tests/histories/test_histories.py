@@ -27,12 +27,12 @@ def test_every_history_is_recorded_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("name", of_folders("scenarios", "answers", "conformance-run", "conformance-queue"))
-def test_it_puts_out_what_is_recorded(name: str) -> None:
+def test_the_output_equals_the_recorded_one(name: str) -> None:
     assert_same(name)
 
 
 @pytest.mark.parametrize("name", REPLAYED)
-def test_what_is_recorded_can_be_replayed(name: str) -> None:
+def test_a_recorded_history_can_be_replayed(name: str) -> None:
     lines = files.read(name)
     assert lines
     replay = Replay(record_decoder.decode(line) for line in lines if line.startswith(RECORDS))

@@ -6,5 +6,5 @@ from tests.histories.test_histories import assert_same, of_folders
 
 
 @pytest.mark.parametrize("name", of_folders("random"))
-def test_it_puts_out_what_is_recorded(name: str) -> None:
+def test_the_output_equals_the_recorded_one(name: str) -> None:
     assert_same(name)

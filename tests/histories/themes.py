@@ -1,4 +1,4 @@
-"""What the random histories are about: their options, what their pods demand, and what happens how often."""
+"""The themes of the random histories: options, demands of the pods, and the weights of the operations."""
 
 from typing import NamedTuple
 

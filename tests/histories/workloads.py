@@ -1,4 +1,4 @@
-"""Random workloads and timetables: what makes pods.
+"""Random workloads and timetables, which create pods.
 
 The same random.Random gives the same manifests."""
 

@@ -53,7 +53,7 @@ def test_a_watch_prints_each_change(shell: Shell) -> None:
         assert any(change[:2] == ["DELETED", "watched"] for change in changes)
 
 
-def test_a_proxy_hands_on_requests(shell: Shell) -> None:
+def test_a_proxy_forwards_requests(shell: Shell) -> None:
     with running(shell, "proxy", "--port=0", "--append-server-path") as lines:
         address = next(lines).rpartition(" ")[2]
         with urllib.request.urlopen(f"http://{address}/api/v1/nodes/node-1") as answer:

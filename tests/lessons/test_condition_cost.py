@@ -30,7 +30,7 @@ def test_a_condition_that_looks_at_too_many_values_is_refused(text: str) -> None
 
 
 @pytest.mark.parametrize("text", CHEAP)
-def test_what_lessons_ask_is_cheap_enough(text: str) -> None:
+def test_the_conditions_of_the_lessons_are_within_the_bound(text: str) -> None:
     assert Condition(text).cost > 0
 
 

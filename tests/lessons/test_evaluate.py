@@ -1,4 +1,4 @@
-"""What becomes of a learner's progress as the sandbox changes."""
+"""A learner's progress while the sandbox changes."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ def lesson() -> Lesson:
 
 
 class Learner:
-    """A learner with a sandbox on the simulator, whom each look takes a second."""
+    """A learner with a sandbox on the simulator. Each check takes a second."""
 
     def __init__(self, lesson: Lesson, step: int = 0) -> None:
         self.lesson = lesson
@@ -80,7 +80,7 @@ def test_the_first_guess_counts(lesson: Lesson) -> None:
             evaluate.guess(lesson, before, picks, 9.0)
 
 
-def test_the_hint_of_the_beginning_is_shown_to_who_is_stuck_only(lesson: Lesson) -> None:
+def test_the_first_hint_is_shown_only_to_a_stuck_learner(lesson: Lesson) -> None:
     learner = Learner(lesson, CREATE)
     assert learner.progress.hint == ""
     assert learner.progress.first_hint == "create/tried/absent"
@@ -155,8 +155,8 @@ ACTS: list[Callable[[], Action]] = [
 
 @settings(max_examples=40)
 @given(st.lists(st.one_of(st.sampled_from(ACTS), st.integers(0, 3)), max_size=12))
-def test_what_was_passed_stays_passed(acts: list[Callable[[], Action] | int]) -> None:
-    """Whatever the learner does, and to whichever step they go."""
+def test_a_passed_step_stays_passed(acts: list[Callable[[], Action] | int]) -> None:
+    """After any acts of the learner, at any step."""
     learner = Learner(read_lesson(PENDING), CREATE)
     for act in acts:
         before = learner.progress

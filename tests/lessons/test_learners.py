@@ -59,7 +59,7 @@ def test_the_progress_is_stored_and_expires(
     assert learners.progress(learner, "pending") is None
 
 
-def test_who_has_not_begun_has_no_progress_to_change(lesson: Lesson, learners: Learners) -> None:
+def test_a_learner_who_has_not_begun_has_no_progress(lesson: Lesson, learners: Learners) -> None:
     with pytest.raises(NoProgress):
         learners.update(new_learner(), lesson, lambda progress: progress)
 
@@ -84,7 +84,7 @@ def test_concurrent_changes_are_not_lost(
     assert after.step == 1
 
 
-def test_the_lesson_is_offered_after_three_of_a_kind(
+def test_the_lesson_is_offered_after_three_equal_misconceptions(
     lesson: Lesson,
     learners: Learners,
     learner: str,
@@ -110,7 +110,7 @@ def test_progress_of_an_older_version_counts_as_none(store: Store, learners: Lea
     assert learners.progress(learner, "pending") is None
 
 
-def test_fields_of_lessons_that_are_gone_are_bounded(
+def test_the_fields_of_deleted_lessons_are_bounded(
     store: Store, learners: Learners, learner: str, progress: Progress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = f"schedviz:learner:{learner}"

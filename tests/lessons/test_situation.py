@@ -1,4 +1,5 @@
-"""What conditions see of a sandbox in the store, with a real worker, and offline: the same."""
+"""The variables of conditions, which are the same for a sandbox in the store with a real worker and
+offline."""
 
 from pathlib import Path
 
@@ -131,7 +132,7 @@ def test_the_lesson_of_a_sandbox(store: Store, lesson: Lesson, monkeypatch: pyte
     store.delete(sandbox.name)
 
 
-def test_a_victim_that_breaks_a_budget_is_told_from_one_that_does_not(tmp_path: Path) -> None:
+def test_a_victim_that_violates_a_budget_is_recognised(tmp_path: Path) -> None:
     """The Decision of the preemptor's cycle says so."""
     budget = """
 ---

@@ -55,7 +55,7 @@ def test_the_last_edit_is_undone(store: Store, worker: Process, lesson: Lesson) 
     assert undone.clock().paused
     assert undone.meta() == sandbox.meta()
     eventually(lambda: state(undone) == before, "the queue of the new leader")
-    # It goes on as it did the first time.
+    # The sandbox continues as it did the first time.
     play_actions(undone, lesson.steps[3].solution)
     situation = Situation(undone, {})
     assert situation.bound == {"urgent": "node-1"}
@@ -115,7 +115,7 @@ def test_another_configuration_is_undone(store: Store, worker: Process, lesson: 
     store.delete(sandbox.name)
 
 
-def test_nobody_takes_the_place_of_a_sandbox_that_is_replaced(
+def test_no_sandbox_can_be_created_under_the_name_of_one_that_is_replaced(
     store: Store, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox = start_own_lesson(store, lesson, new_learner())

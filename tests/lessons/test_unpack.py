@@ -34,7 +34,7 @@ def test_the_files_themselves_can_be_uploaded() -> None:
     assert unpack([*FILES.items()]) == FILES
 
 
-def test_what_systems_add_to_a_zip_is_left_out() -> None:
+def test_files_that_operating_systems_add_to_a_zip_are_left_out() -> None:
     added = {"a/lesson.yaml": b"x", "a/.DS_Store": b"y", "__MACOSX/a/._lesson.yaml": b"z"}
     assert unpack([("a.zip", zipped(added, folder=""))]) == {"lesson.yaml": b"x"}
 
@@ -62,11 +62,11 @@ def test_a_link_is_refused() -> None:
     assert refused(("a.zip", with_entry(link, b"/etc/passwd"))) == "a/en.md:1: not a regular file"
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
+def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
     assert f"larger than {FILE_BYTES >> 10} KiB" in refused(("a.zip", zipped({"en.md": b"a" * 20_000_000})))
 
 
-def test_a_bomb_that_states_a_small_size_is_not_unpacked() -> None:
+def test_a_zip_bomb_that_states_a_small_size_is_not_unpacked() -> None:
     data = zipped({"en.md": b"a" * 20_000_000})
     size = (20_000_000).to_bytes(4, "little")
     assert data.count(size) == 2

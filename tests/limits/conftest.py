@@ -13,7 +13,7 @@ __all__ = ["limits", "owners", "scene"]
 
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> dict[LimitName, int]:
-    """All are off; the test sets those that it reaches. Nothing flows into the buckets meanwhile."""
+    """All limits are off, and the test sets those that it reaches. The buckets are not refilled meanwhile."""
     at_most = dict.fromkeys(settings.LIMITS, 0)
     monkeypatch.setattr(settings, "LIMITS", at_most)
     for name in rates.BUCKETS:

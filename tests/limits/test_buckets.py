@@ -6,7 +6,7 @@ from schedviz.limits import buckets
 from schedviz.limits.buckets import Buckets
 
 
-def test_a_bucket_gives_its_burst_and_then_what_flows_in() -> None:
+def test_a_bucket_allows_its_burst_and_then_its_rate() -> None:
     now = 0.0
     found = Buckets(clock=lambda: now)
     assert [found.take("a", 2, 5) for _ in range(7)] == [0] * 5 + [1, 1]
@@ -17,7 +17,7 @@ def test_a_bucket_gives_its_burst_and_then_what_flows_in() -> None:
     assert [found.take("a", 2, 5) for _ in range(6)] == [0] * 5 + [1], "it holds no more than the burst"
 
 
-def test_it_says_when_there_is_a_token_again() -> None:
+def test_a_bucket_says_when_the_next_token_is_available() -> None:
     now = 0.0
     found = Buckets(clock=lambda: now)
     rate = 1 / 60
@@ -29,7 +29,7 @@ def test_it_says_when_there_is_a_token_again() -> None:
     assert found.take("a", rate, 1) == 0
 
 
-def test_the_one_used_longest_ago_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_bucket_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buckets, "KEPT_AT_MOST", 2)
     found = Buckets(clock=lambda: 0.0)
     for key in ("a", "b", "a", "c"):

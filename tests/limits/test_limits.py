@@ -1,4 +1,4 @@
-"""Each limit, as programs, pages and websockets meet it; and that a class behind one address is let in."""
+"""Each limit, for programs, pages and websockets; and a class behind one address, which is admitted."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def test_a_page_and_htmx_say_so(limits: Limits, outside: Client) -> None:
     assert said.content.decode() == unquote(said.headers["X-Trouble"]) == "请求过多。请在 1 秒后重试。"
 
 
-def test_requests_for_one_sandbox_leave_others_alone(
+def test_requests_for_one_sandbox_do_not_count_for_others(
     limits: Limits, outside: Client, sandbox: Sandbox
 ) -> None:
     limits["MAX_REQUESTS_PER_SECOND_PER_SANDBOX"] = 1
@@ -86,7 +86,7 @@ def test_requests_for_one_sandbox_leave_others_alone(
     assert outside.get("/ideas/").status_code == 200
 
 
-def test_what_is_no_name_of_a_sandbox_takes_no_memory(limits: Limits, outside: Client) -> None:
+def test_an_invalid_name_of_a_sandbox_uses_no_memory(limits: Limits, outside: Client) -> None:
     limits["MAX_REQUESTS_PER_SECOND_PER_SANDBOX"] = 1
     for name in ("x" * 64, "X", "a%20b", "-"):
         assert outside.get(f"/s/{name}/api/v1/pods").status_code == 404
@@ -185,7 +185,7 @@ def test_questions_are_limited(limits: Limits, outside: Client, sandbox: Sandbox
         ("bytes", "the objects of a sandbox may have 0 MB as JSON"),
     ],
 )
-def test_a_sandbox_holds_so_many_nodes_pods_and_bytes(
+def test_nodes_pods_and_bytes_of_a_sandbox_are_limited(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, limit: str, text: str
 ) -> None:
     objects = [(node if limit == "nodes" else pod)(name) for name in ("a", "b", "c")]

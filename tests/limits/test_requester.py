@@ -61,7 +61,7 @@ def test_an_owner_and_a_token_count_beside_the_address() -> None:
     assert program.address == "203.0.113.7"
 
 
-def test_who_is_in_a_room_counts_alone_once_that_is_known(limits: object) -> None:
+def test_a_member_of_a_room_counts_alone_after_the_first_request(limits: object) -> None:
     cookies = {"room-abcdef": "3-aaaaaaaaaaaa", "other": "x"}
     assert find_requester(cookies, "", "203.0.113.7", "") == Requester("", "203.0.113.7")
     CONFIRMED.add("3-aaaaaaaaaaaa")
@@ -71,7 +71,7 @@ def test_who_is_in_a_room_counts_alone_once_that_is_known(limits: object) -> Non
     assert find_requester({"other": "3-aaaaaaaaaaaa"}, "", "203.0.113.7", "").owner == ""
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_remembered_requesters_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requester, "CONFIRMED_AT_MOST", 2)
     known = Confirmed()
     for token in ("a", "b", "c"):

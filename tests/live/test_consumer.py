@@ -1,4 +1,4 @@
-"""The websocket as a browser meets it, on a real server."""
+"""The websocket of the live page, on a real server."""
 
 import json
 import re
@@ -39,7 +39,7 @@ async def until(connection: ClientConnection, text: str, last: int) -> None:
             return
 
 
-async def test_the_socket_brings_the_page_and_then_each_change(server: str, sandbox: Sandbox) -> None:
+async def test_the_websocket_sends_the_page_and_then_each_change(server: str, sandbox: Sandbox) -> None:
     async with socket(server, sandbox.name) as connection:
         whole = str(await connection.recv())
         after, seq = numbers(whole)
@@ -75,7 +75,7 @@ async def test_a_path_without_a_route_is_refused(server: str, path: str) -> None
     assert refused.value.response.status_code == 403
 
 
-async def test_what_a_browser_says_is_not_listened_to(server: str, sandbox: Sandbox) -> None:
+async def test_messages_of_a_browser_are_ignored(server: str, sandbox: Sandbox) -> None:
     async with socket(server, sandbox.name) as connection:
         _, seq = numbers(await connection.recv())
         await connection.send(json.dumps({"type": "anything"}))
@@ -84,7 +84,7 @@ async def test_what_a_browser_says_is_not_listened_to(server: str, sandbox: Sand
         await until(connection, ">web<", seq)
 
 
-async def test_another_site_may_not_listen(server: str, sandbox: Sandbox) -> None:
+async def test_a_websocket_of_another_site_is_refused(server: str, sandbox: Sandbox) -> None:
     with pytest.raises(InvalidStatus):
         async with socket(server, sandbox.name, origin="http://elsewhere.example"):
             pass

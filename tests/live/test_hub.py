@@ -1,5 +1,5 @@
-"""The hub on a real Redis: whole first, then what changed, in numbered frames; and what becomes of the slow
-and of those who meet no Redis."""
+"""The hub on a real Redis: it sends the whole page, then the changes, in numbered frames; and slow viewers,
+and viewers without Redis."""
 
 import asyncio
 import time
@@ -28,8 +28,8 @@ from tests.web.samples import node, pod
 
 
 class Watcher:
-    """A viewer that plays the page: it keeps the latest of each part, makes the swaps, and checks the frames'
-    numbers."""
+    """A viewer in the place of a page: it keeps the latest of each part, makes the swaps, and checks the
+    frames' numbers."""
 
     def __init__(self) -> None:
         self.closed: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -79,7 +79,7 @@ async def hub(store: Store, sandbox: Sandbox) -> AsyncIterator[Hub]:
 
 
 async def commit(sandbox: Sandbox, changes: list[Change]) -> None:
-    """As all who write do, with the message that something was written."""
+    """Write and ring the doorbell, as all writers do."""
     await asyncio.to_thread(sandbox.commit, Commit(changes))
     ring(sandbox.name)
 
@@ -112,7 +112,7 @@ async def test_a_second_viewer_is_whole_without_disturbing_the_first(hub: Hub, s
     assert all(frame.after for frame in first.frames[1:])
 
 
-async def test_a_burst_of_writes_is_a_few_frames(hub: Hub, sandbox: Sandbox) -> None:
+async def test_a_burst_of_writes_gives_few_frames(hub: Hub, sandbox: Sandbox) -> None:
     watcher = Watcher()
     hub.join(watcher.viewer)
     await watcher.frame()
@@ -139,7 +139,7 @@ async def test_a_viewer_that_does_not_take_its_frames_gets_them_as_one(hub: Hub,
     assert str(slow.tree) == str(quick.tree)
 
 
-async def test_a_viewer_that_lags_for_long_is_asked_to_come_back(
+async def test_a_viewer_that_is_late_for_long_is_disconnected_and_may_reconnect(
     hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LAG_SECONDS", 0.1)
@@ -148,7 +148,7 @@ async def test_a_viewer_that_lags_for_long_is_asked_to_come_back(
     assert await watcher.code() == 1013
 
 
-async def test_what_no_stream_carries_comes_with_the_bell(
+async def test_changes_that_are_in_no_stream_are_read_at_the_doorbell(
     hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)
@@ -162,7 +162,7 @@ async def test_what_no_stream_carries_comes_with_the_bell(
     ringing.cancel()
 
 
-async def test_a_frame_asks_redis_for_nothing_beside_what_the_cache_reads(
+async def test_a_frame_makes_no_round_trip_beside_those_of_the_cache(
     hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)
@@ -185,13 +185,13 @@ async def test_a_frame_asks_redis_for_nothing_beside_what_the_cache_reads(
 
 
 async def keep_ringing(name: str) -> None:
-    """The hub joins the doorbell's group when it is ready to; who rings before is not heard."""
+    """The hub joins the doorbell's group when it is ready. It gets no message that was sent before."""
     while True:
         ring(name)
         await asyncio.sleep(0.05)
 
 
-async def test_a_lost_bell_is_made_up_for(
+async def test_changes_are_read_after_a_lost_doorbell(
     hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watcher = Watcher()
@@ -235,7 +235,7 @@ async def test_a_visitor_gets_frames_though_a_laggard_disconnects_after_the_last
     await visitor.until(">web<")
 
 
-async def test_viewers_of_a_deleted_sandbox_are_sent_away_for_good(
+async def test_viewers_of_a_deleted_sandbox_are_disconnected_without_reconnection(
     hub: Hub, sandbox: Sandbox, store: Store
 ) -> None:
     watcher = Watcher()
@@ -245,9 +245,7 @@ async def test_viewers_of_a_deleted_sandbox_are_sent_away_for_good(
     assert await watcher.code() == 4404
 
 
-async def test_what_a_viewer_that_was_closed_still_says_is_not_listened_to(
-    hub: Hub, sandbox: Sandbox
-) -> None:
+async def test_messages_of_a_closed_viewer_are_ignored(hub: Hub, sandbox: Sandbox) -> None:
     first, closed = Watcher(), Watcher()
     for watcher in (first, closed):
         hub.join(watcher.viewer)
@@ -274,7 +272,7 @@ async def test_after_a_hub_has_ended_the_next_viewer_gets_another_one(sandbox: S
     await another.stop()
 
 
-async def test_a_page_outlives_a_restart_of_redis(tmp_path: Path) -> None:
+async def test_a_page_continues_after_a_restart_of_redis(tmp_path: Path) -> None:
     port = free_port()
     with lock(tmp_path) as held:
         server = EmbeddedRedis.start(tmp_path, held, port, "secret")
@@ -296,7 +294,7 @@ async def test_a_page_outlives_a_restart_of_redis(tmp_path: Path) -> None:
         server.stop()
 
 
-async def test_what_a_request_for_the_page_has_drawn_comes_with_the_next_frame_too(
+async def test_changes_that_a_request_rendered_are_in_the_next_frame_too(
     hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watcher = Watcher()

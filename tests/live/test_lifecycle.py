@@ -1,4 +1,4 @@
-"""The states of a hub: whatever the order of joins and leaves, it ends when nobody was connected for long,
+"""The states of a hub: after any order of joins and leaves, it ends when no viewer was connected for long,
 and never before."""
 
 import asyncio
@@ -14,7 +14,7 @@ MEMBERS = ["a", "b", "c"]
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """Its time moves only when it is moved."""
+    """A clock that only the test moves."""
 
     now = 0.0
 

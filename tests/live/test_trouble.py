@@ -1,5 +1,5 @@
-"""All of schedviz on a Redis that runs out of memory: what people and programs are told, and that it goes
-on."""
+"""All of schedviz on a Redis that runs out of memory: the messages to users and programs, and the
+recovery."""
 
 import asyncio
 import json
@@ -113,7 +113,7 @@ async def until_banner(connection: ClientConnection, text: str) -> None:
                 return
 
 
-async def test_without_memory_all_say_so_nothing_is_stored_and_it_goes_on_by_itself(stack: Stack) -> None:
+async def test_without_memory_all_report_it_store_nothing_and_continue_automatically(stack: Stack) -> None:
     manifests = [node("n"), pod("first"), pod("waits", cpu="64")]
     sandbox = await asyncio.to_thread(make, stack, manifests)
     socket = stack.url.replace("http:", "ws:") + "/s/sandbox/live/?lang=zh-hans"

@@ -1,4 +1,4 @@
-"""Who is drawn for in one process: how many at the same time, and nobody who looks elsewhere."""
+"""The viewers for which a process renders: a bounded number at the same time, and none with a hidden page."""
 
 import asyncio
 import json
@@ -65,7 +65,7 @@ async def connected(sandbox: Sandbox) -> Socket:
     return socket
 
 
-async def test_of_many_who_take_the_last_place_one_gets_it_though_others_wait_for_their_page(
+async def test_one_of_many_viewers_gets_the_last_place_while_others_wait_for_their_page(
     hubs: Hubs, store: Store, sandbox: Sandbox
 ) -> None:
     watching = [await connected(sandbox) for _ in range(AT_MOST - 1)]
@@ -93,7 +93,7 @@ async def test_of_many_who_take_the_last_place_one_gets_it_though_others_wait_fo
         await socket.disconnect()
 
 
-async def test_a_hidden_page_is_drawn_for_when_it_is_seen_again(
+async def test_a_hidden_page_gets_frames_when_it_is_shown_again(
     hubs: Hubs, store: Store, sandbox: Sandbox
 ) -> None:
     socket = await connected(sandbox)
@@ -112,7 +112,7 @@ async def test_a_hidden_page_is_drawn_for_when_it_is_seen_again(
     await socket.disconnect()
 
 
-async def test_the_informer_is_drawn_for_who_has_it_unfolded(
+async def test_the_informer_is_rendered_only_for_pages_that_show_it(
     hubs: Hubs, store: Store, sandbox: Sandbox
 ) -> None:
     folded, unfolded = [await connected(sandbox) for _ in range(2)]

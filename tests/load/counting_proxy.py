@@ -1,4 +1,4 @@
-"""A proxy in front of Redis that counts the round trips of whoever connects through it."""
+"""A proxy in front of Redis that counts the round trips of its clients."""
 
 import asyncio
 import threading

@@ -13,7 +13,7 @@ from tests.stack import Stack
 
 SETTLE_SECONDS: Final = 3.0
 BEFORE_SECONDS: Final = 5.0
-"""How long Redis is looked at before anybody watches."""
+"""The time for which Redis is measured before any page is open."""
 
 
 async def idle(stack: Stack, count: int, options: Options) -> Table:

@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 class Site:
-    """``errors``: what went wrong in any request or websocket."""
+    """``errors``: the errors of all requests and websockets."""
 
     def __init__(self, port: int, store: Store, session: aiohttp.ClientSession) -> None:
         self.origin = f"http://127.0.0.1:{port}"

@@ -46,7 +46,7 @@ def test_a_pod_is_bound_where_a_card_has_it_and_not_as_nominated() -> None:
     assert frames.place(block("starting"), frames.link("we")) == Place.NOWHERE
 
 
-async def test_a_gap_is_healed_by_a_whole_page_only(store: Store) -> None:
+async def test_only_a_whole_page_ends_a_gap(store: Store) -> None:
     async with opened(1, store) as site:
         viewer = Viewer(site, "a")
         assert viewer.take(head(0, 3))

@@ -32,7 +32,7 @@ def lane(pod: str, attempts: int = 0) -> LaneEntry:
     return LaneEntry(pod, "u", "activeQ", 0, 0, 0, attempts)
 
 
-def test_a_reader_that_knows_all_is_told_so(store: Store, sandbox: Sandbox) -> None:
+def test_a_reader_without_new_changes_gets_none(store: Store, sandbox: Sandbox) -> None:
     sandbox.commit(Commit([create("a")]))
     position = here(store, sandbox)
     changes = read(store, sandbox, position)
@@ -113,7 +113,7 @@ def test_each_other_write_is_a_revision_of_its_own(store: Store, sandbox: Sandbo
     assert "another" in meta
 
 
-def test_what_changes_nothing_to_be_seen_is_no_revision(store: Store, sandbox: Sandbox) -> None:
+def test_a_write_without_a_visible_change_is_no_revision(store: Store, sandbox: Sandbox) -> None:
     lease = sandbox.take_lease("w", None)
     assert lease
     position = here(store, sandbox)
@@ -123,7 +123,7 @@ def test_what_changes_nothing_to_be_seen_is_no_revision(store: Store, sandbox: S
     assert read(store, sandbox, position).outcome == "same"
 
 
-def test_a_queue_that_was_written_anew_is_given_whole(store: Store, sandbox: Sandbox) -> None:
+def test_a_replaced_queue_is_returned_completely(store: Store, sandbox: Sandbox) -> None:
     sandbox.commit(Commit(lanes={"default/a": lane("default/a")}))
     position = here(store, sandbox)
     sandbox.commit(Commit(lanes={"default/b": lane("default/b")}, reset_lanes=True))
@@ -134,7 +134,7 @@ def test_a_queue_that_was_written_anew_is_given_whole(store: Store, sandbox: San
     assert read(store, sandbox, changes.position).moved == [("default/b", "")]
 
 
-def test_a_reader_behind_a_trimmed_log_must_read_anew(
+def test_a_reader_behind_a_trimmed_log_must_read_everything(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(LIMITS, "log", 100)
@@ -144,7 +144,7 @@ def test_a_reader_behind_a_trimmed_log_must_read_anew(
     assert read(store, sandbox, position).outcome == "anew"
 
 
-def test_of_a_long_trace_the_last_events_are_given(store: Store, sandbox: Sandbox) -> None:
+def test_the_last_events_of_a_long_trace_are_returned(store: Store, sandbox: Sandbox) -> None:
     position = here(store, sandbox)
     sandbox.commit(Commit(trace=[Bound(i, i, "p", "n") for i in range(TRACE_READ + 5)]))
     changes = read(store, sandbox, position)
@@ -152,7 +152,7 @@ def test_of_a_long_trace_the_last_events_are_given(store: Store, sandbox: Sandbo
 
 
 @pytest.mark.parametrize("counter", ["revision", "version", "seq", "move", "cycle"])
-def test_a_position_that_the_store_has_lost_must_be_read_anew(
+def test_a_reader_at_a_lost_position_must_read_everything(
     store: Store, sandbox: Sandbox, counter: str
 ) -> None:
     sandbox.commit(Commit([create("a")]))
@@ -162,7 +162,7 @@ def test_a_position_that_the_store_has_lost_must_be_read_anew(
     assert read(store, sandbox, Position(**ahead)).outcome == "anew"
 
 
-def test_a_sandbox_deleted_and_made_anew_must_be_read_anew(store: Store, sandbox: Sandbox) -> None:
+def test_a_reader_of_a_recreated_sandbox_must_read_everything(store: Store, sandbox: Sandbox) -> None:
     sandbox.commit(Commit([create("a")]))
     position = here(store, sandbox)
     store.delete(sandbox.name)

@@ -1,4 +1,4 @@
-"""The commit: all or nothing, whatever is refused, and never by a leader that is none."""
+"""The commit: all or nothing after any refusal, and never by a former leader."""
 
 import threading
 from collections.abc import Callable
@@ -207,7 +207,7 @@ def test_the_decision_of_a_cycle_is_written_once_only(
     assert everything(sandbox) == before
 
 
-def test_what_the_loop_writes_it_has_seen_unless_others_wrote_in_between(
+def test_the_loop_has_observed_its_own_write_unless_others_wrote_in_between(
     sandbox: Sandbox, store: Store
 ) -> None:
     sandbox.commit(Commit([create("a")]))
@@ -229,7 +229,7 @@ def test_lanes_are_patched_or_replaced(sandbox: Sandbox) -> None:
     assert sandbox.lanes() == {b.pod: b}
 
 
-def test_the_pipeline_is_as_it_was_last_told(sandbox: Sandbox) -> None:
+def test_the_pipeline_is_that_of_the_last_commit(sandbox: Sandbox) -> None:
     assert sandbox.pipeline() is None
     informer = Informer()
     informer.watch(WatchEvent("ADDED", "pods", "default/a", {"metadata": {"name": "a"}}, 1))
@@ -238,7 +238,9 @@ def test_the_pipeline_is_as_it_was_last_told(sandbox: Sandbox) -> None:
     assert sandbox.pipeline() == informer.pipeline()
 
 
-def test_a_sandbox_is_made_once_and_one_made_anew_goes_on_counting(store: Store, sandbox: Sandbox) -> None:
+def test_a_sandbox_is_created_once_and_a_recreated_one_continues_the_versions(
+    store: Store, sandbox: Sandbox
+) -> None:
     name = sandbox.name
     with pytest.raises(SandboxExists):
         store.create(Meta(name=name))
@@ -279,7 +281,7 @@ def test_a_name_that_is_no_dns_label_is_refused(store: Store, name: str) -> None
         store.create(Meta(name=name))
 
 
-def test_bounds_are_met_with_an_error_that_says_which(
+def test_a_commit_beyond_a_bound_gets_an_error_that_names_the_bound(
     sandbox: Sandbox, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from schedviz.store import store as store_module

@@ -1,4 +1,4 @@
-"""Whatever pod or node a line of the log links to, its panel finds the event by it."""
+"""A panel finds the events of each pod or node to which a line of the log links."""
 
 import re
 from typing import Any, get_args

@@ -1,4 +1,4 @@
-"""Whatever is done to it, a sandbox equals a dict, and its watch log leads from any state to the next."""
+"""After any operations a sandbox equals a dict, and its watch log leads from any state to the next."""
 
 import uuid
 from typing import Any
@@ -110,7 +110,7 @@ class Model(RuleBasedStateMachine):
             self.store.delete(self.sandbox.name)
 
 
-def test_a_sandbox_equals_a_dict_whatever_is_done_to_it(store: Store) -> None:
+def test_a_sandbox_equals_a_dict_after_any_operations(store: Store) -> None:
     class Machine(Model):
         pass
 

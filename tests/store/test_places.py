@@ -1,4 +1,4 @@
-"""A bounded number of places: counted and taken in one step, given up when their time is over."""
+"""A bounded number of places: counted and taken in one step, and released when their time is over."""
 
 import secrets
 import time
@@ -30,7 +30,7 @@ def test_of_many_who_take_the_last_place_one_gets_it(store: Store, key: str) -> 
         store.redis.delete(key)
 
 
-def test_a_place_is_free_again_when_its_time_is_over_or_somebody_leaves(store: Store, key: str) -> None:
+def test_a_place_is_free_again_after_its_time_or_when_it_is_released(store: Store, key: str) -> None:
     places = Places(store, key, 1)
     assert places.take("a", 0.001)
     while not places.take("b", 60):

@@ -103,9 +103,7 @@ def test_an_older_store_is_migrated_from_its_version_on(redis: Redis) -> None:
 
 
 @pytest.mark.parametrize("stored", ["4", "0", "x", "-1", ""])
-def test_a_newer_store_and_one_that_makes_no_sense_are_refused_and_stay_as_they_are(
-    redis: Redis, stored: str
-) -> None:
+def test_a_newer_store_and_an_invalid_version_are_refused_and_not_changed(redis: Redis, stored: str) -> None:
     redis.set(SCHEMA, stored)
     with pytest.raises(WrongSchema):
         prepare(redis, [TO_2, TO_3])
@@ -246,7 +244,7 @@ def test_a_migration_is_announced_before_the_wait(redis: Redis, monkeypatch: pyt
     assert len(waits) == 1
 
 
-def test_a_migration_that_was_cut_off_keeps_older_versions_away(redis: Redis) -> None:
+def test_an_interrupted_migration_keeps_older_versions_from_starting(redis: Redis) -> None:
     redis.set(SCHEMA, 1)
     redis.set(SCHEMA_TARGET, 3)
     with pytest.raises(WrongSchema, match="is being migrated to schema version 3"):

@@ -90,7 +90,7 @@ def contents(store: Store) -> dict[str, object]:
     return {meta.name: store.sandbox(meta.name).list_all() for meta in store.sandboxes()}
 
 
-def test_a_store_of_three_servers_is_like_one(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_of_three_servers_behaves_as_one(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     store = site.store("abc")
     prepare_sandbox_servers(store)
     fill(store)

@@ -9,7 +9,7 @@ from simulator.trace import Bound
 from .test_commit import create
 
 
-def test_reading_goes_on_from_any_kept_version_in_pages(sandbox: Sandbox) -> None:
+def test_reading_continues_from_any_kept_version_in_pages(sandbox: Sandbox) -> None:
     sandbox.commit(
         Commit([create(f"p{i}") for i in range(5)], trace=[Bound(i, i, f"p{i}", "n") for i in range(5)])
     )

@@ -1,4 +1,5 @@
-"""A Redis that does not serve: it is said why, what can be read is read, and nothing is half stored."""
+"""A Redis that does not serve: the reason is reported, reads work where they can, and nothing is stored in
+part."""
 
 from collections.abc import Callable, Iterator
 
@@ -40,7 +41,7 @@ def everything(store: Store) -> dict[bytes, bytes]:
     return {key: store.redis.dump(key) or b"" for key in sorted(store.redis.keys("*"))}
 
 
-def test_a_redis_without_memory_or_file_says_so_reads_and_stores_nothing_at_all(own_store: Store) -> None:
+def test_a_redis_without_memory_or_file_reports_it_reads_and_stores_nothing(own_store: Store) -> None:
     store = own_store
     sandbox = store.create(Meta("sandbox"), [create("a"), create("b")])
     sandbox.commit(Commit(lanes={"default/a": LaneEntry("", "", "activeQ", 0, 0, 0, 1)}))
@@ -77,16 +78,16 @@ def test_without_memory_what_is_not_needed_can_be_deleted(own_store: Store) -> N
     assert store.sandboxes() == []
 
 
-def test_a_redis_that_is_gone_is_away_also_where_kombu_says_so(
+def test_a_stopped_redis_is_reported_as_away_also_by_kombus_exception(
     own_redis: EmbeddedRedis, own_store: Store
 ) -> None:
     own_redis.stop()
     with pytest.raises(Exception, match=r".") as refused:
         own_store.probe()
     assert trouble_of(refused.value) == Trouble.AWAY
-    told = OperationalError("by kombu")
-    told.__cause__ = refused.value
-    assert trouble_of(told) == Trouble.AWAY
+    raised = OperationalError("by kombu")
+    raised.__cause__ = refused.value
+    assert trouble_of(raised) == Trouble.AWAY
     assert trouble_of(ValueError()) is None
     assert trouble_of(None) is None
 

@@ -13,7 +13,7 @@ _TEMPLATE = re.compile(r"\{\{(id|\d+/[^{}]*)\}\}")
 
 
 class Gone(Exception):
-    """An earlier answer has not what the request is made of."""
+    """An earlier answer lacks what the request needs."""
 
 
 def fill(value: Any, ident: str, answers: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""docker-compose.yml and the Dockerfile say what the code says; no container engine is needed to know."""
+"""docker-compose.yml and the Dockerfile agree with the code. These tests need no container engine."""
 
 import json
 import os

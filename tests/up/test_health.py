@@ -53,7 +53,7 @@ def test_the_heartbeat_of_another_container_does_not_count(redis_url: str, role:
         redis.flushdb()
 
 
-def test_a_name_tells_where_its_process_runs() -> None:
+def test_the_name_of_a_process_has_its_host() -> None:
     here = make_process_name()
     assert runs_here(here)
     assert not runs_here(f"other-{here}")
@@ -83,7 +83,7 @@ def test_a_server_is_healthy_while_it_answers(server: str) -> None:
     assert health(f"{server}/healthz", ALLOWED_HOSTS="schedviz.example.com")[0] == 1
 
 
-def test_what_does_not_answer_is_not_healthy() -> None:
+def test_a_server_that_does_not_respond_is_not_healthy() -> None:
     nowhere = "127.0.0.1:1"
     status, line = health(f"http://{nowhere}/healthz")
     assert (status, line) == (1, f"http://{nowhere}/healthz: <urlopen error [Errno 111] Connection refused>")

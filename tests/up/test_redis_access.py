@@ -149,7 +149,8 @@ def test_everything_works_by_tls_with_the_documented_rights(
         ends.callback(processes[-1].stop)
         del processes[1]
         eventually(is_ready, "another worker removes what the killed one left")
-        # Redis 6.2 counts all of CLIENT as dangerous; redis-py gives its name by it, and ignores the refusal.
+        # Redis 6.2 counts all of CLIENT as dangerous. redis-py sends its name with it, and ignores the
+        # refusal.
         denied = {entry[b"object"] for entry in store.redis.execute_command("ACL", "LOG")}
         assert denied <= {b"client"}
         assert not any(SECRET in process.output for process in processes)

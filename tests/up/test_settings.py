@@ -73,9 +73,7 @@ def test_an_empty_value_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"ALLOWED_HOSTS": "*", "ACCESS": "open"}, "open"),
     ],
 )
-def test_only_where_nobody_else_is_let_in_everybody_may_do_everything(
-    given: dict[str, str], access: str
-) -> None:
+def test_open_mode_is_allowed_only_without_other_allowed_hosts(given: dict[str, str], access: str) -> None:
     plain = {
         name: text for name, text in os.environ.items() if name not in ("HOST", "ALLOWED_HOSTS", "ACCESS")
     }

@@ -35,7 +35,7 @@ def program(name: str, code: str, **options: Any) -> Program:
     return Program(name, [sys.executable, "-u", "-c", code], **options)
 
 
-def test_a_program_that_ends_at_every_start_is_given_up(tmp_path: Path) -> None:
+def test_a_program_that_ends_at_every_start_is_not_started_again(tmp_path: Path) -> None:
     flaky = program(
         "flaky",
         "print('hello'); raise SystemExit(3)",
@@ -61,7 +61,7 @@ def test_a_program_that_ran_for_long_enough_is_started_again_without_limit(tmp_p
     process.stop()
 
 
-def test_a_program_that_runs_once_may_end_well_but_not_badly(tmp_path: Path) -> None:
+def test_a_program_that_runs_once_must_exit_with_0(tmp_path: Path) -> None:
     noted = tmp_path / "good"
     good = f"import os, pathlib; pathlib.Path({str(noted)!r}).write_text(str(os.getpid()))"
     # It fails when the good one has ended and was waited for: nothing of that is left in /proc.

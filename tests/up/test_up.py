@@ -1,4 +1,4 @@
-"""``manage.py up`` for real: it starts everything, and leaves nothing."""
+"""``manage.py up`` with real processes: it starts all, and leaves none."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def up(tmp_path: Path) -> Iterator[Up]:
 
 
 def url_of(process: Process) -> str:
-    """The URL it prints, once it does."""
+    """Wait for the URL that it prints."""
     found = eventually(
         lambda: (
             process.alive()
@@ -53,7 +53,7 @@ def url_of(process: Process) -> str:
 
 
 def children(process: Process) -> list[psutil.Process]:
-    """Those that run; what has ended stays in the table for up to a second."""
+    """The running processes. An ended process stays in the table for up to a second."""
     family = psutil.Process(process.popen.pid).children(recursive=True)
     return [child for child in family if runs(child)]
 
@@ -63,7 +63,7 @@ def runs(process: psutil.Process) -> bool:
 
 
 def words_of(process: psutil.Process) -> str:
-    """Its command line, which what has ended has not."""
+    """The command line of a process, which an ended one lacks."""
     try:
         return " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
@@ -102,7 +102,7 @@ def assert_stops_whole(process: Process, number: signal.Signals) -> None:
     assert f"received {number.name}; stopping" in process.output
 
 
-def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up) -> None:
+def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up) -> None:
     first = up()
     url = url_of(first)
     checks = (
@@ -132,7 +132,7 @@ def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up) -> Non
     assert_stops_whole(second, signal.SIGTERM)
 
 
-def test_a_dead_worker_is_replaced_killed_it_leaves_nothing_and_it_ends_with_its_redis(up: Up) -> None:
+def test_up_replaces_a_dead_worker_leaves_no_process_when_killed_and_ends_with_its_redis(up: Up) -> None:
     process = up()
     url_of(process)
     worker = child(process, "worker-1")
@@ -152,7 +152,7 @@ def test_a_dead_worker_is_replaced_killed_it_leaves_nothing_and_it_ends_with_its
     assert_gone(family)
 
 
-def test_with_a_redis_of_the_users_it_starts_none_and_a_dead_server_is_replaced(
+def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_server(
     up: Up, own_redis: EmbeddedRedis
 ) -> None:
     process = up(REDIS_URL=own_redis.url, WORKERS="1")

@@ -21,7 +21,7 @@ REVEALED: Final = b'class="prose answer"'
 
 class Acts:
     """``waits``: by act, the seconds until each learner's page showed it; for the reveal, until the projector
-    did. ``faults``: what no page showed."""
+    did. ``faults``: the acts that no page showed."""
 
     def __init__(self, teacher: Teacher, learners: Sequence[Learner]) -> None:
         self.waits: dict[str, list[float]] = {}
