@@ -58,7 +58,7 @@ class RequestHandler(ASGIHandler):
             thread.shutdown(wait=False)
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """Build the synchronous chain, whatever ``is_async`` is."""
+        """Build the synchronous chain, for any value of ``is_async``."""
         super().load_middleware(is_async=False)
         self._middleware_chain = sync_to_async(self._middleware_chain, thread_sensitive=True)
 

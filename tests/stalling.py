@@ -1,5 +1,5 @@
-"""A TCP proxy that can lose the connections on which a word was said: nothing passes on them any more, and
-neither side gets a message, as when a machine between them drops its state."""
+"""A TCP proxy that can stall the connections on which a given word was sent: nothing passes on them any more,
+and neither side gets a message, as when a machine between them drops its state."""
 
 import select
 import socket

@@ -1,6 +1,6 @@
 """Who may see and change a sandbox.
 
 ``rights.py``: the rights. ``record.py``: what is stored of a sandbox, its owner and its links; ``links.py``
-changes it. ``identity.py``: the cookie by which an owner is known. ``visitor.py``: who asks. ``policy.py``:
-the right that each URL needs. ``standing.py``: whether those who watch a sandbox may go on.
+changes it. ``identity.py``: the cookie by which an owner is known. ``visitor.py``: the visitor of a request.
+``policy.py``: the right that each URL needs. ``standing.py``: whether those who watch a sandbox may go on.
 """

@@ -11,7 +11,8 @@ TEACH: Final = "accounts.teach"
 
 
 class Role(IntEnum):
-    """What somebody may do beside what the sandboxes allow. Each includes those before it."""
+    """The role of an account: what it may do beside its rights on sandboxes. Each role includes those before
+    it."""
 
     GUEST = 0
     """Has no account, or has not logged in: joins rooms. GUESTS says whether guests create sandboxes."""

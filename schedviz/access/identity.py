@@ -1,8 +1,8 @@
 """The identity of an owner: a random number in a signed cookie.
 
-The cookie lasts a year, and is signed anew when the signature is a week old. A copy of it that nobody uses is
-worth nothing a year after it was signed; one that is used is renewed, as the owner's own is. So whoever has
-the cookie of an owner is the owner, until the operator changes SECRET_KEY and drops the old one.
+The cookie lasts a year, and is signed anew when the signature is a week old. An unused copy of it is invalid
+a year after it was signed; one that is used is renewed, as the owner's own is. So whoever has the cookie of
+an owner is the owner, until the operator changes SECRET_KEY and drops the old one.
 """
 
 import secrets
@@ -61,8 +61,8 @@ def read_identity(cookies: Mapping[str, str]) -> Identity | None:
 
 
 def owner_of(request: HttpRequest) -> str:
-    """Who will own what this request creates; "" where sandboxes have no owners. Without an account, a
-    browser without an identity gets one with the response."""
+    """The digest of the owner of what this request creates; "" where sandboxes have no owners. Without an
+    account, a browser without an identity gets one with the response."""
     if not sandboxes_have_owners():
         return ""
     if account := account_of(request):
@@ -73,7 +73,7 @@ def owner_of(request: HttpRequest) -> str:
 
 
 def forget_identity(request: HttpRequest) -> None:
-    """Delete the cookie with the response: what it owned belongs to somebody else."""
+    """Delete the cookie with the response, after its sandboxes were given to an account."""
     setattr(request, FORGOTTEN, True)
 
 

@@ -217,7 +217,7 @@ LIVE: Final = Right.VIEW
 
 
 def find_rule(match: ResolverMatch | None) -> Rule | None:
-    """None = nobody may ask for this URL."""
+    """None = no visitor may request this URL."""
     if match is None:
         return None
     if match.namespaces:
@@ -226,14 +226,14 @@ def find_rule(match: ResolverMatch | None) -> Rule | None:
 
 
 class Asker(NamedTuple):
-    """Who asks for a sandbox, and the right that they have on it."""
+    """The visitor of a request for a sandbox, and their right on it."""
 
     right: Right
     user: str
-    """As the API names them; "" = nobody whom the server knows."""
+    """The name of the visitor in the API; "" = an unknown visitor."""
     visitor: Visitor | None = None
-    """Whose right stands in the access record of the sandbox, and ends when the record changes; None = the
-    right does not depend on it."""
+    """The visitor whose right is given by the access record of the sandbox, and ends when the record changes;
+    None = the right does not depend on it."""
 
 
 NOBODY: Final = Asker(Right.NONE, "")
@@ -249,15 +249,15 @@ def find_asker(store: Store, sandbox: str, visitor: Visitor) -> Asker | None:
 
 
 def asker_by(sandbox: str, visitor: Visitor, record: AccessRecord) -> Asker:
-    """By an access record. A sandbox that nobody owns (the demo, and what was made while everybody might do
-    everything) may be seen by all."""
+    """The right by an access record. A sandbox without an owner (the demo, and those created in open mode)
+    may be viewed by all."""
     right, user = visitor.right_on(sandbox, record)
     return Asker(right if record.owner else max(right, Right.VIEW), user, visitor)
 
 
 def find_named_right(store: Store, sandbox: str, user: str) -> Right:
-    """The right of a user by name, as the API names those of the access record. Nobody else has a right that
-    could be told by the name: a member of a room, an administrator."""
+    """The right of a user by name, as the API names those of the access record. The names of others, such as
+    a member of a room or an administrator, do not show their right."""
     if not sandboxes_have_owners():
         return Right.OWN
     return read_record(store.handle(sandbox).access() or "").rights_by_user().get(user, Right.NONE)
@@ -277,6 +277,6 @@ def note_asker(request: HttpRequest, asker: Asker) -> None:
 
 
 def asker_of(request: HttpRequest) -> Asker:
-    """Who asks for the sandbox in the path of a request."""
+    """The asker: the visitor of a request for the sandbox in its path, and their right."""
     found: Asker = getattr(request, ATTRIBUTE, NOBODY)
     return found

@@ -41,7 +41,7 @@ class Link(msgspec.Struct, frozen=True):
 
 class AccessRecord(msgspec.Struct, frozen=True):
     owner: str = ""
-    """The digest of the owner's identity; "" = nobody owns the sandbox."""
+    """The digest of the owner's identity; "" = the sandbox has no owner."""
     links: tuple[Link, ...] = ()
 
     def link_of(self, token: str) -> Link | None:
@@ -70,7 +70,7 @@ def write_record(record: AccessRecord) -> str:
 
 
 def owned_by(owner: str) -> str:
-    """The record of a new sandbox. owner: the digest of an identity; "" = nobody owns it."""
+    """The record of a new sandbox. owner: the digest of an identity; "" = it has no owner."""
     return write_record(AccessRecord(owner)) if owner else ""
 
 

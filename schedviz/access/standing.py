@@ -1,4 +1,4 @@
-"""Whether somebody who watches a sandbox may go on, as its access record changes."""
+"""Checks whether a visitor who watches a sandbox still has the right after its access record changed."""
 
 from schedviz.access.policy import LIVE, Asker, asker_by
 from schedviz.access.record import read_record

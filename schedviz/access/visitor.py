@@ -1,4 +1,5 @@
-"""Who asks: what a request or a websocket brings along, and the right that it gives by an access record."""
+"""The visitor: the cookies and the token of a request or a websocket, and the right that an access record
+gives to them."""
 
 import re
 from base64 import b64decode

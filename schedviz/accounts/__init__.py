@@ -1,4 +1,4 @@
-"""Accounts, where the operator wants them: who logs in owns sandboxes on every machine, and has a role.
+"""Accounts, if the operator enables them: an account owns sandboxes on every machine, and has a role.
 
 ``models.py``: the account; access records have a digest of its number. ``views.py``: the pages;
 ``sign_on.py``: single sign-on by OpenID Connect. ``changes.py``: what happens when somebody logs in or out.

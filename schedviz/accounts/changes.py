@@ -1,4 +1,4 @@
-"""What happens when somebody logs in, logs out, or an account changes."""
+"""The effects of log in, log out and changes of an account."""
 
 from django.contrib.auth import user_logged_in, user_logged_out
 from django.db.models.signals import post_delete, post_save

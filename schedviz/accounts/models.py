@@ -18,7 +18,7 @@ class User(AbstractUser):
     ``teach`` are teachers; the others are learners."""
 
     number = models.CharField(max_length=40, unique=True, default=new_number, editable=False)
-    """Random, so that nobody gets the sandboxes of somebody else when a database is made anew."""
+    """Random, so that no account gets the sandboxes of another one when a database is created again."""
     subject = models.CharField(max_length=500, unique=True, null=True, editable=False)  # noqa: DJ001 (unique)
     """The issuer and the subject of single sign-on; None = the account has a password instead."""
 
@@ -26,7 +26,7 @@ class User(AbstractUser):
         permissions = [("teach", "Can open rooms and upload lessons")]
 
     def save(self, *args: Any, **options: Any) -> None:
-        """Administrators, and nobody else, may use the admin."""
+        """Only administrators may use the admin."""
         self.is_staff = self.is_superuser
         super().save(*args, **options)
 

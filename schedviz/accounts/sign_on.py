@@ -61,8 +61,8 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def find_user(claims: Mapping[str, Any]) -> User:
-    """The account of whom the provider names, by issuer and subject; a new one at the first time. A mail
-    address proves nothing: it may be that of somebody else's account."""
+    """The account of the person that the provider names, by issuer and subject; a new one at the first time.
+    A mail address is no proof, as it may be that of another account."""
     subject = f"{claims['iss']} {claims['sub']}"
     with transaction.atomic():
         user = User.objects.filter(subject=subject).first()

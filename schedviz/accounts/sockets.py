@@ -42,8 +42,8 @@ class EndWithSession:
 
 
 def _until(ended: "asyncio.Task[None]", receive: Any, send: Any) -> Any:
-    """A function that receives what the browser sends, until the session has ended: then the browser is
-    told, and the application that it has disconnected."""
+    """A function that receives what the browser sends, until the session has ended: then the browser gets a
+    close message, and the application a disconnect."""
 
     async def receive_until() -> Any:
         message = asyncio.ensure_future(receive())

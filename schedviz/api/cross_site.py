@@ -1,4 +1,4 @@
-"""Refuses the writes that a page of another site sends to the API by somebody's browser."""
+"""Refuses the writes that a page of another site sends to the API by a visitor's browser."""
 
 from typing import Final
 from urllib.parse import SplitResult, urlsplit

@@ -61,7 +61,7 @@ def is_review(request: HttpRequest, path: str) -> bool:
 
 
 def refusal_of(request: HttpRequest, path: str, user: str) -> StatusError:
-    """The refusal of a request. user: "" = nobody whom the server knows."""
+    """The refusal of a request. user: "" = an unknown user."""
     if not user:
         return Unauthorized()
     asked = attributes_of(request, path)

@@ -93,7 +93,8 @@ def subject(question: Question) -> Manifest:
 
 
 def token(question: Question) -> Manifest:
-    """Whose a token is: of one of the links of the sandbox. There are no tokens of service accounts."""
+    """TokenReview: the user of a token, which is that of a link of the sandbox. There are no tokens of
+    service accounts."""
     given = question.spec.get("token", "")
     if not given:
         raise BadRequest("token is required for TokenReview in authentication")

@@ -40,7 +40,7 @@ AHEAD_SECONDS = 3
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
 NOBODY: Final = Requester()
-"""Whose watches count only for all."""
+"""A requester whose watches count only for the bound of all watches."""
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 metrics.WATCHES.set_function(WATCHES.total)

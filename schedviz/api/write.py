@@ -70,7 +70,7 @@ def create(
     warnings: list[str] | None = None,
 ) -> list[Manifest]:
     """Create the objects of these manifests, all or none, and return them as they were stored. ``manager``:
-    the owner of their fields; "" = nobody. ``warnings``: see :func:`write_admitted`."""
+    the owner of their fields; "" = none. ``warnings``: see :func:`write_admitted`."""
 
     def decide(current: Current) -> Admission:
         asked = asked_by(manager, dry_run=dry_run, warnings=warnings)

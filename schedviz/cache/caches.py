@@ -130,7 +130,7 @@ def default_caches() -> Caches:
 
 
 def read_current(sandbox: Sandbox) -> Current:
-    """The sandbox as it is now: from its cache where somebody reads it already, else from the store."""
+    """The sandbox as it is now: from its cache if there is one, else from the store."""
     return default_caches().held(sandbox.name) or sandbox
 
 

@@ -169,7 +169,7 @@ class Present:
         return self.position.cycle
 
     def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[Numbered]:
-        """Those of the last ``count`` trace events that name the pod, oldest first."""
+        """The events among the last ``count`` trace events that name the pod, oldest first."""
         if count > TRACE_READ:
             return self.sandbox.about_pod(key, count)
         return [numbered for numbered in self._trace.about_pod(key) if numbered[0] <= self.position.seq]

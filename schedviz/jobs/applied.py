@@ -1,4 +1,4 @@
-"""The suggestion that was last applied for a pod, kept in Redis so that pages can tell what came of it."""
+"""The suggestion that was last applied for a pod, kept in Redis so that pages can show its outcome."""
 
 from typing import Final, cast
 

@@ -41,7 +41,7 @@ Objects = Mapping[str, Mapping[str, Manifest]]
 
 
 def find_answer(store: Store, questions: JobStore[Question], question: Question) -> None:
-    """Search for the answer until it is found, somebody requests a stop, or it takes too long. Saves the
+    """Search for the answer until it is found, a stop is requested, or the time is over. Saves the
     question as it goes on and when it is finished."""
     deadline = time.monotonic() + MAX_SECONDS
     saved_at = 0.0

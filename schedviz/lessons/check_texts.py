@@ -1,4 +1,4 @@
-"""Compares the texts of one language with the steps of the lesson: each has all of the other, and no more."""
+"""Compares the texts of one language with the steps of the lesson: both have the same parts."""
 
 from collections.abc import Iterator
 

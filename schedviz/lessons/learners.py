@@ -44,7 +44,7 @@ class NoProgress(Exception):
 
 
 def new_learner() -> str:
-    """A new learner's id, which nobody can guess."""
+    """A new learner's id, which cannot be guessed."""
     return secrets.token_urlsafe(16)
 
 
@@ -84,8 +84,8 @@ class Learners:
                 return after
 
     def store(self, learner: str, lesson: Lesson, before: Progress, after: Progress) -> bool:
-        """Store what became of a progress that was read earlier, as :meth:`update` does; False = it is
-        another one by now, and nothing was stored."""
+        """Store the change of a progress that was read earlier, as :meth:`update` does; False = it was
+        changed meanwhile, and nothing was stored."""
         return self._replace(learner, lesson, _encoder.encode(before), before, after)
 
     def _replace(

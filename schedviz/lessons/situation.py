@@ -122,7 +122,7 @@ class Situation:
 
     @cached_property
     def untried(self) -> bool:
-        """Whether a pod waits for its first scheduling cycle: what becomes of it is not known yet."""
+        """Whether a pod waits for its first scheduling cycle, so that its outcome is not known yet."""
         return any(
             not pod["spec"].get("nodeName")
             and "deletionTimestamp" not in pod["metadata"]

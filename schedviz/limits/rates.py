@@ -69,7 +69,7 @@ def count_upload(requester: Requester) -> None:
 
 
 def count_log_in(requester: Requester, name: str) -> None:
-    """Somebody is about to try a password, or to have a mail sent. name: of the account, as it was typed."""
+    """Count an attempt to log in, or a request for a mail. name: of the account, as it was typed."""
     _take("MAX_LOGINS_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
     _take("MAX_LOGINS_PER_MINUTE_PER_ACCOUNT", digest_of(name.strip().casefold()), MINUTE)
 

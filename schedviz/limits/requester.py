@@ -26,9 +26,9 @@ class Requester(NamedTuple):
     """For whom a request counts. The right to a sandbox is another matter: :mod:`schedviz.access.policy`."""
 
     owner: str = ""
-    """"" = nobody who is known."""
+    """"" = an unknown requester."""
     address: str = ""
-    """"" = it does not count: that of this machine, or of somebody in a room."""
+    """"" = it does not count: it is that of this machine, or of a member of a room."""
 
     @property
     def counts(self) -> bool:

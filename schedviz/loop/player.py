@@ -53,7 +53,7 @@ class Player:
         """Make one step of the Simulation if time runs; False = nothing is due, or the condition holds.
 
         unread: whether others have written what the Simulation has not observed yet. Then the condition may
-        come to hold no more: time stops only when it also holds afterwards."""
+        become false: time stops only when it is also true afterwards."""
         if self._clock.paused or self._stopped:
             return False
         if self._until and self._until.holds(self._simulation):

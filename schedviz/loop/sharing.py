@@ -1,7 +1,7 @@
 """Which sandboxes a worker hands over to another one that has clearly less to do.
 
-What it hands over takes at most half of the difference between the two. So the receiver is not the busier one
-afterwards, and hands nothing back.
+The sandboxes take at most half of the difference between the two. So the receiver is not the busier one
+afterwards, and returns none of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ take 10 ms each, and it also has its own to run."""
 
 STAY_SECONDS: Final = 10.0
 """A sandbox stays with a leader for at least so long: its election takes time, too, and the shares of two
-windows show what came of it."""
+windows show its effect."""
 
 EXPIRY_SECONDS: Final = 10
 """The share of a worker that stores none for so long is forgotten."""

@@ -12,7 +12,8 @@ OTHER: Final = "other"
 
 
 MEASURES: Final[list[Callable[[], object]]] = []
-"""Called before the gauges are read: they set those that nobody sets when they change."""
+"""Functions that are called before the gauges are read, and set the gauges that are not set at each
+change."""
 
 
 class Series(NamedTuple):

@@ -1,5 +1,4 @@
-"""The metrics that are read from Redis when somebody asks: they are those of the whole server, and of no
-process."""
+"""The metrics of the whole server, which are read from Redis at each request."""
 
 from typing import Any, Final
 

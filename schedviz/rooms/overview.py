@@ -60,7 +60,7 @@ class Histogram(msgspec.Struct, frozen=True):
     names: list[str]
     """Of those who answered."""
     learners: int
-    """Who are in the room."""
+    """The members of the room."""
 
     @property
     def key(self) -> str:
@@ -70,7 +70,7 @@ class Histogram(msgspec.Struct, frozen=True):
 class Overview(msgspec.Struct, frozen=True):
     room: Room
     rows: list[Row]
-    """Those who are stuck come first; otherwise in the order in which they joined."""
+    """The learners who are stuck first, otherwise in the order in which they joined."""
     histogram: Histogram | None
     """None = the lesson has no question."""
     online: int

@@ -112,7 +112,7 @@ def new_code() -> str:
 
 
 def read_code(text: str) -> str:
-    """The code in what somebody typed; "" if it is none."""
+    """The code in a typed text; "" if there is none."""
     code = re.sub(r"[\s-]", "", text[:30]).upper()
     return code if CODE.fullmatch(code) else ""
 

@@ -19,7 +19,7 @@ def numbers_of(seen: Seen) -> list[int]:
 
 
 def pause_all(store: Store, seen: Seen) -> None:
-    """Those that learners have not opened yet are created paused. Raises Busy."""
+    """The sandboxes that learners have not opened yet are created paused. Raises Busy."""
     names = _names_of(seen)
     with short_work(store, seen.room.code, "pause", len(names)):
         Rooms(store).change(seen.room.code, paused=True)

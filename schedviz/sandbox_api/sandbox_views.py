@@ -46,14 +46,14 @@ def list_scenarios(request: HttpRequest) -> HttpResponse:
 
 
 def list_sandboxes(request: HttpRequest) -> HttpResponse:
-    """Those that the home page lists for who asks, the newest first."""
+    """The sandboxes that the home page lists for the visitor, newest first."""
     visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""), account_of(request))
     found = visible_summaries(default_store(), visitor, [NODES.id, PODS.id])
     return answer(SandboxList([summary_of(each, right) for each, right in found]))
 
 
 def create_sandbox(request: HttpRequest) -> HttpResponse:
-    """Who creates it owns it."""
+    """Create a sandbox. Its creator owns it."""
     asked = read_body(request, CreateRequest)
     check_name(asked.name)
     made = asked_scenario(asked)

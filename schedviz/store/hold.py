@@ -1,5 +1,5 @@
 """The hold of a sandbox: a presenter of the prediction mode hides the answers. Until the presenter ends it,
-nobody else may change the sandbox, because that would change what is right."""
+no other visitor may change the sandbox, because that would change the right answer."""
 
 import secrets
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Hold:
         self.key = f"{PREFIX}:{{{sandbox}}}:hold"
 
     def token(self) -> str:
-        """The presenter's token; "" = nobody holds the sandbox."""
+        """The presenter's token; "" = the sandbox is not held."""
         return self.token_in(cast("bytes | None", self._redis.get(self.key)))
 
     def token_in(self, value: bytes | None) -> str:

@@ -1,6 +1,6 @@
 """When each sandbox was last used, and when it ends where a lifetime is set.
 
-A sandbox is used when somebody opens it or writes to it. In its last day, or tenth of the lifetime, to open
+A sandbox is used when a visitor opens it or writes to it. In its last day, or tenth of the lifetime, to open
 it does not count: its page then says that it will be deleted, and has a button to keep it.
 """
 
@@ -34,7 +34,7 @@ class Lifetimes:
         return min(NOTICE_SECONDS, self._seconds / 10)
 
     def note(self, name: str, *, is_write: bool) -> None:
-        """Somebody opened the sandbox, or writes to it."""
+        """Note that a visitor opened the sandbox, or writes to it."""
         if not self._seconds or not self._is_due(name, is_write):
             return
         left = None if is_write else self.seconds_left(name)
@@ -42,15 +42,15 @@ class Lifetimes:
             self._redis.zadd(USED, {name: self._store.wall()})
 
     def seconds_left(self, name: str) -> float | None:
-        """Until the sandbox is deleted, if nobody uses it; None = it does not end, or nothing was noted
-        yet."""
+        """The time until the sandbox is deleted if it is not used; None = it has no lifetime, or no use was
+        noted yet."""
         if not self._seconds:
             return None
         used = self._redis.zscore(USED, name)
         return None if used is None else max(0.0, used + self._seconds - self._store.wall())
 
     def ended(self, names: set[str]) -> list[str]:
-        """Those of these sandboxes that nobody has used for the lifetime. One of which nothing was noted, as
+        """The sandboxes among these that were not used for the lifetime. One of which nothing was noted, as
         there was no lifetime before, begins now; what was noted of deleted ones is removed."""
         if not self._seconds:
             return []

@@ -23,7 +23,7 @@ class RegistryReader:
         self.redis = main.redis
         """The main server."""
         self.servers = servers
-        """Those that have the sandboxes."""
+        """The servers that have the sandboxes."""
 
     def names(self) -> set[str]:
         """The names of all sandboxes, including those that are being created or deleted."""

@@ -47,12 +47,12 @@ class StreamReader(SandboxHandle):
         return [codec.decode_trace(entry) for entry in reversed(entries)]
 
     def about_pod(self, key: str, count: int = TRACE_READ) -> list[tuple[int, Event]]:
-        """Those of the last ``count`` trace events that name the pod, oldest first."""
+        """The events among the last ``count`` trace events that name the pod, oldest first."""
         found = self._trace_with(key, count)
         return [(number, event) for number, event in found if key in mentions(event).pods]
 
     def about_node(self, name: str, count: int = TRACE_READ) -> list[tuple[int, Event]]:
-        """Those of the last ``count`` trace events that name the node, oldest first."""
+        """The events among the last ``count`` trace events that name the node, oldest first."""
         found = self._trace_with(name, count)
         return [(number, event) for number, event in found if name in mentions(event).nodes]
 
@@ -85,8 +85,8 @@ class StreamReader(SandboxHandle):
         return entries_of(self.packed(stream, after, last))
 
     def _trace_with(self, text: str, count: int) -> Iterator[tuple[int, Event]]:
-        """Those of the last ``count`` trace events whose JSON has ``text`` as a whole string. Only these are
-        decoded."""
+        """The events among the last ``count`` trace events whose JSON has ``text`` as a whole string. Only
+        these are decoded."""
         quoted = msgspec.json.encode(text)
         entries = cast("Entries", self._redis.xrevrange(self._keys.trace, count=count))
         return (codec.decode_trace(entry) for entry in reversed(entries) if quoted in entry[1][b"event"])

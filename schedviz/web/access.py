@@ -125,7 +125,7 @@ def _is_teacher(request: HttpRequest, code: str) -> bool:
 
 
 def _not_found(request: HttpRequest, sandbox: str) -> HttpResponse:
-    """404. The view does not look for the sandbox again: somebody might have created it meanwhile."""
+    """404. The view does not look for the sandbox again, as it may have been created meanwhile."""
     if API.fullmatch(request.path_info):
         return refusal(NotFound("sandboxes", sandbox))
     raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": sandbox})

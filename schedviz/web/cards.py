@@ -38,11 +38,11 @@ class Cards(NamedTuple):
     """The sandboxes of the home page, newest first."""
 
     own: list[SandboxCard]
-    """Those of the visitor; where sandboxes have no owners, all."""
+    """The sandboxes of the visitor; where sandboxes have no owners, all."""
     shared: list[SandboxCard]
-    """Those whose links the visitor has opened."""
+    """The sandboxes whose links the visitor has opened."""
     public: list[SandboxCard]
-    """Those that nobody owns: everybody may see them."""
+    """The sandboxes without an owner, which all visitors may view."""
     others: list[SandboxCard]
     """All other sandboxes, for an administrator."""
     unreadable: list[str]

@@ -65,9 +65,9 @@ def present_ending(source: Readable, meta: Meta) -> EndingView | None:
 
 
 def has_ended(source: Readable) -> bool:
-    """Whether nothing more happens by itself: no object is still to be created, the informer has passed on
-    all changes of nodes, and each pod either runs for good, has finished, or waits for a change. While the
-    scheduler stands down, an outside one may act at any time."""
+    """Whether a sandbox has ended, so that nothing happens without a visitor's act: no object is still to be
+    created, the informer has passed on all changes of nodes, and each pod either runs for good, has finished,
+    or waits for a change. While the scheduler stands down, an outside one may act at any time."""
     if source.stands_down() or any(next_creation(each) for each in source.list(TIMETABLES).items):
         return False
     pipeline = source.pipeline()

@@ -15,7 +15,7 @@ from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from simulator.scenario import Scenario, load_scenario
 
 Kind = Literal["idea", "guide"]
-"""Whose example: of the page of an idea, or of a guide, which leads a newcomer."""
+"""The kind of an example: that of an idea page, or that of a guide for first visitors."""
 VISITOR: Final = re.compile(r"[0-9a-f]{12}")
 """A visitor's identifier: a random number, drawn for the first example and kept in a cookie."""
 EXAMPLES_AT_MOST: Final = 60

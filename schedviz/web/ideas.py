@@ -34,7 +34,7 @@ class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     says: str
     """The idea in one sentence."""
     misconception: str
-    """The common misconception, as a sentence of somebody who has it."""
+    """The common misconception, as a sentence of a person who has it."""
     truth: str
     source: str
     """Path of upstream's source file, in v1.34."""

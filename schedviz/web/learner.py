@@ -1,6 +1,6 @@
 """The learner's identifier in a cookie, by which a browser finds its lessons again.
 
-The cookie is not signed: nobody can guess an identifier, and without a SECRET_KEY of one's own signatures
+The cookie is not signed: an identifier cannot be guessed, and without a SECRET_KEY of one's own signatures
 end with the web process.
 """
 

@@ -56,7 +56,8 @@ def hours_left(name: str) -> int | None:
 
 
 def delete_ended(store: Store, known: Lifetimes) -> None:
-    """Delete what nobody has used for the lifetime. One web process does it within SWEEP_SECONDS."""
+    """Delete the sandboxes that were not used for the lifetime. One web process does it within
+    SWEEP_SECONDS."""
     if not store.redis.set(SWEEP_LOCK, b"", nx=True, px=round(SWEEP_SECONDS * 1000)):
         return
     for name in known.ended({name for name in store.names() if ends(name)}):

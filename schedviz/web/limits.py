@@ -25,7 +25,7 @@ from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import ServiceUnavailable
 
 FREE: Final = ("/healthz", "/readyz", "/metrics")
-"""Those who watch over the server are never refused."""
+"""The monitoring of the server is never refused."""
 
 ASKS: Final = {"what-if", "evicted"}
 """The names of the URLs whose POST requests with ``do`` = ask ask a question."""

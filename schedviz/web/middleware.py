@@ -51,8 +51,8 @@ class BodyTooLarge(MiddlewareMixin):
 
 
 class HeldByPresenter(MiddlewareMixin):
-    """Responds 423 to a request that would change a sandbox while somebody else hides the answers of the
-    prediction mode there: what is right would change after the question was asked."""
+    """Responds 423 to a request that would change a sandbox while another visitor hides the answers of the
+    prediction mode there: the right answer would change after the question was asked."""
 
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]

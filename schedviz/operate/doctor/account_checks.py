@@ -1,4 +1,4 @@
-"""Checks of accounts: whether their database serves, and whether somebody can log in."""
+"""Checks of accounts: whether their database serves, and whether there is an account that can log in."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec

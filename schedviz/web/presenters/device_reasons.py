@@ -1,5 +1,5 @@
 """Why a node could not serve the claims of a pod: what each of its devices lacks. The scheduler only says
-"cannot allocate all claims"; this is computed from the cluster when somebody looks."""
+"cannot allocate all claims"; this is computed from the cluster when the cycle is shown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""What came of a suggestion that was applied to let a pod run."""
+"""The follow-up: the outcome of a suggestion that was applied to let a pod run."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -1,4 +1,5 @@
-"""What became of a preemption: where the preemptor ran in the end, and why not on the node that was freed."""
+"""The later outcome of a preemption: where the preemptor was bound in the end, and why not on the freed
+node."""
 
 from collections.abc import Callable, Iterable
 

@@ -38,7 +38,7 @@ class LessonList(msgspec.Struct, frozen=True):
     course: list[LessonRow]
     levels: list[LessonRow]
     uploaded: list[LessonRow]
-    """Those that the learner has begun."""
+    """The lessons that the learner has begun."""
     proposed: LessonRow | None
     """What the learner does next; None if everything is done."""
 

@@ -39,7 +39,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def post_sandbox(request: HttpRequest) -> HttpResponse:
     """Create a sandbox. Fields: ``scenario``, "" = an empty sandbox; ``name``, "" = a generated one;
     ``queue``: the version of the scheduling queue, the scenario's if it is unknown; ``clock`` = "paused": its
-    simulated time stands still until somebody steps or resumes."""
+    simulated time stands still until a visitor steps or resumes."""
     scenario, name = request.POST.get("scenario", ""), request.POST.get("name", "").strip()
     chosen = request.POST.get("queue", "")
     queue = next((each.version for each in QUEUES if each.version == chosen), None)

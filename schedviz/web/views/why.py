@@ -113,7 +113,7 @@ def apply_suggestion(source: Current, key: str, suggestion: Suggestion) -> None:
 
 
 def follow_up_of(source: Current, key: str) -> FollowUp | None:
-    """What came of the suggestion that was last applied for a pod; None if none was."""
+    """The follow-up of the suggestion that was last applied for a pod; None if there is none."""
     manifest = source.get(PODS, key)
     if manifest is None or not may_have_been_asked(source, key):
         return None
