@@ -40,12 +40,12 @@ class Reader:
         redis-py's exceptions."""
         caches = default_caches()
         reader = cls(sandbox, resource, version, cache := caches.follow(sandbox.name), standing)
-        cache.listen(reader._changed)
+        cache.listeners.add(reader._changed)
         try:
             await asyncio.to_thread(cache.refresh)
             yield reader
         finally:
-            cache.unlisten(reader._changed)
+            cache.listeners.remove(reader._changed)
             caches.unfollow(cache)
 
     async def read(self, until: float) -> list[RingEvent]:

@@ -1,15 +1,13 @@
 """The cache of one sandbox, brought up to date by :mod:`schedviz.store.changes`."""
 
-import asyncio
-from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Lock
 from typing import Final, Literal
 
 import msgspec
 
 from schedviz.cache.held import Numbered, RingEvent, Rings, Trace
+from schedviz.cache.listeners import Listeners
 from schedviz.cache.present import Newest, Present
 from schedviz.store import Gone, NoSandbox, Sandbox, Store, codec
 from schedviz.store.changes import Changes, Position, Whole
@@ -60,7 +58,8 @@ class SandboxCache:
         """How often all of it was read."""
         self.trace = ""
         """The context of the trace of a change that no frame shows yet."""
-        self._listeners: dict[asyncio.AbstractEventLoop, Counter[asyncio.Event]] = {}
+        self.listeners = Listeners()
+        """They are told of each change of the contents or the state."""
 
     # Reading the store
 
@@ -133,13 +132,13 @@ class SandboxCache:
                         return
                     self._take_in(changes, held)
                     self._state = "current"
-        self._notify()
+        self.listeners.notify()
 
     def enter(self, state: State) -> None:
         """Set the state, until the next read sets another one."""
         if self._state not in (state, "gone"):
             self._state = state
-            self._notify()
+            self.listeners.notify()
 
     def _read_whole(self) -> Whole:
         try:
@@ -174,7 +173,7 @@ class SandboxCache:
             self._generation += 1
             self._position, self._outdated = whole.position, False
             self._state = "current"
-        self._notify()
+        self.listeners.notify()
 
     def _take_in(self, changes: Changes, held: Position) -> None:
         self._wall = Wall(changes.wall)
@@ -273,32 +272,6 @@ class SandboxCache:
             objects=objects,
             generation=self._generation,
         )
-
-    # Listeners
-
-    def listen(self, event: asyncio.Event) -> None:
-        """Set the event whenever the cache has changed. Must be called in the event's loop."""
-        with self._lock:
-            self._listeners.setdefault(asyncio.get_running_loop(), Counter())[event] += 1
-
-    def unlisten(self, event: asyncio.Event) -> None:
-        with self._lock:
-            for loop, events in [*self._listeners.items()]:
-                events.pop(event, None)
-                if not events:
-                    del self._listeners[loop]
-
-    def _notify(self) -> None:
-        with self._lock:
-            listeners = {loop: [*events] for loop, events in self._listeners.items()}
-        for loop, events in listeners.items():
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(_set_all, events)
-
-
-def _set_all(events: list[asyncio.Event]) -> None:
-    for event in events:
-        event.set()
 
 
 def _entry(resource: str, key: str, stored: bytes) -> LogEntry:

@@ -132,7 +132,7 @@ class Hub:
     async def _run(self) -> None:
         """Read the sandbox, then draw a frame whenever something changes."""
         note(sandbox=self.name)
-        self._cache.listen(self._rung)
+        self._cache.listeners.add(self._rung)
         checks = asyncio.create_task(self._check())
         try:
             await self._begin()
@@ -146,7 +146,7 @@ class Hub:
             self._life.end()
             if self._screens:
                 self._screens.stop_drawing()
-            self._cache.unlisten(self._rung)
+            self._cache.listeners.remove(self._rung)
             self._caches.unfollow(self._cache)
             checks.cancel()
             await asyncio.wait([checks])

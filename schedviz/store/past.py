@@ -7,7 +7,7 @@ from typing import Final, Protocol
 import msgspec
 
 from schedviz.store.changes import TRACE_READ
-from schedviz.store.history import ENDS
+from schedviz.store.chapters import ENDS
 from schedviz.store.mentions import mentions
 from schedviz.store.model import Clock, Failure, Lease, Listing
 from schedviz.store.sandbox import Sandbox

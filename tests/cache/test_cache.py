@@ -236,7 +236,7 @@ async def test_the_cache_of_a_followed_sandbox_is_updated_automatically(
 ) -> None:
     caches, changed = caches_of(store), asyncio.Event()
     cache = caches.follow(sandbox.name)
-    cache.listen(changed)
+    cache.listeners.add(changed)
     try:
         await asyncio.to_thread(cache.refresh)
         first = cache.present()
@@ -250,6 +250,6 @@ async def test_the_cache_of_a_followed_sandbox_is_updated_automatically(
         assert [event.entry.key for event in news.events] == [KEYS[0]]
         assert caches.followed(sandbox.name)
     finally:
-        cache.unlisten(changed)
+        cache.listeners.remove(changed)
         caches.unfollow(cache)
     assert caches.followed(sandbox.name) is None

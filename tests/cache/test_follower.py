@@ -29,7 +29,7 @@ class Follower:
         self.versions: list[int] = []
         self.seqs: list[int] = []
         self.gaps = 0
-        cache.listen(self.changed)
+        cache.listeners.add(self.changed)
 
     async def until(self, version: int, seq: int = 0) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -62,7 +62,7 @@ async def follower(store: Store, sandbox: Sandbox) -> AsyncIterator[Follower]:
     await asyncio.to_thread(cache.refresh)
     follower = Follower(cache)
     yield follower
-    cache.unlisten(follower.changed)
+    cache.listeners.remove(follower.changed)
     caches.unfollow(cache)
 
 

@@ -1,55 +1,25 @@
-"""The result of a comparison: plots, tables, and the first cycle that differs."""
+"""The result of a comparison: figures, tables, and the first cycle that differs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 from django.utils.translation import gettext, gettext_noop
 
 from simulator.api import SECOND, Micros
-from simulator.compare.answer import Comparison, Curve, Difference, PodsCompared, RunOutcome, Since
+from simulator.compare.answer import Comparison, Difference, PodsCompared, RunOutcome, Since
 from simulator.decision import Decision
 from simulator.objects import durations
 
 from . import cycle
 from . import format as fmt
+from .compared_figures import Figure, FigureRow, count_row, mean_row, present_figure
 from .compared_scores import ScoresOfSide, compare_scores
 from .node_names import node_name
-from .plot import Plot, plot
 from .priority import Ranks
 
-TABLE_ROWS: Final = 11
-"""Rows of the table below a plot: the start, the end, and each tenth of the time between."""
 VICTIMS_AT_MOST: Final = 8
 MILLISECOND: Final = SECOND // 1000
-
-TITLES: Final = {
-    "pending": gettext_noop("Pods pending"),
-    "requested": gettext_noop("Requested of {resource}"),
-    "fragmentation": gettext_noop("Fragmentation"),
-    "load-deviation": gettext_noop("Load deviation between nodes"),
-    "zone-deviation": gettext_noop("Load deviation between zones"),
-    "preempted": gettext_noop("Pods preempted"),
-}
-MEANINGS: Final = {
-    "pending": gettext_noop("Pods without a node, except pods with a scheduling gate."),
-    "requested": gettext_noop(
-        "Requests of the pods on ready nodes, as a share of what these nodes have allocatable."
-    ),
-    "fragmentation": gettext_noop(
-        "Share of the free CPU and memory that is on nodes where one more pod of {pod} would not fit. "
-        "That is the largest pod of this workload that fits on an empty node. Only ready nodes count."
-    ),
-    "load-deviation": gettext_noop(
-        "Standard deviation of the nodes' load. The load of a node is its requested share of CPU or of "
-        "memory, whichever is larger. 0 = all nodes have the same load."
-    ),
-    "zone-deviation": gettext_noop(
-        "Standard deviation of the zones' load. The load of a zone is the mean of its nodes' loads."
-    ),
-    "preempted": gettext_noop("Victims of preemption so far."),
-}
-"""By the part of the curve's name before the colon."""
 
 DIFFERENCES: Final = {
     "pod": gettext_noop("another pod was popped"),
@@ -58,25 +28,6 @@ DIFFERENCES: Final = {
     "victims": gettext_noop("the same pod on the same node had other victims"),
     "none": gettext_noop("only one side had another cycle"),
 }
-
-
-class FigureRow(msgspec.Struct, frozen=True):
-    name: str
-    a: str
-    b: str
-    difference: str
-
-
-class Figure(msgspec.Struct, frozen=True):
-    """One plot, with its explanation and the same values as a table."""
-
-    id: str
-    title: str
-    meaning: str
-    summary: str
-    """The plot, described in a sentence."""
-    plot: Plot
-    rows: list[FigureRow]
 
 
 class SideOfDifference(msgspec.Struct, frozen=True):
@@ -122,19 +73,19 @@ class ComparisonView(msgspec.Struct, frozen=True):
 
 def present_comparison(found: Comparison) -> ComparisonView:
     pairs = [(curve, found.b.curve(curve.name)) for curve in found.a.curves]
-    figures = [_figure(a, b, found) for a, b in pairs if b is not None]
+    figures = [present_figure(a, b, found) for a, b in pairs if b is not None]
     return ComparisonView(
         duration=_time(found.end),
         totals=[
             *(
                 []
                 if found.pods
-                else [_count_row(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles)]
+                else [count_row(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles)]
             ),
-            _count_row(gettext("Pods bound"), found.a.bound, found.b.bound),
-            _count_row(gettext("Pods preempted"), found.a.preempted, found.b.preempted),
+            count_row(gettext("Pods bound"), found.a.bound, found.b.bound),
+            count_row(gettext("Pods preempted"), found.a.preempted, found.b.preempted),
         ],
-        means=[_mean(a, b) for a, b in pairs if b is not None and a.name != "preempted"],
+        means=[mean_row(a, b) for a, b in pairs if b is not None and a.name != "preempted"],
         waits=list(_waits(found.a, found.b)),
         figures=figures,
         difference=_first_difference(found.difference) if found.difference else None,
@@ -142,72 +93,7 @@ def present_comparison(found: Comparison) -> ComparisonView:
     )
 
 
-# The figures
-
-
-def _title(name: str) -> str:
-    kind, _, resource = name.partition(":")
-    return gettext(TITLES[kind]).format(resource=resource)
-
-
-def _figure(a: Curve, b: Curve, found: Comparison) -> Figure:
-    kind = a.name.partition(":")[0]
-    unit = _unit(a)
-    summary = gettext("A: mean %(a)s, at the end %(a_last)s. B: mean %(b)s, at the end %(b_last)s.") % {
-        "a": unit(a.mean),
-        "a_last": unit(a.last),
-        "b": unit(b.mean),
-        "b_last": unit(b.last),
-    }
-    moments = [found.end * number // (TABLE_ROWS - 1) for number in range(TABLE_ROWS)]
-    return Figure(
-        id=a.name.replace(":", "-").replace("/", "-").replace(".", "-"),
-        title=_title(a.name),
-        meaning=gettext(MEANINGS[kind]).format(pod=fmt.requests(found.reference)),
-        summary=summary,
-        plot=plot(a, b, found.end),
-        rows=[_row(_moment(each), _at(a, each), _at(b, each), unit) for each in moments],
-    )
-
-
-def _at(curve: Curve, time: Micros) -> float:
-    """The value of a curve at a time; before its first point, the value of that."""
-    value = curve.points[0][1]
-    for since, known in curve.points:
-        if since > time:
-            break
-        value = known
-    return value
-
-
-def _moment(time: Micros) -> str:
-    return durations.format_duration(time // SECOND * SECOND)
-
-
-def _unit(curve: Curve) -> Callable[[float], str]:
-    if curve.unit == "pods":
-        return lambda value: f"{value:g}"
-    if curve.unit == "percent":
-        return lambda value: f"{value:.1f}\u202f%"
-    return lambda value: f"{value:.1f}"
-
-
-def _row(name: str, a: float, b: float, unit: Callable[[float], str]) -> FigureRow:
-    return FigureRow(name, unit(a), unit(b), _signed(b - a, unit))
-
-
-def _signed(value: float, unit: Callable[[float], str]) -> str:
-    value = round(value, 2)
-    sign = "+" if value > 0 else "\u2212" if value < 0 else ""
-    return sign + unit(abs(value))
-
-
-def _count_row(name: str, a: int, b: int) -> FigureRow:
-    return _row(name, a, b, lambda value: fmt.number(int(value)))
-
-
-def _mean(a: Curve, b: Curve) -> FigureRow:
-    return _row(gettext("%(figure)s, mean") % {"figure": _title(a.name)}, a.mean, b.mean, _unit(a))
+# The times of waiting
 
 
 def _waits(a: RunOutcome, b: RunOutcome) -> Iterable[list[str]]:
