@@ -3,7 +3,6 @@
 Kubernetes counts no cost of ``has(...)`` (apiserver/pkg/cel/environment/base.go, v1.34).
 """
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
@@ -12,6 +11,15 @@ from simulator.cel.call_estimates import Call as CallParts
 from simulator.cel.checker import Checked
 from simulator.cel.cost_ranges import NOTHING, ONE, UNBOUNDED, UNKNOWN, Range, fixed
 from simulator.cel.declared_sizes import ITEMS, KEYS, VALUES, DeclaredSize
+from simulator.cel.estimated_sizes import (
+    EntrySize,
+    Local,
+    Operand,
+    Path,
+    declared,
+    is_scalar,
+    literal_size,
+)  # fmt: skip
 from simulator.cel.functions import Signature
 from simulator.cel.syntax import (
     Call,
@@ -28,7 +36,6 @@ from simulator.cel.syntax import (
 )  # fmt: skip
 from simulator.cel.types import DYN, PRIMITIVES, Type
 
-_Path = tuple[str, ...]
 _NO_ENTRY: Final = Range(UNBOUNDED, 0)
 """The range to which those of entries are joined."""
 _INDICES: Final = "@indices"
@@ -41,56 +48,14 @@ def estimate_cost(tree: Tree, checked: Checked, root: DeclaredSize) -> Range:
     return _Estimator(checked, root).cost(tree.root)
 
 
-@dataclass(frozen=True, slots=True)
-class _EntrySize:
-    """The sizes of the keys and values of a list or map."""
-
-    is_list: bool
-    key: Range
-    value: Range
-
-    def join(self, other: "_EntrySize | None") -> "_EntrySize | None":
-        if other is None:
-            return None
-        return _EntrySize(self.is_list, self.key.join(other.key), self.value.join(other.value))
-
-
-@dataclass(frozen=True, slots=True)
-class _Local:
-    """A variable of a macro."""
-
-    path: _Path
-    size: Range | None
-    entry: _EntrySize | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Operand:
-    """A target or an argument."""
-
-    node: Node
-    type: Type
-    size: Range | None
-    path: _Path
-    root: DeclaredSize
-
-    def size_of_items(self) -> Range:
-        return _declared(self.root, (*self.path, ITEMS) if self.path else ()) or UNKNOWN
-
-
-def _declared(root: DeclaredSize, path: _Path) -> Range | None:
-    found = root.find(path[1:]) if path else None
-    return Range(0, found.most) if found else None
-
-
 class _Estimator:
     def __init__(self, checked: Checked, root: DeclaredSize) -> None:
         self._checked = checked
         self._root = root
-        self._paths: dict[int, _Path] = {}
+        self._paths: dict[int, Path] = {}
         self._sizes: dict[int, Range] = {}
-        self._entries: dict[int, _EntrySize] = {}
-        self._locals: dict[str, _Local] = {}
+        self._entries: dict[int, EntrySize] = {}
+        self._locals: dict[str, Local] = {}
 
     def cost(self, node: Node) -> Range:
         if isinstance(node, Constant):
@@ -188,7 +153,7 @@ class _Estimator:
         cost = fixed(NEW_LIST)
         for each in node.elements:
             cost = cost.add(self.cost(each))
-        self._entries[node.id] = _EntrySize(True, ONE, self._join_sizes(node.elements))
+        self._entries[node.id] = EntrySize(True, ONE, self._join_sizes(node.elements))
         return cost
 
     def _cost_map(self, node: MapLiteral) -> Range:
@@ -197,7 +162,7 @@ class _Estimator:
             cost = cost.add(self.cost(each.key)).add(self.cost(each.value))
         keys = self._join_sizes(tuple(each.key for each in node.entries))
         values = self._join_sizes(tuple(each.value for each in node.entries))
-        self._entries[node.id] = _EntrySize(False, keys, values)
+        self._entries[node.id] = EntrySize(False, keys, values)
         return cost
 
     def _join_sizes(self, nodes: tuple[Node, ...]) -> Range:
@@ -232,26 +197,26 @@ class _Estimator:
             self._sizes[node.id] = self._size(node.start) or UNKNOWN
         return cost.add(count.multiply(turn))
 
-    def _iterated(self, node: Comprehension) -> dict[str, _Local]:
+    def _iterated(self, node: Comprehension) -> dict[str, Local]:
         """The variables of a loop."""
         entry, path = self._entry(node.over), self._path(node.over)
         is_list = entry.is_list if entry else self._type(node.over).name == "list"
-        key = _Local((*path, _INDICES if is_list else KEYS), entry.key if entry else None)
-        value = _Local((*path, ITEMS if is_list else VALUES), entry.value if entry else None)
+        key = Local((*path, _INDICES if is_list else KEYS), entry.key if entry else None)
+        value = Local((*path, ITEMS if is_list else VALUES), entry.value if entry else None)
         if node.second_variable:
             return {node.variable: key, node.second_variable: value}
         return {node.variable: value if is_list else key}
 
-    def _local(self, node: Node) -> _Local:
-        return _Local(self._path(node), self._size(node), self._entry(node))
+    def _local(self, node: Node) -> Local:
+        return Local(self._path(node), self._size(node), self._entry(node))
 
-    def _operand(self, node: Node) -> _Operand:
-        return _Operand(node, self._type(node), self._size(node), self._path(node), self._root)
+    def _operand(self, node: Node) -> Operand:
+        return Operand(node, self._type(node), self._size(node), self._path(node), self._root)
 
     def _type(self, node: Node) -> Type:
         return self._checked.types.get(node.id, DYN)
 
-    def _path(self, node: Node) -> _Path:
+    def _path(self, node: Node) -> Path:
         local = self._locals.get(node.name) if isinstance(node, Name) else None
         return local.path if local else self._paths.get(node.id, ())
 
@@ -264,19 +229,19 @@ class _Estimator:
 
     def _size(self, node: Node) -> Range | None:
         """The size of the value of an expression, if it is known."""
-        found = self._sizes.get(node.id) or _literal_size(node)
+        found = self._sizes.get(node.id) or literal_size(node)
         if found:
             return found
-        found = _declared(self._root, self._path(node))
+        found = declared(self._root, self._path(node))
         if found:
             self._sizes[node.id] = found
             return found
-        if _is_scalar(self._type(node)):
+        if is_scalar(self._type(node)):
             return ONE
         local = self._locals.get(node.name) if isinstance(node, Name) else None
         return local.size if local else None
 
-    def _entry(self, node: Node) -> _EntrySize | None:
+    def _entry(self, node: Node) -> EntrySize | None:
         found = self._entries.get(node.id)
         local = self._locals.get(node.name) if isinstance(node, Name) else None
         return found or (local.entry if local else None)
@@ -284,20 +249,6 @@ class _Estimator:
 
 def _sum(costs: list[Range]) -> Range:
     return reduce(Range.add, costs, NOTHING)
-
-
-def _literal_size(node: Node) -> Range | None:
-    if isinstance(node, Constant):
-        return fixed(len(node.value)) if isinstance(node.value, str | bytes) else ONE
-    if isinstance(node, ListLiteral):
-        return fixed(len(node.elements))
-    return fixed(len(node.entries)) if isinstance(node, MapLiteral) else None
-
-
-def _is_scalar(kind: Type) -> bool:
-    if kind.name == "optional_type":
-        return _is_scalar(kind.parameters[0])
-    return kind.name in ("bool", "double", "duration", "int", "timestamp", "uint")
 
 
 def _is_bind(node: Comprehension) -> bool:

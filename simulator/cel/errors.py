@@ -10,6 +10,10 @@ def no_such_overload(function: str = "") -> SelectorError:
     return SelectorError(f"no such overload: {function}" if function else "no such overload")
 
 
-def cost_exceeded() -> SelectorError:
+class CostExceeded(SelectorError):
+    """The evaluation was ended: no operator turns this error into a value."""
+
+
+def cost_exceeded() -> CostExceeded:
     """The evaluation would take too much time or memory."""
-    return SelectorError("operation cancelled: actual cost limit exceeded")
+    return CostExceeded("operation cancelled: actual cost limit exceeded")

@@ -6,13 +6,14 @@ from typing import Final
 
 from simulator.cel.checker import Checked, check
 from simulator.cel.cost_estimate import estimate_cost
+from simulator.cel.cost_tracking import plan_with_cost
 from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.errors import SelectorError, cost_exceeded
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
+from simulator.cel.meter import Meter
 from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
 from simulator.cel.parser import SyntaxFault, parse
-from simulator.cel.program import plan_scope
 from simulator.cel.syntax import Name, Node, Tree, get_children
 from simulator.cel.types import DYN, Type
 from simulator.cel.values import Value
@@ -45,13 +46,12 @@ class Expression:
         except RecursionError:
             self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
-    def evaluate(self, values: Mapping[str, Value], iterations: list[int]) -> Value:
-        """Evaluate the expression. ``iterations``: one number, of the iterations of all evaluations that
-        share it, which are at most MAX_ITERATIONS. Raises SelectorError."""
+    def evaluate(self, values: Mapping[str, Value], meter: Meter) -> Value:
+        """Evaluate the expression. ``meter`` has the cost afterwards, also if it raises SelectorError."""
         if self.error:
             raise SelectorError(self.error)
         try:
-            return self._evaluate(dict(values), iterations)
+            return self._evaluate(dict(values), meter)
         except RecursionError:
             raise cost_exceeded() from None
 
@@ -86,7 +86,7 @@ class Expression:
         elif broken := find_broken_pattern(tree.root):
             self.error = f"program instantiation failed: {broken}"
         else:
-            self._evaluate = plan_scope(tree, checked)
+            self._evaluate = plan_with_cost(tree, checked)
             self._checked: tuple[Tree, Checked] = tree, checked
 
 

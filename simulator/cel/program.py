@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.cel.checker import TYPES, Checked
-from simulator.cel.errors import SelectorError, cost_exceeded, no_such_overload
+from simulator.cel.errors import CostExceeded, SelectorError, cost_exceeded, no_such_overload
 from simulator.cel.functions import Function
+from simulator.cel.lazy import LAZY, Scope, Step
 from simulator.cel.library import LIBRARY
+from simulator.cel.meter import Meter
 from simulator.cel.operators import find, find_optionally, look_up
 from simulator.cel.standard import STANDARD
 from simulator.cel.syntax import (
@@ -30,11 +32,10 @@ from simulator.cel.syntax import (
 from simulator.cel.values import Map, Optional, TypeName, Value, go_name, type_name
 
 MAX_ITERATIONS: Final = 20_000
-"""Of all macros of one evaluation."""
+"""Of all macros of one evaluation for a device, whose cost is not counted: there are many devices."""
 DEVICE: Final = "device"
-_COUNT: Final = "@iterations"
-Scope = dict[str, Value]
-Step = Callable[[Scope], Value]
+METER: Final = "@meter"
+"""The name by which a scope has the meter of the evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,13 @@ class _Failure:
 
 def plan(tree: Tree, checked: Checked) -> Callable[[Value], Value]:
     """A function that evaluates the tree for a device. It raises SelectorError."""
-    evaluate = plan_scope(tree, checked)
-    return lambda device: evaluate({DEVICE: device}, [0])
+    step = Planner(checked).plan(tree.root)
+    return lambda device: step({DEVICE: device, METER: Meter(MAX_ITERATIONS)})
 
 
-def plan_scope(tree: Tree, checked: Checked) -> Callable[[Scope, list[int]], Value]:
-    """A function that evaluates the tree for the values of its variables. Its second argument has the number
-    of iterations so far, of all evaluations that share it. It raises SelectorError."""
-    step = _Planner(checked).plan(tree.root)
-    return lambda scope, iterations: step({**scope, _COUNT: iterations})
+class Planner:
+    """Makes the function of each node."""
 
-
-class _Planner:
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
 
@@ -66,43 +62,42 @@ class _Planner:
             value = node.value
             return lambda _: value
         if isinstance(node, Name):
-            return _plan_name(node.name)
+            return plan_name(node.name)
         if isinstance(node, Select):
-            return self._plan_select(node)
+            return self.plan_select(node)
         if isinstance(node, Call):
-            return self._plan_call(node)
+            return self.plan_call(node)
         if isinstance(node, ListLiteral):
-            return self._plan_list(node)
+            return self.plan_list(node)
         if isinstance(node, MapLiteral):
-            return self._plan_map(node)
+            return self.plan_map(node)
         if isinstance(node, Comprehension):
             return _Loop(node, self.plan).run
         assert isinstance(node, MessageLiteral)
         return _fail(SelectorError(f"unknown type '{node.name}'"))
 
-    def _plan_select(self, node: Select) -> Step:
+    def plan_select(self, node: Select) -> Step:
         name = get_name(node)
         if name in TYPES or node.id in self._checked.variables:
-            return _plan_name(name)
+            return plan_name(name)
         operand, field = self.plan(node.operand), node.field
         if node.only_tests:
             return lambda scope: _tests(operand(scope), field)
         return lambda scope: look_up(operand(scope), field)
 
-    def _plan_call(self, node: Call) -> Step:
+    def plan_call(self, node: Call) -> Step:
         name, target = node.function, node.target
         if target is not None and node.id in self._checked.qualified:
             name, target = f"{get_name(target)}.{name}", None
         name = name.removeprefix(".")
         parts = node.arguments if target is None else (target, *node.arguments)
-        arguments = tuple(self.plan(each) for each in parts)
-        if name in _LAZY:
-            return _LAZY[name](*arguments)
-        candidates = LIBRARY.get(name)
-        if candidates:
-            fitting = self._checked.overloads[node.id]
-            return _plan_library_call(name, fitting if len(fitting) == 1 else candidates, arguments)
-        run = STANDARD[name]
+        return self.plan_function(node, name, tuple(self.plan(each) for each in parts))
+
+    def plan_function(self, node: Call, name: str, arguments: tuple[Step, ...]) -> Step:
+        """The call of a function by its whole name."""
+        run = self.find_function(node, name)
+        if run is None:
+            return LAZY[name](*arguments)
         if len(arguments) == 1:
             only = arguments[0]
             return lambda scope: run(only(scope))
@@ -111,7 +106,17 @@ class _Planner:
             return lambda scope: run(left(scope), right(scope))
         return lambda scope: run(*[each(scope) for each in arguments])
 
-    def _plan_list(self, node: ListLiteral) -> Step:
+    def find_function(self, node: Call, name: str) -> Callable[..., Value] | None:
+        """What is called with the values of the arguments; None = not all of them are always evaluated."""
+        if name in LAZY:
+            return None
+        candidates = LIBRARY.get(name)
+        if not candidates:
+            return STANDARD[name]
+        fitting = self._checked.overloads[node.id]
+        return _dispatch(name, fitting if len(fitting) == 1 else candidates)
+
+    def plan_list(self, node: ListLiteral) -> Step:
         elements = [(self.plan(each), index in node.optional) for index, each in enumerate(node.elements)]
         if not node.optional:
             steps = [step for step, _ in elements]
@@ -126,7 +131,7 @@ class _Planner:
 
         return run
 
-    def _plan_map(self, node: MapLiteral) -> Step:
+    def plan_map(self, node: MapLiteral) -> Step:
         entries = [(self.plan(each.key), self.plan(each.value), each.optional) for each in node.entries]
 
         def run(scope: Scope) -> Value:
@@ -157,7 +162,8 @@ def _fail(error: SelectorError) -> Step:
     return run
 
 
-def _plan_name(name: str) -> Step:
+def plan_name(name: str) -> Step:
+    """A function that reads a variable."""
     name = name.removeprefix(".")
     if name in TYPES:
         value = TypeName(name)
@@ -178,85 +184,14 @@ def _tests(value: Value, field: str) -> Value:
     return bool(find(value, field))
 
 
-def _plan_library_call(name: str, candidates: Iterable[Function], arguments: tuple[Step, ...]) -> Step:
-    def run(scope: Scope) -> Value:
-        values = tuple([each(scope) for each in arguments])
+def _dispatch(name: str, candidates: Iterable[Function]) -> Callable[..., Value]:
+    def run(*values: Value) -> Value:
         for function in candidates:
             if function.accepts(values):
                 return function.run(*values)
         raise no_such_overload(f"{name}({', '.join(map(type_name, values))})")
 
     return run
-
-
-def _plan_logic(decisive: bool) -> Callable[[Step, Step], Step]:
-    """``&&`` or ``||``: the decisive value of either side wins over an error of the other one."""
-
-    def plan_pair(left: Step, right: Step) -> Step:
-        def run(scope: Scope) -> Value:
-            first: SelectorError | None = None
-            for step in (left, right):
-                try:
-                    value = step(scope)
-                except SelectorError as error:
-                    first = first or error
-                    continue
-                if value is decisive:
-                    return value
-                if type(value) is not bool:
-                    first = first or no_such_overload()
-            if first:
-                raise first
-            return not decisive
-
-        return run
-
-    return plan_pair
-
-
-def _plan_choice(condition: Step, then: Step, otherwise: Step) -> Step:
-    def run(scope: Scope) -> Value:
-        value = condition(scope)
-        if type(value) is not bool:
-            raise no_such_overload()
-        return then(scope) if value else otherwise(scope)
-
-    return run
-
-
-def _plan_tolerance(step: Step) -> Step:
-    def run(scope: Scope) -> Value:
-        try:
-            return step(scope) is not False
-        except SelectorError:
-            return True
-
-    return run
-
-
-def _plan_or(get: Callable[[Optional], Value], name: str) -> Callable[[Step, Step], Step]:
-    """``or`` and ``orValue``: the second side is evaluated only if it is needed."""
-
-    def plan_pair(left: Step, right: Step) -> Step:
-        def run(scope: Scope) -> Value:
-            value = left(scope)
-            if type(value) is not Optional:
-                raise no_such_overload(name)
-            return get(value) if value.items else right(scope)
-
-        return run
-
-    return plan_pair
-
-
-_LAZY: Final[dict[str, Callable[..., Step]]] = {
-    "_&&_": _plan_logic(False),
-    "_||_": _plan_logic(True),
-    "_?_:_": _plan_choice,
-    "@not_strictly_false": _plan_tolerance,
-    "or": _plan_or(lambda value: value, "or"),
-    "orValue": _plan_or(lambda value: value.items[0], "orValue"),
-}
 
 
 class _Loop:
@@ -277,9 +212,10 @@ class _Loop:
             raise SelectorError(f"got '{go_name(over)}', expected iterable type")
         inner = dict(scope)
         inner[node.accumulator] = _try(self._start, scope)
+        meter = scope[METER]
         for first, second in _iterate(over, bool(node.second_variable)):
-            scope[_COUNT][0] += 1
-            if scope[_COUNT][0] > MAX_ITERATIONS:
+            meter.iterations += 1
+            if meter.iterations > meter.most_iterations:
                 raise cost_exceeded()
             inner[node.variable] = first
             if node.second_variable:
@@ -287,6 +223,8 @@ class _Loop:
             try:
                 if self._condition(inner) is False:
                     break
+            except CostExceeded:
+                raise
             except SelectorError:
                 pass  # an error is not false
             inner[node.accumulator] = _try(self._step, inner)
@@ -303,5 +241,7 @@ def _iterate(over: list[Value] | Map, in_pairs: bool) -> Iterable[tuple[Value, V
 def _try(step: Step, scope: Scope) -> Value:
     try:
         return step(scope)
+    except CostExceeded:
+        raise
     except SelectorError as error:
         return _Failure(error)

@@ -147,6 +147,45 @@ def test_variables_are_evaluated_when_they_are_read() -> None:
     )
 
 
+CHECK = "authorizer.path('/healthz').check('get').allowed()"
+BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+
+def test_an_expression_that_costs_too_much_is_an_error() -> None:
+    """A check of the authorizer costs 350,000 of the 1,000,000 that one expression has."""
+    assert denied(guarded(policy(f"{CHECK} && {CHECK}"), binding()), pod("a")) == ""
+    text = f"({CHECK} && {CHECK} && {CHECK}) || true"
+    message = denied(guarded(policy(text), binding()), pod("a"))
+    assert message.endswith(
+        f"{BY} expression '{text}' resulted in error: operation cancelled: actual cost limit exceeded"
+    )
+    assert denied(guarded(policy(text, failurePolicy="Ignore"), binding()), pod("a")) == ""
+    of_variable = policy("variables.a", variables=[{"name": "a", "expression": text}])
+    assert denied(guarded(of_variable, binding()), pod("a")).endswith(
+        'composited variable "a" fails to evaluate: operation cancelled: actual cost limit exceeded'
+    )
+
+
+def test_the_expressions_of_a_policy_have_a_budget() -> None:
+    twice = f"{CHECK} && {CHECK}"
+    many = [{"expression": twice} for _ in range(15)]
+    assert denied(guarded(policy(validations=many[:14]), binding()), pod("a")) == ""
+    before = [{"expression": "false"}, *many]
+    assert denied(guarded(policy(validations=before), binding()), pod("a")).endswith(f"{BY} {BUDGET}")
+    lenient = policy(validations=before, failurePolicy="Ignore")
+    assert denied(guarded(lenient, binding()), pod("a")) == ""
+    conditions = [{"name": f"c{index}", "expression": twice} for index in range(4)]
+    matched = policy("true", matchConditions=conditions)
+    assert denied(guarded(matched, binding()), pod("a")).endswith(f"{BY} {BUDGET}")
+    variables = [{"name": f"v{index}", "expression": twice} for index in range(15)]
+    read = " && ".join(f"variables.{each['name']}" for each in variables)
+    composed = guarded(policy(read, variables=variables), binding())
+    assert denied(composed, pod("a")).endswith(f"{BY} {BUDGET}")
+    annotations = [{"key": f"a{index}", "valueExpression": f"{twice} ? 'a' : 'b'"} for index in range(15)]
+    audited = guarded(policy("true", auditAnnotations=annotations), binding())
+    assert denied(audited, pod("a")).endswith(f"{BY} {BUDGET}")
+
+
 def test_errors_deny_unless_they_are_to_be_ignored() -> None:
     expression = "object.spec.nothing == 1"
     cluster = guarded(policy(expression), binding())

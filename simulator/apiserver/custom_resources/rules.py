@@ -1,10 +1,9 @@
 """Evaluates the rules of a custom resource's schema (``x-kubernetes-validations``), with upstream's texts.
 
-Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, v1.34. What all evaluations for
-one object do is bounded (Budget).
+Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, v1.34.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,15 +14,17 @@ from simulator.apiserver.custom_resources.rule_values import to_cel
 from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.cel.declared_sizes import DeclaredSize
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import CostExceeded, SelectorError
 from simulator.cel.expression import Expression, compile_expression
+from simulator.cel.meter import REQUEST_LIMIT, Budget, OutOfBudget
 from simulator.cel.object_types import ObjectTypes
 from simulator.cel.types import DYN, Type
 from simulator.cel.values import NONE, Optional, Value
+from simulator.kernel.go_text import quote
 
 RULES: Final = "x-kubernetes-validations"
-MAX_EVALUATIONS: Final = 5_000
-"""Evaluations for one object: some tenths of a second."""
+MAX_EVALUATIONS: Final = 20_000
+"""Evaluations for one object, whose values are made for each: about a second."""
 MAX_MESSAGE: Final = 5_120
 """Bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
 _DECLARED: Final = 256
@@ -31,27 +32,23 @@ _DECLARED: Final = 256
 _OUT_OF_BUDGET: Final = (
     "validation failed due to running out of cost budget, no further validation rules will be run"
 )
+_OUT_OF_BUDGET_OF_MESSAGE: Final = (
+    "messageExpression evaluation failed due to running out of cost budget, no further validation rules will "
+    "be run"
+)
+_CALL_TOO_EXPENSIVE: Final = "no further validation rules will be run due to call cost exceeds limit"
 _SELF: Final = "self"
 OLD_SELF: Final = "oldSelf"
-
-
-class Budget:
-    """What the rules of one object may still do."""
-
-    def __init__(self) -> None:
-        self.evaluations = MAX_EVALUATIONS
-        self.iterations = [0]
-        """Of all macros: at most MAX_ITERATIONS of simulator/cel/program.py."""
 
 
 def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, *, path: str = "") -> Iterator[Cause]:
     """Yield the rules of a schema and of the schemas below it that do not hold. ``old``: the value before an
     update. A rule that does not name the old value is not asked again for a value that did not change."""
-    return _faults(schema, value, old, path, Budget())
+    return _faults(schema, value, old, path, Budget(REQUEST_LIMIT, MAX_EVALUATIONS))
 
 
 def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
-    if schema is META or value is None:
+    if schema is META or value is None or budget.has_ended:
         return
     if schema.get(RULES):
         yield from _broken_rules(schema, value, old, path, budget)
@@ -139,19 +136,39 @@ def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budge
             values[OLD_SELF] = Optional(before) if before else NONE
         elif before:
             values[OLD_SELF] = before[0]
-        budget.evaluations -= 1
-        if budget.evaluations < 0:
-            if budget.evaluations == -1:
-                yield invalid(path or "<nil>", kind, _OUT_OF_BUDGET)
-            return
         try:
-            holds = compiled.evaluate(values, budget.iterations)
+            holds = _evaluate(compiled, values, budget)
+        except OutOfBudget:
+            yield from _end(budget, path, kind, _OUT_OF_BUDGET)
+            return
+        except CostExceeded as error:
+            yield from _end(budget, path, kind, _error_text(str(error), _text_of(rule)))
+            return
         except SelectorError as error:
             yield invalid(path or "<nil>", kind, _error_text(str(error), _text_of(rule)))
             continue
         if holds is not True:
-            detail = _message(schema, rule, values, budget)
+            try:
+                detail = _message(schema, rule, values, budget)
+            except _EndedByMessage as ended:
+                yield from _end(budget, _place(path, rule), kind, str(ended))
+                return
             yield _fault(rule, detail, _place(path, rule), kind)
+
+
+def _evaluate(compiled: Expression, values: Mapping[str, Value], budget: Budget) -> Value:
+    """Raises SelectorError and OutOfBudget."""
+    meter = budget.start()
+    try:
+        return compiled.evaluate(values, meter)
+    finally:
+        budget.spend(meter)
+
+
+def _end(budget: Budget, path: str, kind: str, detail: str) -> Iterator[Cause]:
+    """Yield why no further rule is evaluated."""
+    budget.end()
+    yield invalid(path or "<nil>", kind, detail)
 
 
 def _error_text(error: str, rule: str) -> str:
@@ -161,8 +178,7 @@ def _error_text(error: str, rule: str) -> str:
             f"rule: {rule}"
         )
     if error.startswith("operation cancelled: actual cost limit exceeded"):
-        detail = "no further validation rules will be run due to call cost exceeds limit for rule"
-        return f"'{error}': {detail}: {rule}"
+        return f"'{error}': {_CALL_TOO_EXPENSIVE} for rule: {rule}"
     return f"{error} evaluating rule: {rule}"
 
 
@@ -184,13 +200,26 @@ def _fault(rule: dict[str, Any], detail: str, path: str, kind: str) -> Cause:
     return invalid(path, kind, detail)
 
 
+class _EndedByMessage(Exception):
+    """The evaluation of a message ended that of all rules."""
+
+
 def _message(schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Value], budget: Budget) -> str:
-    """The evaluated messageExpression, if it gives a text of one line; else the message; else the rule."""
+    """The evaluated messageExpression, if it gives a text of one line; else the message; else the rule.
+    Raises _EndedByMessage."""
     if rule.get("messageExpression"):
+        found: Value = None
         try:
-            found = compile_message(schema, rule).evaluate(values, budget.iterations)
+            found = _evaluate(compile_message(schema, rule), values, budget)
+        except OutOfBudget:
+            raise _EndedByMessage(_OUT_OF_BUDGET_OF_MESSAGE) from None
+        except CostExceeded:
+            detail = (
+                "no further validation rules will be run due to call cost exceeds limit for messageExpression"
+            )
+            raise _EndedByMessage(f"{detail}: {quote(rule['messageExpression'])}") from None
         except SelectorError:
-            found = None
+            pass  # the message of the rule is used
         text = found.strip() if isinstance(found, str) else ""
         if text and "\n" not in text and len(text.encode()) <= MAX_MESSAGE:
             return text

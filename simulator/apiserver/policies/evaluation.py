@@ -2,8 +2,8 @@
 
 Upstream: apiserver/pkg/admission/plugin/policy/validating/validator.go,
 apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go and
-apiserver/pkg/admission/plugin/cel/{activation,composition}.go, v1.34. There are no costs of expressions here;
-what all of one policy do for one request is bounded.
+apiserver/pkg/admission/plugin/cel/{activation,composition}.go, v1.34. A message is evaluated only for a
+validation that does not hold.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,11 +14,14 @@ from simulator.apiserver.policies.expressions import CompiledPolicy
 from simulator.cel.authorizers import Authorizer, ResourceCheck
 from simulator.cel.errors import SelectorError
 from simulator.cel.expression import Expression
+from simulator.cel.meter import REQUEST_LIMIT, Budget, Meter, OutOfBudget
 from simulator.cel.values import Map, Value
 from simulator.kernel.go_text import quote
 
 MAX_MESSAGE: Final = 5_120
 """Bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
+_CONDITIONS_LIMIT: Final = 2_500_000
+"""The cost of all match conditions (RuntimeCELCostBudgetMatchConditions)."""
 MAX_EVALUATIONS: Final = 1_000
 """Expressions of one policy that are evaluated for one request, variables among them."""
 _OUT_OF_BUDGET: Final = (
@@ -30,7 +33,9 @@ class Denial(NamedTuple):
     """A validation that does not hold, or cannot be evaluated."""
 
     message: str
-    reason: str = "Invalid"
+    reason: str = ""
+    is_error: bool = False
+    """Whether an expression could not be evaluated."""
     is_of_annotation: bool = False
     """Whether it is the error of an audit annotation, which denies whatever the binding says."""
 
@@ -70,13 +75,22 @@ class Evaluation:
         self._values["authorizer"] = Authorizer()
         self._values["authorizer.requestResource"] = ResourceCheck()
         self._values["variables"] = _Variables(self, compiled.variables)
-        self._iterations = [0]
-        self._left = MAX_EVALUATIONS
+        self._budget = Budget(_CONDITIONS_LIMIT, MAX_EVALUATIONS)
+        self._of_variables: list[Meter] = []
+        """The meters of those that were evaluated for the expression that is being evaluated."""
 
     def denials(self) -> Iterator[Denial]:
         """What the policy denies, and errors where its failurePolicy is Fail. Nothing if a match condition
         does not hold."""
         fails = self._spec.get("failurePolicy", "Fail") == "Fail"
+        try:
+            found = [*self._denials()]
+        except OutOfBudget:
+            found = [Denial(_OUT_OF_BUDGET, is_error=True)]
+        return (each for each in found if fails or not each.is_error)
+
+    def _denials(self) -> Iterator[Denial]:
+        """Raises OutOfBudget."""
         errors: list[str] = []
         for condition, given in zip(
             self._compiled.match_conditions, self._spec.get("matchConditions") or (), strict=True
@@ -87,53 +101,62 @@ class Evaluation:
             except SelectorError as error:
                 errors.append(str(error))
         if errors:
-            if fails:
-                yield Denial(_aggregate(errors), "")
+            yield Denial(_aggregate(errors), is_error=True)
             return
-        for index, validation in enumerate(self._spec.get("validations") or ()):
-            try:
-                holds = self._evaluate(self._compiled.validations[index], validation["expression"])
-            except SelectorError as error:
-                if fails:
-                    yield Denial(str(error), "")
-                continue
-            if holds is not True:
-                message = self._message(validation, self._compiled.messages[index])
-                yield Denial(message, validation.get("reason") or "Invalid")
+        self._budget = Budget(REQUEST_LIMIT, MAX_EVALUATIONS)
+        yield from self._broken_validations()
+        self._budget = Budget(REQUEST_LIMIT, MAX_EVALUATIONS)
         for index, annotation in enumerate(self._spec.get("auditAnnotations") or ()):
             try:
                 self._evaluate(self._compiled.annotations[index], annotation["valueExpression"])
             except SelectorError as error:
-                if fails:
-                    yield Denial(str(error), "", is_of_annotation=True)
+                yield Denial(str(error), is_error=True, is_of_annotation=True)
+
+    def _broken_validations(self) -> Iterator[Denial]:
+        found: list[tuple[int, Denial | None]] = []
+        for index, validation in enumerate(self._spec.get("validations") or ()):
+            try:
+                if self._evaluate(self._compiled.validations[index], validation["expression"]) is not True:
+                    found.append((index, None))
+            except SelectorError as error:
+                found.append((index, Denial(str(error), is_error=True)))
+        for index, denial in found:
+            yield denial or self._deny(index)
+
+    def _deny(self, index: int) -> Denial:
+        validation = self._spec["validations"][index]
+        try:
+            message = self._message(validation, self._compiled.messages[index])
+        except OutOfBudget:
+            return Denial(f"failed messageExpression: {_OUT_OF_BUDGET}", is_error=True)
+        return Denial(message, validation.get("reason") or "Invalid")
 
     def variable(self, name: str) -> Value:
         """Raises SelectorError."""
         expression = self._compiled.variables[name]
         if expression.error:
             raise SelectorError(f"composited variable {quote(name)} fails to compile: {expression.error}")
+        meter = self._budget.start()
         try:
-            return self._run(expression)
+            value = expression.evaluate(self._values, meter)
         except SelectorError as error:
             text = f"composited variable {quote(name)} fails to evaluate: {error}"
             raise SelectorError(text) from None
+        self._of_variables.append(meter)
+        return value
 
     def _evaluate(self, expression: Expression, text: str) -> Value:
-        """Raises SelectorError, with the text of upstream's error."""
+        """Raises SelectorError, with the text of upstream's error, and OutOfBudget."""
         if expression.error:
             raise SelectorError(f"compilation error: {expression.error}")
-        if self._left <= 0:
-            raise SelectorError(_OUT_OF_BUDGET)
+        meter, self._of_variables = self._budget.start(), []
         try:
-            return self._run(expression)
+            return expression.evaluate(self._values, meter)
         except SelectorError as error:
             raise SelectorError(f"expression '{text}' resulted in error: {error}") from None
-
-    def _run(self, expression: Expression) -> Value:
-        self._left -= 1
-        if self._left < 0:
-            raise SelectorError(_OUT_OF_BUDGET)
-        return expression.evaluate(self._values, self._iterations)
+        finally:
+            for each in (*self._of_variables, meter):
+                self._budget.spend(each)
 
     def _message(self, validation: Manifest, expression: Expression | None) -> str:
         """The evaluated messageExpression, if it gives a text of one line; else the message; else the

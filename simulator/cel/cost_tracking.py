@@ -1,0 +1,139 @@
+"""Evaluates a syntax tree and counts the cost (cel-go interpreter/runtimecost.go and planner.go, v0.26).
+
+As there, a name and each selection from it cost 1, a constant and what is made of constants alone nothing,
+and ``&&``, ``||``, ``?:`` and the loop of a macro what is evaluated in them.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from simulator.cel.call_costs import Rule, find_rule
+from simulator.cel.call_estimates import NEW_LIST, NEW_MAP
+from simulator.cel.checker import TYPES, Checked
+from simulator.cel.errors import CostExceeded, SelectorError
+from simulator.cel.lazy import Scope, Step
+from simulator.cel.meter import COPIED, Meter
+from simulator.cel.program import METER, Planner
+from simulator.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Name, Node, Select, Tree, get_name
+from simulator.cel.values import Value
+
+_SELECTIONS: Final = ("_[_]", "_[?_]", "_?._")
+_CHOICE: Final = "_?_:_"
+_CONVERSIONS: Final = ("bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint")
+
+
+def plan_with_cost(tree: Tree, checked: Checked) -> Callable[[Scope, Meter], Value]:
+    """A function that evaluates the tree for the values of its variables. It raises SelectorError, also when
+    the meter is at its limit."""
+    step = _CostPlanner(checked).plan(tree.root)
+    return lambda scope, meter: step({**scope, METER: meter})
+
+
+class _CostPlanner(Planner):
+    def __init__(self, checked: Checked) -> None:
+        super().__init__(checked)
+        self._free: set[int] = set()
+        """The names that cost nothing: cel-go does not evaluate them on their own."""
+
+    def plan(self, node: Node) -> Step:
+        planned = super().plan(node)
+        is_free = not isinstance(node, Name) or node.id in self._free or node.name in TYPES
+        return planned if is_free else _charge(planned, 1)
+
+    def plan_select(self, node: Select) -> Step:
+        planned = super().plan_select(node)
+        if node.only_tests or get_name(node) in TYPES:
+            return planned
+        return _charge(planned, 1 if _is_path(node.operand) else 2)
+
+    def plan_list(self, node: ListLiteral) -> Step:
+        planned = super().plan_list(node)
+        return planned if _is_constant(node) else _charge(planned, NEW_LIST)
+
+    def plan_map(self, node: MapLiteral) -> Step:
+        planned = super().plan_map(node)
+        return planned if _is_constant(node) else _charge(planned, NEW_MAP)
+
+    def plan_call(self, node: Call) -> Step:
+        if node.function in _SELECTIONS or node.function == _CHOICE:
+            self._free.update(_root(each) for each in node.arguments[1:])
+        return super().plan_call(node)
+
+    def plan_function(self, node: Call, name: str, arguments: tuple[Step, ...]) -> Step:
+        planned = super().plan_function(node, name, arguments)
+        if name in _SELECTIONS:
+            return _charge(planned, 1 if _is_path(node.arguments[0]) else 2)
+        function = self.find_function(node, name)
+        if function is None:
+            return _charge(planned, 1) if name == "@not_strictly_false" else planned
+        if _is_constant(node) or (name == "@in" and _is_constant(node.arguments[1])):
+            return planned
+        return _plan_call(
+            function, find_rule(name, is_typed=len(self._checked.signatures[node.id]) == 1), arguments
+        )
+
+
+def _charge(step: Step, cost: int) -> Step:
+    """A step that costs something, also if it fails."""
+
+    def run(scope: Scope) -> Value:
+        try:
+            return step(scope)
+        finally:
+            scope[METER].charge(cost)
+
+    return run
+
+
+def _plan_call(function: Callable[..., Value], rule: Rule | None, arguments: tuple[Step, ...]) -> Step:
+    def run(scope: Scope) -> Value:
+        meter, values, first = scope[METER], [], None
+        for each in arguments:
+            try:
+                values.append(each(scope))
+            except CostExceeded:
+                raise
+            except SelectorError as error:
+                first = first or error
+        try:
+            if first:
+                raise first
+            result = function(*values)
+        except SelectorError:
+            meter.charge(1)
+            raise
+        if type(result) is list:
+            meter.count(len(result) // COPIED)
+        meter.charge(rule(values, result) if rule else 1)
+        return result
+
+    return run
+
+
+def _root(node: Node) -> int:
+    """The node at which a path begins."""
+    while isinstance(node, Select) or (isinstance(node, Call) and node.function in _SELECTIONS):
+        node = node.operand if isinstance(node, Select) else node.arguments[0]
+    return node.id
+
+
+def _is_path(node: Node) -> bool:
+    """Whether a selection from a node is a further step of the same path."""
+    if isinstance(node, Call):
+        return node.function in _SELECTIONS or node.function == _CHOICE
+    return isinstance(node, Name) or (isinstance(node, Select) and not node.only_tests)
+
+
+def _is_constant(node: Node) -> bool:
+    """Whether cel-go evaluates a node when it plans it."""
+    if isinstance(node, ListLiteral):
+        return not node.optional and all(map(_is_constant, node.elements))
+    if isinstance(node, MapLiteral):
+        return all(
+            not each.optional and _is_constant(each.key) and _is_constant(each.value) for each in node.entries
+        )
+    if isinstance(node, Call):
+        return (
+            node.function in _CONVERSIONS and node.target is None and all(map(_is_constant, node.arguments))
+        )
+    return isinstance(node, Constant)

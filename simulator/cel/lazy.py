@@ -1,0 +1,85 @@
+"""The operators that do not evaluate all of their arguments (cel-go interpreter/interpretable.go, v0.26)."""
+
+from collections.abc import Callable
+from typing import Final
+
+from simulator.cel.errors import CostExceeded, SelectorError, no_such_overload
+from simulator.cel.values import Optional, Value
+
+Scope = dict[str, Value]
+Step = Callable[[Scope], Value]
+
+
+def _plan_logic(decisive: bool) -> Callable[[Step, Step], Step]:
+    """``&&`` or ``||``: the decisive value of either side wins over an error of the other one."""
+
+    def plan_pair(left: Step, right: Step) -> Step:
+        def run(scope: Scope) -> Value:
+            first: SelectorError | None = None
+            for step in (left, right):
+                try:
+                    value = step(scope)
+                except CostExceeded:
+                    raise
+                except SelectorError as error:
+                    first = first or error
+                    continue
+                if value is decisive:
+                    return value
+                if type(value) is not bool:
+                    first = first or no_such_overload()
+            if first:
+                raise first
+            return not decisive
+
+        return run
+
+    return plan_pair
+
+
+def _plan_choice(condition: Step, then: Step, otherwise: Step) -> Step:
+    def run(scope: Scope) -> Value:
+        value = condition(scope)
+        if type(value) is not bool:
+            raise no_such_overload()
+        return then(scope) if value else otherwise(scope)
+
+    return run
+
+
+def _plan_tolerance(step: Step) -> Step:
+    def run(scope: Scope) -> Value:
+        try:
+            return step(scope) is not False
+        except CostExceeded:
+            raise
+        except SelectorError:
+            return True
+
+    return run
+
+
+def _plan_or(get: Callable[[Optional], Value], name: str) -> Callable[[Step, Step], Step]:
+    """``or`` and ``orValue``: the second side is evaluated only if it is needed."""
+
+    def plan_pair(left: Step, right: Step) -> Step:
+        def run(scope: Scope) -> Value:
+            value = left(scope)
+            if type(value) is not Optional:
+                raise no_such_overload(name)
+            return get(value) if value.items else right(scope)
+
+        return run
+
+    return plan_pair
+
+
+LAZY: Final[dict[str, Callable[..., Step]]] = {
+    "_&&_": _plan_logic(False),
+    "_||_": _plan_logic(True),
+    "_?_:_": _plan_choice,
+    "@not_strictly_false": _plan_tolerance,
+    "or": _plan_or(lambda value: value, "or"),
+    "orValue": _plan_or(lambda value: value.items[0], "orValue"),
+}
+"""By the names of the functions."""

@@ -1,0 +1,74 @@
+"""What evaluations may still do (apiserver/pkg/apis/cel/config.go, v1.34)."""
+
+from typing import Final
+
+from simulator.cel.errors import cost_exceeded
+
+PER_CALL_LIMIT: Final = 1_000_000
+"""The cost of one evaluation."""
+MAX_ITERATIONS: Final = 350_000
+"""Of all macros of one evaluation: half a second. One costs 3 or more, as a rule, so that the cost ends the
+evaluation before."""
+_ALL_ITERATIONS: Final = 2 * MAX_ITERATIONS
+"""Of all evaluations that share a budget."""
+COPIED: Final = 500
+"""Elements of a list that are copied in the time of an iteration; cel-go does not copy them."""
+REQUEST_LIMIT: Final = 10_000_000
+"""The cost of all rules for one object, or of all validations of a policy (RuntimeCELCostBudget)."""
+
+
+class Meter:
+    """The cost of one evaluation so far, and its limits."""
+
+    __slots__ = ("cost", "iterations", "most_iterations")
+
+    def __init__(self, most_iterations: int = MAX_ITERATIONS) -> None:
+        self.cost = 0
+        self.iterations = 0
+        self.most_iterations = most_iterations
+
+    def charge(self, cost: int) -> None:
+        """Raises SelectorError at the limit."""
+        self.cost += cost
+        if self.cost > PER_CALL_LIMIT:
+            raise cost_exceeded()
+
+    def count(self, iterations: int) -> None:
+        """Raises SelectorError at the limit."""
+        self.iterations += iterations
+        if self.iterations > self.most_iterations:
+            raise cost_exceeded()
+
+
+class OutOfBudget(Exception):
+    """The evaluations together cost too much, or are too many."""
+
+
+class Budget:
+    """What evaluations have left together."""
+
+    def __init__(self, cost: int, evaluations: int) -> None:
+        self._cost = cost
+        self._evaluations = evaluations
+        self._iterations = _ALL_ITERATIONS
+
+    @property
+    def has_ended(self) -> bool:
+        return self._cost < 0
+
+    def end(self) -> None:
+        self._cost = -1
+
+    def start(self) -> Meter:
+        """The meter of one more evaluation. Raises OutOfBudget."""
+        self._evaluations -= 1
+        if self._evaluations < 0:
+            raise OutOfBudget
+        return Meter(min(MAX_ITERATIONS, self._iterations))
+
+    def spend(self, meter: Meter) -> None:
+        """Count what an evaluation did. Raises OutOfBudget."""
+        self._iterations -= meter.iterations
+        if meter.cost > self._cost:
+            raise OutOfBudget
+        self._cost -= meter.cost
