@@ -37,7 +37,7 @@ class Change(msgspec.Struct, frozen=True):
     ``resource`` is kubectl's group-resource form: ``pods``, ``priorityclasses.scheduling.k8s.io``.
     ``key`` is ``namespace/name``, or ``name`` for cluster-scoped kinds.
     ``expected`` is the resourceVersion that the object must have: 0 = must not exist (create),
-    None = must exist, at whatever version.
+    None = must exist, at any version.
     ``object`` is the whole new manifest; None deletes.
     """
 

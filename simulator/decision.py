@@ -257,8 +257,8 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class UnderWay(msgspec.Struct, frozen=True):
-    """A scheduling or binding cycle that stands between two extension points (not a trace event: what happens
-    there is traced by what comes of it)."""
+    """A scheduling or binding cycle that is stopped between two extension points. It is not a trace event:
+    the trace has the events of the points."""
 
     point: str
     """The one that runs next."""

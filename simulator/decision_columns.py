@@ -51,7 +51,7 @@ class _StoredColumn(msgspec.Struct, omit_defaults=True):
 
 
 class IntColumn(Sequence[int]):
-    """Integers, kept as an array until somebody reads them. The array must not be changed afterwards."""
+    """Integers, kept as an array until they are read. The array must not be changed afterwards."""
 
     __slots__ = ("_array", "_list", "_stored")
 

@@ -1,5 +1,5 @@
-"""A sandbox in the memory of one process: an API server, the simulator, and time that moves only when it is
-told to. For lessons that are checked without a server, and for programs (:mod:`schedviz.client`)."""
+"""A sandbox in the memory of one process: an API server, the simulator, and time that moves only by its
+methods. For lessons that are checked without a server, and for programs (:mod:`schedviz.client`)."""
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -58,7 +58,7 @@ def _losing_the_api_server() -> Iterator[None]:
 
 
 class Simulation:
-    """One cluster. All components write to ``api``; they see their own writes, as everybody's, only through
+    """One cluster. All components write to ``api``; they observe all writes, also their own, only through
     :meth:`observe`."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Simulation:
     ) -> None:
         """``plugins`` are those that profiles may enable, by name; None = all that are installed. Extenders
         are called through ``transport``; their answers are inputs, too: the trace is the same only if they
-        are. ``observer`` is told how long the scheduling cycles take.
+        are. ``observer`` gets the durations of the scheduling cycles.
 
         Raises ConfigError for a configuration with which the scheduler would not start."""
         self._world = World(api)
@@ -158,7 +158,8 @@ class Simulation:
     @property
     def nothing_pending(self) -> bool:
         """Whether no pod waits to be scheduled, except those that are gated. Pods that wait for an outside
-        scheduler count only while this one stands down: otherwise nobody may ever schedule them."""
+        scheduler count only while this one stands down: otherwise it is possible that no scheduler schedules
+        them."""
         return (
             not self._world.informer.waiting
             and self._scheduler.lanes.only_gated

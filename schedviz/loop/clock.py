@@ -30,7 +30,7 @@ MAX: Final = "max"
 the scheduler has a pod to schedule, simulated time moves on to the end of each cycle, as fast as the worker
 runs them. A cycle still takes its pace of simulated time, and what is due meanwhile happens in its order.
 Without such a pod time goes at MAX_SPEED: a sandbox in which nothing happens does not run ahead. In a run
-that ends at a time at the latest, time moves on at once to whatever is due next."""
+that ends at a time at the latest, time moves on at once to the next due work."""
 
 MAX_STEPS = 1000
 """Pending steps of a sandbox. So many scheduling cycles take some seconds of work."""

@@ -56,11 +56,11 @@ class Amounts(NamedTuple):
         )
 
     def only(self, names: Collection[str]) -> "Amounts":
-        """Those of these names (Mask)."""
+        """The amounts with these names (Mask)."""
         return Amounts({name: nanos for name, nanos in self.amounts.items() if name in names}, self.formats)
 
     def not_zero(self) -> "Amounts":
-        """Those that are not zero (RemoveZeros)."""
+        """The amounts that are not zero (RemoveZeros)."""
         return Amounts({name: nanos for name, nanos in self.amounts.items() if nanos}, self.formats)
 
     def text(self, name: str) -> str:

@@ -100,7 +100,8 @@ def _runtime_class(manifest: Manifest) -> Iterator[str]:
 
 
 def stateful_set_warnings(manifest: Manifest, *, is_new: bool) -> Iterator[str]:
-    """Those that are not about the template. After an update, upstream writes another path of the claims."""
+    """The warnings that are not about the template. After an update, upstream writes another path of the
+    claims."""
     for index, claim in enumerate(manifest["spec"].get("volumeClaimTemplates") or ()):
         path = f"spec.volumeClaimTemplates[{index}]" + ("" if is_new else ".Spec")
         yield from claim_spec_warnings(claim.get("spec") or {}, path)

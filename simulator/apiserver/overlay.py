@@ -40,7 +40,7 @@ class ObjectList(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(objects: Mapping[str, Manifest], version: int, namespace: str = "") -> "ObjectList":
-        """Those of a resource's objects that are in a namespace; "" = all. objects: key -> manifest."""
+        """The objects of a resource that are in a namespace; "" = all. objects: key -> manifest."""
         return ObjectList([item for key, item in objects.items() if _is_in(key, namespace)], version)
 
     @staticmethod

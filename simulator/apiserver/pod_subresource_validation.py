@@ -97,7 +97,7 @@ def _is_sidecar(container: Manifest) -> bool:
 
 def _is_supported(pod: Manifest) -> bool:
     """Whether the pod's node can resize it: its kubelet reports the resources of a running container. Before
-    one runs, nobody knows (isPodResizeRequestSupported)."""
+    one runs, this is unknown (isPodResizeRequestSupported)."""
     statuses = pod.get("status", {}).get("containerStatuses", ())
     running = next((status for status in statuses if "running" in status.get("state", {})), None)
     return running is None or "resources" in running

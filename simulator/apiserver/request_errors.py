@@ -14,7 +14,7 @@ class NoSuchPath(StatusError):
 
 
 class NoSuchGroup(NoSuchPath):
-    """The request's path is that of an API group that nobody serves. The response is a text, no Status."""
+    """The request's path is that of an API group that is not served. The response is a text, no Status."""
 
     text = "404 page not found\n"
 

@@ -28,7 +28,8 @@ SERVICES: Final = "services"
 _ADDRESSES: Final = ipaddress.IPv4Network("10.96.0.0/12")
 """kubeadm's range of the addresses of Services, from which they are drawn."""
 _KNOWN_RANGES: Final = (_ADDRESSES, ipaddress.IPv4Network("10.0.0.0/24"))
-"""The ranges whose addresses a Service may ask for: also that of a kube-apiserver that was told none."""
+"""The ranges whose addresses a Service may ask for: also the default of a kube-apiserver without a configured
+range."""
 _OF_API_SERVER: Final = "10.96.0.1"
 _PORTS: Final = range(30_000, 32_768)
 _NOT_IN_RANGE: Final = (
@@ -112,7 +113,7 @@ class _Used:
         return address != HEADLESS and address in self._addresses
 
     def allocate_ports(self, spec: Manifest) -> None:
-        """Allocate the node ports of a new Service: one for each port number, of whatever protocol
+        """Allocate the node ports of a new Service: one for each port number, shared by its protocols
         (initNodePorts)."""
         ports, allocated = spec.get("ports", ()), dict[int, int]()
         for index, port in enumerate(ports):

@@ -37,7 +37,7 @@ def set_families(spec: Manifest, before: Manifest | None, *, any_family: bool) -
         return causes
     families = spec.setdefault("ipFamilies", [_CONFIGURED[0]])
     if is_endless:
-        # Somebody else makes its endpoints, of whatever families.
+        # Its endpoints are not made by the cluster, and may have any families.
         if len(families) == 1 and spec["ipFamilyPolicy"] != _SINGLE:
             families += [family for family in _FAMILIES if family not in families]
         return []

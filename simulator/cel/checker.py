@@ -54,7 +54,7 @@ _DEVICES: Final = ObjectTypes(
     }
 )
 _OPAQUE: Final = ("kubernetes.Quantity", "kubernetes.Semver", "kubernetes.URL", "kubernetes.NamedFormat")
-"""Types of objects whose fields nobody knows."""
+"""Types of objects whose fields are unknown."""
 TYPES: Final = {
     **{each: Type(each) for each in (*PRIMITIVES, "net.IP", "net.CIDR", *_OPAQUE)},
     "null_type": Type("null"),

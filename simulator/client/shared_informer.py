@@ -76,7 +76,7 @@ class SharedInformer:
                 parsed = parse(manifest) if parse else None
                 self._unreadable.discard(place)
                 return msgspec.structs.replace(event, object=manifest), parsed
-        except Exception as error:  # whatever is wrong with the object
+        except Exception as error:  # any error in the object
             if place not in self._unreadable:
                 self._world.report_unreadable(*place, event.object, error)
             self._unreadable.add(place)

@@ -99,7 +99,7 @@ class World(Environment):
             for refused in events:
                 self.trace.remove(refused)
             raise
-        except Exception as error:  # whatever it is, it is unknown what was stored
+        except Exception as error:  # after any error it is unknown what was stored
             raise ApiServerLost(error) from error
 
     def record(self, note: Note) -> None:

@@ -15,7 +15,7 @@ that it raises is the answer to a process that waits for the write."""
 
 
 class Patch(NamedTuple):
-    """Change an object at its newest version. If somebody else has changed it in between, the patch is made
+    """Change an object at its newest version. If it was changed in between, the patch is made
     again upon that version, as soon as the informer shows it."""
 
     resource: str

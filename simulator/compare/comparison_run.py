@@ -149,7 +149,7 @@ class _SideRun:
         self.decisions.extend(self._simulation.take_decisions())
 
     def forget_decisions(self) -> None:
-        """Make no more decisions, and remove those that were made."""
+        """Stop making Decisions, and remove the existing ones."""
         self._simulation.make_no_decisions()
         self.decisions.clear()
 

@@ -36,8 +36,8 @@ def scheduler_names(history: RecordedHistory) -> list[str]:
 
 
 def with_profiles(config: Manifest | None, names: Sequence[str]) -> Manifest:
-    """The configuration with a copy of its first profile for each name that none of its profiles has. What
-    does not fit into MAX_PROFILES is left out: nobody schedules these pods."""
+    """The configuration with a copy of its first profile for each name that none of its profiles has. Names
+    beyond MAX_PROFILES are left out: their pods are not scheduled."""
     profiles = (config or {}).get("profiles") or [{}]
     known = {profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME for profile in profiles}
     more = [{**profiles[0], "schedulerName": name} for name in names if name not in known]

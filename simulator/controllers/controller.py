@@ -2,7 +2,7 @@
 
 A controller is informed of each change of the resources that it watches and adds the objects concerned to its
 work queue. :meth:`Controller.sync` then compares one object with what its spec asks for and writes what is
-missing, whatever the change was. What sync reads is never older than what it wrote: its writes are observed
+missing, independent of the change. What sync reads is never older than what it wrote: its writes are observed
 before the next step. So it needs no expectations, which upstream keeps for stale caches
 (pkg/controller/controller_utils.go, v1.34)."""
 

@@ -31,7 +31,7 @@ class NamespaceController(Controller):
                 self.patch(NAMESPACES.id, manifest, finalized_namespace)
                 return
         except ApiError:
-            # Somebody else deletes them too: a page does it at once.
+            # Others may delete them too: a page does it at once.
             left = 0
         # Upstream waits for half of the time that the objects need, and a second.
         self.enqueue(key, self._world.now + left * SECOND // 2 + SECOND)

@@ -22,7 +22,7 @@ TAINT_BY_CONDITION = (
 )
 """A condition, its status, and the taint of a node that has it (nodeConditionToTaintKeyStatusMap)."""
 NO_EXECUTE_TAINTS = ("not-ready", "unreachable")
-"""Those that are added with the effect NoExecute, too."""
+"""The taints that are also added with the effect NoExecute."""
 
 
 class NodeLifecycleController(Controller):
@@ -56,7 +56,7 @@ class NodeLifecycleController(Controller):
         kept = [taint for taint in old if _identity(taint) in wanted or not _is_managed(taint)]
         known = {_identity(taint) for taint in kept}
         added = [{"key": key, "effect": effect} for key, effect in wanted if (key, effect) not in known]
-        # Evictions are timed from timeAdded, also for taints that somebody else added.
+        # Evictions are timed from timeAdded, also for taints of other writers.
         stamp = {"timeAdded": timestamp(self._world.now)}
         return [{**stamp, **t} if t["effect"] == "NoExecute" else t for t in (*kept, *added)]
 

@@ -75,7 +75,7 @@ def pod_from_template(template: Manifest) -> Manifest:
 
 
 def template_hash(template: Manifest, collisions: int = 0) -> str:
-    """The same text for the same template, whatever the order of its fields (ComputeHash)."""
+    """The hash of a template, independent of the order of its fields (ComputeHash)."""
     text = json.dumps([template, collisions], sort_keys=True)
     digest = hashlib.blake2b(text.encode(), digest_size=HASH_LENGTH).digest()
     return "".join(HASH_ALPHABET[byte % len(HASH_ALPHABET)] for byte in digest)

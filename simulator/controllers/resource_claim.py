@@ -1,5 +1,5 @@
 """The resource claim controller: creates claims from the templates that pods name, removes consumers that
-have ended, and deletes or releases claims that nobody needs (pkg/controller/resourceclaim/controller.go,
+have ended, and deletes or releases claims that no pod needs (pkg/controller/resourceclaim/controller.go,
 v1.34)."""
 
 from collections.abc import Iterator

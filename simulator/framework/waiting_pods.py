@@ -31,7 +31,8 @@ class WaitingPod:
         return min(self._pending.items(), key=lambda item: item[1])
 
     def allow(self, plugin: str) -> None:
-        """One plugin allows the pod; it goes on when all have. Nothing happens after the wait has ended."""
+        """A plugin allows the pod. The pod is bound after all plugins have allowed it. Nothing happens after
+        the wait has ended."""
         if self.ended.fired:
             return
         self._pending.pop(plugin, None)
@@ -39,7 +40,7 @@ class WaitingPod:
             self._end(None)
 
     def reject(self, plugin: str, message: str) -> None:
-        """One plugin sends the pod back. Nothing happens after the wait has ended."""
+        """A plugin rejects the pod. Nothing happens after the wait has ended."""
         if not self.ended.fired:
             self._end(unschedulable(message)._replace(plugin=plugin))
 

@@ -2,7 +2,7 @@
 
 **The order.** :meth:`Environment.step` does the first entry of the agenda: by time, then by turn, then by the
 order in which they were planned. Changes from outside (watch events of what users and other programs wrote)
-are taken in between two steps, before whatever is due, and the clock moves on to the time at which they are
+are taken in between two steps, before all due work, and the clock moves on to the time at which they are
 seen. Entries that were due before that time then run late: in the order of their own times, before all that
 is planned from then on. Such an entry sees that it is late, because the clock shows more than the time for
 which it was planned. While a cycle stands at a point, neither changes nor entries come in between."""

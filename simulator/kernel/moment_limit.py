@@ -12,8 +12,8 @@ RUNS_BY_ITSELF: Final = 16
 controller 5 at most, and a ReplicaSet, which creates 500 pods at a time, reaches 8,000. A controller whose
 pods are deleted as soon as they are created makes 8 of each."""
 RUNS_AT_ONE_MOMENT: Final = 10_000
-"""How many runs an actor may have at one moment, whatever their causes: a controller that is called for each
-pod has some thousand when as many pods are created together."""
+"""How many runs an actor may have at one moment, for all causes together: a controller that is called for
+each pod has some thousand when as many pods are created together."""
 FIRST_POSTPONEMENT: Final[Micros] = 5 * SECOND
 LONGEST_POSTPONEMENT: Final[Micros] = 60 * SECOND
 """How long a postponed actor waits. The time doubles with each postponement, up to a minute, so that the

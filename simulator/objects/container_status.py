@@ -34,7 +34,7 @@ class ContainerStateTerminated(Struct, frozen=True, rename="camel"):
 
 
 class ContainerState(Struct, frozen=True, rename="camel"):
-    """One of them is set."""
+    """The state of a container. One of the fields is set."""
 
     running: ContainerStateRunning | UnsetType = UNSET
     waiting: ContainerStateWaiting | UnsetType = UNSET

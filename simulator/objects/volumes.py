@@ -62,7 +62,7 @@ def claim_names(pod: Pod) -> Iterator[str]:
 
 
 def ephemeral_claim_problem(pod: Pod, claim: Manifest) -> str | None:
-    """Why an ephemeral volume's claim cannot be used: somebody else made it. None where it is the pod's."""
+    """Why an ephemeral volume's claim cannot be used: it does not belong to the pod. None if it does."""
     owner = controller_of(claim)
     if owner is not None and owner.get("uid") == pod.uid:
         return None

@@ -15,7 +15,7 @@ from simulator.preemption.eligibility import importance_key, is_preemption_allow
 
 EXPLAINED_AT_MOST = 16
 """Candidates for which the record has the spared pods and the order of the reprieve: the first ones, and the
-selected one. Nobody follows more of them step by step."""
+selected one. More of them are too many to show step by step."""
 
 
 def not_eligible(reason: str) -> Preemption:

@@ -95,7 +95,7 @@ def trace_of(search: Attempt, now: Micros = 0) -> Iterator[Event]:
 
 
 def _reasons(search: Attempt) -> dict[str, int]:
-    """How many nodes each reason turned away, by the reason."""
+    """Reason -> the number of nodes that were rejected for it."""
     codes, statuses = _codes(search)
     if codes.max(initial=0) <= 0:
         return {}
@@ -149,12 +149,12 @@ def _scores(search: Attempt, best: Rows) -> list[PluginScores]:
 
 
 def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExplanation:
-    """Nothing where the plugin raises, which is logged: the rest of the record is of use all the same."""
+    """Nothing if the plugin raises, which is logged: the rest of the record is still useful."""
     try:
         found = plugin.explain(search.state, search.pod, nodes)
         # Read back from JSON, so that what cannot be stored fails here and not when the loop stores it.
         return _explained_decoder.decode(plain_encoder.encode(found)) if any(found) else found
-    except Exception as fault:  # whatever it is: explanations are for display only
+    except Exception as fault:  # any error: explanations are for display only
         log.warning("plugin %s cannot explain its scores of %s", plugin.name, search.pod.key, exc_info=fault)
         return ScoreExplanation()
 

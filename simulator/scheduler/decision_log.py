@@ -1,4 +1,4 @@
-"""The Decisions of the scheduling cycles, until somebody takes them."""
+"""The Decisions of the scheduling cycles, until they are taken."""
 
 import logging
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class DecisionLog:
         self._world = world
         self._decisions: list[Decision] = []
         self.wanted = True
-        """Whether somebody takes the Decisions; without that none is made."""
+        """Whether the Decisions are taken. If not, none is made."""
 
     def search_ended(self, attempt: Attempt, attempts: int) -> None:
         """``attempts``: how often the pod was tried, this time included."""

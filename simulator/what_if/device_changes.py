@@ -48,7 +48,7 @@ class _Holder(NamedTuple):
 
 
 def propose_device_releases(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """Propose to delete a claim that nobody uses, or the only pod that uses a claim, which is then
+    """Propose to delete a claim that no pod uses, or the only pod that uses a claim, which is then
     deallocated."""
     for place, holder in enumerate(sorted(_holders(situation, obstacles), key=lambda each: each[:3])):
         what = listed_devices(holder.devices)

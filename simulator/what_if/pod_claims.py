@@ -91,8 +91,8 @@ def listed_devices(devices: list[DeviceID]) -> str:
 
 
 def claims_without_pod(situation: Situation, pod: Pod) -> Iterator[Edit]:
-    """What becomes of the claims that only this pod uses: those that were created for it are deleted, the
-    others are deallocated (simulator/controllers/resource_claim.py)."""
+    """Yield the edits for claims that only this pod uses: those created for it are deleted, the others are
+    deallocated (simulator/controllers/resource_claim.py)."""
     for key, claim in situation.cluster.objects(RESOURCE_CLAIMS).items():
         owner = controller_of(claim)
         if owner is not None and owner["uid"] == pod.uid != "":

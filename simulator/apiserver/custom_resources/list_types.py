@@ -38,8 +38,8 @@ def _repeated(schema: dict[str, Any], items: list[Any], path: str) -> Iterator[C
     for index, item in enumerate(items):
         if kind == "map" and not isinstance(item, dict):
             continue
-        told_by = keys_of(schema, item) if kind == "map" else item
-        text = json.dumps(told_by, sort_keys=True)
+        identity = keys_of(schema, item) if kind == "map" else item
+        text = json.dumps(identity, sort_keys=True)
         if text in seen:
-            yield duplicate(f"{path}[{index}]", told_by)
+            yield duplicate(f"{path}[{index}]", identity)
         seen.add(text)

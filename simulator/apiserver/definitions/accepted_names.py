@@ -56,7 +56,7 @@ def status_with_names(definition: Manifest, group: Iterable[Manifest], now: str)
 
 
 def _conflicts(wanted: Manifest, accepted: Manifest, group: list[Manifest]) -> Iterator[tuple[str, str]]:
-    """The fields whose names are used in the group, with what is told about them."""
+    """The fields whose names are used in the group, with the messages about them."""
     resources, kinds = _used(group, _RESOURCES), _used(group, _KINDS)
     resources |= {name for each in group for name in _accepted(each).get("shortNames") or ()}
     for field in _RESOURCES:

@@ -32,7 +32,7 @@ class Section:
 
     path: str
     fields: Manifest
-    """Those of SHARED, under the names that a version has for them, and of a version its other fields."""
+    """The fields of SHARED under the names that a version has for them, and the version's other fields."""
     schema_path: str
     has_status: bool
     """Whether the schema is that of objects with the subresource status."""

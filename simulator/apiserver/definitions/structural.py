@@ -39,7 +39,7 @@ _FORBIDDEN_BELOW: Final = {
 }
 """What a schema within allOf, anyOf, oneOf or not must not have."""
 _DEFINED: Final = ("additionalProperties", "default")
-"""Those of them that are there also with an empty value."""
+"""The fields among these that exist also with an empty value."""
 _NAMES: Final = ({"name"}, {"generateName"}, {"name", "generateName"})
 _OF_METADATA: Final = ("type", "default", "properties")
 

@@ -52,7 +52,7 @@ _NEVER_OWNED: Final[FieldSet] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FieldWrite:
-    """Who writes an object, when, and through which subresource."""
+    """The manager of a write, its time, and its subresource."""
 
     manager: str
     time: str

@@ -51,7 +51,7 @@ class OwnedFields:
 
 @dataclass(frozen=True, slots=True)
 class ManagedFields:
-    """Who owns which fields of an object. The order is that of the last changes: of two managers with equal
+    """The owners of an object's fields. The order is that of the last changes: of two managers with equal
     times, the second wrote last."""
 
     owners: Mapping[FieldManager, OwnedFields] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Fields that a path does not change, whatever a request says: nobody comes to own them by it.
+"""Fields that a write through a path does not change: no manager becomes their owner by it.
 
 Upstream: GetResetFields of the strategies in pkg/registry, v1.34.
 """

@@ -9,7 +9,7 @@ from typing import Any
 
 def ordered(merged: list[Any], wanted: list[Any], before: list[Any], key: str) -> list[Any]:
     """Return the merged items: those of ``wanted`` in its order, and between them the others in the order of
-    ``before``. ``key``: the field by which items are told apart; "" = items are scalars."""
+    ``before``. ``key``: the field that identifies an item; "" = items are scalars."""
     wanted_at, before_at = _places(wanted, key), _places(before, key)
     named = [item for item in merged if _identity(item, key) in wanted_at]
     others = [item for item in merged if _identity(item, key) not in wanted_at]

@@ -1,5 +1,5 @@
-"""Strategic merge patch: lists are merged by a key that the API's schemas define, and ``$`` directives say
-what else becomes of a list or an object.
+"""Strategic merge patch: lists are merged by a key that the API's schemas define, and ``$`` directives
+replace, delete or reorder parts of lists and objects.
 
 Upstream: apimachinery/pkg/util/strategicpatch/patch.go and mergepatch/errors.go, v1.34.
 """

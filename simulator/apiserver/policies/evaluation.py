@@ -37,7 +37,7 @@ class Denial(NamedTuple):
     is_error: bool = False
     """Whether an expression could not be evaluated."""
     is_of_annotation: bool = False
-    """Whether it is the error of an audit annotation, which denies whatever the binding says."""
+    """Whether it is the error of an audit annotation, which denies with any binding."""
 
 
 class _Variables(Map):
@@ -174,7 +174,7 @@ class Evaluation:
 
 
 def to_cel(value: Any) -> Value:
-    """A JSON value as expressions see it: texts stay texts, whatever they mean."""
+    """A JSON value as a value of expressions. Texts of any meaning stay texts."""
     match value:
         case dict():
             return Map((name, to_cel(item)) for name, item in value.items())

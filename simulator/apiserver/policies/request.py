@@ -16,7 +16,7 @@ _OPTIONS: Final = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE
 
 
 class User(msgspec.Struct, frozen=True):
-    """Who asks."""
+    """The user of the request."""
 
     name: str
     groups: tuple[str, ...]

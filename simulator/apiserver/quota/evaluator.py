@@ -26,7 +26,7 @@ class Evaluator:
         self._names = (self.count_name, resource) if resource in _LEGACY_NAMES else (self.count_name,)
 
     def matching(self, names: Collection[str]) -> list[str]:
-        """Those of these names, sorted, under which the objects are charged (MatchingResources)."""
+        """The names among these, sorted, under which the objects are counted (MatchingResources)."""
         return sorted(name for name in names if self.charges(name))
 
     def charges(self, name: str) -> bool:

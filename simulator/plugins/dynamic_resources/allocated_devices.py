@@ -61,7 +61,7 @@ class AllocatedDevices:
 
 
 def devices_in_use(allocation: Manifest | None) -> Iterator[DeviceID]:
-    """Yield the devices of an allocation that nobody else may use (foreachAllocatedDevice)."""
+    """Yield the devices of an allocation that no other claim may use (foreachAllocatedDevice)."""
     for result in ((allocation or {}).get("devices") or {}).get("results") or ():
         if not result.get("adminAccess"):
             yield DeviceID(result["driver"], result["pool"], result["device"])
