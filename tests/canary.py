@@ -1,4 +1,4 @@
-"""Whatever is stored, in whatever order, a healthy pod is bound: the property, and its long form.
+"""The property that a healthy pod is bound beside any stored objects, in any order; and its long form.
 
     python -m tests.canary --objects 20000
 
@@ -37,16 +37,16 @@ KINDS: Final = (
     "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "Service", "ReplicationController", "Namespace",
     "PriorityClass", "ResourceClaim", "Timetable", "ControllerRevision", "CustomResourceDefinition", "Event",
 )  # fmt: skip
-"""Kinds that some component looks at."""
+"""Kinds that a component reads."""
 MOST: Final = 12
 """Objects of one cluster."""
 FEW: Final = 5
-"""Pods that a workload may ask for: more of them take longer and show nothing more."""
+"""The maximum of pods of a workload. More pods take longer and test nothing more."""
 COUNTS: Final = ("replicas", "parallelism", "completions")
 WRONG: Final = (None, [], {}, "", "x", -1, 1 << 40, 1.5, True, ["x"], {"x": "y"}, [{}])
 SECONDS: Final = 90
-"""That one cluster may take, on a slow machine; without a bound, a component that never returns would never
-be found."""
+"""Seconds for one cluster on a slow machine. Without this bound a component that never returns would not be
+found."""
 
 
 class Act(NamedTuple):
@@ -100,7 +100,7 @@ class Cluster(Lab):
 
 
 def check(acts: Sequence[Act]) -> None:
-    """Do all of it to a cluster, and see whether the canary is bound and time goes on."""
+    """Apply all acts to a cluster, and check that the canary is bound and time continues."""
     api = Strict()
     api.commit(bootstrap(START))
     lab = Cluster(api=api)
@@ -142,7 +142,7 @@ def _act(draw: st.DrawFn, manifest: Manifest) -> Act:
 
 
 def _tame(value: Any) -> None:
-    """Take away what may rightly keep the canary from its node: pods that tolerate every taint; and make
+    """Remove what may rightly keep the canary from its node: pods that tolerate every taint; and make
     workloads small."""
     if isinstance(value, list):
         for item in value:
@@ -160,7 +160,7 @@ def _tame(value: Any) -> None:
 
 
 def _spoil(draw: st.DrawFn, manifest: Manifest) -> None:
-    """Put a value of another type at some place, below what the store itself needs."""
+    """Put a value of another type at a random place, except where the store itself needs the value."""
     place: Any = manifest
     while True:
         keys = sorted(place) if isinstance(place, dict) else range(len(place))

@@ -46,7 +46,7 @@ FLAGS = [
 
 
 def missing(reason: str = "make test would install one") -> str:
-    """What to say where there is none."""
+    """The message where there is none."""
     return (
         f"The tests of the pages need a Chromium ({', '.join(NAMES)}), and there is none: {reason}. "
         "Install one (Debian: apt-get install chromium), or run the other tests: make test-without-browser"
@@ -59,10 +59,9 @@ def find() -> str | None:
 
 
 def install() -> str:
-    """Install Debian's package; the reason why that is not possible, empty when it is done.
-
-    No fonts are installed with it: a bare Debian has none but those that Chromium depends on, and the pages
-    must do with them."""
+    """Install Debian's package. Returns the reason for which this failed, "" if it succeeded. No fonts are
+    installed with it: a bare Debian has only those that Chromium depends on, and the pages must work with
+    them."""
     apt = shutil.which("apt-get")
     if apt is None:
         return "apt-get, which would install it, is not found"

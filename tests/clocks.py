@@ -10,8 +10,8 @@ from tests.waiting import eventually
 
 
 def at_rest(sandbox: Sandbox) -> None:
-    """Wait until the leader has done all that was asked for on a clock that stands still: from then on the
-    trace grows only when somebody writes."""
+    """Wait until the leader has done all requested work on a clock that stands still. From then on the trace
+    grows only after a write."""
     assert sandbox.clock().paused
     redis = default_store().redis
     eventually(lambda: redis.zscore(due.KEY, sandbox.name) is None, "no slice is due")

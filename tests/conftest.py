@@ -1,6 +1,5 @@
-"""What every test may ask for: the real Redis, server, worker and browser, and a sandbox of its own.
-
-Processes are started once a session and shared; tests keep apart by sandbox names that nobody else has.
+"""The fixtures of all tests: the real Redis, server, worker and browser, and a sandbox for each test.
+Processes are started once a session and shared. Each test has its own names of sandboxes.
 """
 
 import os
@@ -69,7 +68,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Adds the state of the test's processes to the report of a failure: they are gone when it is read."""
+    """Adds the state of the test's processes to the report of a failure, as they have ended when it is
+    read."""
     report = yield
     if report.failed:
         report.sections += [(f"Process {process.command}", process.describe()) for process in RUNNING]
@@ -94,7 +94,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def own_redis(tmp_path: Path, redis_url: str) -> Iterator[EmbeddedRedis]:
-    """A Redis of the test's own, to stop and to fill. It is there beside that of the session."""
+    """A Redis for one test, which it may stop and fill, beside that of the session."""
     with lock(tmp_path) as held:
         server = EmbeddedRedis.start(tmp_path, held)
         yield server

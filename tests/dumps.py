@@ -1,5 +1,5 @@
-"""What kubectl prints of clusters as they are: fields that servers fill in, secrets in all places that people
-put them, kinds that schedviz does not know. The secrets all hold SECRET."""
+"""Output of kubectl for real clusters: fields that servers set, secrets in all usual places, kinds that
+schedviz does not know. All secrets contain SECRET."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def owned(kind: str, name: str, uid: str) -> list[Manifest]:
 
 
 def node(name: str, **labels: str) -> Manifest:
-    """As kubeadm and the clouds leave one behind."""
+    """A node as kubeadm and clouds create it."""
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting"}
     times = {"lastHeartbeatTime": BORN, "lastTransitionTime": BORN}
     return {

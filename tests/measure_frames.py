@@ -1,5 +1,5 @@
-"""The frames of a live page while pods are created and bound one by one: how large they are, and how long
-they take to draw. ``python -m tests.measure_frames``; the numbers are in docs/BENCHMARKS.md.
+"""The frames of a live page while pods are created and bound one by one: their sizes, and the time to render
+them. ``python -m tests.measure_frames``; the numbers are in docs/BENCHMARKS.md.
 
 The simulation runs in memory, and what it puts out goes straight into the picture: neither Redis nor a web
 server is in the numbers. Each moment of simulated time at which something happens is one frame, drawn in one

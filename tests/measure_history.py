@@ -1,4 +1,4 @@
-"""What the past costs: opening a moment of it, its page, a branch of it, and writing it down.
+"""The costs of past moments: opening one, its page, a branch of it, and the archive.
 ``python -m tests.measure_history``.
 
 With ``--large`` of 5,000 nodes and 50,000 pods, else of 100 nodes. The numbers are in docs/BENCHMARKS.md.
@@ -36,7 +36,7 @@ from tests.loop.conftest import node, pod
 
 START: Micros = 1_735_689_600 * SECOND
 STILL = 1e-9
-"""Time moves when it is told to."""
+"""A clock that the program moves."""
 EVENTS = 10_000
 """Of the trace, in the small cluster."""
 LARGE_ROUNDS = 60
@@ -64,7 +64,7 @@ class Measured:
         self.seconds = 0.0
 
     def round(self) -> None:
-        """Pods come, run for two seconds, are done and go."""
+        """Pods are created, run for two seconds, end and are deleted."""
         numbers = range(self.rounds * PODS_A_ROUND, (self.rounds + 1) * PODS_A_ROUND)
         self.rounds += 1
         new = [pod(f"new-{number}") for number in numbers]
@@ -102,7 +102,7 @@ def timed_turns(times: list[float], cpu: list[float]) -> Iterator[None]:
 
 
 def timed(work: Callable[[Sandbox, int], object], sandbox: Sandbox, count: int) -> str:
-    """Of some random moments, what each took."""
+    """The times for some random moments."""
     chance = random.Random(1)
     reach = sandbox.history().reach()
     assert reach

@@ -1,4 +1,4 @@
-"""Compare the speed of two versions of the simulator in one sitting.
+"""Compare the speed of two versions of the simulator in one run.
 
     git worktree add ../before COMMIT
     python -m tests.measure_versions ../before        # against the version here

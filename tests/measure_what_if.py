@@ -1,4 +1,4 @@
-"""What if, on the real stack: from the click to the whole answer, and what the loop notices of it.
+"""What if, on the real stack: the time from the click to the whole answer, and its effect on the loop.
 ``python -m tests.measure_what_if``; the numbers are in docs/BENCHMARKS.md."""
 
 import argparse

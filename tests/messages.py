@@ -1,7 +1,7 @@
 """The catalogue of translations: ``make messages`` gathers every string, keeps what is translated, and
 compiles.
 
-Babel does what GNU gettext's programs would, so that nobody needs those. tests/test_messages.py fails when
+Babel does the work of GNU gettext's programs, which are not needed. tests/test_messages.py fails when
 the catalogue is behind the code.
 """
 

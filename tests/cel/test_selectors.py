@@ -172,7 +172,7 @@ def one_int() -> dict[str, dict[str, int]]:
     return {"n": {"int": 1}}
 
 
-def test_a_version_that_is_none_fails_each_selector() -> None:
+def test_an_invalid_version_is_an_error_of_each_selector() -> None:
     device = DeviceValue.of("a", {"attributes": {"v": {"version": "1"}}})
     text = "attribute v: parse semantic version: No Major.Minor.Patch elements found"
     assert evaluate("true", device) == text

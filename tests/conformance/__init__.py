@@ -1,1 +1,1 @@
-"""Recorded answers of the real scheduler, and whether ours are the same."""
+"""Comparison with recorded answers of the real scheduler."""

@@ -54,7 +54,7 @@ def names_of_differing(category: str) -> set[str]:
     return set(file.read_text().split()) if file.exists() else set()
 
 
-def test_no_category_is_missing() -> None:
+def test_all_categories_of_recorded_answers_exist() -> None:
     assert len(CATEGORIES) == 14
 
 

@@ -28,8 +28,8 @@ class Vector(DecideInput, kw_only=True):
 
 
 def differences(want: Any, got: Any, path: str = "") -> Iterator[str]:
-    """Where an answer is not the recorded one. Lists of alternatives are sets; of the possible texts of an
-    error, which one comes up is chance, so some of them will do."""
+    """The differences of an answer from the recorded one. Lists of alternatives are sets. Of the possible
+    texts of an error upstream chooses one at random, so any of them counts as equal."""
     if isinstance(want, dict) and isinstance(got, dict):
         for key in sorted(want.keys() | got.keys()):
             if key in want and key in got:
@@ -53,7 +53,7 @@ def differences(want: Any, got: Any, path: str = "") -> Iterator[str]:
         yield f"{path}: want {want!r}, got {got!r}"
 
 
-def test_no_category_is_missing() -> None:
+def test_all_categories_of_recorded_answers_exist() -> None:
     assert Counter(file.partition("/")[0] for file in FILES) == {
         "cycle": 34,
         "profiles": 4,

@@ -1,5 +1,5 @@
-"""Every recorded run of kube-scheduler v1.34.1's queue under queue/ goes the same, operation by operation, in
-every field."""
+"""Every recorded run of kube-scheduler v1.34.1's queue under queue/ has the same result, operation by
+operation, in every field."""
 
 import gzip
 import json

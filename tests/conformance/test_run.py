@@ -1,5 +1,6 @@
-"""Every recorded history of a cluster under kube-scheduler v1.34.1 in run/ settles to the same, step by step:
-who is bound where and in which order, who was evicted for whom, and what is said to those that wait."""
+"""Every recorded history of a cluster under kube-scheduler v1.34.1 in run/ settles to the same state, step by
+step: the bound pods and their nodes in order, the victims and their preemptors, and the messages of pending
+pods."""
 
 import gzip
 import json

@@ -35,7 +35,7 @@ def seconds_left(store: Store, prefix: str, key: str) -> int:
     return store.redis.ttl(f"{prefix}:jobs:question:job:{key}")
 
 
-def test_of_many_who_submit_the_last_comparison_one_does(store: Store) -> None:
+def test_one_of_many_concurrent_submissions_of_the_last_comparison_succeeds(store: Store) -> None:
     jobs = JobStore(store, COMPARISONS)
     for _ in range(5):
         submitted = [jobs.submit(ComparisonJob(request=REQUEST)) for _ in range(COMPARISONS.jobs_at_most - 1)]
@@ -93,7 +93,9 @@ def test_a_stop_is_requested_of_one_job_only(store: Store) -> None:
         ("failed", QUESTIONS.kept_seconds),
     ],
 )
-def test_a_job_expires_later_the_further_it_is(store: Store, prefix: str, state: State, seconds: int) -> None:
+def test_the_expiry_of_a_job_depends_on_its_state(
+    store: Store, prefix: str, state: State, seconds: int
+) -> None:
     job = question("default/a", state)
     JobStore(store, QUESTIONS).save(job)
     assert 0 < seconds_left(store, prefix, job.key) <= seconds

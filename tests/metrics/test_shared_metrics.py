@@ -56,7 +56,7 @@ def test_counters_and_gauges_are_sums(two: tuple[Process, Process]) -> None:
     assert commits(two[0]) == 6.0
 
 
-def test_a_process_that_ended_leaves_its_counts_and_no_gauges(
+def test_the_counts_of_an_ended_process_are_kept_and_its_gauges_removed(
     two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = two
@@ -74,7 +74,7 @@ def test_a_process_that_ended_leaves_its_counts_and_no_gauges(
     assert commits(other) == 5.0
 
 
-def test_processes_that_ended_take_no_places(
+def test_ended_processes_do_not_count_for_the_bound(
     two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_metrics, "PROCESSES_AT_MOST", 1)
@@ -86,7 +86,7 @@ def test_processes_that_ended_take_no_places(
     assert commits(other) == 1.0
 
 
-def test_what_redis_did_not_take_is_added_later(two: tuple[Process, Process]) -> None:
+def test_counts_that_redis_did_not_store_are_added_later(two: tuple[Process, Process]) -> None:
     process = two[0]
     process.commits.labels("pods").inc()
     with patch.object(process.shared, "_script", side_effect=RedisConnectionError):

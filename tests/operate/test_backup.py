@@ -1,4 +1,4 @@
-"""A backup, and what a restore makes of it."""
+"""A backup, and its restore."""
 
 import gzip
 import itertools
@@ -66,7 +66,7 @@ def sandbox_of(store: Store, name: str, pods: int = 4) -> Led:
 
 
 def stored(store: Store, name: str) -> dict[str, object]:
-    """All that a sandbox has, but for its clock, which a restore moves."""
+    """All data of a sandbox except its clock, which a restore moves."""
     sandbox = store.sandbox(name)
     state = store.redis.hgetall(Keys.of(name).state)
     return {
@@ -79,7 +79,7 @@ def stored(store: Store, name: str) -> dict[str, object]:
     }
 
 
-def test_a_sandbox_goes_on_after_a_restore(own_store: Store, tmp_path: Path) -> None:
+def test_a_sandbox_continues_after_a_restore(own_store: Store, tmp_path: Path) -> None:
     led = sandbox_of(own_store, "demo")
     own_store.redis.delete(DUE)
     before, clock, wall = stored(own_store, "demo"), *led.sandbox.read_clock()
@@ -106,7 +106,7 @@ def test_a_sandbox_goes_on_after_a_restore(own_store: Store, tmp_path: Path) -> 
     assert epochs == [1, 2]
 
 
-def test_rooms_and_learners_are_in_it_and_messages_are_not(own_store: Store, tmp_path: Path) -> None:
+def test_a_backup_has_rooms_and_learners_and_no_messages(own_store: Store, tmp_path: Path) -> None:
     room, token = Rooms(own_store).create("Class", What("course"), "own", 3600)
     Rooms(own_store).join(room, "Ada")
     own_store.redis.hset("schedviz:learner:ada", "lesson", b"done")
@@ -131,7 +131,7 @@ def test_rooms_and_learners_are_in_it_and_messages_are_not(own_store: Store, tmp
     assert SWEEP_LOCK not in keys
 
 
-def test_a_restore_overwrites_only_when_told(own_store: Store, tmp_path: Path) -> None:
+def test_a_restore_overwrites_only_with_the_option(own_store: Store, tmp_path: Path) -> None:
     led = sandbox_of(own_store, "demo")
     before = stored(own_store, "demo")
     write_records(tmp_path / "backup", backup_records(own_store))

@@ -1,4 +1,4 @@
-"""The dashboard for Grafana shows metrics that there are, and all of them."""
+"""The dashboard for Grafana shows all existing metrics and no others."""
 
 import json
 import re

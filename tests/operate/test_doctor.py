@@ -1,4 +1,4 @@
-"""The doctor finds each fault, and nothing where there is none."""
+"""The doctor finds each fault, and reports none where there is none."""
 
 import os
 import subprocess
@@ -54,7 +54,7 @@ def one(findings: list[Any]) -> str:
 
 @contextmanager
 def info(store: Store, **values: object) -> Iterator[None]:
-    """Redis says these of itself."""
+    """The notes that Redis's own state causes."""
     real = store.redis.info()
     with patch.object(store.redis, "info", lambda: {**real, **values}):
         yield
@@ -87,7 +87,9 @@ def test_nothing_is_wrong_with_a_new_server(own_store: Store) -> None:
         ({"loading": 1}, "Redis still reads its file"),
     ],
 )
-def test_what_redis_says_of_itself(own_store: Store, values: dict[str, object], problem: str) -> None:
+def test_the_doctor_reports_the_version_and_memory_of_redis(
+    own_store: Store, values: dict[str, object], problem: str
+) -> None:
     with info(own_store, **values):
         assert one(check_redis(own_store)) == problem
 
@@ -183,7 +185,7 @@ def test_no_process_of_a_role(own_store: Store, role: Any) -> None:
     assert one(check_processes(own_store)).startswith(f"no {role.replace('-', ' ')} is alive")
 
 
-def test_messages_that_nobody_takes(own_store: Store) -> None:
+def test_messages_that_no_process_receives(own_store: Store) -> None:
     own_store.redis.rpush(f"{KEY_PREFIX}slices", *([b"x"] * (BACKLOG + 1)))
     assert one(check_processes(own_store)) == f"{BACKLOG + 1} messages wait in the queue slices"
 
@@ -322,7 +324,7 @@ def doctor(url: str) -> tuple[int, list[str]]:
     return ended.returncode, ended.stdout.splitlines()
 
 
-def test_the_command_looks_at_real_processes(own_store: Store, tmp_path: Path) -> None:
+def test_the_command_checks_real_processes(own_store: Store, tmp_path: Path) -> None:
     for role in ("worker", "job-runner"):
         Heartbeats(own_store.redis, role).stop(f"a-{role}")
     status, lines = doctor(own_store.redis_url)

@@ -63,7 +63,7 @@ def test_the_buckets_of_a_histogram_are_in_order(client: Client) -> None:
     assert len(bounds) == 13
 
 
-def test_paths_are_no_labels(client: Client) -> None:
+def test_paths_are_not_used_as_labels(client: Client) -> None:
     client.get("/s/whatever-name-there-is/")
     client.get("/s/whatever-name-there-is/api/v1/pods")
     assert "whatever" not in client.get("/metrics").content.decode()
@@ -85,7 +85,7 @@ def test_without_a_token_a_proxy_may_not_read(client: Client) -> None:
 def test_without_a_token_only_a_local_name_may_be_asked_for(
     client: Client, settings: pytest.FixtureRequest
 ) -> None:
-    """A proxy on the same machine may add no header, and ask for the name that its client asked for."""
+    """A proxy on the same machine may add no header, and keep the Host header of its client."""
     settings.ALLOWED_HOSTS = ["schedviz.example.com", "localhost", "[::1]"]
     assert client.get("/metrics", headers={"Host": "schedviz.example.com"}).status_code == 401
     for name in ("localhost", "localhost:8000", "[::1]:8000"):

@@ -66,14 +66,14 @@ def test_the_fields_end_with_their_context() -> None:
     assert known() == {}
 
 
-def test_a_line_for_people() -> None:
+def test_a_log_line_as_text() -> None:
     with log_context(sandbox="demo", cycle="12"):
         line = formatted(TextFormatter())
     assert re.fullmatch(TIME + r" ERROR app\.part: it failed \[sandbox=demo cycle=12\]", line)
     assert re.fullmatch(TIME + r" ERROR app\.part: it failed", formatted(TextFormatter()))
 
 
-def test_a_line_for_programs() -> None:
+def test_a_log_line_as_json() -> None:
     try:
         raise ValueError("wrong\nvalue")
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A trace leads from a request to the frame that shows what came of it, through real processes."""
+"""A trace of spans goes from a request to the frame that shows its effect, through real processes."""
 
 import http.server
 import json
@@ -41,7 +41,7 @@ class Collector(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def is_whole(self) -> bool:
-        """Whether the slice and all parents have come."""
+        """Whether the slice's span and all its parents have arrived."""
         there = {span.span_id for _, span in self.spans}
         own = [span for _, span in self.spans if span.trace_id.hex() == TRACE and span.name != "POST request"]
         return bool(self.named("slice")) and all(span.parent_span_id in there for span in own)

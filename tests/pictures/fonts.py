@@ -19,7 +19,7 @@ def is_there() -> bool:
 
 
 def install() -> str:
-    """Install Debian's package; the reason why that is not possible, "" when it is done."""
+    """Install Debian's package. Returns the reason for which this failed, "" if it succeeded."""
     apt = shutil.which("apt-get")
     if apt is None or os.geteuid() != 0:
         return f"the Chinese pictures need a font: install {PACKAGE}, or another one for Chinese"

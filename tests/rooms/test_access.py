@@ -1,4 +1,5 @@
-"""Every path of a room's sandbox, asked for as the teacher, its learner, another learner, and a stranger."""
+"""Every path of a room's sandbox, requested by the teacher, its learner, another learner, and another
+visitor."""
 
 import itertools
 import json
@@ -62,12 +63,12 @@ def paths(name: str) -> list[str]:
     return found + [f"/s/{name}/{each}" for each in api]
 
 
-def test_all_paths_are_walked(scene: Scene) -> None:
+def test_all_paths_of_a_sandbox_are_requested(scene: Scene) -> None:
     assert len(paths(scene.own)) > 50
 
 
 @pytest.mark.parametrize("who", ["other", "stranger"])
-def test_nobody_else_reads_or_changes_a_sandbox(scene: Scene, who: str) -> None:
+def test_other_visitors_cannot_read_or_change_a_sandbox_of_the_room(scene: Scene, who: str) -> None:
     client = scene.clients[who]
     for path, method in itertools.product(paths(scene.own), ("get", "post", "put", "patch", "delete")):
         answer = getattr(client, method)(path)
@@ -98,7 +99,7 @@ def test_encoded_paths_are_refused_too(scene: Scene) -> None:
     assert scene.clients["stranger"].get(f"/s/{encoded}/api/v1/pods").status_code == 401
 
 
-def test_nobody_else_creates_or_copies_a_sandbox_of_the_room(scene: Scene) -> None:
+def test_other_visitors_cannot_create_or_copy_a_sandbox_of_the_room(scene: Scene) -> None:
     stranger = scene.clients["stranger"]
     later = sandbox_name(scene.code, 3)
     assert stranger.post("/sandboxes/", {"name": later}).status_code == 403
@@ -114,7 +115,7 @@ def test_the_home_page_and_the_comparison_do_not_list_it(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("who", ["learner", "stranger"])
-def test_the_teachers_pages_are_the_teachers(scene: Scene, who: str) -> None:
+def test_only_the_teacher_opens_the_teachers_pages(scene: Scene, who: str) -> None:
     client = scene.clients[who]
     for path in ("teach/", "projector/", "teach/results.csv", "teach/wrong-token/"):
         assert client.get(f"/rooms/{scene.code}/{path}").status_code == 403

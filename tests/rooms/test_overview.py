@@ -102,7 +102,7 @@ def test_the_histogram_counts_the_first_guesses(lesson: Lesson) -> None:
     assert found.names == ["Ada", "Bo", "Cy"]
 
 
-def test_there_is_a_question_before_anybody_has_reached_it(lesson: Lesson) -> None:
+def test_a_question_is_listed_before_a_learner_has_reached_it(lesson: Lesson) -> None:
     for seen in (room_of(), room_of("Ada")):
         found = overview(seen, {}, {"pending": lesson}).histogram
         assert found
@@ -117,7 +117,7 @@ def test_what_the_teacher_chose_is_checked(lesson: Lesson) -> None:
         assert found.key == "pending/predict"
 
 
-def test_a_lesson_that_is_gone_leaves_the_row_empty(lesson: Lesson) -> None:
+def test_the_row_of_a_deleted_lesson_is_empty(lesson: Lesson) -> None:
     found = overview(room_of("Ada"), by_learner(at(lesson, 1, 2)), {})
     assert found.rows[0].lesson == ""
     assert found.histogram is None
@@ -143,6 +143,6 @@ def test_the_results_have_a_line_for_each_learner_and_lesson(lesson: Lesson) -> 
 
 
 @pytest.mark.parametrize("begin", [*"=+-@\t\r\n"])
-def test_no_name_is_a_formula_in_a_spreadsheet(begin: str) -> None:
+def test_names_in_the_csv_are_not_formulas(begin: str) -> None:
     assert safe_cell(f"{begin}SUM(A1)") == f"'{begin}SUM(A1)"
     assert safe_cell("Ada=1") == "Ada=1"

@@ -90,12 +90,12 @@ def test_a_name_is_needed(code: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "me/", "teach/", "projector/", "qr.svg", "me/1-abcdefghijklmn/"])
-def test_a_room_that_is_not_there_is_missing(path: str) -> None:
+def test_an_unknown_room_is_not_found(path: str) -> None:
     for code in ("CCCCCC", "nonsense", "new-x"):
         assert browser().get(f"/rooms/{code}/{path}").status_code == 404
 
 
-def test_the_personal_link_takes_a_learner_to_another_device(code: str) -> None:
+def test_the_personal_link_opens_the_room_on_another_device(code: str) -> None:
     first = join(code, "Ada")
     page = text(first.get(f"/rooms/{code}/me/"))
     link = re.search(rf"http://localhost(/rooms/{code}/me/1-[-\w]+/)", page)
@@ -107,7 +107,7 @@ def test_the_personal_link_takes_a_learner_to_another_device(code: str) -> None:
     assert browser().get(f"/rooms/{code}/me/1-wrongwrongwrong/").status_code == 403
 
 
-def test_the_teachers_link_takes_the_teacher_to_another_device(code: str, teacher: Client) -> None:
+def test_the_teachers_link_opens_the_room_on_another_device(code: str, teacher: Client) -> None:
     link = re.search(
         rf"http://localhost(/rooms/{code}/teach/[-\w]+/)", text(teacher.get(f"/rooms/{code}/teach/"))
     )

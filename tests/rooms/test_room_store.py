@@ -34,7 +34,7 @@ def test_a_code_has_no_look_alikes_and_is_read_in_any_spelling() -> None:
     assert read_code(code + "C") == ""
 
 
-def test_the_names_of_sandboxes_say_whose_they_are() -> None:
+def test_the_name_of_a_sandbox_has_its_room_and_member() -> None:
     assert room_of(sandbox_name("CDFGHJ", 12)) == ("CDFGHJ", 12)
     assert room_of("room-cdfghj-12-at-500") == ("CDFGHJ", 12)
     assert room_of("room-cdfghj") is None
@@ -51,7 +51,7 @@ def test_a_name_is_one_line_of_what_is_shown() -> None:
     assert clean_name("\u200b\n") == ""
 
 
-def test_a_room_is_read_as_it_was_made(rooms: Rooms) -> None:
+def test_a_room_is_read_as_it_was_written(rooms: Rooms) -> None:
     room, token = rooms.create("Monday", What("scenario", "online-vs-offline"), "own", 3600)
     found = rooms.find(room.code)
     assert found == room

@@ -1,4 +1,4 @@
-"""The pages of a room share reads of it, and none gets what was read before it asked."""
+"""The pages of a room share reads of it. No page gets a read that began before its request."""
 
 import time
 
@@ -23,9 +23,7 @@ def code(rooms: Rooms) -> str:
     return rooms.create("Monday", What("course"), "own", 3600)[0].settings.code
 
 
-def test_one_read_answers_all_who_asked_before_it_began(
-    rooms: Rooms, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_before_a_read_share_it(rooms: Rooms, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     began: list[str] = []
     read = Rooms.read
 
@@ -40,7 +38,7 @@ def test_one_read_answers_all_who_asked_before_it_began(
     assert began == [code]
 
 
-def test_who_asks_after_a_change_gets_it(rooms: Rooms, code: str) -> None:
+def test_a_request_after_a_change_gets_the_change(rooms: Rooms, code: str) -> None:
     reads, asked = SharedReads(), time.monotonic()
     assert not reads.read(rooms, code, asked).room.paused
     rooms.change(code, paused=True)
@@ -49,7 +47,7 @@ def test_who_asks_after_a_change_gets_it(rooms: Rooms, code: str) -> None:
     assert reads.read(rooms, code, asked).room.paused
 
 
-def test_few_rooms_are_kept(rooms: Rooms) -> None:
+def test_the_number_of_cached_rooms_is_bounded(rooms: Rooms) -> None:
     reads = SharedReads()
     for number in range(2 * KEPT_AT_MOST):
         with pytest.raises(NoRoom):

@@ -50,7 +50,7 @@ def code(request: pytest.FixtureRequest, teacher: Client, store: Store) -> Itera
 
 
 def put(teacher: Client, store: Store, code: str, act: str, **fields: str) -> str:
-    """What the page says; the work is finished."""
+    """Return the message of the page, after the work is finished."""
     said = do(teacher, code, act, **fields)
     eventually(lambda: find_work(store, code) is None)
     return said
@@ -97,7 +97,7 @@ def test_the_prepared_state_of_a_step_is_that_after_the_solutions_before_it(
         play_actions(store.sandbox(sandbox_name(code, 2)), each.solution)
 
 
-def test_a_step_alone_leaves_the_sandboxes(code: str, teacher: Client, store: Store) -> None:
+def test_setting_only_a_step_keeps_the_sandboxes(code: str, teacher: Client, store: Store) -> None:
     join(code, "Ada")
     before = store.sandbox(sandbox_name(code, 1)).meta()
     put(teacher, store, code, "step", place=f"preemption/{STEP}", sandboxes="")
@@ -106,7 +106,7 @@ def test_a_step_alone_leaves_the_sandboxes(code: str, teacher: Client, store: St
 
 
 @pytest.mark.parametrize("act", ["step", "state", "stay"])
-def test_what_was_passed_and_guessed_stays_only_with_the_sandbox_or_of_the_steps_before(
+def test_progress_is_kept_only_with_the_sandbox_or_of_earlier_steps(
     code: str, teacher: Client, store: Store, lesson: Lesson, act: str
 ) -> None:
     join(code, "Ada")
@@ -236,7 +236,7 @@ def test_a_course_without_a_lesson_has_no_sandbox_of_the_teacher(teacher: Client
     assert "Choose a lesson." in text(answer)
 
 
-def test_who_begins_at_a_step_gets_its_state(store: Store, lesson: Lesson) -> None:
+def test_a_learner_who_begins_at_a_step_gets_its_state(store: Store, lesson: Lesson) -> None:
     rooms = Rooms(store)
     room, _ = rooms.create("Monday", What("lesson", lesson.name), "own", 3600)
     rooms.change(room.code, step=STEP)

@@ -1,4 +1,4 @@
-"""Random bodies and paths: each is answered as the document says, and none by 500."""
+"""Random bodies and paths: each response is as the document says, and none is a 500."""
 
 from random import Random
 from typing import Any, Final

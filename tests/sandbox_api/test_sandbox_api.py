@@ -75,7 +75,9 @@ def test_the_document_has_each_url_and_each_operation() -> None:
         assert name in document["components"]["schemas"]
 
 
-def test_a_sandbox_lives(api: DocumentedClient, sandbox_name: str, world: World) -> None:
+def test_a_sandbox_is_created_run_read_and_deleted(
+    api: DocumentedClient, sandbox_name: str, world: World
+) -> None:
     """Each operation once, with its answer."""
     status, made = api.send(
         "POST", "/api/sandboxes", {"name": sandbox_name, "scenario": "gang", "paused": True}
@@ -179,7 +181,7 @@ def test_a_branch_begins_at_a_past_moment(api: DocumentedClient, world: World, n
         ([], 400, "Expected `object`, got `array`"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_refused_and_stores_nothing(
+def test_wrong_requests_are_refused_and_store_nothing(
     api: DocumentedClient, store: Store, body: Any, code: int, message: str
 ) -> None:
     before = store.names()

@@ -50,7 +50,7 @@ class Panel:
         self._frame_waits = False
 
     def note_frame(self, now: float) -> None:
-        """A frame has come: at once after the first of several, and again after the last."""
+        """Load the panel after a frame: at once after the first of several, and again after the last."""
         if self._since <= self._looked:
             self._since = now
         if self._pause is None:
@@ -66,7 +66,7 @@ class Panel:
         self._ask.set()
 
     async def post(self, fields: Fields) -> None:
-        """Send one of the panel's own forms; a look that is under way is given up."""
+        """Send one of the panel's own forms. A running request for the panel is cancelled."""
         if self._looking:
             self._looking.cancel()
         async with self._turn:
@@ -74,7 +74,7 @@ class Panel:
             self._take(html, self._since)
 
     async def shows(self, wanted: str, seconds: float) -> bool:
-        """Wait until an attribute of ``now`` is true; whether it is."""
+        """Wait until an attribute of ``now`` is true. Returns whether it is."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not getattr(self.now, wanted):

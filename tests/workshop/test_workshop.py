@@ -1,4 +1,4 @@
-"""The short form of the workshop, on the real server and worker: nothing is lost, and nothing goes wrong."""
+"""The short form of the workshop, on the real server and worker: nothing is lost, and there are no faults."""
 
 import pytest
 from msgspec import structs

@@ -29,7 +29,7 @@ ACTS: Final = (
     "run to frame",
     "pause to frame",
 )
-"""What the aim is for: the page shows the effect without simulated time between."""
+"""The acts of the aim: the page shows their effect without simulated time in between."""
 
 
 class Workshop:
@@ -89,7 +89,7 @@ class Workshop:
         return {line["name"]: line for line in csv.DictReader(io.StringIO(text))}
 
     def lost(self, code: str, results: dict[str, dict[str, str]]) -> list[str]:
-        """What learners did, and is not stored, not shown, or not in the results."""
+        """Acts of learners that are not stored, not shown, or not in the results."""
         found = []
         lesson = self.lesson
         checks = sum(len(step.checks) for step in lesson.steps)
