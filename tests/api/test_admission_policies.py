@@ -6,10 +6,11 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from tests.api.test_http import PATIENCE, PODS
+from tests.api.asking import PODS
 from tests.apiserver.cluster import pod
 from tests.apiserver.test_admission_policies import binding, policy
 from tests.apiserver.test_refusals import read
+from tests.waiting import PATIENCE
 
 OBJECTS = read("control_plane")["objects"]
 GROUP = "/apis/admissionregistration.k8s.io/v1"

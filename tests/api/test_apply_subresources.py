@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from .test_http import request
+from .asking import request
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 APPLY = {"Content-Type": "application/apply-patch+yaml"}

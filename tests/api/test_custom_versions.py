@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from .test_http import request
+from .asking import request
 from .widget_definition import DEFINITIONS, definition, version
 
 WIDGETS = "/apis/example.com/{}/namespaces/default/widgets"

@@ -8,7 +8,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from schedviz.api.accept import JSON, NOT_ACCEPTED
-from tests.api.test_http import request
+from tests.api.asking import request
 from tests.api.widget_definition import DEFINITIONS, definition, version
 from tests.waiting import PATIENCE
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from .test_http import request
+from .asking import request
 
 CORE = "/api/v1/namespaces/default/events"
 NEW = "/apis/events.k8s.io/v1/namespaces/default/events"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.apiserver.protobuf import decode_protobuf
-from tests.api.test_http import PODS, pod_json
+from tests.api.asking import PODS, pod_json
 from tests.apiserver.test_protobuf import encoded, field
 from tests.waiting import PATIENCE
 

@@ -13,7 +13,7 @@ from schedviz.store import Commit, Store
 from schedviz.store.bounds import LOG_LENGTH
 from simulator.api import Change
 from simulator.apiserver.resources import BUILT_IN
-from tests.api.test_http import PODS, pod_json, request
+from tests.api.asking import PODS, pod_json, request
 from tests.waiting import PATIENCE
 
 OF_VERSION_0 = "eyJ2IjogIm1ldGEuazhzLmlvL3YxIiwgInJ2IjogMCwgInN0YXJ0IjogImEifQ"

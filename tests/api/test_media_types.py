@@ -12,7 +12,7 @@ import yaml
 from schedviz.api.accept import JSON, NOT_ACCEPTED, PROTOBUF, YAML
 from simulator.apiserver.protobuf import decode_protobuf
 from simulator.apiserver.protobuf_encoding import encode_protobuf
-from tests.api.test_http import PODS, pod_json, request
+from tests.api.asking import PODS, pod_json, request
 from tests.api.widget_definition import DEFINITIONS, definition, version
 from tests.apiserver.test_protobuf import MAGIC
 from tests.waiting import PATIENCE

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
-from tests.api.test_http import request
+from tests.api.asking import request
 from tests.api.widget_definition import DEFINITIONS, definition, version
 from tests.waiting import PATIENCE
 

@@ -1,7 +1,7 @@
 """Requests in Protocol Buffers over HTTP."""
 
 from schedviz.api.body import PROTOBUF
-from tests.api.test_http import PODS, pod_json, request
+from tests.api.asking import PODS, pod_json, request
 from tests.apiserver.test_protobuf import encoded, field
 
 HEADERS = {"Content-Type": PROTOBUF}

@@ -10,10 +10,14 @@ from msgspec.structs import replace
 
 from schedviz.api.write import create_sandbox
 from schedviz.celery import WORKER_ARGUMENTS
+from schedviz.loop.driver import Driver
 from schedviz.loop.due import Due
 from schedviz.loop.leadership import living_workers
+from schedviz.loop.presence import Presence
+from schedviz.loop.wakes import Wakes
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from tests.loop.stand_in import StandIn, made
 from tests.processes import Process
 from tests.waiting import eventually
 
@@ -140,3 +144,17 @@ def until_bound(sandbox: Sandbox, count: int) -> Callable[[], bool]:
         return sum(map(bool, nodes.values())) >= count
 
     return look
+
+
+@pytest.fixture
+def stand_in() -> type[StandIn]:
+    """A subclass for one test, whose work the test sets."""
+    made.clear()
+    return type("StandIn", (StandIn,), {})
+
+
+@pytest.fixture
+def driver(store: Store, stand_in: type[StandIn], sandbox_name: str) -> Driver:
+    presence = Presence(store, sandbox_name)
+    presence.beat()
+    return Driver(store, Wakes(store), presence, stand_in)

@@ -16,7 +16,7 @@ from schedviz.loop.wakes import Wakes
 from schedviz.processes import heartbeats
 from schedviz.store import Meta, Sandbox, Store
 from simulator.trace import LeaderElected
-from tests.loop.test_driver import StandIn, made, run, traced
+from tests.loop.stand_in import StandIn, made, run, traced
 
 BEGINNING = 1000.0
 SLICE = WINDOW_SECONDS / 16

@@ -18,7 +18,7 @@ from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport
 from tests.dumps import SECRET, as_list, cluster, node
 
-from .test_pages import text
+from .asking import text
 
 HTMX = {"HX-Request": "true"}
 

@@ -1,8 +1,6 @@
-"""The pages as plain HTTP serves them: forms without scripts, errors beside the fields, what is missing."""
+"""The pages as plain HTTP serves them: without scripts, and what is missing."""
 
 import re
-from collections.abc import Iterator
-from html import unescape
 
 import pytest
 from django.test import Client
@@ -10,41 +8,10 @@ from django.test import Client
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Steps, Store
 from schedviz.web.templatetags.schedviz import breakable, number_classes, words
-from simulator.apiserver.manifest import parse_manifests
 from tests.processes import ROOT
 
+from .asking import HTMX, text
 from .samples import SCHEDULED
-
-HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    return Client(headers={"host": "localhost"})
-
-
-@pytest.fixture
-def cluster(sandbox: Sandbox) -> str:
-    """A sandbox with one node, by its path."""
-    amounts = {"cpu": "4", "memory": "16Gi", "pods": "110"}
-    node = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": "node-1"},
-        "status": {"allocatable": amounts},
-    }
-    write.create(sandbox, [node])
-    return f"/s/{sandbox.name}/"
-
-
-def text(html: bytes) -> str:
-    return unescape(html.decode())
-
-
-def field_error(html: bytes, field: str) -> str:
-    found = re.search(rf'<p class="error" id="id_{field}_error">(.*?)</p>', html.decode())
-    assert found, f"no error beside {field}"
-    return unescape(found[1])
 
 
 def test_every_page_has_a_strict_content_security_policy(client: Client, cluster: str) -> None:
@@ -141,145 +108,6 @@ def test_a_scenario_becomes_a_sandbox(client: Client, store: Store, sandbox_name
     page = text(client.get(f"/s/{sandbox_name}/").content)
     assert page.count("<article") == sandbox.count("nodes")
     store.delete(sandbox_name)
-
-
-def test_the_pod_form_creates_copies_that_the_api_server_names(
-    client: Client, cluster: str, sandbox: Sandbox
-) -> None:
-    fields = {
-        "name": "web-",
-        "copies": "3",
-        "cpu": "250m",
-        "memory": "1Gi",
-        "namespace": "default",
-        "node_selector": "disk=ssd, zone=a",
-        "tolerations": "dedicated=gpu:NoSchedule, spot",
-        "run_seconds": "30",
-    }
-    answer = client.post(f"{cluster}new/pod/", fields)
-    assert answer.headers["Location"] == cluster
-    pods = sandbox.list("pods").items
-    assert len(pods) == 3
-    spec = pods[0]["spec"]
-    assert spec["containers"][0]["resources"]["requests"] == {"cpu": "250m", "memory": "1Gi"}
-    assert spec["nodeSelector"] == {"disk": "ssd", "zone": "a"}
-    assert {"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"} in spec[
-        "tolerations"
-    ]
-    assert {"key": "spot", "operator": "Exists"} in spec["tolerations"]
-    assert pods[0]["metadata"]["annotations"]["schedviz/run-seconds"] == "30"
-    page = text(client.get(cluster).content)
-    assert f"pods/default/{pods[0]['metadata']['name']}/" in page
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "part"),
-    [
-        ("pod.name", "Bad Name", "RFC 1123"),
-        ("pod.cpu", "-1", "must be greater than or equal to 0"),
-        ("pod.cpu", "12 potatoes", "quantit"),
-        ("pod.copies", "0", "greater than or equal to 1"),
-        ("pod.copies", "100000", "less than or equal to 1000"),
-        ("pod.node_selector", "disk", "key=value"),
-        ("priorityclass.value", "1000000001", "1000000000"),
-        ("priorityclass.name", "system-mine", "system-"),
-        ("node.cpu", "much", "quantit"),
-        ("node.taints", "a=b", "NoExecute"),
-    ],
-)
-def test_a_form_error_is_shown_beside_its_field(
-    client: Client, cluster: str, field: str, value: str, part: str
-) -> None:
-    kind, _, field = field.partition(".")
-    proposed = client.get(f"{cluster}new/{kind}/").content.decode()
-    initial = dict(re.findall(r'<input type="(?:text|number)" name="(\w+)" value="([^"]*)"', proposed))
-    usual = {"namespace": "default", "preemption_policy": "PreemptLowerPriority"}
-    answer = client.post(f"{cluster}new/{kind}/", {**usual, **initial, field: value})
-    assert answer.status_code == 422
-    assert part in field_error(answer.content, field)
-
-
-SECOND_DOCUMENT = """\
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: x}
----
----
-apiVersion: v1
-kind: Pod
-metadata: {name: x}
-spec: {containers: [{name: x, image: y, resources: {requests: {memory: 1gb}}}]}
-"""
-
-
-def test_a_form_and_the_yaml_beside_it_create_the_same_object(
-    client: Client, cluster: str, sandbox: Sandbox
-) -> None:
-    answer = client.post(f"{cluster}new/pod/", {"do": "step", "name": "web"}, headers=HTMX)
-    yaml = text(re.findall(rb'<textarea name="yaml"[^>]*>(.*?)</textarea>', answer.content, re.DOTALL)[0])
-    assert client.post(f"{cluster}new/yaml/", {"yaml": yaml}).status_code == 302
-    assert sandbox.get("pods", "default/web")
-
-
-@pytest.mark.parametrize(
-    ("yaml", "part"),
-    [
-        ("", "no document"),
-        ("a: [", "line 2, column 1"),
-        ("[" * 30_000, ""),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containerz: []}",
-            'did you mean "containers"',
-        ),
-        (
-            SECOND_DOCUMENT,
-            'line 10, column 64: spec.containers[0].resources.requests[memory]: Invalid value: "1gb"',
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: <script>}\nspec: {containers: []}",
-            "RFC 1123",
-        ),
-        ("apiVersion: v1\nkind: Nothing\nmetadata: {name: x}", "Nothing"),
-    ],
-)
-def test_yaml_that_is_wrong_stores_nothing_and_stays_in_the_form(
-    client: Client, cluster: str, sandbox: Sandbox, yaml: str, part: str
-) -> None:
-    before = sandbox.version()
-    answer = client.post(f"{cluster}new/yaml/", {"yaml": yaml})
-    assert answer.status_code == 422
-    error = re.findall(r'role="alert">(.*?)</p>', answer.content.decode(), re.DOTALL)[0]
-    assert part in unescape(error)
-    assert "<script>" not in answer.content.decode()
-    assert yaml[:20] in text(answer.content)
-    assert sandbox.version() == before
-
-
-def test_yaml_with_a_unit_that_is_not_meant_is_stored_when_it_is_sent_again(
-    client: Client, cluster: str, sandbox: Sandbox
-) -> None:
-    container = "{name: x, image: y, resources: {requests: {memory: 512m}}}"
-    yaml = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{containers: [{container}]}}"
-    answer = client.post(f"{cluster}new/yaml/", {"yaml": yaml})
-    assert answer.status_code == 422
-    assert "line 4, column 64: spec.containers[0].resources.requests[memory]: 512m is 0.512 bytes." in text(
-        answer.content
-    )
-    assert sandbox.get("pods", "default/x") is None
-    assert client.post(f"{cluster}new/yaml/", {"yaml": yaml, "do": "anyway"}).status_code == 302
-    assert sandbox.get("pods", "default/x")
-
-
-def test_htmx_gets_only_the_form_and_an_empty_response_after_success(client: Client, cluster: str) -> None:
-    form = client.get(f"{cluster}new/priorityclass/", headers=HTMX).content
-    assert b"<html" not in form
-    fields = {"name": "high", "value": "5", "preemption_policy": "Never", "global_default": "on"}
-    answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
-    assert (answer.headers["HX-Trigger-After-Swap"], answer.headers["HX-Reswap"]) == ("schedviz:done", "none")
-    answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
-    assert answer.status_code == 200
-    assert "already exists" in text(answer.content)
 
 
 def test_a_node_is_cordoned_tainted_and_deleted(client: Client, cluster: str, sandbox: Sandbox) -> None:
@@ -387,14 +215,6 @@ def test_the_front_pages_link_to_each_other(client: Client) -> None:
         assert [(address, bool(mark)) for mark, address in links[:2]] == [
             (each, each == current) for each in ("/ideas/", "/lessons/")
         ]
-
-
-def test_the_example_of_the_field_for_yaml_is_a_manifest(client: Client, sandbox: Sandbox) -> None:
-    html = client.get(f"/s/{sandbox.name}/new/yaml/").content.decode()
-    found = re.search(r'placeholder="([^"]+)"', html)
-    assert found
-    (manifest,) = parse_manifests(unescape(found[1]))
-    assert manifest["spec"]["containers"][0]["name"] == "main"
 
 
 def test_long_names_are_broken_between_their_words() -> None:

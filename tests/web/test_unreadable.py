@@ -11,7 +11,7 @@ from schedviz.api.new_sandbox import numbered
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.keys import Keys
 
-from .test_pages import text
+from .asking import text
 
 
 @pytest.fixture
