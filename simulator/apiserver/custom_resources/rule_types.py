@@ -12,12 +12,13 @@ from simulator.cel.types import BOOL, DYN, INT, STRING, Type
 
 SELF_TYPE: Final = "selfType"
 """The name of the type of ``self``. Upstream's ends with a number, another one at each write."""
-_TEXTS: Final = {
+TEXTS: Final = {
     "byte": Type("bytes"),
     "duration": Type("duration"),
     "date": Type("timestamp"),
     "date-time": Type("timestamp"),
 }
+"""By the formats of texts that are no texts in expressions."""
 _SCALARS: Final = {"boolean": BOOL, "number": Type("double"), "integer": INT}
 _OF_METADATA: Final = {"name": STRING, "generateName": STRING}
 
@@ -44,7 +45,7 @@ def _declare(schema: dict[str, Any], name: str, objects: dict[str, dict[str, Typ
         case "object":
             return _declare_object(schema, name, objects)
         case "string":
-            return _TEXTS.get(schema.get("format", ""), STRING)
+            return TEXTS.get(schema.get("format", ""), STRING)
         case str() as kind:
             return _SCALARS.get(kind)
     return None

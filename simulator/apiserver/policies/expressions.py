@@ -3,7 +3,7 @@
 Upstream: apiserver/pkg/admission/plugin/cel/{compile,composition}.go, v1.34.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest
@@ -76,13 +76,11 @@ _OBJECTS: Final = ObjectTypes(
         },
     }
 )
+_NO_TYPES: Final[Mapping[str, Mapping[str, Type]]] = {}
 _ALWAYS: Final[Variables] = (
-    ("object", DYN),
-    ("oldObject", DYN),
     ("namespaceObject", Type("kubernetes.Namespace")),
     ("request", Type("kubernetes.AdmissionRequest")),
 )
-_PARAMS: Final[Variables] = (("params", DYN),)
 _AUTHORIZER: Final[Variables] = (
     ("authorizer", Type("kubernetes.authorization.Authorizer")),
     ("authorizer.requestResource", Type("kubernetes.authorization.ResourceCheck")),
@@ -98,8 +96,19 @@ _SIMPLE: Final = ("bool", "bytes", "double", "duration", "int", "string", "times
 class Compiler:
     """Compiles the expressions of one policy, or of one webhook."""
 
-    def __init__(self, *, has_params: bool) -> None:
-        self._has_params = has_params
+    def __init__(
+        self,
+        *,
+        has_params: bool,
+        object_type: Type = DYN,
+        params_type: Type = DYN,
+        objects: Mapping[str, Mapping[str, Type]] = _NO_TYPES,
+    ) -> None:
+        """``objects``: the fields of the types of the object and of the parameter."""
+        self._names: Variables = (("object", object_type), ("oldObject", object_type), *_ALWAYS)
+        if has_params:
+            self._names += (("params", params_type),)
+        self._objects = {**_OBJECTS.fields, **objects}
         self._variables: dict[str, Type] | None = None
         """The types of the variables so far; None = the policy has none."""
 
@@ -125,14 +134,17 @@ class Compiler:
     def annotation(self, expression: str) -> Expression:
         return self._compile(expression, _ANNOTATION, authorizer=True)
 
+    def any(self, expression: str) -> Expression:
+        """Compile an expression whose result may be anything."""
+        return self._compile(expression, (), authorizer=True)
+
     def _compile(self, expression: str, results: tuple[str, ...], *, authorizer: bool) -> Expression:
-        names: Variables = _ALWAYS + (_PARAMS if self._has_params else ())
-        names += _AUTHORIZER if authorizer else ()
-        objects = _OBJECTS
+        names = self._names + (_AUTHORIZER if authorizer else ())
+        objects = self._objects
         if self._variables is not None:
             names += (("variables", Type(_VARIABLES)),)
-            objects = ObjectTypes({**_OBJECTS.fields, _VARIABLES: {**self._variables}})
-        return compile_exactly(expression, names, results, objects)
+            objects = {**objects, _VARIABLES: {**self._variables}}
+        return compile_exactly(expression, names, results, ObjectTypes(objects))
 
 
 def _kept(kind: Type) -> Type:

@@ -17,6 +17,20 @@ def test_a_policy_is_observed() -> None:
     assert lab.api.objects[POLICIES]["p"]["status"]["observedGeneration"] == 2
 
 
+def test_expressions_with_wrong_types_are_warned_of() -> None:
+    lab = Lab()
+    wrong = policy("object.none == 1")
+    wrong["spec"]["matchConstraints"]["resourceRules"][0] |= {"apiGroups": [""], "apiVersions": ["v1"]}
+    lab.create(wrong)
+    lab.run(1)
+    (warning,) = lab.api.objects[POLICIES]["p"]["status"]["typeChecking"]["expressionWarnings"]
+    assert warning == {
+        "fieldRef": "spec.validations[0].expression",
+        "warning": "/v1, Kind=Pod: ERROR: <input>:1:7: undefined field 'none'\n"
+        " | object.none == 1\n | ......^\n",
+    }
+
+
 def test_what_a_controller_creates_may_be_denied() -> None:
     lab = Lab()
     lab.create(node("n1"), policy(validation={"message": "no pods"}), binding())
