@@ -85,7 +85,7 @@ class ObjectsRequest(Request, frozen=True):
 
 
 class SandboxOrigin(msgspec.Struct, frozen=True):
-    """Where a branch was made."""
+    """The sandbox and the moment of which a branch was made."""
 
     sandbox: str
     seq: int
@@ -99,7 +99,7 @@ class SandboxSummary(msgspec.Struct, frozen=True, kw_only=True):
     created: str
     """Wall time."""
     right: Literal["view", "edit", "own"]
-    """Of who asks."""
+    """The right of the visitor."""
     paused: bool
     nodes: int
     pods: int
@@ -178,9 +178,9 @@ class QuestionAnswer(msgspec.Struct, frozen=True):
     trouble: str
     """Why it failed."""
     answer: WhatIfAnswer | None
-    """Of what would let the pod run."""
+    """The changes that would let the pod run."""
     preventions: list[Prevention]
-    """Of what would have prevented its eviction."""
+    """The changes that would have prevented its eviction."""
 
 
 class StatusCause(msgspec.Struct, frozen=True, omit_defaults=True):

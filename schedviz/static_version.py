@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 DIGITS = 12
-"""Of the version: 48 bits."""
+"""The number of hexadecimal digits of the version: 48 bits."""
 
 
 def static_version(directories: Iterable[Path]) -> str:

@@ -70,7 +70,7 @@ class ScoreTerm(msgspec.Struct, frozen=True):
     weight: int
     counts: list[int]
     domains: int = 0
-    """Of a spread: among how many domains."""
+    """The number of domains of a spread."""
     max_skew: int = 0
 
 

@@ -106,7 +106,7 @@ class IntColumn(Sequence[int]):
 
     @classmethod
     def read(cls, value: Any) -> "IntColumn":
-        """Of either form."""
+        """Read either form."""
         if value is None:
             return UNSTORED
         if isinstance(value, list):
@@ -227,7 +227,7 @@ class NodeNames(Sequence[str]):
 
     @classmethod
     def read(cls, value: Any) -> "NodeNames":
-        """Of either form."""
+        """Read either form."""
         if value is None:
             return UNSTORED_NAMES
         return _names(value) if isinstance(value, str) else cls(msgspec.convert(value, list[str]))

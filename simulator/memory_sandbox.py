@@ -54,7 +54,7 @@ class MemorySandbox:
     """It reads as a :class:`schedviz.store.Sandbox` does. The same calls give the same trace."""
 
     steps_at_most: int | None = None
-    """Of the Simulation in one run; None = no bound."""
+    """The maximum of steps of the Simulation in one run; None = no bound."""
     stops_at: int | None = None
     """The number of the trace event after which time does not go on; None = none."""
 

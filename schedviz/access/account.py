@@ -26,7 +26,7 @@ class Role(IntEnum):
 
 class Account(NamedTuple):
     owner: str
-    """Of which access records this account is the owner."""
+    """The digest of the account, which access records have as their owner."""
     is_administrator: bool
 
 

@@ -26,11 +26,11 @@ class Rule(NamedTuple):
     """What a URL needs."""
 
     read: Right = Right.NONE
-    """Of GET and HEAD requests."""
+    """The right for GET and HEAD requests."""
     write: Right = Right.NONE
-    """Of all others."""
+    """The right for all other requests."""
     do: Mapping[str, Right] = {}
-    """Of POST requests whose field ``do`` has one of these values."""
+    """The rights for POST requests whose field ``do`` has one of these values."""
     teacher: bool = False
     """Whether it is a page of a room's teacher; the path names the room."""
     creates: str = ""

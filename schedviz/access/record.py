@@ -31,7 +31,7 @@ class Link(msgspec.Struct, frozen=True):
     created: float
     """Wall seconds since the Unix epoch."""
     digest: str
-    """Of the token."""
+    """The digest of the token."""
 
     @property
     def user(self) -> str:

@@ -5,7 +5,7 @@ from schedviz.access.record import read_record
 
 
 class Standing:
-    """Of one websocket or watch that was let in."""
+    """The right of an accepted websocket or watch."""
 
     def __init__(self, sandbox: str, asker: Asker | None) -> None:
         """asker: None = of a sandbox that there is not."""

@@ -26,7 +26,7 @@ ANYBODY: Final = "system:anonymous"
 
 class Visitor(NamedTuple):
     owner: str = ""
-    """Of which access records this visitor is the owner; "" = of none."""
+    """The digest of the visitor, which access records have as their owner; "" = none."""
     tokens: Mapping[str, str] = {}
     """Name of a sandbox -> the token of the link that was opened."""
     bearer: str = ""

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 NAMES_AT_MOST: Final = 1000
 """Accounts whose names would be the same but for a number at the end."""
 NAME_CHARACTERS: Final = 140
-"""Of an account's name, which may have 150, without that number."""
+"""The maximum length of an account's name without its number. The name may have 150 characters."""
 TIMEOUT_SECONDS: Final = 10
 
 

@@ -20,7 +20,7 @@ NOT_ACCEPTED: Final = f"only the following media types are accepted: {MEDIA_TYPE
 STREAMED: Final = (JSON, PROTOBUF)
 """What a watch can be answered with."""
 _SERVER_VERSION: Final = "v1"
-"""Of the kinds in meta.k8s.io, which the parameter ``sv`` names."""
+"""The version of the kinds in meta.k8s.io, to which the parameter ``sv`` refers."""
 
 
 class Conversion(NamedTuple):

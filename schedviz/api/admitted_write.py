@@ -23,7 +23,7 @@ ATTEMPTS: Final = 20
 """Maximum number of attempts of a write, which is decided again when a worker or another server wrote
 meanwhile."""
 _LOCKS: Final[WeakValueDictionary[str, Lock]] = WeakValueDictionary()
-"""By the names of sandboxes that are written to now."""
+"""Name of a sandbox that is written to now -> its lock."""
 _LOCKS_LOCK: Final = Lock()
 
 

@@ -25,7 +25,7 @@ STEM_AT_MOST: Final = 59
 label."""
 
 NUMBER_CHARACTERS: Final = 4
-"""That :func:`numbered` may add to a name: ``-500``."""
+"""The characters that :func:`numbered` may add to a name: ``-500``."""
 
 Objects = dict[str, dict[str, Manifest]]
 """Resource -> key -> manifest."""

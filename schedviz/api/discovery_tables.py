@@ -4,7 +4,7 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN
 
 CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
-"""Of a custom resource, in the order of its handler."""
+"""The verbs of a custom resource, in the order of its handler."""
 CATEGORIES = {
     "all": (
         "pods",

@@ -20,7 +20,7 @@ AUTHENTICATION: Final = "authentication.k8s.io"
 AUTHORIZATION: Final = "authorization.k8s.io"
 READS: Final = ("get", "list", "watch", "head")
 MAX_TOKEN_BYTES: Final = 300
-"""Of a token that is looked up: those of a sandbox have 32."""
+"""The maximum length of a token that is looked up. Tokens of a sandbox have 32 bytes."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class Question(msgspec.Struct, frozen=True):
     store: Store
     sandbox: str
     namespace: str = ""
-    """Of the path."""
+    """The namespace of the path."""
 
     @property
     def spec(self) -> Manifest:
@@ -122,7 +122,7 @@ KINDS: Final[dict[str, ReviewKind]] = {
     "subjectaccessreviews": ReviewKind(AUTHORIZATION, "SubjectAccessReview", access),
     "tokenreviews": ReviewKind(AUTHENTICATION, "TokenReview", token),
 }
-"""By plural."""
+"""Plural -> kind of review."""
 
 
 def _user_info(user: str) -> Manifest:

@@ -59,7 +59,7 @@ class SandboxCache:
         self.trace = ""
         """The context of the trace of a change that no frame shows yet."""
         self.listeners = Listeners()
-        """They are told of each change of the contents or the state."""
+        """The listeners to each change of the contents or the state."""
 
     # Reading the store
 

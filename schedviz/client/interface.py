@@ -143,7 +143,7 @@ class Sandbox(ABC):
     # The scheduler
 
     def explain(self, pod: str | Mapping[str, Any]) -> Explanation:
-        """Where a pod is and why. Raises StatusError (NotFound) for one that there never was."""
+        """Explain where a pod is and why. Raises StatusError (NotFound) for a pod that never existed."""
         return self._explain(pod_key(pod))
 
     def what_if(self, pod: str | Mapping[str, Any]) -> WhatIfAnswer:

@@ -104,7 +104,7 @@ class RemoteSandbox(Sandbox):
 
     @property
     def url(self) -> str:
-        """Of its page."""
+        """The URL of its page."""
         return f"{self._connection.url}/s/{self.name}/"
 
     @property

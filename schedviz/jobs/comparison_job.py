@@ -32,7 +32,7 @@ class ComparisonRequest(msgspec.Struct, frozen=True):
 
     source: WorkloadSource
     name: str
-    """Of the scenario or the sandbox; "" for manifests."""
+    """The name of the scenario or the sandbox; "" for manifests."""
     text: str
     """The scenario, YAML; "" for a sandbox, whose objects are read when the comparison begins."""
     a: RequestedSide

@@ -86,7 +86,7 @@ class _RunningComparison:
                 workload, _side(request.a), _side(request.b), duration, transport
             )
         self.seconds = 0.0
-        """Of work so far."""
+        """Seconds of work so far."""
         self._progress: Iterator[float] = self.comparison_run.run()
 
     def work(self) -> float:

@@ -59,7 +59,7 @@ class JobKind(Generic[J]):
     kept_at_most: int
     """Finished jobs; the oldest are deleted first."""
     bytes_at_most: int
-    """Of one job as it is stored."""
+    """The maximum size of a stored job."""
     without_result: Callable[[J], J]
     """Returns the same job without all that may be large."""
     too_large: str

@@ -13,7 +13,7 @@ from schedviz.processes.role_step import RoleStep
 from schedviz.store import Store
 
 NICENESS: Final = 10
-"""Where all cores are busy, workers and web server get processor time before the job runners."""
+"""The niceness of job runners: if all cores are busy, workers and web server get processor time first."""
 
 _process: CeleryProcess | None = None
 

@@ -24,7 +24,8 @@ class Question(Job, frozen=True, kw_only=True):
     sandbox: str
     pod: str
     uid: str = ""
-    """Of the pod: a later pod of the same name has a question of its own. "" for an evicted pod."""
+    """The uid of the pod, as a later pod of the same name has a question of its own. "" for an evicted
+    pod."""
     cycle: int = 0
     doing: str = ""
     """The stage of the search, and how much of it is done."""
@@ -33,7 +34,7 @@ class Question(Job, frozen=True, kw_only=True):
     tried: int = 0
     """Changes that were tried so far."""
     version: int = 0
-    """Of the cluster that was searched: the resourceVersion of its last write."""
+    """The version of the cluster that was searched: the resourceVersion of its last write."""
     suggestions: list[Suggestion] = []
     """In the order in which they were found; in the answer they are ranked."""
     answer: WhatIfAnswer | None = None

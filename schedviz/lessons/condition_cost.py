@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 MAX_COST: Final = 2_000_000
-"""Of a condition: such a condition takes at most about 0.1 s."""
+"""The maximum cost of a condition, which then takes at most about 0.1 s."""
 MAX_ITERATIONS: Final = 10_000
-"""Of all macros of one evaluation. The library ends it then."""
+"""The maximum of iterations of all macros of an evaluation. The library ends it then."""
 MAX_DEPTH: Final = 100
-"""Of the syntax tree."""
+"""The maximum depth of the syntax tree."""
 UNKNOWN: Final = 1_000
 """Values in an object whose size is not known."""
 _PRIMITIVE: Final = 3

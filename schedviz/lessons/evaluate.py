@@ -149,7 +149,7 @@ def find_misconceptions(lesson: Lesson, before: Progress, after: Progress) -> li
 
 
 def _finish(lesson: Lesson, progress: Progress, now: float) -> Progress:
-    """With the time at which the lesson was finished."""
+    """The progress with the time at which the lesson was finished."""
     if progress.finished or not is_complete(lesson, progress):
         return progress
     return replace(progress, finished=now)

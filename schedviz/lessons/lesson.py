@@ -94,7 +94,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     many: bool = False
     """Whether several choices can be chosen; ``right`` is then the whole set."""
     misconceptions: dict[str, Misconception] = {}
-    """By choice."""
+    """Choice -> misconception."""
     truth: str
     """A CEL condition that holds after the solutions of this step and of ``after`` have been played: so the
     model proves the answer."""
@@ -131,7 +131,7 @@ class LessonText(msgspec.Struct, frozen=True):
     summary: str
     """Plain text."""
     steps: Mapping[str, "StepText"]
-    """By the id of the step, in order."""
+    """Id of the step -> its texts, in the order of the steps."""
 
 
 class StepText(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ class StepText(msgspec.Struct, frozen=True):
     checks: Mapping[str, str] = {}
     """The goal of each check, by id."""
     hints: Mapping[str, str] = {}
-    """By ``CHECK/HINT``."""
+    """``CHECK/HINT`` -> text of the hint."""
     question: str = ""
     choices: Mapping[str, str] = {}
     answer: str = ""
@@ -162,7 +162,7 @@ class Lesson(msgspec.Struct, frozen=True):
     """None = the lesson is no level."""
     cluster: Scenario
     texts: Mapping[str, LessonText]
-    """By language code: ``en``, ``zh-hans``."""
+    """Language code (``en``, ``zh-hans``) -> texts."""
 
     def text(self, language: str) -> LessonText:
         """The texts in a language; in English if there are none."""

@@ -32,7 +32,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     passed: frozenset[str] = frozenset()
     """``STEP/CHECK``: checks that held at least once while their step was shown."""
     guesses: dict[str, Guess] = {}
-    """By the id of the step."""
+    """Id of the step -> guess."""
     hint: str = ""
     """``STEP/CHECK/HINT`` that the page shows; "" = none."""
     first_hint: str | None = None

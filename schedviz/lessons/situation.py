@@ -30,7 +30,7 @@ _UNTRIED: Final = ("activeQ", "inFlight")
 
 
 class Source(Protocol):
-    """Where a Situation comes from: a :class:`schedviz.cache.Present`, a :class:`schedviz.store.Sandbox`, or
+    """The source of a Situation: a :class:`schedviz.cache.Present`, a :class:`schedviz.store.Sandbox`, or
     the simulator (:mod:`schedviz.lessons.offline`)."""
 
     def meta(self) -> Meta: ...

@@ -17,9 +17,10 @@ from schedviz.lessons.situation import Situation
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
 SOLUTIONS_AT_MOST: Final = 1_000
-"""Of at most BYTES_AT_MOST each: 31 MiB. Beyond it the oldest one is deleted."""
+"""The maximum number of solutions. With BYTES_AT_MOST each they have 31 MiB. Beyond it the oldest one is
+deleted."""
 BYTES_AT_MOST: Final = 32 << 10
-"""Of a solution, compressed. One whose picture is larger is stored without it."""
+"""The maximum size of a compressed solution. If its picture is larger, it is stored without the picture."""
 NAMES_AT_MOST: Final = 200
 """Pods of each list."""
 AUTHOR_AT_MOST: Final = 40

@@ -16,9 +16,9 @@ PARTS_AT_MOST: Final = 20
 ACTIONS_AT_MOST: Final = 50
 """Actions of a solution or of a wrong answer."""
 STEP_COST_AT_MOST: Final = 4_000_000
-"""Of all conditions of a step, which are evaluated together after each change."""
+"""The maximum cost of all conditions of a step, which are evaluated together after each change."""
 CONDITIONS_AT_MOST: Final = 300
-"""Of a lesson: compiling one takes a millisecond."""
+"""The maximum number of conditions of a lesson. Compiling one takes a millisecond."""
 _ID: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _HIGHLIGHT: Final = re.compile(r"(pod|node) [a-z0-9]([-a-z0-9./]*[a-z0-9])?")
 
@@ -34,7 +34,7 @@ class _StepRules:
         self._steps = steps
         self._actions = ActionRules(file, cluster)
         self._cost = 0
-        """Of the conditions of the step."""
+        """The cost of the conditions of the step."""
         self._conditions = 0
 
     def check(self) -> None:

@@ -42,7 +42,7 @@ class _Before(msgspec.Struct, frozen=True):
     edits: int
     """The number of edits before it."""
     events: int
-    """Of the trace that the sandbox has, how many events came before it."""
+    """The number of trace events before it, among those that the sandbox has."""
 
 
 _decoder: msgspec.msgpack.Decoder[_Before] = msgspec.msgpack.Decoder(_Before)

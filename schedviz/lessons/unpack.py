@@ -14,11 +14,11 @@ from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.read_lesson import CLUSTER, FILE
 
 FILE_BYTES: Final = 16 << 10
-"""Of one file. Markdown of this size that is made to be slow takes half a second."""
+"""The maximum size of a file. Hostile Markdown of this size takes half a second to render."""
 FILES_AT_MOST: Final = 6
 """The two YAML files, and a text in each language."""
 UPLOAD_BYTES: Final = FILES_AT_MOST * FILE_BYTES
-"""Of a zip, or of all files."""
+"""The maximum size of a zip, or of all files."""
 ENTRIES_AT_MOST: Final = 50
 """Entries of a zip, with those of folders and of hidden files."""
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -26,7 +26,7 @@ _ENCRYPTED: Final = 1
 _TEXT: Final = re.compile(r"[a-zA-Z-]{1,20}\.md")
 
 Files = Mapping[str, bytes]
-"""By name, without a folder."""
+"""File name without a folder -> content."""
 
 
 def unpack(uploaded: Sequence[tuple[str, bytes]]) -> Files:

@@ -20,7 +20,8 @@ from schedviz.lessons.unpack import Files
 KEPT_SECONDS: Final = 30 * 24 * 3600
 """A lesson is deleted so long after its last use."""
 LESSONS_AT_MOST: Final = 200
-"""Of at most UPLOAD_BYTES each: 19 MiB. Beyond it the one that was used longest ago is deleted."""
+"""The maximum number of lessons. With UPLOAD_BYTES each they have 19 MiB. Beyond it the least recently used
+one is deleted."""
 SAFE_SECONDS: Final = 24 * 3600
 """Not one that was used within this time: a workshop lasts at most so long."""
 NAME: Final = re.compile(r"upload-[a-z2-7]{24}")

@@ -16,7 +16,7 @@ from simulator.api import Micros
 from simulator.scheduler.stepping import Unit, Until
 
 Change = Callable[[Clock, float], Clock]
-"""Of a clock, at a wall time."""
+"""A change of a clock at a wall time."""
 
 Move = Callable[[Sandbox], Clock]
 """One of the functions below, for one sandbox."""

@@ -78,7 +78,7 @@ end
 
 
 class SliceTime(NamedTuple):
-    """When a slice was requested, or began."""
+    """The time at which a slice was requested or began."""
 
     order: int
     """Greater than all earlier ones, even if Redis's clock was set back."""

@@ -62,8 +62,8 @@ class Place(NamedTuple):
 
 
 class SchedulerMeter:
-    """Of one leader. It begins anew with each, as kube-scheduler does with its memory: the time of pods that
-    wait then counts from there."""
+    """The meter of one leader. Each leader has a new one, as a restarted kube-scheduler: the waiting time of
+    pods counts from the leader's start."""
 
     def __init__(self) -> None:
         self._entered: dict[str, int] = {}

@@ -89,7 +89,7 @@ def as_metrics(values: Mapping[Series, float]) -> list[Metric]:
 
 
 def _order(series: Series) -> tuple[object, ...]:
-    """By labels, and the buckets of a histogram by their bounds."""
+    """The sort key of a sample: its labels, and for a bucket of a histogram its bound."""
     labels = [label for label in series.labels if label[0] != "le"]
     bound = float(dict(series.labels).get("le", "inf"))
     return labels, series.name, bound

@@ -17,7 +17,7 @@ class Notice(msgspec.Struct, frozen=True):
     code: str
     title: str
     name: str
-    """Of the learner whose page it is; for the teacher, of the learner whose sandbox it is."""
+    """The name of the learner whose page it is; for the teacher, of the learner whose sandbox it is."""
     is_teacher: bool
     is_own: bool
     """Whether the sandbox is the teacher's own."""

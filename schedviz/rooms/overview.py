@@ -58,7 +58,7 @@ class Histogram(msgspec.Struct, frozen=True):
     answered: int
     right: int
     names: list[str]
-    """Of those who answered."""
+    """The names of the learners who answered."""
     learners: int
     """The members of the room."""
 

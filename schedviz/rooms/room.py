@@ -39,7 +39,7 @@ class What(msgspec.Struct, frozen=True):
 
     kind: Kind
     name: str = ""
-    """Of the lesson or the scenario; "" = the whole course."""
+    """The name of the lesson or the scenario; "" = the whole course."""
 
 
 class RoomSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class RoomSettings(msgspec.Struct, frozen=True, kw_only=True):
     what: What
     mode: Mode
     seed: int
-    """Of all its sandboxes."""
+    """The seed of all its sandboxes."""
     teacher: str
     """The hash of the teacher's token."""
     created: float
@@ -146,7 +146,7 @@ def number_for(room: Room, member: int) -> int:
 
 
 def learner_id(code: str, number: int) -> str:
-    """By which the progress of a member is stored. It is the name of the member's sandbox."""
+    """The id under which the progress of a member is stored. It is the name of the member's sandbox."""
     return sandbox_name(code, number)
 
 

@@ -55,13 +55,13 @@ class Seen(msgspec.Struct, frozen=True):
 
     room: Room
     members: list[Member]
-    """By number."""
+    """The members in the order of their numbers."""
     connected: dict[int, float]
-    """By number: when the member's page was last connected."""
+    """Number of the member -> the last time at which the member's page was connected."""
     hints: dict[int, Message]
-    """By number: the last hint to this member alone."""
+    """Number of the member -> the last hint to this member alone."""
     read: dict[int, float]
-    """By number: the time of the last hint that the member has closed."""
+    """Number of the member -> the time of the last hint that the member has closed."""
     now: float
 
     def is_online(self, number: int) -> bool:

@@ -17,7 +17,7 @@ class SharedReads:
     def __init__(self) -> None:
         self._lock = Lock()
         self._reads: dict[str, _LastRead] = {}
-        """By code; the room that was asked for last comes last."""
+        """Code of the room -> its last read; the room that was requested last is the last one."""
 
     def read(self, rooms: Rooms, code: str, asked: float) -> Seen:
         """The room as it was at the monotonic time ``asked``, or later. Raises NoRoom."""

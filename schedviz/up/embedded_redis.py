@@ -65,7 +65,7 @@ def free_port() -> int:
 
 
 class Address(NamedTuple):
-    """Where a server listens: the lines of its configuration, and the URL for its clients."""
+    """The address of a server: the lines of its configuration, and the URL for its clients."""
 
     conf: tuple[str, ...]
     url: str

@@ -39,7 +39,7 @@ def cidr_warnings(text: str, path: str) -> Iterator[str]:
 
 
 def _has_leading_zeros(text: str) -> bool:
-    """Of an IPv4 address; in IPv6 they are no fault."""
+    """Whether an IPv4 address has leading zeros. In IPv6 they are valid."""
     return ":" not in text and any(len(part) > 1 and part.startswith("0") for part in text.split("."))
 
 

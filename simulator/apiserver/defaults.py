@@ -28,7 +28,8 @@ from simulator.objects import quantity
 from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
 
 NAMESPACE_FINALIZER = "kubernetes"
-"""Of the spec of a namespace: the namespace controller takes it away when the namespace is empty."""
+"""The finalizer in the spec of a namespace. The namespace controller removes it when the namespace is
+empty."""
 UNREACHABLE_SECONDS = 300
 """How long a pod stays on a node that is not ready or unreachable: the default of kube-apiserver's
 --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds."""

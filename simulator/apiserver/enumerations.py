@@ -15,7 +15,7 @@ SCHEMES: Final = ("HTTP", "HTTPS")
 PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 PROC_MOUNTS: Final = ("Default", "Unmasked")
 PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
-"""Of seccomp, and of AppArmor."""
+"""The types of profiles of seccomp and of AppArmor."""
 _NAMED_SIGNALS: Final = """
 SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL
 SIGPROF SIGPWR SIGQUIT SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1
@@ -92,7 +92,7 @@ SCOPE_OPERATORS: Final = ("DoesNotExist", "Exists", "In", "NotIn")
 # apps/v1
 DEPLOYMENT_STRATEGIES: Final = ("Recreate", "RollingUpdate")
 UPDATE_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
-"""Of DaemonSets and StatefulSets."""
+"""The update strategies of DaemonSets and StatefulSets."""
 POD_MANAGEMENT_POLICIES: Final = ("OrderedReady", "Parallel")
 
 # batch/v1

@@ -28,7 +28,7 @@ _MAX_CONDITIONS: Final = 20
 _MAX_CODES: Final = 255
 _MAX_INDEXES_LENGTH: Final = 64 * 1024
 MAX_INTERVALS: Final = 1_000
-"""Of the completed and of the failed indexes, which are compared with each other."""
+"""The maximum of intervals of the completed and of the failed indexes, which are compared with each other."""
 _STATUSES: Final = ("False", "True", "Unknown")
 
 

@@ -37,7 +37,7 @@ def name_warnings(resource_id: str, manifest: Manifest) -> Iterator[str]:
 
 
 def ingress_warnings(manifest: Manifest) -> Iterator[str]:
-    """Of a new Ingress only."""
+    """The warnings of an Ingress, which only a new one causes."""
     if CLASS_ANNOTATION in (manifest["metadata"].get("annotations") or {}):
         yield f"annotation \"{CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
 

@@ -42,7 +42,7 @@ def app_armor_warnings(pod: Manifest) -> Iterator[str]:
 
 
 def validate_profiles_match(annotations: dict[str, str], spec: Manifest, path: str) -> Iterator[Cause]:
-    """Where an annotation and a field both name a profile, it is the same."""
+    """If an annotation and a field both name a profile, they must name the same one."""
     places = [(spec, path, SECCOMP_POD)]
     containers = [*containers_with_paths(spec, path)]
     places += [(each, at, f"{SECCOMP_CONTAINER}{each['name']}") for each, at in containers]

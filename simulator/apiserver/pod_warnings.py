@@ -89,7 +89,7 @@ def term_warnings(term: Manifest, path: str) -> Iterator[str]:
 
 
 def _label_warnings(spec: Manifest, path: str) -> Iterator[str]:
-    """Where the pod may be placed, by labels that are deprecated."""
+    """The warnings of deprecated labels in node selectors and affinity."""
     for key in spec.get("nodeSelector") or ():
         if key in DEPRECATED_LABELS:
             yield f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"

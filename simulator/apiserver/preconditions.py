@@ -10,7 +10,8 @@ from simulator.apiserver.status import Conflict
 from simulator.objects.metadata import key_of
 
 _REGISTRY_PREFIXES = {"nodes": "minions", "endpoints": "services/endpoints", "services": "services/specs"}
-"""Where the key in etcd is not the plural (with the group, where this has a dot)."""
+"""Plural -> the prefix of the key in etcd, where this is not the plural (with the group, if this has a
+dot)."""
 
 
 def check_preconditions(resource: Resource, manifest: Manifest, uid: str, version: str) -> None:

@@ -30,7 +30,7 @@ _TYPE, _RAW = 1, 2
 _API_VERSION, _KIND = 1, 2
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _INTEGER_TYPE: Final = 0
-"""Of an IntOrString: the value is the integer."""
+"""The type of an IntOrString whose value is the integer."""
 
 Wire = int | bytes | float
 Fields = dict[int, str]

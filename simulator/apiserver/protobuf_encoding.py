@@ -25,7 +25,7 @@ from simulator.apiserver.schema import META, Schema, definitions, find_type_name
 _VARINT, _DOUBLE, _LENGTH = 0, 1, 2
 """Wire types: an integer; a number of 64 bits; what begins with its length."""
 _INTEGER_TYPE, _TEXT_TYPE = 0, 1
-"""Of an IntOrString."""
+"""The types of an IntOrString."""
 _LIST_METADATA: Final = 1
 _LIST_ITEMS: Final = 2
 """The fields of every list of Kubernetes."""

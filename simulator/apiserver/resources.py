@@ -22,7 +22,8 @@ class ScalePaths(msgspec.Struct, frozen=True):
     spec_replicas: str = ".spec.replicas"
     status_replicas: str = ".status.replicas"
     selector: str = ""
-    """Of a selector in the form of a query parameter; "" = the object has a LabelSelector in its spec."""
+    """The path of a selector in the form of a query parameter; "" = the object has a LabelSelector in its
+    spec."""
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -34,11 +35,11 @@ class Resource(msgspec.Struct, frozen=True):
     singular: str
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    """Of a custom resource."""
+    """The categories of a custom resource."""
     has_status: bool = False
     """Whether ``status`` is a subresource."""
     scale: ScalePaths | None = None
-    """Where the object has what the subresource ``scale`` shows; None if it has no such subresource."""
+    """The paths of the values that the subresource ``scale`` shows; None if it has no such subresource."""
     stored_as: str = ""
     """The id under which the objects are stored, if it is another resource's."""
     schema_text: str = ""

@@ -144,4 +144,4 @@ _TYPED_RULES: Final[Mapping[str, Rule]] = {
     **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _order),
     **dict.fromkeys(("string", "bytes"), _convert),
 }
-"""Of functions whose overload cel-go must know."""
+"""The rules of functions whose cost depends on the overload."""

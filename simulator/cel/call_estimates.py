@@ -14,9 +14,9 @@ from simulator.cel.syntax import Constant, Node
 from simulator.cel.types import Type
 
 TRAVERSAL: Final = 0.1
-"""Of one character."""
+"""The cost of one character."""
 PATTERN: Final = 0.25
-"""Of one character of a regular expression."""
+"""The cost of one character of a regular expression."""
 AUTHORIZATION: Final = 350_000
 NEW_LIST: Final = 10
 NEW_MAP: Final = 30

@@ -80,7 +80,7 @@ class Checked:
     qualified: frozenset[int]
     """The calls whose target is a part of the function's name: ``sets.contains``."""
     overloads: Mapping[int, tuple[Function, ...]]
-    """Of the calls of Kubernetes' functions, those whose types fit."""
+    """Call of one of Kubernetes' functions -> the overloads whose types fit."""
     signatures: Mapping[int, tuple[Signature | None, ...]]
     """Of all calls, those that fit; None = a selection from an optional (``a.?b``), which has none."""
 

@@ -20,7 +20,7 @@ class DeclaredSize:
     key: "DeclaredSize | None" = None
     element: "DeclaredSize | None" = None
     other: "DeclaredSize | None" = None
-    """Of a field that is not among ``fields``."""
+    """The size of a field that is not among ``fields``."""
     least_serialized: int = 0
     """Bytes of the smallest value in JSON."""
 

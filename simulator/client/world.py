@@ -192,7 +192,7 @@ class World(Environment):
 
 
 def _ignore(outcome: Outcome) -> None:
-    """Of an update without anybody who waits for its outcome."""
+    """Ignore the outcome of an update for which no process waits."""
 
 
 def _refused(error: ApiError) -> Refused:

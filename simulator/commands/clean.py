@@ -46,7 +46,7 @@ class CleanedHeader(msgspec.Struct):
     report: ImportReport
     began: Entry | None
     ended: Entry | None
-    """Of a recording, see :class:`simulator.dumps.dump.Dump`."""
+    """The last entry of a recording, see :class:`simulator.dumps.dump.Dump`."""
 
 
 class CleanedObject(msgspec.Struct, array_like=True):

@@ -43,7 +43,7 @@ def _allocations(search: Attempt, found: ClaimsState, row: int) -> dict[str, Any
 
 
 def _complete(allocation: dict[str, Any]) -> dict[str, Any]:
-    """With the fields that are there even when they are empty."""
+    """The object with the fields that exist also when they are empty."""
     return {
         "devices": {"config": [], **allocation["devices"]},
         "nodeSelector": allocation.get("nodeSelector"),

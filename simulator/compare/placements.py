@@ -1,4 +1,4 @@
-"""Where the pods of one side of a comparison were bound."""
+"""The nodes to which the pods of one side of a comparison were bound."""
 
 from collections import Counter
 

@@ -13,7 +13,7 @@ SLACK: Final = 64
 
 
 class Place(NamedTuple):
-    """Where an entry stands in the order. Of entries with one time, the lower turn goes first; of entries
+    """The place of an entry in the order. Of entries with one time, the lower turn goes first; of entries
     with one time and turn, the one that was added first."""
 
     time: Micros

@@ -109,7 +109,7 @@ class Process:
         self._steps = steps
         self._run = environment.current
         self.point: Point | None = None
-        """Where it stands."""
+        """The point at which it is stopped."""
 
     def start(self) -> None:
         """Run to the first wait, within the step that is being done; there must be no point before it."""
@@ -186,7 +186,7 @@ class Timer:
         self._action = action
         self._number = 0
         self.time: Micros | None = None
-        """When it is due; None = never."""
+        """The time at which it is due; None = never."""
 
     def set(self, time: Micros | None) -> None:
         """None stops the timer."""

@@ -13,10 +13,11 @@ from simulator.objects.quantity import parse_quantity
 DEVICES: Final = "schedviz/devices"
 """Annotation of a Node."""
 MAX_DEVICES: Final = 128
-"""Of a driver: those of one slice (ResourceSliceMaxDevices)."""
+"""The maximum of devices of a driver: those of one slice (ResourceSliceMaxDevices)."""
 MAX_DRIVERS: Final = 8
 MAX_PAIRS: Final = 31
-"""Of a device, beside its model (ResourceSliceMaxAttributesAndCapacitiesPerDevice is 32)."""
+"""The maximum of pairs of a device beside its model (ResourceSliceMaxAttributesAndCapacitiesPerDevice is
+32)."""
 
 _DRIVER: Final = re.compile(r"(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _COUNT: Final = re.compile(r"(\d{1,6})\s*x\s+(.*)", re.DOTALL)

@@ -10,7 +10,7 @@ class CycleTimes:
         self._observer = observer
         self._profile = profile
         self._seconds = 0.0
-        """Of the work so far."""
+        """Seconds of work so far."""
         self._since = observer.now()
         observer.cycle_began(cycle)
 

@@ -100,7 +100,7 @@ class Until:
     def __init__(self, condition: str) -> None:
         self.condition = condition
         self.stop_time: Micros | None = None
-        """Where time stops when the condition holds; None = at what happened last."""
+        """The time at which time stops when the condition holds; None = the time of the last event."""
         self._preempted = False
         head, _, tail = condition.partition(" ")
         if head == "time" and tail.isdecimal():

@@ -32,7 +32,7 @@ class OutsideFailed(Event, frozen=True, tag=True):
     pod: str
     scheduler: str
     reason: str
-    """Of the condition; "" for an Event."""
+    """The reason of the condition; "" for an Event."""
     message: str
 
 

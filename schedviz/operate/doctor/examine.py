@@ -47,7 +47,7 @@ def _examine_stored(store: Store) -> list[Finding]:
 
 
 def _examine_disk() -> list[Finding]:
-    """Of the embedded Redis only: the disk of another one is elsewhere."""
+    """Check the disk of the embedded Redis only. The disk of another one is elsewhere."""
     directory = settings.DATA_DIR
     if environment.secret_given("REDIS_URL") or not directory.is_dir():
         return []

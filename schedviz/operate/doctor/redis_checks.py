@@ -16,7 +16,8 @@ from schedviz.store.wall import wall_time
 OLDEST: Final = (6, 2)
 """The watch log is read by exclusive ranges of streams, which came with 6.2."""
 FULL_SHARE: Final = 0.9
-"""Of maxmemory. A large sandbox has tens of megabytes, so the rest may be used up within minutes."""
+"""The share of maxmemory from which Redis counts as full. A large sandbox has tens of megabytes, so the rest
+may be used up within minutes."""
 CLOCK_SECONDS: Final = 5.0
 """The clocks of machines with NTP differ by milliseconds."""
 

@@ -45,7 +45,7 @@ class AlternativeView(msgspec.Struct, frozen=True):
     """What is asked for: ``exactly``, or one entry of ``firstAvailable``."""
 
     name: str
-    """Of the entry; "" for ``exactly``."""
+    """The name of the entry; "" for ``exactly``."""
     amount: str
     device_class: str
     admin_access: bool

@@ -42,7 +42,7 @@ MEANINGS: Final = {
     ),
     "preempted": gettext_noop("Victims of preemption so far."),
 }
-"""By the part of the curve's name before the colon."""
+"""The part of the curve's name before the colon -> meaning."""
 
 
 class FigureRow(msgspec.Struct, frozen=True):

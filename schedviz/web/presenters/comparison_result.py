@@ -167,7 +167,7 @@ def _since(since: Since, start: Micros) -> str:
 
 
 def _placed(node: str, time: Micros | None, start: Micros) -> str:
-    """Where and when a pod was bound, after the beginning of the comparison."""
+    """The node to which a pod was bound, and the time since the beginning of the comparison."""
     if time is None:
         return gettext("not bound")
     return gettext("%(node)s, after %(time)s") % {

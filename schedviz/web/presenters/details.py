@@ -92,9 +92,9 @@ class GonePod(msgspec.Struct, frozen=True):
 class NodeDetail(msgspec.Struct, frozen=True):
     card: Card
     meters: list[Meter]
-    """Of all resources; the card has those that are requested."""
+    """The meters of all resources. The card has those of requested resources."""
     pools: list[PoolView]
-    """Of devices."""
+    """The pools of devices."""
     zone: str
     labels: dict[str, str]
     conditions: list[ConditionView]
@@ -155,7 +155,7 @@ def events_of_pod(sandbox: Readable, key: str) -> list[trace.Event]:
 
 
 def events_about(named: Sequence[Numbered], key: str) -> list[trace.Event]:
-    """Of the events that name a pod, those that are about it."""
+    """The events that are about a pod, among those that name it."""
     return [event for _, event in named if is_about_pod(event, key)]
 
 

@@ -34,7 +34,7 @@ class DeviceIndex:
         self.changes = 0
         """Increases with each change of a slice or of a claim."""
         self._changed: dict[str, int] = {}
-        """By node: the number of ``changes`` after the last change of its devices."""
+        """Node -> the number of ``changes`` after the last change of its devices."""
         self._all_changed = 0
         """The same of the last change that may concern any node."""
         self._own_pools: dict[tuple[str, str], str] = {}

@@ -65,7 +65,7 @@ class RequestReasons(msgspec.Struct, frozen=True):
 
 
 class NodeReasons(msgspec.Struct, frozen=True):
-    """Of several nodes with the same reasons, ``node`` is the first."""
+    """The reasons of one or several nodes; of several, ``node`` is the first."""
 
     node: str
     others: int

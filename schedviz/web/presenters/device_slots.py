@@ -49,7 +49,7 @@ class PoolRow(msgspec.Struct, frozen=True):
     label: str
     name: str
     slots: Mapping[str, DeviceSlot | FreeDevices]
-    """By the ids of their elements."""
+    """Id of the element -> device slot or free devices."""
     meter: Meter | None = None
 
 

@@ -20,7 +20,7 @@ from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, pa
 from .device_index import counts_for, pods_of_claim
 
 DEVICES_AT_MOST: Final = 64
-"""Of a node, that its panel shows."""
+"""The maximum of devices of a node that its panel shows."""
 
 
 class DeviceView(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class ClaimView(msgspec.Struct, frozen=True):
     entry: str
     """The name in the pod's spec."""
     key: str
-    """Of the claim; "" if there is none."""
+    """The key of the claim; "" if there is none."""
     template: str
     requests: list[str]
     """``gpus: 2 of class gpu``."""

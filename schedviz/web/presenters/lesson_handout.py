@@ -17,7 +17,7 @@ class HandoutStep(msgspec.Struct, frozen=True):
 
 class HandoutAnswer(msgspec.Struct, frozen=True):
     number: int
-    """Of the step, from 1."""
+    """The number of the step, from 1."""
     heading: str
     right: list[str]
     answer: str

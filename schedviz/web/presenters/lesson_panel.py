@@ -53,7 +53,7 @@ class HighlightView(msgspec.Struct, frozen=True):
     kind: str
     """``pod``, ``node``, or a part."""
     name: str
-    """Of the pod or the node; "" for a part."""
+    """The name of the pod or the node; "" for a part."""
     label: str
 
 
@@ -63,11 +63,11 @@ class LessonPanel(msgspec.Struct, frozen=True):
     number: int
     """Its position in the course, from 1; 0 = it was uploaded."""
     language: str
-    """Of the texts: another than the page's if they are not translated."""
+    """The language of the texts, which is not the page's if they are not translated."""
     at: int
     """The number of the step, from 1."""
     places: list[Place]
-    """Of each step."""
+    """The place of each step."""
     step: str
     """The id of the step."""
     heading: str

@@ -237,7 +237,7 @@ CONDITIONS: Final = {
     ),
     ("Failed", "DeadlineExceeded"): gettext_noop("The Job took longer than its activeDeadlineSeconds."),
 }
-"""By type, and by reason or status. A known reason is preferred, as it is more exact."""
+"""(Type, reason or status) -> meaning. A known reason is preferred, as it is more exact."""
 
 EVENTS: Final = {
     "Scheduled": gettext_noop("The pod is bound to its node; the kubelet there starts it."),

@@ -36,9 +36,9 @@ class NodesPanel:
         self._blocks: dict[str, nodes.Blocks] = {}
         """The blocks of each card, by node."""
         self._device_changes = 0
-        """Of the picture's devices, at the last drawing of the cards."""
+        """The number of changes of the picture's devices when the cards were last rendered."""
         self._place: dict[str, tuple[int, str]] = {}
-        """By node: the number of its group, and the name of its part."""
+        """Node -> the number of its group, and the name of its part."""
 
     def draw(self, picture: Picture, ranks: Ranks, dirty: set[str]) -> Parts:
         """Render and return the parts that changed. dirty: the nodes that changed, or whose pods did, since

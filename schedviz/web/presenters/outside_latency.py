@@ -50,7 +50,7 @@ def note_binding(waits: Waits, event: trace.OutsideBound) -> None:
 
 
 def latencies(waits: Mapping[str, Iterable[trace.OutsideBound]]) -> list[Latency]:
-    """By the names of the schedulers."""
+    """The latencies, sorted by the names of the schedulers."""
     found = []
     for scheduler, events in sorted(waits.items()):
         bound = [*events]

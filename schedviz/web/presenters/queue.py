@@ -67,7 +67,7 @@ class LaneView(msgspec.Struct, frozen=True):
     """Whether it is shown when it is empty."""
     note: str = ""
     latencies: list[Latency] = []
-    """Of outside schedulers."""
+    """The latencies of outside schedulers."""
     compare: str = ""
     """The address of the form that compares the recording with the model; "" = there is nothing to
     compare."""

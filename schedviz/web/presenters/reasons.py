@@ -79,7 +79,7 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
         "%(n)s cannot use its claim's devices", "%(n)s cannot use its claim's devices", n
     ),
 }
-"""By reason, which is a constant of upstream's plugins. Other reasons are those of PreFilter plugins, which
+"""Reason, a constant of upstream's plugins -> short text. Other reasons are those of PreFilter plugins, which
 reject all nodes together."""
 
 

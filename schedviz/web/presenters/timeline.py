@@ -46,7 +46,7 @@ class Timeline:
         self._seq = -1
         """The number of the newest event that was read."""
         self._marks: dict[int, MarkView] = {}
-        """By cycle; an act of an outside scheduler by minus its number in the trace."""
+        """Cycle -> its mark. The key of an act of an outside scheduler is minus its number in the trace."""
         self._shown: list[MarkView] = []
 
     def marks(self, picture: Picture) -> list[MarkView]:

@@ -54,7 +54,7 @@ SENTENCES: Final = {
     "volume": gettext_noop("Create storage: {target}, {after} of class {what}."),
     "node": gettext_noop("Add one more node like {what}."),
 }
-"""By the kind of the suggestion. For the kind "label" see LABEL and NO_LABEL."""
+"""Kind of the suggestion -> sentence. For the kind "label" see LABEL and NO_LABEL."""
 REFUSED: Final = gettext_noop("It is not true of {devices}.")
 LABEL: Final = gettext_noop("Label {target} with {what}.")
 NO_LABEL: Final = gettext_noop("Remove the label {what} from {target}.")

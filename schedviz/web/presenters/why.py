@@ -45,7 +45,7 @@ class WhyView(msgspec.Struct, frozen=True):
     sides: list[ScoreRowView]
     totals: tuple[int, int] | None
     sample: str = ""
-    """That other nodes were not looked at, in a sentence; "" = all were."""
+    """The sentence that says that other nodes were not looked at; "" = all were."""
 
 
 class EvictionView(msgspec.Struct, frozen=True):

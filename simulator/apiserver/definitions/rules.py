@@ -77,7 +77,7 @@ def _has_line_breaks(text: str) -> bool:
 
 
 class RuleContext(NamedTuple):
-    """Where rules are compiled."""
+    """The context in which rules are compiled."""
 
     path: str
     uncorrelated: str = ""

@@ -35,7 +35,7 @@ _JUNCTORS: Final = ("allOf", "oneOf", "anyOf")
 
 
 class _Place(NamedTuple):
-    """Where a schema stands."""
+    """The place of a schema."""
 
     path: str
     no_default: str = ""
@@ -59,7 +59,7 @@ class _Faults(NamedTuple):
     of_schema: list[Cause]
     of_rules: list[Cause]
     costs: list[Cost]
-    """Of the expressions of all rules."""
+    """The costs of the expressions of all rules."""
 
     def extend(self, other: "_Faults") -> None:
         self.of_schema.extend(other.of_schema)

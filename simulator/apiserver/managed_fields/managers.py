@@ -46,7 +46,7 @@ class OwnedFields:
     fields: FieldSet
     api_version: str
     time: str = ""
-    """When the manager last changed the object; "" if it has changed nothing."""
+    """The time of the manager's last change of the object; "" if it has changed nothing."""
 
 
 @dataclass(frozen=True, slots=True)

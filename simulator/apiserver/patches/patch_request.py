@@ -49,7 +49,7 @@ class Patched(NamedTuple):
     """The result of a patch."""
 
     manifest: Manifest
-    """With the fields of its type only."""
+    """The manifest with the fields of its type only."""
     warnings: list[str]
     """About unknown and repeated fields."""
 

@@ -23,7 +23,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
-"""Of the pages and of the API, which knows no users."""
+"""The user of requests of the pages and of the API, which has no users."""
 
 
 def controller_user(name: str) -> User:

@@ -7,7 +7,7 @@ from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, UNSET,
 from simulator.objects.status import status_of
 
 SHOWN: Final = 2
-"""Of metrics."""
+"""The maximum of metrics in the column."""
 _OF_RESOURCES: Final = ("Resource", "ContainerResource")
 _AVERAGED: Final = (*_OF_RESOURCES, "Pods")
 """Types of metrics whose amount is always an average."""

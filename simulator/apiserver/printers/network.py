@@ -8,7 +8,7 @@ from simulator.apiserver.printers.workloads import selector_text
 from simulator.objects.status import status_of
 
 SHOWN = 3
-"""Of ports, endpoints and hosts."""
+"""The maximum of ports, endpoints and hosts in a column."""
 
 
 def _service(item: Manifest, now: Micros) -> list[Any]:

@@ -97,7 +97,7 @@ DEFAULT_PRINTER = Printer((NAME, AGE), _name_and_age)
 PLAIN_PRINTER = Printer(
     (NAME, Column("Created At", "ObjectMeta.creationTimestamp", "date")), _name_and_creation
 )
-"""Of the built-in kinds that have no printer of their own (defaultTableConvertor in
+"""The printer of the built-in kinds without a printer of their own (defaultTableConvertor in
 apiserver/pkg/registry/rest/table.go)."""
 PLAIN: Final = (
     CRDS,

@@ -129,7 +129,7 @@ _SPECIAL: Final[dict[str, type[Evaluator]]] = {
     "resourceclaims.resource.k8s.io": DeviceClaimEvaluator,
 }
 SPECIAL_EVALUATORS: Final = {name: kind(name) for name, kind in _SPECIAL.items()}
-"""Of resources whose objects use more than their count."""
+"""The evaluators of resources whose objects use more than their count."""
 
 
 def evaluator_of(resource: Resource) -> Evaluator | None:

@@ -17,7 +17,7 @@ _YEAR: Final = re.compile(r"[0-9]{4}")
 
 
 class Place(NamedTuple):
-    """Where a value is."""
+    """The place of a value."""
 
     path: str
     """With indices: ``spec.containers[0].image``."""

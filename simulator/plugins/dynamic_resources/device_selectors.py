@@ -9,7 +9,7 @@ from simulator.plugins.dynamic_resources.errors import AllocationError
 from simulator.plugins.dynamic_resources.pool import PoolDevice
 
 CACHED_RESULTS = 1 << 17
-"""Of distinct devices and expressions: a cluster has few of either."""
+"""The maximum of cached results of distinct devices and expressions: a cluster has few of either."""
 
 
 def is_selectable(device: PoolDevice, selectors: tuple[tuple[str, tuple[str, ...]], ...]) -> bool:

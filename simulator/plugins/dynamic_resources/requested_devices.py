@@ -24,7 +24,7 @@ class RequestedDevices(NamedTuple):
     selectors: Selectors
     number: int
     all_devices: list[PoolDevice] | None
-    """Of the mode All: the devices that the selectors choose, in use or not."""
+    """With the allocation mode All, the devices that the selectors choose, in use or not."""
 
 
 def requested_devices(

@@ -18,7 +18,7 @@ class DeviceRequest(NamedTuple):
     """What is asked for: an ``exactly``, or one entry of ``firstAvailable`` (DeviceSubRequest)."""
 
     name: str
-    """Of the request, or of the subrequest."""
+    """The name of the request, or of the subrequest."""
     device_class: str
     mode: str
     """ExactCount or All."""
