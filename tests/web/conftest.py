@@ -1,17 +1,9 @@
-"""What tests of pages ask for; some have clients and sandboxes of their own."""
-
-from collections.abc import Iterator
+"""What tests of pages ask for."""
 
 import pytest
-from django.test import Client
 
 from schedviz.api import write
 from schedviz.store import Sandbox
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    return Client(headers={"host": "localhost"})
 
 
 @pytest.fixture
