@@ -95,7 +95,7 @@ manifests: .venv/dev
 messages: .venv/dev
 	$(BIN)/python -m tests.messages
 
-# Needs uv; writes the lock files anew.
+# Needs uv; writes the lock files again.
 lock:
 	for set in runtime tracing accounts dev tools; do uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \

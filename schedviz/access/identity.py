@@ -1,6 +1,6 @@
 """The identity of an owner: a random number in a signed cookie.
 
-The cookie lasts a year, and is signed anew when the signature is a week old. An unused copy of it is invalid
+The cookie lasts a year, and is signed again when the signature is a week old. An unused copy of it is invalid
 a year after it was signed; one that is used is renewed, as the owner's own is. So whoever has the cookie of
 an owner is the owner, until the operator changes SECRET_KEY and drops the old one.
 """

@@ -81,7 +81,7 @@ class Reader:
                 return events
             logged = await asyncio.to_thread(self._sandbox.log, self.version, LOG_BATCH)
             if not logged:
-                return []  # the cache will be read anew, and sets the event then
+                return []  # the cache will be read again, and sets the event then
             self.version = logged[-1].version
             # The log may be ahead of the cache, for which a later version is one that was never reached.
             await asyncio.to_thread(self._cache.refresh)

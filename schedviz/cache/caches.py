@@ -48,7 +48,7 @@ class Caches:
             except NoSandbox:
                 self._drop(sandbox)
                 raise
-            if sandbox.state != "gone":  # otherwise it was deleted meanwhile, and perhaps created anew
+            if sandbox.state != "gone":  # otherwise it was deleted meanwhile, and perhaps created again
                 return sandbox.present()
             self._drop(sandbox)
 

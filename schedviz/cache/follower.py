@@ -110,7 +110,7 @@ class Run:
 
     async def _follow(self) -> None:
         """Wait for a message or for the time at which all are read; read the changes of the sandboxes of the
-        messages, or of all; start to read anew those whose changes are not known. Then repeat."""
+        messages, or of all; start to read again those whose changes are not known. Then repeat."""
         look_at = self._loop.time()
         while followed := self._followed():
             with suppress(TimeoutError):

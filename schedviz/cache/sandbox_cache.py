@@ -53,7 +53,7 @@ class SandboxCache:
         self._position: Position | None = None
         """The position of the contents; None = it was not read yet."""
         self._outdated = True
-        """Whether all of it must be read anew."""
+        """Whether all of it must be read again."""
         self._generation = 0
         """How often all of it was read."""
         self.trace = ""
@@ -69,7 +69,7 @@ class SandboxCache:
 
     @property
     def position(self) -> Position | None:
-        """The position of the contents; None = all of it must be read anew."""
+        """The position of the contents; None = all of it must be read again."""
         with self._lock:
             return None if self._outdated else self._position
 
@@ -86,7 +86,7 @@ class SandboxCache:
             return self._values.access if self._position else ""
 
     def refresh(self) -> None:
-        """Read the changes in one round trip, or all of the sandbox if it must be read anew. Afterwards the
+        """Read the changes in one round trip, or all of the sandbox if it must be read again. Afterwards the
         cache has everything that was written before the call. Raises NoSandbox, and redis-py's
         exceptions."""
         while True:
@@ -123,7 +123,7 @@ class SandboxCache:
                 case "gone":
                     self._state = "gone"
                 case "anew":
-                    if self._position == changes.position:  # it was not read anew meanwhile
+                    if self._position == changes.position:  # it was not read again meanwhile
                         self._outdated = True
                     return
                 case "changes":
@@ -237,7 +237,7 @@ class SandboxCache:
 
     def news(self, since: Present, resources: tuple[str, ...]) -> News | None:
         """The changes since an earlier present; None = some of them were dropped, and the reader must begin
-        anew with :meth:`present`. The new present reads objects from the store."""
+        again with :meth:`present`. The new present reads objects from the store."""
         version, seq, generation = since.position.version, since.position.seq, since.generation
         with self._lock:
             events = self._rings.after(resources, version)

@@ -134,7 +134,7 @@ class RemoteSandbox(Sandbox):
 
     def branch(self, at: int | None = None) -> "RemoteSandbox":
         """The branch is deleted when it is closed. Without ``at``, its scheduler queues the pending pods
-        anew."""
+        again."""
         asked = BranchRequest(at=at)
         made = self._connection.ask(SandboxAnswer, "POST", f"{self._path}/branches", asked)
         branch = RemoteSandbox(self._connection, made.name, closes=True).begin()

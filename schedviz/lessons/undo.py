@@ -50,7 +50,7 @@ _decoder: msgspec.msgpack.Decoder[_Before] = msgspec.msgpack.Decoder(_Before)
 
 def undo(store: Store, sandbox: Sandbox) -> Sandbox | None:
     """Put a sandbox back to the moment before its last edit, and pause it; further calls undo the edits
-    before that, up to UNDOS_AT_MOST. The sandbox is created anew with the same name and the same ``created``,
+    before that, up to UNDOS_AT_MOST. The sandbox is recreated with the same name and the same ``created``,
     so that the learner's progress stays. None = there is no edit to undo. The next leader queues the pods
     again, as each new leader does. Raises StatusError, Gone."""
     states = [*_states(sandbox)]

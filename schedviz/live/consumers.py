@@ -164,7 +164,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
 
     async def _close(self, code: int) -> None:
         self.sender.cancel()
-        if code == GONE and self.room and await self.room.is_created_anew():
+        if code == GONE and self.room and await self.room.is_recreated():
             code = TRY_AGAIN_LATER  # the page is connected again, and loads the new sandbox
         with suppress(Exception):  # the browser has disconnected; disconnect() is called
             await self.close(code=code)

@@ -58,10 +58,10 @@ class RoomMember:
                 self._sent, html = found
                 await self._send(html)
 
-    async def is_created_anew(self) -> bool:
+    async def is_recreated(self) -> bool:
         """Whether the deleted sandbox exists again, or soon will."""
         with suppress(Exception):  # Redis is away
-            return await asyncio.to_thread(self._is_created_anew)
+            return await asyncio.to_thread(self._is_recreated)
         return False
 
     def leave(self) -> None:
@@ -83,7 +83,7 @@ class RoomMember:
             await asyncio.sleep(NOTE_SECONDS)
             await self.tell(only_changed=True)
 
-    def _is_created_anew(self) -> bool:
+    def _is_recreated(self) -> bool:
         store = default_store()
         work = find_work(store, self.code)
         return self._sandbox in store.names() or (work is not None and work.kind in CREATING)

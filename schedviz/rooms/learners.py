@@ -33,7 +33,7 @@ def progress_of(store: Store, learners: Sequence[str]) -> dict[str, ByLesson]:
 
 
 def start_in_room(store: Store, room: Room, member: int, lesson: Lesson, *, anew: bool = True) -> Sandbox:
-    """Begin a lesson, at the step that the teacher has set. The member's sandbox is created anew, with the
+    """Begin a lesson, at the step that the teacher has set. The member's sandbox is created again, with the
     state after the solutions of the steps before. ``anew`` = False: unless it is of this lesson. Raises
     StatusError."""
     name = sandbox_name(room.code, number_for(room, member))

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 WorkKind = Literal["pause", "resume", "start", "step", "state", "delete"]
 
 CREATING: Final[tuple[WorkKind, ...]] = ("start", "step", "state")
-"""Kinds of work that delete sandboxes and create them anew."""
+"""Kinds of work that delete sandboxes and create them again."""
 BATCH: Final = 5
 """Sandboxes after which the thread lets others run, and the progress is stored."""
 PAUSE_SECONDS: Final = 0.02

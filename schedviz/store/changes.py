@@ -27,7 +27,7 @@ TRACE_READ: Final = 2_000
 """Trace events that a reader reads at once, and keeps: about 400 attempts, more than a page shows."""
 
 BOUNDS: Final = {"log": LOG_LENGTH, "trace": TRACE_READ, "moves": MOVES_LENGTH // 2}
-"""The largest number of entries that are read as changes. Beyond it a reader reads the sandbox anew (log),
+"""The largest number of entries that are read as changes. Beyond it a reader reads the sandbox again (log),
 gets only the last events (trace), or gets all queue places (moves)."""
 
 log = logging.getLogger(__name__)
@@ -209,7 +209,7 @@ def _values(stored: Mapping[str, str]) -> Values:
 
 def _changes(data: bytes | Exception, position: Position) -> Changes:
     if isinstance(data, Exception):
-        # The stored data is not as the script expects: reading the sandbox anew shows the error.
+        # The stored data is not as the script expects: reading the sandbox again shows the error.
         log.warning("the changes of a sandbox cannot be read: %s", data)
         return Changes("anew", 0.0, position)
     reply = _reply_decoder.decode(data)

@@ -82,7 +82,7 @@ class Store(RegistryReader):
 
         clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x. lanes: the
         queue places until the first leader stores its own. after: the mark of the sandbox that this one
-        continues; None = it begins anew. past: what is copied of that sandbox. access: its access record
+        continues; None = it begins again. past: what is copied of that sandbox. access: its access record
         (:mod:`schedviz.access.record`). version: the version before the first write, at least.
         Raises SandboxExists, LimitReached, ValueError for a name that is no DNS label, ApiError for a change.
         """
@@ -176,7 +176,7 @@ class Store(RegistryReader):
 
     def read_changes(self, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
         """The changes of sandboxes since these positions, in one round trip for each server. If it was
-        restarted since a position was read, the sandbox must be read anew: it may have lost what the reader
+        restarted since a position was read, the sandbox must be read again: it may have lost what the reader
         has."""
         known = dict(positions)
         found: dict[str, Changes] = {}

@@ -36,7 +36,7 @@ def open_own(store: Store, room: Room, lesson: str) -> str | None:
 def start_sandbox(
     store: Store, room: Room, member: int, lesson: str = "", *, anew: bool = True
 ) -> str | None:
-    """Create the member's sandbox anew: with a lesson, "" = the one that the teacher opened; or with the
+    """Create the member's sandbox again: with a lesson, "" = the one that the teacher opened; or with the
     room's scenario. ``anew`` = False: unless it is of this lesson. None: the member must choose a lesson
     first. Raises StatusError."""
     what = room.settings.what

@@ -157,7 +157,7 @@ class ResourceClaimController(Controller):
 
 def without_consumers(claim: Manifest, kept: list[Manifest]) -> Manifest:
     """A claim that was in use, with these of its consumers. With the last consumer it loses its allocation,
-    so that it can be allocated anew for the next one; a claim that was not in use keeps its allocation.
+    so that it can be allocated again for the next one; a claim that was not in use keeps its allocation.
     Upstream removes the finalizer in a second request."""
     left = with_status(claim, reservedFor=kept or None)
     finalizers = claim["metadata"].get("finalizers") or []

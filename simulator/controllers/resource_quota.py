@@ -1,7 +1,7 @@
 """The resource quota controller: sets the status of ResourceQuotas
 (pkg/controller/resourcequota/resource_quota_controller.go and pkg/quota/v1/install/update_filter.go, v1.34).
 
-Simplified: upstream also computes all quotas anew every five minutes. Here a change of a Service or claim
+Simplified: upstream also computes all quotas again every five minutes. Here a change of a Service or claim
 does what upstream leaves to that, and so does the time at which a pod that is being deleted is not charged
 any more.
 """
@@ -57,7 +57,7 @@ class ResourceQuotaController(Controller):
                     self.enqueue(each)
 
     def _frees(self, resource: str, old: Manifest | None, new: Manifest | None) -> bool:
-        """Whether quotas are to be computed anew. What is created was charged by admission."""
+        """Whether quotas are to be computed again. What is created was charged by admission."""
         if old is None or new is None:
             return old is not None
         if resource == PODS.id:

@@ -71,7 +71,7 @@ def _without_generated_fields(manifest: Manifest) -> Manifest:
         case "PersistentVolume":
             found["spec"] = {field: value for field, value in spec.items() if field != "claimRef"}
         case "Job" if "controller-uid" in str(spec.get("selector")):
-            # The selector is generated from the Job's UID. The API server generates it anew for the new Job.
+            # The selector is generated from the Job's UID. The API server generates it again for the new Job.
             template = spec["template"]
             labels = (template.get("metadata") or {}).get("labels") or {}
             own = {key: text for key, text in labels.items() if "controller-uid" not in key}

@@ -54,7 +54,7 @@ function timeOfDay(micros) {
   return new Date(micros / 1000).toISOString().slice(11, 21);
 }
 
-// A browser draws the page anew for a text that is set, also if it is the same.
+// A browser draws the page again for a text that is set, also if it is the same.
 function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -12,7 +12,7 @@ function isOn() {
   return button.getAttribute("aria-pressed") === "true";
 }
 
-// Parts of the page that a frame has replaced have their links anew.
+// Parts of the page that a frame has replaced have their links again.
 function explain() {
   if (!isOn()) return;
   for (const link of document.querySelectorAll("a.idea:not(.explained)")) {

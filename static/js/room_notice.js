@@ -11,7 +11,7 @@ document.addEventListener("htmx:wsBeforeMessage", ({ detail }) => {
 document.addEventListener("htmx:wsAfterMessage", () => {
   if (!isNotice) return;
   isNotice = false;
-  // The teacher has put another state into the sandbox: it was created anew.
+  // The teacher has put another state into the sandbox: it was created again.
   if (created() && created() !== loaded) location.reload();
   else document.body.dispatchEvent(new Event("schedviz:room")); // a step that the teacher has set is shown at once
 });

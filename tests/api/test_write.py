@@ -226,7 +226,7 @@ def test_an_unavailable_store_is_reported_by_a_status(monkeypatch: pytest.Monkey
     away.close()
 
 
-def test_a_pod_is_deleted_and_created_anew_in_one_commit_or_not_at_all(sandbox: Sandbox) -> None:
+def test_a_pod_is_deleted_and_recreated_in_one_commit_or_not_at_all(sandbox: Sandbox) -> None:
     write.create(sandbox, [pod(name="web")])
     [old] = sandbox.list("pods").items
     version = sandbox.version()

@@ -1,6 +1,7 @@
-"""The simulator puts out what is recorded, line by line, and what is recorded can be replayed.
+"""The simulator's output equals the recorded histories line by line, and these can be replayed.
 
-Python orders sets of strings anew in each run, so these tests also find output that depends on that order."""
+Python orders sets of strings differently in each run, so these tests also find output that depends on that
+order."""
 
 import msgspec
 import pytest

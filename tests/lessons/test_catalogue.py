@@ -22,7 +22,7 @@ from .folders import PENDING, copy_lesson
 
 
 @pytest.fixture(autouse=True)
-def read_anew() -> Iterator[None]:
+def read_catalogue_again() -> Iterator[None]:
     lessons.cache_clear()
     yield
     lessons.cache_clear()

@@ -73,7 +73,7 @@ async def bulk(stack: Stack, speed: float, options: Options) -> Table:
         viewer = Viewer(site, "bulk", grid.take)
         await viewer.open()
         await asyncio.sleep(SETTLE_SECONDS)
-        viewer.count_anew()
+        viewer.restart_count()
         async with Meter(stack) as meter:
             start = time.monotonic()
             sent = await create(sender, "bulk", options.pods, options.connections)

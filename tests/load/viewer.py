@@ -42,10 +42,10 @@ class Awaited:
 
 
 class Viewer:
-    """Follows a sandbox's page until it is closed. A gap in the numbers of the frames makes it connect anew,
+    """Follows a sandbox's page until it is closed. A gap in the numbers of the frames makes it connect again,
     as in live.js; it is healed by a frame that is the whole page.
 
-    ``frames``, ``bytes``: what it was sent, not compressed, since :meth:`open` or :meth:`count_anew`."""
+    ``frames``, ``bytes``: what it was sent, not compressed, since :meth:`open` or :meth:`restart_count`."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Viewer:
             self.site.errors.append(f"{self.sandbox}: no frame within {PATIENCE:g} s")
         return page
 
-    def count_anew(self) -> None:
+    def restart_count(self) -> None:
         self.frames = self.bytes = 0
 
     async def close(self) -> None:

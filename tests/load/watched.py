@@ -61,7 +61,7 @@ async def create_and_watch(stack: Stack, title: str, load: Load, options: Option
         flat = [viewer for each in viewers.values() for viewer in each]
         await open_all(flat)
         for viewer in flat:
-            viewer.count_anew()
+            viewer.restart_count()
         async with Meter(stack) as meter:
             memory = asyncio.create_task(memory_at(stack, options.seconds / 3))
             await create_pods(site, viewers, pods, load.every, options.lives)

@@ -1,4 +1,4 @@
-"""When a leader lists all objects anew."""
+"""When a leader lists all objects again."""
 
 import pytest
 

@@ -57,7 +57,7 @@ def test_after_an_interrupted_watch_the_leader_lists_all_objects_and_continues(a
     lease = sandbox.lease()
     struck = break_watch(sandbox)
     arena.wake(sandbox.name)
-    eventually(lambda: listed(sandbox), "everything is listed anew")
+    eventually(lambda: listed(sandbox), "everything is listed again")
     assert lease
     assert struck
     assert struck.epoch == lease.epoch

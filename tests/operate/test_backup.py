@@ -127,7 +127,7 @@ def test_a_backup_has_rooms_and_learners_and_no_messages(own_store: Store, tmp_p
     assert 0 < ttl - own_store.redis.pttl(f"schedviz:room:{{{room.code}}}") < PATIENCE * 1000
     keys = [key.decode() for key in own_store.redis.scan_iter()]
     assert not [key for key in keys if "celery" in key or "jobs" in key or "heartbeats" in key]
-    assert USED not in keys, "the lifetime of a restored sandbox begins anew"
+    assert USED not in keys, "the lifetime of a restored sandbox begins again"
     assert SWEEP_LOCK not in keys
 
 

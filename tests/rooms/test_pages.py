@@ -157,7 +157,7 @@ def test_an_unknown_act_is_refused(code: str, teacher: Client) -> None:
     assert teacher.post(f"/rooms/{code}/teach/do/", {"do": "dance"}).status_code == 400
 
 
-def test_all_sandboxes_are_paused_resumed_and_started_anew(code: str, teacher: Client, store: Store) -> None:
+def test_all_sandboxes_are_paused_resumed_and_started_over(code: str, teacher: Client, store: Store) -> None:
     for name in ("Ada", "Bo", "Cy"):
         join(code, name)
     names = [sandbox_name(code, number) for number in (1, 2, 3)]

@@ -1,4 +1,4 @@
-"""One round trip gives a reader every kind of write once and in order, or says that it must read anew."""
+"""One round trip gives a reader every kind of write once and in order, or says that it must read again."""
 
 from collections.abc import Callable
 

@@ -87,7 +87,7 @@ def test_names_in_use_are_those_of_one_sandbox() -> None:
         assert ">ip-10-0-10-108</a>" in link()
 
 
-def test_a_page_is_drawn_anew_when_the_short_names_change() -> None:
+def test_a_page_is_rendered_again_when_the_short_names_change() -> None:
     watched, screen, clock = Watched(0), Screen("/s/x/"), Clock(0, 0.0)
 
     def html(*names: str) -> str:

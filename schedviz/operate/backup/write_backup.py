@@ -50,7 +50,7 @@ TRANSIENT: Final = (
     USED,
 )
 """Beginnings of the keys that are left out: messages, locks, what processes say of themselves, answers that
-can be asked for again, and when sandboxes were used, as a restore begins their lifetime anew. All else is in
+can be asked for again, and when sandboxes were used, as a restore begins their lifetime again. All else is in
 the backup, also what is added later."""
 
 INDEXES: Final = (REGISTRY, PLACES)

@@ -57,7 +57,7 @@ def present_lessons(
     sandboxes: Collection[str],
     uploaded: Iterable[Lesson] = (),
 ) -> LessonList:
-    """sandboxes: the names of those that exist. A lesson whose sandbox was deleted begins anew."""
+    """sandboxes: the names of those that exist. A lesson whose sandbox was deleted begins again."""
     known = [*lessons]
     course = [each for each in known if each.par is None]
     levels = [each for each in known if each.par is not None]

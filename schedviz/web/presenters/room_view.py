@@ -165,7 +165,7 @@ def work_text(work: Work) -> str:
     texts = {
         "pause": gettext("Pausing sandboxes: %(done)s of %(total)s"),
         "resume": gettext("Resuming sandboxes: %(done)s of %(total)s"),
-        "start": gettext("Starting sandboxes anew: %(done)s of %(total)s"),
+        "start": gettext("Starting sandboxes over: %(done)s of %(total)s"),
         "step": gettext("Setting the step: %(done)s of %(total)s"),
         "state": gettext("Putting the state into sandboxes: %(done)s of %(total)s"),
         "delete": gettext("Deleting sandboxes: %(done)s of %(total)s"),

@@ -83,7 +83,7 @@ class Screen:
         """The names in use at the last drawing."""
 
     def _forget(self) -> None:
-        """Render every part anew at the next call of ``draw``."""
+        """Render every part again at the next call of ``draw``."""
         self._drawing.forget_all()
         self._cycle, self._log, self._lanes = (
             CyclePanel(self._drawing),

@@ -49,7 +49,7 @@ def lesson_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
-    """Open the learner's sandbox of the lesson; create it if there is none. Field ``again``: create it anew,
+    """Open the learner's sandbox of the lesson; create it if there is none. Field ``again``: create it again,
     and begin with the first step. GET: the page of an uploaded lesson; others are in the list."""
     if request.method != "POST":
         lesson = find_lesson(name)
@@ -102,7 +102,7 @@ def lesson_panel(request: HttpRequest, name: str) -> HttpResponse:
 
 def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     """Do what was posted. Returns whether the page must be loaded again, because its sandbox was created
-    anew. What was posted at another step changes nothing. Raises StatusError, ValueError."""
+    again. What was posted at another step changes nothing. Raises StatusError, ValueError."""
     lesson, store = visit.lesson, default_store()
     now, step, do = store.wall(), request.POST.get("step", ""), request.POST.get("do", "")
     if step != lesson.steps[visit.progress.step].id:
@@ -144,7 +144,7 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
 
 
 def restart(request: HttpRequest, store: Store, visit: Visit) -> None:
-    """Begin the lesson anew, in a new cluster. A cluster that a room shares stays. Raises StatusError."""
+    """Begin the lesson again, in a new cluster. A cluster that a room shares stays. Raises StatusError."""
     if visit.room is None:
         begin_lesson(store, visit.lesson, visit.learner, owner_of(request))
     elif visit.owns_sandbox:

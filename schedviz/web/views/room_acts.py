@@ -84,7 +84,7 @@ def _resume(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 
 def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Start the lesson or the scenario anew for all. Field ``lesson``."""
+    """Start the lesson or the scenario over for all. Field ``lesson``."""
     store, room = default_store(), seen.room
     lesson = request.POST.get("lesson", "") or room.lesson
     changes: dict[str, Any] = {}
@@ -108,12 +108,12 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
             Rooms(store).change(room.code, **changes)
 
     begin_work(store, room.code, "start", numbers, start, change=change)
-    return gettext("All sandboxes are being started anew.")
+    return gettext("All sandboxes are being started over.")
 
 
 def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Fields ``place``: ``LESSON/STEP``, the step counted from 0; ``sandboxes`` = ``prepared``: all are
-    created anew, with the state of the step."""
+    created again, with the state of the step."""
     store, room = default_store(), seen.room
     name, _, place = request.POST.get("place", "").rpartition("/")
     lesson, step = room_lessons().get(name), _number(place)

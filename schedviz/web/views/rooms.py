@@ -135,8 +135,8 @@ def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_page(request: HttpRequest, code: str) -> HttpResponse:
-    """A learner's page in a room. POST opens the sandbox; field ``lesson``: with this lesson, anew unless the
-    learner is in it already."""
+    """A learner's page in a room. POST opens the sandbox; field ``lesson``: with this lesson. It is recreated
+    unless the learner is in it already."""
     room, store = find_room(code), default_store()
     member = find_own_member(request, room)
     if member is None:

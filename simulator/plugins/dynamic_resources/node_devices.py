@@ -17,7 +17,7 @@ from simulator.plugins.dynamic_resources.verdict_cache import VerdictCache
 RESOURCE_SLICES = "resourceslices.resource.k8s.io"
 UNKNOWN = -1
 MAX_SITUATIONS = 100_000
-"""Beyond it, all are found anew."""
+"""Beyond it, all are found again."""
 
 
 class NodeDevices:
@@ -43,7 +43,7 @@ class NodeDevices:
         self._situations: dict[Any, int] = {}
         self.verdicts = VerdictCache()
         self._situation: Ints = np.full(0, UNKNOWN, dtype=np.int64)
-        """By row; UNKNOWN where it must be found anew."""
+        """By row; UNKNOWN where it must be found again."""
         self._nodes_seen = 0
         self._changes_seen = 0
         self._users: dict[tuple[str, str], set[str]] = {}

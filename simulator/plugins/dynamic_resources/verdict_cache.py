@@ -7,7 +7,7 @@ from simulator.framework.status import Status
 from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
 
 MAX_VERDICTS: Final = 200_000
-"""Some 20 MB. Beyond it, all are found anew."""
+"""Some 20 MB. Beyond it, all are found again."""
 
 
 class CachedVerdict(NamedTuple):
