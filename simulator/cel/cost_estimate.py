@@ -12,11 +12,12 @@ from simulator.cel.checker import Checked
 from simulator.cel.cost_ranges import NOTHING, ONE, UNBOUNDED, UNKNOWN, Range, fixed
 from simulator.cel.declared_sizes import ITEMS, KEYS, VALUES, DeclaredSize
 from simulator.cel.estimated_sizes import (
+    NO_PATH,
     EntrySize,
     Local,
     Operand,
     Path,
-    declared,
+    find_size,
     is_scalar,
     literal_size,
 )  # fmt: skip
@@ -77,7 +78,7 @@ class _Estimator:
 
     def _cost_name(self, node: Node, name: str) -> Range:
         local = self._locals.get(name)
-        self._paths[node.id] = local.path if local else (name,)
+        self._paths[node.id] = local.path if local else NO_PATH.extend(name)
         return ONE
 
     def _cost_select(self, node: Select) -> Range:
@@ -86,7 +87,7 @@ class _Estimator:
         cost = self.cost(node.operand)
         if node.only_tests:
             return cost
-        self._paths[node.id] = (*self._path(node.operand), node.field)
+        self._paths[node.id] = self._path(node.operand).extend(node.field)
         return cost if self._type(node.operand).name in _WITHOUT_FIELDS else cost.add(ONE)
 
     def _cost_call(self, node: Call) -> Range:
@@ -126,7 +127,7 @@ class _Estimator:
             entry = self._entry(node.arguments[0])
             size = entry.value if entry else None
             step = ITEMS if parameters[0] == "list" else VALUES
-            self._paths[node.id] = (*self._path(node.arguments[0]), step)
+            self._paths[node.id] = self._path(node.arguments[0]).extend(step)
         size = size or self._size(node)
         if size:
             self._sizes[node.id] = size
@@ -201,11 +202,15 @@ class _Estimator:
         """The variables of a loop."""
         entry, path = self._entry(node.over), self._path(node.over)
         is_list = entry.is_list if entry else self._type(node.over).name == "list"
-        key = Local((*path, _INDICES if is_list else KEYS), entry.key if entry else None)
-        value = Local((*path, ITEMS if is_list else VALUES), entry.value if entry else None)
-        if node.second_variable:
-            return {node.variable: key, node.second_variable: value}
-        return {node.variable: value if is_list else key}
+        found = {}
+        if node.second_variable or not is_list:
+            step = _INDICES if is_list else KEYS
+            found[node.variable] = Local(path.extend(step), entry.key if entry else None)
+        if node.second_variable or is_list:
+            step = ITEMS if is_list else VALUES
+            name = node.second_variable or node.variable
+            found[name] = Local(path.extend(step), entry.value if entry else None)
+        return found
 
     def _local(self, node: Node) -> Local:
         return Local(self._path(node), self._size(node), self._entry(node))
@@ -218,7 +223,7 @@ class _Estimator:
 
     def _path(self, node: Node) -> Path:
         local = self._locals.get(node.name) if isinstance(node, Name) else None
-        return local.path if local else self._paths.get(node.id, ())
+        return local.path if local else self._paths.get(node.id, NO_PATH)
 
     def _copy_sizes(self, to: Node, source: Node) -> None:
         size, entry = self._size(source), self._entry(source)
@@ -232,7 +237,7 @@ class _Estimator:
         found = self._sizes.get(node.id) or literal_size(node)
         if found:
             return found
-        found = declared(self._root, self._path(node))
+        found = find_size(self._root, self._path(node).read())
         if found:
             self._sizes[node.id] = found
             return found

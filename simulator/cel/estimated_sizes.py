@@ -1,13 +1,40 @@
 """What an estimate of costs knows of the sizes of values (cel-go checker/cost.go, v0.26)."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from simulator.cel.cost_ranges import ONE, UNKNOWN, Range, fixed
 from simulator.cel.declared_sizes import ITEMS, DeclaredSize
 from simulator.cel.syntax import Constant, ListLiteral, MapLiteral, Node
 from simulator.cel.types import Type
 
-Path = tuple[str, ...]
+
+class Path:
+    """The steps to a declared value, as a slice of Go has them: a path shares its memory with those that
+    extend it. So a second extension overwrites the last step of the first one, if there was room for it
+    (``x.list`` in ``x.list.all(y, y != x.name)`` gets the size of ``x.name``). The estimates of API servers
+    depend on it."""
+
+    __slots__ = ("_length", "_steps")
+
+    def __init__(self, steps: list[str], length: int) -> None:
+        self._steps = steps
+        """As many as there is room for."""
+        self._length = length
+
+    def extend(self, step: str) -> "Path":
+        """The path with one more step."""
+        steps, length = self._steps, self._length
+        if length == len(steps):
+            steps = [*steps, *[""] * max(length, 1)]
+        steps[length] = step
+        return Path(steps, length + 1)
+
+    def read(self) -> list[str]:
+        return self._steps[: self._length]
+
+
+NO_PATH: Final = Path([], 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +71,12 @@ class Operand:
     root: DeclaredSize
 
     def size_of_items(self) -> Range:
-        return declared(self.root, (*self.path, ITEMS) if self.path else ()) or UNKNOWN
+        path = self.path.read()
+        return (find_size(self.root, [*path, ITEMS]) if path else None) or UNKNOWN
 
 
-def declared(root: DeclaredSize, path: Path) -> Range | None:
+def find_size(root: DeclaredSize, path: list[str]) -> Range | None:
+    """The size that is declared at a path, whose first step is a variable."""
     found = root.find(path[1:]) if path else None
     return Range(0, found.most) if found else None
 

@@ -133,3 +133,19 @@ CASES: Final = [
 @pytest.mark.parametrize(("schema", "rule", "cost"), CASES)
 def test_a_rule_has_the_cost_that_upstream_estimates(schema: Schema, rule: str, cost: int) -> None:
     assert estimate(schema, rule) == cost
+
+
+RULE: Final = fields(name=text(1), names=items(text(5), 10), long=text(1_000))
+
+
+@pytest.mark.parametrize(
+    ("rule", "cost"),
+    [
+        ("self.list.all(x, x.names.all(n, n != x.name))", 9 * (3 + 3 + 4 * 7) + 3),
+        ("self.list.all(x, x.names.all(n, n != x.long))", 9 * (3 + 3 + 4_000 * 8) + 3),
+        ("self.list.all(x, x.names.all(n, n != 'a'))", 9 * (3 + 3 + 10 * 5) + 3),
+    ],
+)
+def test_a_list_has_the_size_of_the_field_that_is_named_after_it(rule: str, cost: int) -> None:
+    """A path of cel-go overwrites another one that has the same beginning, so that this size is estimated."""
+    assert estimate(fields(list=items(RULE, 9)), rule) == cost
