@@ -14,8 +14,8 @@ from schedviz.store.default import default_store
 def connect() -> None:
     user_logged_in.connect(claim_owned)
     user_logged_out.connect(end_session)
-    post_save.connect(tell_sockets, sender=User)
-    post_delete.connect(tell_sockets, sender=User)
+    post_save.connect(notify_sockets, sender=User)
+    post_delete.connect(notify_sockets, sender=User)
 
 
 def claim_owned(request: HttpRequest, user: User, **_: object) -> None:
@@ -29,15 +29,15 @@ def end_session(request: HttpRequest, user: User | None, **_: object) -> None:
     """Delete the session, as Django does after this, and tell the websockets, which then find none."""
     request.session.flush()
     if user is not None:
-        tell_sockets(user)
+        notify_sockets(user)
 
 
-def tell_sockets(instance: User, **_: object) -> None:
+def notify_sockets(instance: User, **_: object) -> None:
     """Let the websockets of an account look whether their session still counts. The message may be lost:
     they look from time to time, too."""
-    ring(bell_of(instance))
+    ring(doorbell_of(instance))
 
 
-def bell_of(user: User) -> str:
+def doorbell_of(user: User) -> str:
     """The doorbell of the websockets of an account."""
     return f"account-{user.owner}"

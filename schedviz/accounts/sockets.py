@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.db import Error
 
-from schedviz.accounts.changes import bell_of
+from schedviz.accounts.changes import doorbell_of
 from schedviz.accounts.models import User
 from schedviz.live.viewer import FORBIDDEN
 from schedviz.loop.doorbell import group
@@ -65,14 +65,14 @@ async def _wait_until_ended(user: User, session: str) -> None:
     channel = await layer.new_channel()
     try:
         with suppress(Exception):  # the layer is away: it is looked from time to time
-            await layer.group_add(group(bell_of(user)), channel)
+            await layer.group_add(group(doorbell_of(user)), channel)
         while await _counts(user, session):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
                     await layer.receive(channel)
     finally:
         with suppress(Exception):  # as above
-            await layer.group_discard(group(bell_of(user)), channel)
+            await layer.group_discard(group(doorbell_of(user)), channel)
 
 
 async def _counts(user: User, session: str) -> bool:

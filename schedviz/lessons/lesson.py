@@ -27,7 +27,7 @@ Misconception = Literal[
     "policy",  # preemptionPolicy protects a pod from preemption
     "taint",  # a toleration attracts a pod to tainted nodes
     "score",  # the highest score of one plugin decides
-    "gang",  # the scheduler places the pods of a group together by itself
+    "gang",  # the scheduler places the pods of a group together without a plugin for gangs
     "leader",  # several schedulers share the queue
 ]
 

@@ -95,7 +95,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
     async def doorbell(self, message: dict[str, Any]) -> None:
         """The room of the sandbox has changed (:mod:`schedviz.rooms.notify`)."""
         if self.room:
-            await self.room.tell()
+            await self.room.send_notice()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Apply a :class:`BrowserMessage`; other messages are ignored."""
@@ -129,7 +129,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         with suppress(Exception):  # the layer is away: the notice is shown when the page is loaded again
             await self.channel_layer.group_add(learners_group(self.room.code), self.channel_name)
         # What came since the page was loaded: it may be connected again after Redis or the server was away.
-        await self.room.tell()
+        await self.room.send_notice()
 
     async def _leave_room(self) -> None:
         if self.room:

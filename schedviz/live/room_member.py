@@ -47,7 +47,7 @@ class RoomMember:
         self._sent: Notice | None = None
         self._noting = asyncio.create_task(self._note())
 
-    async def tell(self, *, only_changed: bool = False) -> None:
+    async def send_notice(self, *, only_changed: bool = False) -> None:
         """Send the notice."""
         if self._send is None:
             return
@@ -81,7 +81,7 @@ class RoomMember:
                     notify_teacher(self.code)
                     first = False
             await asyncio.sleep(NOTE_SECONDS)
-            await self.tell(only_changed=True)
+            await self.send_notice(only_changed=True)
 
     def _is_recreated(self) -> bool:
         store = default_store()

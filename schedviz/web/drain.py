@@ -46,7 +46,7 @@ class Drained(msgspec.Struct, frozen=True):
         return [each for each in self.outcomes if each.end == "refused"]
 
     @property
-    def going(self) -> list[Outcome]:
+    def leaving(self) -> list[Outcome]:
         return [each for each in self.outcomes if each.end in ("evicted", "leaving")]
 
 

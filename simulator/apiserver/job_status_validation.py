@@ -31,7 +31,7 @@ class _Change(NamedTuple):
         before, after = self.old.get("status", {}), self.new.get("status", {})
         return any((before.get(field) or None) != (after.get(field) or None) for field in fields)
 
-    def becomes(self, *conditions: str) -> bool:
+    def has_become(self, *conditions: str) -> bool:
         """Whether one of these conditions begins or ends."""
         return any(is_true(self.new, kind) != is_true(self.old, kind) for kind in conditions)
 
@@ -79,11 +79,11 @@ def _completion(change: _Change) -> Iterator[Cause]:
     new, path = change.new, "status.conditions"
     complete, before = is_true(new, "Complete"), change.old.get("status", {})
     end, start = change.status("completionTime"), change.status("startTime")
-    if complete and is_true(new, "Failed") and change.becomes("Complete", "Failed"):
+    if complete and is_true(new, "Failed") and change.has_become("Complete", "Failed"):
         yield invalid_without_value(path, "cannot set Complete=True and Failed=true conditions")
-    if complete and is_true(new, "FailureTarget") and change.becomes("Complete", "FailureTarget"):
+    if complete and is_true(new, "FailureTarget") and change.has_become("Complete", "FailureTarget"):
         yield invalid_without_value(path, "cannot set Complete=True and FailureTarget=true conditions")
-    if change.becomes("Complete") or change.has_changed("completionTime"):
+    if change.has_become("Complete") or change.has_changed("completionTime"):
         at = "status.completionTime"
         if end and not complete:
             yield invalid(at, end, "cannot set completionTime when there is no Complete=True condition")
@@ -93,11 +93,11 @@ def _completion(change: _Change) -> Iterator[Cause]:
         yield invalid("status.completionTime", end, "completionTime cannot be set before startTime")
     failed_changed = before.get("failedIndexes") != change.status("failedIndexes")
     is_failed = is_true(new, "Failed")
-    if is_failed and not is_true(new, "FailureTarget") and (change.becomes("Failed") or failed_changed):
+    if is_failed and not is_true(new, "FailureTarget") and (change.has_become("Failed") or failed_changed):
         detail = "cannot set Failed=True condition without the FailureTarget=true condition"
         yield invalid_without_value(path, detail)
     met = is_true(new, "SuccessCriteriaMet")
-    if complete and not met and change.becomes("Complete", "SuccessCriteriaMet"):
+    if complete and not met and change.has_become("Complete", "SuccessCriteriaMet"):
         detail = "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"
         yield invalid_without_value(path, detail)
 

@@ -33,8 +33,8 @@ class Diagnosis:
         self.statuses.extend(statuses)
         self.codes[rows] = np.where(codes > 0, codes + shift, codes) if shift else codes
 
-    def blame(self, status: Status) -> None:
-        """Diagnosis.AddPluginStatus."""
+    def add_plugin_status(self, status: Status) -> None:
+        """Add the plugin of a rejecting status (Diagnosis.AddPluginStatus)."""
         if status.plugin and status.rejected:
             self.unschedulable_plugins.add(status.plugin)
 

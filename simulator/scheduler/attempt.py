@@ -157,7 +157,7 @@ class Attempt:
         if status.rejected:
             self.diagnosis.absent = status
             self.diagnosis.pre_filter_message = status.message
-            self.diagnosis.blame(status)
+            self.diagnosis.add_plugin_status(status)
         else:
             self.errors = [status.message]
         return False
@@ -176,7 +176,7 @@ class Attempt:
                 if extender_calls.let_pass(self.framework.extenders, self.cluster, self.pod, row):
                     self.feasible, self.nominated_shortcut = row, True
             elif status.rejected:
-                self.diagnosis.blame(status)
+                self.diagnosis.add_plugin_status(status)
                 self._failed_nominated = nominated
             else:  # evaluateNominatedNode only logs a fault; all nodes are evaluated then
                 self.diagnosis.codes[nominated] = NOT_EVALUATED
@@ -228,7 +228,7 @@ class Attempt:
         for code in np.flatnonzero(np.bincount(codes[codes > 0], minlength=1)).tolist():
             status = diagnosis.statuses[code - 1]
             if status.rejected:
-                diagnosis.blame(status)
+                diagnosis.add_plugin_status(status)
             else:
                 self.errors.append(status.message)
         if not self.errors:

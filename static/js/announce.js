@@ -46,7 +46,7 @@ export function noAnswerText() {
   return document.getElementById("words").dataset.failed;
 }
 
-// The server may have sent its own words. If not, the notice of what is away says more.
+// The server may have sent a message. If not, the notice of what does not respond says more.
 function showFailure({ detail: { xhr } }) {
   const message = xhr.getResponseHeader?.("X-Trouble");
   if (message) showError(decodeURIComponent(message));

@@ -5,7 +5,7 @@
 const EVENTS_OF_ATTEMPT = 8; // about; by it the space before the first mark and after the last one is measured
 const LEAST = 0.5; // of the width of an attempt: the space before the first mark and after the last one
 const SHARE_AT_MOST = 1 / 8; // of all attempts
-const LAST_MARK_FROM_LIVE = 1 / 60; // of all attempts, so that the newest mark can be told from live
+const LAST_MARK_FROM_LIVE = 1 / 60; // of all attempts, so that the newest mark is distinct from live
 
 // The space beyond the outermost mark, in widths of an attempt.
 function outerSpace(events, attempts, least = LEAST) {

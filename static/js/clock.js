@@ -5,7 +5,7 @@ const EVERY_MS = 100;
 const words = document.getElementById("words").dataset;
 
 let skew = 0; // the server's wall time minus the browser's, in seconds
-let stopped = 0; // the browser's time (milliseconds) at which the clock stands while the server is not heard; 0: it runs
+let stopped = 0; // the browser's time (milliseconds) at which the clock stands still while no message of the server arrives; 0: it runs
 
 // Stops the clock at a time of the browser, in milliseconds. A clock that stands keeps its time.
 export function stopClock(at) {

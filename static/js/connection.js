@@ -1,5 +1,5 @@
 // Whether what the page shows is live. Without a message of the server for some seconds, or while Redis or all workers are away,
-// the page's clock stops, and a notice says what is away. After the sandbox was deleted, the page leads home.
+// the page's clock stops, and a notice says what does not respond. After the sandbox was deleted, the page links to the home page.
 import { isClockLate, startClock, stopClock } from "./clock.js";
 
 const SILENCE_MS = 5000; // the server sends something at least every two seconds (schedviz/live/consumers.py)
@@ -11,12 +11,12 @@ const tag = document.getElementById("connection");
 const notice = document.getElementById("away");
 const gone = document.getElementById("gone");
 
-let heard = Date.now(); // the time of the last message of the server
+let lastMessage = Date.now(); // the time of the last message of the server
 let state = "";
 
 function setState(next) {
   if (next === "live") startClock();
-  else stopClock(state === "live" && next === "lost" ? heard : Date.now());
+  else stopClock(state === "live" && next === "lost" ? lastMessage : Date.now());
   if (state === next) return;
   state = next;
   tag.className = `tag status ${state === "live" ? "ok" : "lost"}`;
@@ -83,7 +83,7 @@ gone.addEventListener("cancel", (event) => event.preventDefault());
 gone.addEventListener("close", () => gone.showModal());
 
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
-  heard = Date.now();
+  lastMessage = Date.now();
   if (event.detail.message !== BEAT) return;
   event.preventDefault();
   if (state === "lost") setReached();
@@ -91,9 +91,9 @@ document.addEventListener("htmx:wsBeforeMessage", (event) => {
 
 // A browser may deliver what was sent to a hidden tab late.
 document.addEventListener("visibilitychange", () => {
-  heard = Date.now();
+  lastMessage = Date.now();
 });
 
 setInterval(() => {
-  if ((state === "live" || state === "halted") && Date.now() - heard > SILENCE_MS) setState("lost");
+  if ((state === "live" || state === "halted") && Date.now() - lastMessage > SILENCE_MS) setState("lost");
 }, CHECK_MS);

@@ -1,13 +1,13 @@
 // Animates pods that a swap moved: from lane to lane, and onto a node. The technique is FLIP: first, last, invert, play.
-const DURATION_MS = 320; // short enough that nobody waits for it
-const MAX_PODS = 250; // with more, nothing is animated, as nobody can follow so many
+const DURATION_MS = 320; // short enough not to delay the user
+const MAX_PODS = 250; // with more, nothing is animated, as so many cannot be followed
 const MIN_PX = 4;
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const slides = new WeakMap(); // an element's last animation within its part
 let before = null; // the places before the swap: uid -> { rect, part }; null: nothing is animated
 
-// The element that contains the copies of pods that move between parts. It is for the eye only.
+// The element that contains the copies of pods that move between parts. It is hidden from assistive technology.
 function copiesLayer() {
   let layer = document.getElementById("flight");
   if (!layer) {

@@ -1,4 +1,4 @@
-// The help mode: the explanations of what is on the page. Each link to the page of an idea then stands below what shows the idea, with
+// The help mode: the explanations of what is on the page. Each link to the page of an idea is then below the element that shows the idea, with
 // the idea in a sentence. The mode is remembered.
 import { addClick, addShortcut } from "./registry.js";
 

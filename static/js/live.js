@@ -78,7 +78,7 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 });
 
 // "news": panels load themselves again. It comes at once after the first of several frames, and again after the last one:
-// htmx's own throttle leaves out the last ones, and a quiet sandbox sends no other. A panel that is being loaded is loaded
+// htmx's own throttle leaves out the last ones, and a sandbox without events sends no other. A panel that is being loaded is loaded
 // again after that.
 const NEWS_MS = 1000; // at least, between two of them
 let newsTimer = 0;

@@ -1,10 +1,10 @@
 // Plays a preemption: the panel has the sentences, and the card of the node shows which pods are taken away and put back; of many
-// nodes, the tile shows how many. By buttons and by keys, or by itself. Where there is no card, and without scripts, the panel
+// nodes, the tile shows how many. By buttons and by keys, or automatically. Where there is no card, and without scripts, the panel
 // lists the pods.
 import { addClick, addElementKeys } from "./registry.js";
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last" };
-const STEP_MS = 2500; // time to read a step while it plays by itself
+const STEP_MS = 2500; // time to read a step while it plays automatically
 
 let player = 0;
 let stage = null; // the data of the step that is shown, unless it is shown on a card

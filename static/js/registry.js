@@ -1,4 +1,4 @@
-// What keys and clicks do. Only this file listens for them on the document; the other files register handlers here.
+// The handlers of keys and clicks. Only this file listens for them on the document; the other files register handlers here.
 // For one event at most one handler runs, and the browser's default action is prevented. Events with a modifier key, such as
 // a click that opens a link in a new tab, are left to the browser.
 
@@ -34,7 +34,7 @@ export function addClick(selector, run, { when = always, capture = false } = {})
   clicks.push({ selector, run, when, capture });
 }
 
-// Registers what is done at every click, before its handler.
+// Registers a function that is called at every click, before its handler.
 export function addEveryClick(run) {
   everyClick.push(run);
 }

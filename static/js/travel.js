@@ -189,7 +189,7 @@ export function goLive({ push = true } = {}) {
   document.body.dispatchEvent(new CustomEvent("live"));
 }
 
-// Handles the buttons of time travel. After the last moment comes live.
+// Handles the buttons of time travel. After the last moment the page is live.
 function takeStep(what) {
   const here = isPast() ? at : newestMoment();
   if (what === "play") return player ? stopPlayer() : startPlayer();

@@ -146,7 +146,7 @@ def test_the_pods_of_one_request_are_charged_together() -> None:
     assert charge.expected == int(
         cluster.objects["resourcequotas"]["default/q"]["metadata"]["resourceVersion"]
     )
-    assert "resourcequotas" in admitted.unchanged, "the commit needs that nobody else has charged it"
+    assert "resourcequotas" in admitted.unchanged, "the commit requires that no other write has charged it"
 
 
 def affinity(**term: Any) -> Manifest:

@@ -156,7 +156,7 @@ def fail(call: Call) -> CommandResult:
     return annotated(call, "schedviz/failed=true")
 
 
-def mend(call: Call) -> CommandResult:
+def repair(call: Call) -> CommandResult:
     return annotated(call, "schedviz/failed-")
 
 

@@ -52,7 +52,7 @@ def present_course(source: Readable, act: Act) -> CourseView:
         return CourseView(act.pod, act.uid, pod, "gone", text)
     found = last_nomination(source, act)
     decision = source.decision(found.cycle) if found else None
-    stage, text, step = _say(source, pod, act.pod, manifest, found)
+    stage, text, step = _describe(source, pod, act.pod, manifest, found)
     shown = stage in ("evicting", "bound") and found is not None
     if shown and stage == "bound" and decision is not None:
         text = evicted_because(decision, pod) or text
@@ -74,7 +74,7 @@ def last_nomination(source: Readable, act: Act) -> trace.Nominated | None:
     return next((each for each in later if isinstance(each, trace.Nominated) and each.pod == act.pod), None)
 
 
-def _say(
+def _describe(
     source: Readable, pod: str, key: str, manifest: Manifest, found: trace.Nominated | None
 ) -> tuple[Stage, str, Step]:
     node = (manifest.get("spec") or {}).get("nodeName", "")

@@ -76,7 +76,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     """``kubectl describe`` and ``kubectl get events`` with their output."""
 
 
-class GonePod(msgspec.Struct, frozen=True):
+class DeletedPod(msgspec.Struct, frozen=True):
     """A deleted pod, from the events of the trace."""
 
     key: str
@@ -167,7 +167,7 @@ def is_about_pod(event: trace.Event, pod: str) -> bool:
     return getattr(event, "pod", "") == pod
 
 
-def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
+def deleted_pod(sandbox: Readable, key: str, base: str) -> DeletedPod | None:
     """The panel of a deleted pod; None if the trace has no event of it."""
     # A pod that was deleted long ago is not in the cache.
     named = sandbox.about_pod(key) or sandbox.about_pod(key, TRACE_LENGTH)
@@ -175,7 +175,7 @@ def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
     if not about:
         return None
     namespace, _, name = key.partition("/")
-    return GonePod(
+    return DeletedPod(
         key=key,
         name=fmt.pod_name(key),
         removal=removal_line(EventSentences(base), about),

@@ -75,7 +75,7 @@ def show_pod(
 ) -> HttpResponse:
     view = details.pod_detail(sandbox, key, address(sandbox))
     if view is None:
-        return show_gone(request, sandbox, key, acted)
+        return show_deleted_pod(request, sandbox, key, acted)
     context = {
         "view": view,
         "error": error,
@@ -86,9 +86,9 @@ def show_pod(
     return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
 
 
-def show_gone(request: HttpRequest, sandbox: Source, key: str, acted: str) -> HttpResponse:
+def show_deleted_pod(request: HttpRequest, sandbox: Source, key: str, acted: str) -> HttpResponse:
     """The panel of a deleted pod, as long as the trace has events of it."""
-    view = details.gone_pod(sandbox, key, address(sandbox))
+    view = details.deleted_pod(sandbox, key, address(sandbox))
     if view is None:
         return missing_panel(request, sandbox, gettext("Pod %(key)s no longer exists.") % {"key": key})
     context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}

@@ -101,7 +101,7 @@ def test_pods_of_a_node_that_returns_before_the_deadline_keep_running() -> None:
     lab.run(10)
     annotate(lab, "a", failed="true")
     lab.run(100)
-    assert lab.pod("ends")["status"]["phase"] == "Running", "nobody says otherwise"
+    assert lab.pod("ends")["status"]["phase"] == "Running", "no kubelet reports another phase"
     assert lab.condition("stays", "Ready")["reason"] == "NodeNotReady"
     annotate(lab, "a", failed="false")
     lab.run(1)
