@@ -1,6 +1,7 @@
 """Bodies are decoded as kube-apiserver decodes them: its texts, and what it drops."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -86,6 +87,38 @@ def test_a_wrong_type_is_refused(spec: dict[str, object], error: str) -> None:
         decode_request(PODS, json.dumps({"spec": spec}).encode(), is_yaml=False)
     assert str(refused.value) == (
         f'Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal {error}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "pointer", "value"),
+    [
+        ("ConfigMap", '{"data": {"a": null}}', ("data",), {"a": ""}),
+        ("ConfigMap", '{"metadata": {"labels": {"a": null}}}', ("metadata", "labels"), {"a": ""}),
+        ("Secret", '{"data": {"a": null}}', ("data",), {"a": ""}),
+        ("Pod", '{"metadata": {"finalizers": [null]}}', ("metadata", "finalizers"), [""]),
+        ("Pod", '{"spec": {"containers": [null]}}', ("spec", "containers"), [{}]),
+        ("Pod", '{"spec": {"overhead": {"cpu": null}}}', ("spec", "overhead"), {"cpu": "0"}),
+    ],
+)
+def test_null_in_a_map_or_list_is_the_zero_value(
+    kind: str, text: str, pointer: tuple[str, ...], value: object
+) -> None:
+    resource = find_by_kind("v1", kind)
+    assert resource
+    found: Any = decode_request(resource, text.encode(), is_yaml=False).manifest
+    for field in pointer:
+        found = found[field]
+    assert found == value
+
+
+def test_a_version_of_three_parts_is_none() -> None:
+    assert PODS
+    with pytest.raises(BadRequest) as refused:
+        decode_request(PODS, b'{"apiVersion":"a/b/c","kind":"Pod"}', is_yaml=False)
+    assert str(refused.value) == (
+        "the object provided is unrecognized (must be of type Pod): unexpected GroupVersion string: a/b/c "
+        '({"apiVersion":"a/b/c","kind":" ...)'
     )
 
 

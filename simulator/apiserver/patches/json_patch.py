@@ -1,5 +1,6 @@
 """JSON patch (RFC 6902), as kube-apiserver applies it (gopkg.in/evanphx/json-patch.v4, patch.go): ``replace``
-sets a missing field, and a negative index counts from the end of a list."""
+sets a missing field, a value that is not given and one that is copied from a missing field are null, and a
+negative index counts from the end of a list."""
 
 import copy
 from collections.abc import Callable
@@ -22,7 +23,7 @@ def apply_json_patch(target: Any, operations: list[Any]) -> Any:
             if operation["op"] == "copy":
                 # Each copy may double the document, so their sum is bounded (upstream:
                 # JSONPatchMaxCopyBytes).
-                copied += count_values(_get(*_place(document, operation["from"])))
+                copied += count_values(_get(*_place(document, operation["from"]), missing=None))
                 if copied > MAX_NODES:
                     raise ValueError(f"more than {MAX_NODES} values copied")
             document = _apply(document, operation)
@@ -36,10 +37,11 @@ def apply_json_patch(target: Any, operations: list[Any]) -> Any:
 
 
 def parse_pointer(text: Any) -> list[str]:
-    """Parse a JSON pointer (RFC 6901) into its parts. Raises ValueError."""
-    if not isinstance(text, str) or not text.startswith("/"):
-        raise ValueError(f"path {text!r} must begin with '/'")
-    return [part.replace("~1", "/").replace("~0", "~") for part in text[1:].split("/")]
+    """Parse a JSON pointer (RFC 6901) into its parts. What is before the first slash is ignored (findObject).
+    Raises ValueError."""
+    if not isinstance(text, str) or "/" not in text:
+        raise ValueError(f"path {text!r} has no '/'")
+    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
 
 def _apply(document: Any, operation: dict[str, Any]) -> Any:
@@ -57,7 +59,7 @@ def _apply(document: Any, operation: dict[str, Any]) -> Any:
 
 
 def _add(document: Any, operation: dict[str, Any]) -> None:
-    _put(*_place(document, operation["path"]), operation["value"])
+    _put(*_place(document, operation["path"]), operation.get("value"))
 
 
 def _remove(document: Any, operation: dict[str, Any]) -> None:
@@ -67,9 +69,9 @@ def _remove(document: Any, operation: dict[str, Any]) -> None:
 def _replace(document: Any, operation: dict[str, Any]) -> None:
     parent, key = _place(document, operation["path"])
     if isinstance(parent, list):
-        parent[_index(parent, key)] = operation["value"]
+        parent[_index(parent, key)] = operation.get("value")
     else:
-        parent[key] = operation["value"]
+        parent[key] = operation.get("value")
 
 
 def _test(document: Any, operation: dict[str, Any]) -> None:

@@ -9,12 +9,18 @@ from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_BYTES, ManifestError, TooLong
 from simulator.apiserver.object_type import type_error
 from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch, parse_pointer
+from simulator.apiserver.patches.json_patch_operations import (
+    check_operations,
+    go_type_error,
+    repeated_fields,
+    strict_faults,
+)
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.patches.object_json import patched_object_text
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.patches.unstructured_conversion import conversion_error
 from simulator.apiserver.request_decoding.decode_request import decode_object, strict_decoding_error
-from simulator.apiserver.request_decoding.read_object import RecordedObject, UnreadableBody, read_json_value
+from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_value
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.request_errors import (
     TooLarge,
@@ -35,14 +41,6 @@ PatchType = Literal[
 PATCH_TYPES: Final[tuple[PatchType, ...]] = get_args(PatchType)
 MAX_OPERATIONS: Final = 10_000
 """Maximum number of operations in one JSON patch, as upstream."""
-_GO_KINDS: Final[dict[type, str]] = {
-    type(None): "null",
-    str: "string",
-    bool: "bool",
-    int: "number",
-    float: "number",
-    list: "array",
-}
 
 
 class Patched(NamedTuple):
@@ -83,13 +81,8 @@ def patched_object(resource: Resource, body: PatchBody, subject: Manifest) -> Pa
 
 
 def _json_patched(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
-    operations = _read(body, "error decoding patch: ")
-    if not isinstance(operations, list):
-        wanted = "[]interface {}"
-        raise BadRequest(f"error decoding patch: {_type_error(operations, wanted)}")
-    for operation in operations:
-        if not isinstance(operation, dict):
-            raise BadRequest(_type_error(operation, "jsonpatch.Operation"))
+    typed = body.field_validation != "Ignore"
+    operations = check_operations(_read(body, "error decoding patch: " if typed else ""), typed=typed)
     if len(operations) > MAX_OPERATIONS:
         raise TooLarge(
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
@@ -98,36 +91,41 @@ def _json_patched(resource: Resource, body: PatchBody, subject: Manifest) -> Pat
         result = apply_json_patch(subject, operations)
     except PatchDoesNotApply as error:
         raise UnprocessablePatch(str(error)) from None
-    strict = [f"json patch {fault}" for fault in _repeated_fields(operations)]
+    strict = [f"json patch {fault}" for fault in strict_faults(operations)]
     return _decoded(resource, body, result, _changed_by(operations), strict)
 
 
 def _merged(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
     patch = _read(body, "error decoding patch: ")
+    if patch is None:
+        # The decoder takes it for a map without keys, the library that merges does not.
+        raise BadRequest("Invalid JSON Patch")
     if not isinstance(patch, dict):
-        raise BadRequest(f"error decoding patch: {_type_error(patch, 'map[string]interface {}')}")
+        raise BadRequest(f"error decoding patch: {go_type_error(patch, 'map[string]interface {}')}")
     result = apply_merge_patch(subject, patch)
-    return _decoded(resource, body, result, patch, _repeated_fields(patch))
+    return _decoded(resource, body, result, patch, repeated_fields(patch))
 
 
 def _strategically_merged(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
     patch = _read(body, "")
+    if patch is None:
+        patch = {}  # to Go's decoder, null is a map without keys
     if not isinstance(patch, dict):
-        raise BadRequest(_type_error(patch, "map[string]interface {}"))
+        raise BadRequest(go_type_error(patch, "map[string]interface {}"))
     schema = _schema(resource)
     result = apply_strategic_merge_patch(schema, subject, patch)
     error = conversion_error(schema, result)
     decoder = TypedValues()
     decoded = decoder.decode(type_name_of(resource), result)
     error = error or decoder.error
-    strict = [*_repeated_fields(patch), *decoder.strict]
+    strict = [*repeated_fields(patch), *decoder.strict]
     return _checked(body, decoded, error, strict, plain(patch))
 
 
 def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, strict: list[str]) -> Patched:
     """Decode the JSON of a patched object, as that of a request."""
     if not isinstance(result, dict):
-        error = _type_error(result, "struct")
+        error = go_type_error(result, "struct")
         return _checked(body, {}, error, [], patched_object_text({}, result, None))
     given = str(result.get("apiVersion") or ""), str(result.get("kind") or "")
     if given == (resource.api_version, resource.kind):
@@ -161,32 +159,13 @@ def _read(body: PatchBody, prefix: str) -> Any:
         raise BadRequest(f"{prefix}{error}") from None
 
 
-def _type_error(value: Any, wanted: str) -> str:
-    kind = _GO_KINDS.get(type(value), "object")
-    return f"json: cannot unmarshal {kind} into Go value of type {wanted}"
-
-
-def _repeated_fields(value: Any, path: str = "") -> list[str]:
-    """The keys that a patch repeats, as UnmarshalStrict names them."""
-    found: list[str] = []
-    if isinstance(value, dict):
-        repeated = value.repeated if isinstance(value, RecordedObject) else ()
-        found += [f'duplicate field "{path}{name}"' for name in repeated]
-        for name, item in value.items():
-            found += _repeated_fields(item, f"{path}{name}.")
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            found += _repeated_fields(item, f"{path.removesuffix('.')}[{index}].")
-    return found
-
-
 def _changed_by(operations: list[dict[str, Any]]) -> dict[str, Any]:
     """The parts of an object that operations change, as nested dicts."""
     changed: dict[str, Any] = {}
     for operation in operations:
         for field in ("from", "path"):
             path = operation.get(field)
-            if not isinstance(path, str) or not path.startswith("/"):
+            if not isinstance(path, str) or "/" not in path:
                 continue  # it is not used: the operation applies
             *parents, last = parse_pointer(path)
             inside = changed

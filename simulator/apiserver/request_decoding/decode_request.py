@@ -93,6 +93,9 @@ def check_type_fields(value: Any) -> None:
         if given is not None and not isinstance(given, str):
             kind = names.get(type(given), "object")
             raise UnreadableBody(f"{prefix} {kind} into Go struct field .{field} of type string")
+    api_version = value.get("apiVersion") or ""
+    if api_version.count("/") > 1:
+        raise UnreadableBody(f"unexpected GroupVersion string: {api_version}")
 
 
 def _with_repeated(manifest: Manifest, value: Any) -> Manifest:

@@ -130,7 +130,7 @@ class TypedValues:
             at = place.key(key)
             if isinstance(value, RecordedObject) and key in value.repeated:
                 self.strict.append(f'duplicate field "{at.path}"')
-            kept[key] = self._value(items, item, at) if isinstance(items, dict) else item
+            kept[key] = self._element(items, item, at) if isinstance(items, dict) else item
         return kept
 
     def _array(self, of: Schema, value: Any, place: Place) -> Any:
@@ -138,7 +138,11 @@ class TypedValues:
             self._mismatch(_kind(value), place, go_type(of))
             return None
         items = of.get("items") or {}
-        return [self._value(items, item, place.item(index)) for index, item in enumerate(value)]
+        return [self._element(items, item, place.item(index)) for index, item in enumerate(value)]
+
+    def _element(self, schema: Schema, value: Any, place: Place) -> Any:
+        """A value of a map or of a list, where null is the zero value of the type."""
+        return zero_value(schema) if value is None else self._value(schema, value, place)
 
     def _scalar(self, kind: str, value: Any, place: Place) -> Any:
         wanted: dict[str, type | tuple[type, ...]] = {
@@ -199,6 +203,27 @@ def _resolved(schema: Schema) -> tuple[Schema, str]:
         name = schema["$ref"]
         schema = definitions()[name]
     return schema, name
+
+
+def zero_value(schema: Schema) -> Any:
+    """What Go's decoder leaves in a map or a list for null; None where that is null again."""
+    of, _ = _resolved(schema)
+    if "properties" in of:
+        return {}
+    match of.get("format"), of.get("type"):
+        case "quantity", _:
+            return "0"
+        case "int32", list():
+            return 0
+        case "date-time", _:
+            return None
+        case _, "string":
+            return ""
+        case _, "boolean":
+            return False
+        case _, ("integer" | "number"):
+            return 0
+    return None
 
 
 def go_name(type_name: str) -> str:
