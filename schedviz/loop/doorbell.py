@@ -3,8 +3,10 @@
 The message may be lost. Web processes read the changes from the streams in the store, also without it."""
 
 import asyncio
+import atexit
 import logging
 import threading
+from concurrent.futures import wait
 from functools import cache
 from typing import Final
 
@@ -18,6 +20,8 @@ RING_SECONDS: Final = 0.05
 """The shortest time between two messages for one sandbox: frames are drawn at most 20 times a second."""
 REMEMBERED: Final = 500
 """Sandboxes whose last message is remembered before the older ones are dropped: as many as there may be."""
+CLOSE_SECONDS: Final = 1.0
+"""The longest time for which the end of a process waits for the messages that are not sent yet."""
 
 
 def group(name: str) -> str:
@@ -41,13 +45,31 @@ class Doorbell:
         """Sandboxes whose message is yet to be sent, with the context of its trace: it is for what is written
         until then, too."""
         self._sent: dict[str, float] = {}
-        threading.Thread(target=self._loop.run_forever, name="doorbell", daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="doorbell", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
 
     def ring(self, name: str) -> None:
         # A message that is not sent yet also covers this change, so at most one waits per sandbox.
         if name not in self._ringing:
             self._ringing[name] = context()
             asyncio.run_coroutine_threadsafe(self._send(name), self._loop)
+
+    def close(self) -> None:
+        """Send the messages that wait, and end the thread; both within CLOSE_SECONDS.
+
+        A thread that runs native code while the interpreter shuts down can abort the process, as the import
+        of the channel layer's cryptography does."""
+        if not self._thread.is_alive():  # of the process that forked this one
+            return
+        sent = asyncio.run_coroutine_threadsafe(self._wait_for_sends(), self._loop)
+        wait([sent], CLOSE_SECONDS)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSE_SECONDS)
+
+    async def _wait_for_sends(self) -> None:
+        if sends := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(sends)
 
     async def _send(self, name: str) -> None:
         now = self._loop.time()
