@@ -167,7 +167,8 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
     if known and known.group in resources.BUILT_IN_GROUPS:
         return known
     overlay = reader if isinstance(reader, Overlay) else Overlay(reader)
-    known = resources.find_by_kind(api_version, kind, overlay.list(resources.CRDS))
+    known = _resource_with_usual_plural(api_version, kind, overlay)
+    known = known or resources.find_by_kind(api_version, kind, overlay.list(resources.CRDS))
     if known is None:
         hint = resources.suggest_kind(api_version[:100], kind[:100])
         raise BadRequest(
@@ -175,6 +176,15 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
             + (f"; did you mean {hint}?" if hint else "")
         )
     return known
+
+
+def _resource_with_usual_plural(api_version: str, kind: str, overlay: Overlay) -> Resource | None:
+    """The resource of a kind whose definition has the usual plural in its name: one definition is read then
+    instead of all."""
+    group, _, version = api_version.rpartition("/")
+    definition = overlay.get(resources.CRDS, f"{resources.plural_of(kind)}.{group}")
+    defined = resources.defined_resources([definition] if definition else ())
+    return next((each for each in defined if (each.version, each.kind) == (version, kind)), None)
 
 
 def _decode_document(document: Manifest, overlay: Overlay) -> tuple[Resource, Manifest]:

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.apiserver import admission
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.overlay import CreatedObjects, ObjectList
+from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import (
@@ -204,48 +204,6 @@ def test_admission_names_the_collections_that_it_relied_on() -> None:
         "resourcequotas": cluster.version,
     }
     assert [change.expected for change in admitted.changes] == [0]
-
-
-class Counting(Cluster):
-    """It notes what is read."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.read: list[str] = []
-
-    def list(self, resource: str, namespace: str = "") -> ObjectList:
-        self.read.append(f"{resource} of {namespace or 'all'}")
-        return super().list(resource, namespace)
-
-    def find(self, resource: str, key: str) -> ObjectList:
-        self.read.append(f"{resource} {key}")
-        return super().find(resource, key)
-
-
-def test_admission_reads_one_namespace_and_what_is_in_it() -> None:
-    cluster = Counting()
-    cluster.read.clear()
-    cluster.admit([pod("a"), pod("b")])
-    assert cluster.read == [
-        "limitranges of default",
-        "priorityclasses.scheduling.k8s.io of all",
-        "namespaces default",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io of all",
-        "resourcequotas of default",
-    ]
-
-
-def test_a_request_sees_what_it_created_before_it_read_it() -> None:
-    cluster, namespace = Cluster(), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
-    inside = {**pod(), "metadata": {"name": "web", "namespace": "new"}}
-    limits = {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}
-    limit_range = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "new"}}
-    *_, first = cluster.create([namespace, inside])
-    assert not first["spec"]["containers"][0]["resources"]
-    other = {**inside, "metadata": {**inside["metadata"], "name": "other"}}
-    third = {**inside, "metadata": {**inside["metadata"], "name": "third"}}
-    *_, last = cluster.create([other, {**limit_range, "spec": limits}, third])
-    assert last["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "1"}
 
 
 def test_a_request_of_too_many_objects_is_refused() -> None:
