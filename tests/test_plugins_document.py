@@ -77,7 +77,7 @@ def test_blinking_lights_scores_are_normalised_and_weighted(installed: Mapping[s
     assert search.selected == search.cluster.rows["b"]
 
 
-def test_the_scorer_in_columns_says_the_same(installed: Mapping[str, type[Plugin]]) -> None:
+def test_the_scorer_in_columns_gives_the_same_scores(installed: Mapping[str, type[Plugin]]) -> None:
     by_column = sys.modules["my_plugins"].BlinkingLightsColumn
     both = [{"name": "BlinkingLights"}, {"name": "BlinkingLightsColumn"}]
     configuration = load({"profiles": [{"plugins": {"multiPoint": {"enabled": both}}}]})

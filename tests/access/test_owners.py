@@ -51,7 +51,7 @@ def name_in(location: str) -> str:
     return location.split("/")[2]
 
 
-def test_who_creates_a_sandbox_owns_it(owners: None, store: Store, made: list[str]) -> None:
+def test_a_sandbox_belongs_to_its_creator(owners: None, store: Store, made: list[str]) -> None:
     client = new_client()
     lesson = next(iter(lessons()))
     for path, data in (
@@ -178,7 +178,7 @@ def test_a_key_before_the_present_one_is_valid(scene: Scene) -> None:
             assert new_client(**cookie).get(f"/s/{scene.own}/").status_code == status
 
 
-def test_open_mode_gives_nobody_a_cookie(store: Store, made: list[str]) -> None:
+def test_open_mode_sets_no_cookie(store: Store, made: list[str]) -> None:
     client = new_client()
     answer = client.post("/sandboxes/")
     made.append(name_in(answer.headers["Location"]))

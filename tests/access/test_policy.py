@@ -192,7 +192,7 @@ def test_a_message_says_what_a_viewer_may_not_do(scene: Scene) -> None:
     assert "This sandbox is not shared with you." in page.content.decode()
 
 
-def test_the_api_says_it_as_the_api_server_does(scene: Scene) -> None:
+def test_the_api_refuses_with_the_status_of_the_api_server(scene: Scene) -> None:
     pods = f"/s/{scene.own}/api/v1/namespaces/default/pods"
     nobody = scene.clients["stranger"].get(pods)
     assert (nobody.status_code, json.loads(nobody.content)) == (
@@ -230,7 +230,9 @@ def test_an_unknown_sandbox_of_a_policy_check_is_not_found(scene: Scene) -> None
     assert scene.clients["stranger"].get("/s/nowhere/api/v1/pods").status_code == 404
 
 
-def test_everybody_sees_what_nobody_owns(store: Store, scene: Scene, sandbox_name: str) -> None:
+def test_all_visitors_may_view_a_sandbox_without_an_owner(
+    store: Store, scene: Scene, sandbox_name: str
+) -> None:
     free = store.create(Meta(f"{sandbox_name}-free")).name
     for who in ("another owner", "stranger"):
         assert is_allowed(scene, who, "GET", f"/s/{free}/")
@@ -239,7 +241,7 @@ def test_everybody_sees_what_nobody_owns(store: Store, scene: Scene, sandbox_nam
     store.delete(free)
 
 
-def test_who_copies_a_sandbox_of_a_room_owns_the_copy(store: Store, scene: Scene) -> None:
+def test_a_copy_of_a_sandbox_of_a_room_belongs_to_its_creator(store: Store, scene: Scene) -> None:
     """Its name is that of a room's sandbox, so the room's rules apply to it, too."""
     copy = store.create(Meta(f"{scene.room}-b1"), access=owned_by(digest_of("another owner"))).name
     for who, allowed in (("another owner", True), ("teacher", True), ("owner", False), ("stranger", False)):

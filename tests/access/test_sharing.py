@@ -71,7 +71,7 @@ def test_a_link_gives_its_right_until_it_is_withdrawn(scene: Scene, right: str, 
     assert SHARED_COOKIE not in withdrawn.cookies
 
 
-def test_a_link_to_view_takes_nothing_from_who_may_edit(scene: Scene) -> None:
+def test_a_link_to_view_does_not_reduce_the_right_to_edit(scene: Scene) -> None:
     editor = scene.clients["editor"]
     editor.get(link_in(share(scene, do="make", right="view")))
     assert editor.post(f"/s/{scene.own}/clock/", {"do": "pause"}).status_code == 302
@@ -257,7 +257,7 @@ def test_kubectl_over_plain_http_sends_what_the_address_contains(kubeconfigs: di
         answer.value.close()
 
 
-def test_over_https_the_token_stands_with_the_user() -> None:
+def test_over_https_the_token_is_in_the_user_of_the_kubeconfig() -> None:
     config = yaml.safe_load(kubeconfig("demo", "https://example.com/s/demo", "secret"))
     assert config["clusters"][0]["cluster"]["server"] == "https://example.com/s/demo"
     assert config["users"][0]["user"]["token"] == "secret"
@@ -269,7 +269,7 @@ def test_over_https_the_token_stands_with_the_user() -> None:
     }
 
 
-def test_a_viewers_guess_is_counted_and_takes_no_step(scene: Scene, store: Store) -> None:
+def test_a_viewers_guess_is_counted_and_runs_no_step(scene: Scene, store: Store) -> None:
     sandbox, path = store.sandbox(scene.own), f"/s/{scene.own}/predict/"
     write.create(sandbox, [pod("a"), pod("b")])
     sandbox.commit(Commit(lanes={f"default/{name}": lane(name, "activeQ", 5) for name in "ab"}))

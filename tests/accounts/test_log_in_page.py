@@ -39,7 +39,7 @@ def accounts_server(redis_url: str, tmp_path: Path) -> Iterator[str]:
     process.stop()
 
 
-def test_somebody_logs_in_and_out_on_the_page(browser: Browser, accounts_server: str) -> None:
+def test_log_in_and_log_out_on_the_page(browser: Browser, accounts_server: str) -> None:
     context = browser.new_context(base_url=accounts_server, locale="en")
     context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()

@@ -22,7 +22,7 @@ def aggregated(url: str, accept: str = AGGREGATED) -> dict[str, Any]:
     return found
 
 
-def test_groups_come_in_the_order_of_their_priorities(url: str) -> None:
+def test_groups_are_in_the_order_of_their_priorities(url: str) -> None:
     made = json.dumps(definition(version("v1", storage=True)))
     assert request(url + DEFINITIONS, "POST", made)[0] == 201
     listed = [group["name"] for group in request(f"{url}/apis")[1]["groups"]]

@@ -76,7 +76,7 @@ def test_a_namespace_that_is_deleted_ends_with_the_finalizers_of_its_spec(url: s
     assert request(path)[0] == 404
 
 
-def test_the_trace_comes_as_json_lines(server: str, sandbox: Sandbox) -> None:
+def test_the_trace_is_served_as_json_lines(server: str, sandbox: Sandbox) -> None:
     url = f"{server}/s/{sandbox.name}"
     events = [PodStarted(t=number, pod=f"default/web-{number}", node="n") for number in range(1500)]
     sandbox.commit(Commit(trace=events))

@@ -228,7 +228,7 @@ def test_a_tables_rows_hold_as_much_of_their_objects_as_is_asked_for(url: str, i
             assert ("spec" in row["object"]) == (include == "Object")
 
 
-def test_only_the_first_table_of_a_watch_says_its_columns(url: str) -> None:
+def test_only_the_first_table_of_a_watch_has_column_definitions(url: str) -> None:
     create(url, "a", "b")
     asked = urllib.request.Request(
         f"{url}{CONFIG_MAPS}?watch=1&timeoutSeconds=1",
@@ -253,7 +253,7 @@ def test_metadata_alone_may_be_asked_for(url: str) -> None:
     assert (status, answer["details"]) == (406, {})
 
 
-def test_every_answer_says_its_type(url: str, core: client.CoreV1Api) -> None:
+def test_every_response_has_its_type(url: str, core: client.CoreV1Api) -> None:
     """The items of a list have their type only if they are custom resources, as upstream."""
     pod_in = {"apiVersion": "v1", "kind": "Pod"}
     assert request(url + PODS, "POST", pod_json())[1].items() >= pod_in.items()

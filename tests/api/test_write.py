@@ -200,7 +200,7 @@ def test_concurrent_changes_are_all_stored(store: Store, cluster: str) -> None:
     assert {f"l{number}" for number in range(8)} <= node["metadata"]["labels"].keys()
 
 
-def test_generated_names_never_clash_and_given_ones_do(store: Store, cluster: str) -> None:
+def test_generated_names_never_conflict_and_given_ones_do(store: Store, cluster: str) -> None:
     sandbox = store.sandbox(cluster)
     outcomes = all_at_once([lambda: write.create(sandbox, [pod(generateName="web-")] * 5)] * 8)
     names = {item["metadata"]["name"] for outcome in outcomes for item in outcome}

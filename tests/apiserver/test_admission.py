@@ -84,7 +84,7 @@ def test_a_node_reports_what_its_kubelet_would() -> None:
     assert created["status"]["conditions"][0]["type"] == "Ready"
 
 
-def test_a_gated_pod_says_so_and_a_bound_one_keeps_its_status() -> None:
+def test_a_gated_pod_has_a_condition_and_a_bound_one_keeps_its_status() -> None:
     cluster = Cluster()
     gated = cluster.create([pod(schedulingGates=[{"name": "example.com/quota"}])])[0]
     assert gated["status"]["conditions"][0]["reason"] == "SchedulingGated"

@@ -39,7 +39,7 @@ DEFAULTS = limit_range(
 )
 
 
-def test_containers_get_what_they_lack_and_an_annotation_says_so() -> None:
+def test_containers_get_default_requests_and_limits_and_an_annotation_says_so() -> None:
     cluster = Cluster()
     cluster.create([DEFAULTS])
     containers = [{"name": "main", "image": "web:1"}, container({"cpu": "50m"}, {"cpu": "50m"}, "side")]

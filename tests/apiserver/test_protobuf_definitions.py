@@ -79,12 +79,12 @@ def double(number: int, value: float) -> bytes:
         ),
     ],
 )
-def test_a_schema_is_read_and_comes_back(message: bytes, schema: Manifest) -> None:
+def test_a_schema_is_decoded_as_it_was_encoded(message: bytes, schema: Manifest) -> None:
     assert schema_in(message_of(message)) == schema
     assert schema_in(encode_protobuf(definition(schema))) == schema
 
 
-def test_a_whole_definition_comes_back() -> None:
+def test_a_definition_is_decoded_as_it_was_encoded() -> None:
     widgets = definition({"type": "object"})
     version = widgets["spec"]["versions"][0]
     version |= {
@@ -142,7 +142,7 @@ def test_unknown_fields_in_it_are_dropped_without_a_note() -> None:
     assert schema == {"items": {"type": "string"}}
 
 
-def test_a_form_says_what_may_be_there() -> None:
+def test_an_error_names_the_valid_types_of_a_field() -> None:
     error = refusal(lambda: Cluster().admit([definition({"type": "object", "additionalProperties": "a"})]))
     assert error is not None
     assert 'additionalProperties: Invalid value: "a": must be of type boolean or JSON schema' in error.message

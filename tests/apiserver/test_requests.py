@@ -29,7 +29,7 @@ VERSIONS = st.integers(1, (1 << 63) - 1) | st.just(LATEST)
 
 
 @given(KEYS, VERSIONS)
-def test_a_token_stands_for_its_position(after: str, version: int) -> None:
+def test_a_token_has_the_values_of_its_position(after: str, version: int) -> None:
     place = ContinuePosition(after, version)
     assert parse_continue_token(place.token()) == place
 
@@ -106,7 +106,7 @@ def test_operators_may_be_keys_and_values(labels: str, selected: list[dict[str, 
     assert [found for found in given_labels if matches({"metadata": {"labels": found}})] == selected
 
 
-def test_a_field_that_nothing_is_selected_by_is_refused_in_the_words_of_its_kind() -> None:
+def test_an_unsupported_field_selector_is_refused_with_the_message_of_its_kind() -> None:
     jobs, maps = find_built_in("batch", "jobs"), find_built_in("", "configmaps")
     assert jobs
     assert maps
@@ -132,7 +132,7 @@ def test_a_field_that_nothing_is_selected_by_is_refused_in_the_words_of_its_kind
         assert refused.value.message == message
 
 
-def test_a_backslash_stands_before_signs_of_a_value() -> None:
+def test_a_backslash_escapes_characters_of_a_value() -> None:
     matches = selection_predicate(PODS, "", r"spec.nodeName=a\,b\=c\\,metadata.name==web")
     assert matches
     assert matches({"metadata": {"name": "web"}, "spec": {"nodeName": "a,b=c\\"}})

@@ -332,6 +332,6 @@ def test_a_resize_is_charged_with_what_it_adds() -> None:
     assert used(cluster) == {"requests.cpu": "1500m", "limits.cpu": "4"}
 
 
-def test_a_new_cluster_is_made_whatever_its_quotas_say() -> None:
+def test_quotas_do_not_limit_the_objects_of_a_new_cluster() -> None:
     changes = admission.new_cluster([quota("q", {"pods": "0"}), pod()], NOW)
     assert {"default/q", "default/web"} <= {change.key for change in changes}

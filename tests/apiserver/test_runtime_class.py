@@ -70,7 +70,7 @@ def test_what_contradicts_the_class_is_forbidden(cluster: Cluster, spec: dict[st
     assert str(refused.value) == f'pods "web" is forbidden: {detail}'
 
 
-def test_a_page_takes_a_pod_whose_class_was_not_exported(cluster: Cluster) -> None:
+def test_a_page_accepts_a_pod_whose_class_was_not_exported(cluster: Cluster) -> None:
     [made] = cluster.create([pod(runtimeClassName="kata", overhead={"cpu": "1"})])
     assert made["spec"]["overhead"] == {"cpu": "1"}
 

@@ -18,7 +18,7 @@ def rows(resource: Resource, *items: Manifest) -> list[dict[str, object]]:
     return [dict(zip(names, row["cells"], strict=True)) for row in found["rows"]]
 
 
-def test_a_pods_row_says_how_it_is() -> None:
+def test_a_pods_row_shows_its_status() -> None:
     cluster = Cluster()
     (waiting,) = cluster.create([pod()])
     (running,) = cluster.create([pod("running", nodeName="n") | {"status": {"phase": "Running"}}])
@@ -29,13 +29,13 @@ def test_a_pods_row_says_how_it_is() -> None:
     assert {row["Age"] for row in found} == {"90s"}
 
 
-def test_a_nodes_row_says_whether_it_is_cordoned() -> None:
+def test_a_nodes_row_shows_whether_it_is_cordoned() -> None:
     text = "{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {unschedulable: true}}"
     (node,) = Cluster().create(text)
     assert rows(NODES, node)[0]["Status"] == "Ready,SchedulingDisabled"
 
 
-def test_an_events_row_says_what_was_said_of_whom_and_when() -> None:
+def test_an_events_row_shows_its_message_object_and_time() -> None:
     event: Manifest = {
         "apiVersion": "v1",
         "kind": "Event",

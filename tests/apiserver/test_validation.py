@@ -163,7 +163,7 @@ SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedu
         ({"schedulingGates": [{"name": "a"}, {"name": "a"}]}, "spec.schedulingGates[1]", "Duplicate value"),
     ],
 )
-def test_a_fault_of_a_pod_is_told_by_its_field(spec: dict[str, Any], field: str, message: str) -> None:
+def test_an_error_of_a_pod_names_its_field(spec: dict[str, Any], field: str, message: str) -> None:
     _refused(pod(**spec), field, message)
 
 
@@ -215,7 +215,7 @@ def test_metadata_is_held_to_its_rules() -> None:
         ({"status": {"allocatable": ["cpu"]}}, "status.allocatable", "must be of type object"),
     ],
 )
-def test_a_fault_of_a_node_is_told_by_its_field(body: dict[str, Any], field: str, message: str) -> None:
+def test_an_error_of_a_node_names_its_field(body: dict[str, Any], field: str, message: str) -> None:
     _refused({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, **body}, field, message)
 
 
@@ -233,7 +233,7 @@ def test_a_fault_of_a_node_is_told_by_its_field(body: dict[str, Any], field: str
         ),
     ],
 )
-def test_a_fault_of_a_disruption_budget_is_told_by_its_field(
+def test_an_error_of_a_disruption_budget_names_its_field(
     spec: dict[str, Any], field: str, message: str
 ) -> None:
     manifest = {
@@ -284,7 +284,7 @@ VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
         ),
     ],
 )
-def test_a_fault_of_storage_is_told_by_its_field(manifest: dict[str, Any], field: str, message: str) -> None:
+def test_an_error_of_storage_names_its_field(manifest: dict[str, Any], field: str, message: str) -> None:
     _refused(manifest, field, message)
 
 
@@ -328,7 +328,7 @@ def test_a_timetables_durations_are_read_before_it_is_stored() -> None:
     _refused({**timetable, "spec": {"entries": [entry]}}, "spec.entries[0].every", "'soon' is not a duration")
 
 
-def test_of_many_faults_only_so_many_are_told() -> None:
+def test_the_number_of_reported_errors_is_bounded() -> None:
     spec = {f"field{number}": None for number in range(10_000)}
     with pytest.raises(Invalid) as refused:
         Cluster().create([pod(**spec)])

@@ -138,7 +138,7 @@ RESTARTS = 'Required value: valid values: "OnFailure", "Never"'
         ),
     ],
 )
-def test_a_fault_of_a_workload_is_told_by_its_field(
+def test_an_error_of_a_workload_names_its_field(
     kind: str, spec: Manifest | None, field: str, message: str
 ) -> None:
     with pytest.raises(Invalid) as refused:
@@ -152,7 +152,7 @@ def test_a_good_one_is_created(kind: str) -> None:
     assert created["spec"].get("replicas", 1) == 1
 
 
-def test_a_pattern_of_a_failure_policy_means_true_where_it_says_nothing() -> None:
+def test_the_status_of_a_failure_policy_pattern_defaults_to_true() -> None:
     rule = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
     (created,) = Cluster().create([workload("Job", {"podFailurePolicy": {"rules": [rule]}})])
     [kept] = created["spec"]["podFailurePolicy"]["rules"]

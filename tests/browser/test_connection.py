@@ -109,7 +109,7 @@ def test_the_page_notices_an_open_stream_on_which_nothing_arrives(
     store.delete(sandbox_name)
 
 
-def test_pages_say_whether_redis_or_the_workers_are_away_and_recover_by_themselves(
+def test_pages_say_whether_redis_or_the_workers_do_not_respond_and_recover_automatically(
     browser: Browser, tmp_path: Path
 ) -> None:
     redis_port, port = free_port(), free_port()

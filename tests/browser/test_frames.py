@@ -80,7 +80,7 @@ def test_a_page_whose_frames_come_late_says_that_it_is_catching_up(screen: Page,
 
 
 @pytest.mark.parametrize("width", [1280, 1920])
-def test_a_page_whose_sandbox_is_behind_its_clock_says_so_and_moves_nothing(
+def test_a_page_whose_sandbox_is_late_says_so_and_keeps_its_layout(
     screen: Page, live: Open, width: int
 ) -> None:
     screen.set_viewport_size({"width": width, "height": 800})

@@ -124,7 +124,7 @@ def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> No
     expect(page.locator("#lesson-walk .facts b")).to_have_text("done")
 
 
-def test_the_solution_is_carried_out_and_said(learner: Page) -> None:
+def test_the_solution_is_carried_out_and_described(learner: Page) -> None:
     page = learner
     go_to_third_step(page)
     page.locator("#lesson-solution summary").click()

@@ -89,7 +89,7 @@ def wait_for_story_on_board(screen: Page) -> None:
     expect(screen.locator(".node .pod.running", has_text="small")).to_be_visible()
 
 
-def test_a_question_stays_in_sight_beside_what_it_asks_for(screen: Page, live: Open) -> None:
+def test_a_question_stays_visible_beside_the_parts_that_it_asks_about(screen: Page, live: Open) -> None:
     screen.set_viewport_size(PHONE)
     sandbox = live(URGENT, node("node-1", "4"))
     screen.locator("#t-predict").click()

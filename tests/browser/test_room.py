@@ -134,7 +134,7 @@ def test_a_learner_joins_on_a_phone_with_the_keyboard_alone(visit: NewPage) -> N
     expect(teacher.locator("#m-1")).to_contain_text("Ada")
 
 
-def test_what_the_teacher_types_and_focuses_stays_when_the_room_changes(visit: NewPage) -> None:
+def test_the_teachers_input_and_focus_are_kept_when_the_room_changes(visit: NewPage) -> None:
     teacher, learner = visit(), visit()
     code = open_room(teacher)
     join(learner, code, "Ada")
@@ -242,7 +242,7 @@ def test_a_room_finishes_a_lesson_after_its_worker_was_killed(visit: NewPage, ow
         expect(page.locator("#gone")).to_be_visible()
 
 
-def test_a_room_survives_a_restart_of_redis(visit: NewPage, own_stack: OwnStack) -> None:
+def test_a_room_continues_after_a_restart_of_redis(visit: NewPage, own_stack: OwnStack) -> None:
     teacher, ada, bo = (visit(url=own_stack.url) for _ in range(3))
     code = open_room(teacher, "lesson:walk")
     for page, name in ((ada, "Ada"), (bo, "Bo")):

@@ -118,7 +118,7 @@ def test_a_pod_created_by_a_form_preempts_a_pod_of_lower_priority(screen: Page, 
     expect(screen.locator("#cycle")).to_be_visible()
 
 
-def test_a_scenario_shows_a_preemption_by_itself(screen: Page, store: Store) -> None:
+def test_a_scenario_shows_a_preemption_without_any_act(screen: Page, store: Store) -> None:
     screen.goto("/")
     screen.get_by_role("button", name="Start Online services and batch jobs", exact=True).click()
     expect(screen.locator(".node")).to_have_count(6)

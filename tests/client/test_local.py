@@ -98,7 +98,7 @@ def test_scores_are_those_of_the_cycle() -> None:
         assert found.of_node(found.node).score == max(each.score or 0 for each in found.nodes)
 
 
-def test_a_preempted_pod_says_who_preempted_it() -> None:
+def test_the_explanation_of_a_preempted_pod_names_its_preemptor() -> None:
     with schedviz.sandbox(manifests=NODES) as sandbox:
         sandbox.create(pod("low", "4"))
         sandbox.run_until("bound", pod="low")

@@ -61,7 +61,7 @@ class Story:
         )
         self._number = count()
 
-    def tell(self, cut_off: int | None, act: Act, *, kill: bool) -> tuple[int, int]:
+    def perform(self, cut_off: int | None, act: Act, *, kill: bool) -> tuple[int, int]:
         """A new sandbox, with a worker that is cut off at the command of this number. Returns how many
         commands it has sent, and its exit status."""
         name = f"story-{next(self._number)}"
@@ -138,12 +138,12 @@ def story(own_redis: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def test_a_worker_killed_at_any_command_of_a_slice_keeps_the_invariants(story: Story) -> None:
-    story.tell(None, "pass", kill=False)  # Redis has all scripts from here on
-    sent, status = story.tell(None, "pass", kill=False)
+    story.perform(None, "pass", kill=False)  # Redis has all scripts from here on
+    sent, status = story.perform(None, "pass", kill=False)
     assert status == 0
     killed = 0
     for at in range(1, sent + 1):
-        _, status = story.tell(at, "before", kill=True)
+        _, status = story.perform(at, "before", kill=True)
         # The doorbell's thread connects now or later, so that some runs send a few commands less.
         assert status in (0, -signal.SIGKILL)
         killed += status != 0
@@ -152,7 +152,7 @@ def test_a_worker_killed_at_any_command_of_a_slice_keeps_the_invariants(story: S
 
 @pytest.mark.parametrize("act", ["before", "after"])
 def test_a_connection_cut_at_any_command_of_a_slice_keeps_the_invariants(story: Story, act: Act) -> None:
-    last, _ = story.tell(None, "pass", kill=False)
+    last, _ = story.perform(None, "pass", kill=False)
     for at in random.Random(act).sample(range(1, last), CUTS):
-        _, status = story.tell(at, act, kill=False)
+        _, status = story.perform(at, act, kill=False)
         assert status == 0

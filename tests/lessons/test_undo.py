@@ -73,9 +73,7 @@ def test_the_last_edit_is_undone(store: Store, worker: Process, lesson: Lesson) 
     store.delete(sandbox.name)
 
 
-def test_an_edit_while_time_stands_still_is_undone_alone(
-    store: Store, worker: Process, lesson: Lesson
-) -> None:
+def test_an_edit_during_a_pause_is_undone_alone(store: Store, worker: Process, lesson: Lesson) -> None:
     sandbox = start_own_lesson(store, lesson, new_learner())
     play_actions(sandbox, [run(2)])
     for name in ("a", "b"):

@@ -126,7 +126,7 @@ async def test_a_burst_of_writes_gives_few_frames(hub: Hub, sandbox: Sandbox) ->
     assert "<b>200</b> pending" in watcher.page["pending"]
 
 
-async def test_a_viewer_that_does_not_take_its_frames_gets_them_as_one(hub: Hub, sandbox: Sandbox) -> None:
+async def test_a_viewer_that_does_not_take_its_frames_gets_them_merged(hub: Hub, sandbox: Sandbox) -> None:
     quick, slow = Watcher(), Watcher()
     for watcher in (quick, slow):
         hub.join(watcher.viewer)

@@ -34,7 +34,7 @@ operations = st.one_of(
 
 
 @given(st.lists(operations, max_size=30))
-def test_a_hub_ends_when_nobody_was_connected_for_long_and_never_before(
+def test_a_hub_ends_when_no_viewer_was_connected_for_long_and_never_before(
     story: list[tuple[str, str | float]],
 ) -> None:
     """Against a model: who is connected, and since when nobody is."""
@@ -73,7 +73,7 @@ def test_a_hub_ends_when_nobody_was_connected_for_long_and_never_before(
     loop.close()
 
 
-async def test_nobody_joins_a_hub_that_was_ended_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_viewer_joins_a_hub_that_was_ended_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "LINGER_SECONDS", 0.0)
     expired: list[bool] = []
     life = Lifecycle[str](expired=lambda: expired.append(True))

@@ -25,7 +25,7 @@ def unversioned(objects: Objects) -> Objects:
 
 def run_on(store: Store, sandbox: Sandbox, story: list[Operation]) -> list[bytes]:
     """Run a sandbox by workers of known names. Returns its trace."""
-    World(store, sandbox, workers="worker").tell(story)
+    World(store, sandbox, workers="worker").perform(story)
     return [msgspec.json.encode(event) for _, event in sandbox.trace(0, 10_000)]
 
 
@@ -46,7 +46,7 @@ def test_a_branch_equals_its_moment_and_two_branches_have_the_same_trace(
     store: Store, story: list[Operation], share: float, rest: list[Operation]
 ) -> None:
     world = World(store, seed=3, pace=SECOND // 4)
-    world.tell(story)
+    world.perform(story)
     seq = max(1, round(share * world.sandbox.trace_head()))
     traces = []
     for name in ("one", "two"):
@@ -65,7 +65,7 @@ def test_a_branch_equals_its_moment_and_two_branches_have_the_same_trace(
     store.delete(world.sandbox.name)
 
 
-def test_a_moment_of_more_objects_than_one_commit_takes_is_branched_whole_or_not_at_all(
+def test_a_moment_of_more_objects_than_one_commit_may_have_is_branched_completely_or_not_at_all(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedviz.api.new_sandbox.OBJECTS_AT_ONCE", 10)

@@ -52,7 +52,7 @@ def test_a_clock_that_was_stored_before_there_was_this_speed_can_be_set(sandbox:
     assert "unpaced" not in codec.encode(sandbox.clock())
 
 
-def test_a_clock_that_somebody_else_set_is_not_overwritten(sandbox: Sandbox) -> None:
+def test_a_clock_that_another_process_set_is_not_overwritten(sandbox: Sandbox) -> None:
     read = sandbox.clock()
     assert sandbox.set_clock(read.rebased(read.wall + 1, paused=True), read)
     assert not sandbox.set_clock(read.rebased(read.wall + 2, speed=5), read)

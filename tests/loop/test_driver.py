@@ -93,7 +93,7 @@ def test_one_message_of_a_sandbox_waits_at_its_leader_however_often_it_is_woken(
     store.redis.delete(queue)
 
 
-def test_a_message_at_the_leader_stands_for_all_wakes_that_found_it_there(
+def test_wakes_send_no_message_while_one_waits_at_the_leader(
     driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(driver, store, sandbox)

@@ -88,7 +88,7 @@ def test_a_worker_that_lost_the_lease_writes_nothing_and_drops_its_simulation(
     assert [type(event) for event in traced(sandbox)] == [LeaderElected, LeaderElected]
 
 
-def test_a_worker_that_lost_the_lease_does_not_take_the_steps_asked_of_the_next_leader(
+def test_a_worker_that_lost_the_lease_does_not_run_the_steps_of_the_next_leader(
     driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(driver, store, sandbox)

@@ -133,7 +133,7 @@ def test_every_past_moment_equals_the_recorded_one(
     with pytest.MonkeyPatch.context() as patch:
         witness = Witness(patch)
         world = World(store, seed=3, pace=SECOND // 4)
-        world.tell(story)
+        world.perform(story)
         assert check(world.sandbox, witness) == len({seen.mark.version for seen in witness.seen})
         assert_replay_equals(store, world.sandbox)
         store.delete(world.sandbox.name)

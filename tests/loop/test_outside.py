@@ -121,7 +121,7 @@ def test_the_sandbox_runs_beside_an_outside_scheduler_and_then_schedules_again(
     assert msgspec.json.encode(replayed) == msgspec.json.encode(sandbox.trace_tail(1000))
 
 
-def test_a_past_moment_knows_whether_the_scheduler_stood_down(
+def test_a_past_moment_has_whether_the_scheduler_stood_down(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive_writer, "CHAPTER_WRITES", 5)

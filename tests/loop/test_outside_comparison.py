@@ -148,7 +148,7 @@ def test_the_comparison_covers_the_terms_of_several_leaders(store: Store, sandbo
     assert found.a.bound == found.b.bound == 4
 
 
-def test_without_a_stand_down_it_begins_before_the_first_binding_from_outside(
+def test_without_a_stand_down_the_comparison_begins_before_the_first_outside_binding(
     store: Store, sandbox: Sandbox
 ) -> None:
     slice_at = slices_of(store, sandbox)

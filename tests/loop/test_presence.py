@@ -47,7 +47,7 @@ def test_a_worker_is_alive_until_it_stops_or_sends_no_heartbeat(
 
 
 @pytest.mark.usefixtures("alone")
-def test_simulated_time_stands_still_while_no_worker_is_there(store: Store, sandbox: Sandbox) -> None:
+def test_simulated_time_stands_still_while_no_worker_is_alive(store: Store, sandbox: Sandbox) -> None:
     """The machine was off for an hour, and stopped ten minutes of simulated time after the clock was set."""
     wall = store.wall()
     sandbox.set_clock(Clock(sim=1000 * SECOND, wall=wall - HOUR - 60, speed=10))
@@ -95,7 +95,7 @@ def test_a_sandbox_made_while_no_worker_was_there_starts_with_the_first(
 
 
 @pytest.mark.usefixtures("alone")
-def test_when_the_clock_of_redis_was_set_back_simulated_time_goes_on_from_where_it_was(
+def test_simulated_time_does_not_jump_when_the_clock_of_redis_is_set_back(
     store: Store, sandbox: Sandbox
 ) -> None:
     """The clock is set back by an hour, so that the stored times are in the future."""

@@ -63,7 +63,7 @@ def test_a_replay_equals_the_recording_of_any_operations(
     store: Store, story: list[Operation], queue: Any, pace: Micros
 ) -> None:
     world = World(store, seed=3, queue=queue, pace=pace)
-    world.tell(story)
+    world.perform(story)
     assert_replay_equals(store, world.sandbox)
     store.delete(world.sandbox.name)
 

@@ -51,7 +51,7 @@ def test_the_share_is_that_of_the_last_seconds_and_of_each_sandbox() -> None:
     assert busy.share() == 0.0
 
 
-def test_only_a_busy_worker_hands_over_and_only_to_one_with_clearly_less_to_do() -> None:
+def test_only_a_busy_worker_hands_over_sandboxes_and_only_to_one_with_clearly_less_work() -> None:
     movable = [Movable("a", 0.1, pending=False)]
     assert choose(BUSY_SHARE - 0.01, {"other": 0.0}, movable)[1] == []
     assert choose(1.0, {}, movable)[1] == []
@@ -72,7 +72,7 @@ def test_sandboxes_without_pending_pods_and_then_the_busier_ones_come_first() ->
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_workers_come_to_an_even_load_and_then_no_sandbox_moves(seed: int) -> None:
+def test_workers_reach_an_even_load_and_then_no_sandbox_moves(seed: int) -> None:
     """A simulation in which each worker gives its sandboxes the time that they need, or a part of it if that
     is too much."""
     random_ = random.Random(seed)

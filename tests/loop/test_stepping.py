@@ -103,7 +103,7 @@ def test_a_step_that_did_nothing_leaves_its_reason_in_the_clock_until_the_next_a
     assert not resume(sandbox).idle
 
 
-def test_time_moves_to_what_is_due_and_goes_on_from_there(arena: Arena, still: Make) -> None:
+def test_time_moves_to_the_next_due_work_and_continues_from_there(arena: Arena, still: Make) -> None:
     sandbox = still([node("n1", cpu="1"), pod("big", cpu="2")])
     take(arena, sandbox, "cycle")
     assert sandbox.clock().sim == START

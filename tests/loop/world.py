@@ -121,7 +121,7 @@ class World:
         if lease:
             self.sandbox.break_watch(lease)
 
-    def tell(self, story: list[Operation]) -> None:
+    def perform(self, story: list[Operation]) -> None:
         """Each operation, and then a slice."""
         for name, value in (("low", 1), ("high", 100)):
             kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}

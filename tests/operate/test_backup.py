@@ -195,7 +195,7 @@ def test_a_write_that_fails_leaves_no_file(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_value_that_redis_does_not_take_is_named(own_store: Store, tmp_path: Path) -> None:
+def test_a_value_that_redis_does_not_accept_is_named(own_store: Store, tmp_path: Path) -> None:
     sandbox_of(own_store, "demo").stop()
     records = [
         replace(each, keys=[replace(key, value=b"x" + key.value) for key in each.keys])

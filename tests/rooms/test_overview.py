@@ -46,7 +46,7 @@ def by_learner(*progress: Progress) -> dict[str, ByLesson]:
     return {each.sandbox: {each.lesson: each} for each in progress}
 
 
-def test_a_row_says_how_far_a_learner_is(lesson: Lesson) -> None:
+def test_a_row_shows_the_progress_of_a_learner(lesson: Lesson) -> None:
     found = overview(
         room_of("Ada", "Bo", online=(1,)),
         by_learner(replace(at(lesson, 1, 2, picks="fits"), passed=frozenset({"create/tried"}))),

@@ -111,7 +111,7 @@ def test_what_the_teacher_sets_is_read_by_all(rooms: Rooms) -> None:
     assert not seen.is_online(2)
 
 
-def test_a_room_that_is_not_there_is_not_created_by_a_write(rooms: Rooms) -> None:
+def test_a_write_does_not_create_an_unknown_room(rooms: Rooms) -> None:
     for write in (
         lambda: rooms.change("CCCCCC", paused=True),
         lambda: rooms.send_hint("CCCCCC", 0, "x"),
@@ -122,7 +122,7 @@ def test_a_room_that_is_not_there_is_not_created_by_a_write(rooms: Rooms) -> Non
     assert not rooms.store.redis.exists("schedviz:room:{CCCCCC}")
 
 
-def test_an_ended_room_is_kept_for_a_stated_time(rooms: Rooms) -> None:
+def test_an_ended_room_is_kept_for_the_documented_time(rooms: Rooms) -> None:
     room, _ = rooms.create("Monday", What("course"), "own", 7200)
     rooms.join(room, "Ada")
     assert not room.is_over(rooms.store.wall())

@@ -89,7 +89,7 @@ def recorded_lab() -> Lab:
     return lab
 
 
-def test_the_extension_points_come_in_their_order(recorder: type[Recorder]) -> None:
+def test_the_extension_points_are_called_in_order(recorder: type[Recorder]) -> None:
     lab = recorded_lab()
     lab.create(pod("web"))
     lab.run(2)

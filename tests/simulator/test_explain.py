@@ -106,7 +106,7 @@ def test_a_pod_may_have_a_generate_name(explain: Asked) -> None:
     assert (status, out.partition(",")[0]) == (0, "Pod default/web-xxxxx")
 
 
-def test_the_configuration_is_the_one_that_is_given(explain: Asked) -> None:
+def test_the_command_uses_the_given_configuration(explain: Asked) -> None:
     config = """
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

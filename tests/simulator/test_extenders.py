@@ -131,7 +131,7 @@ def test_an_extender_filters_whole_nodes_and_says_why(server: Server) -> None:
     assert (a and a.code, b and b.code) == ("Unschedulable", "UnschedulableAndUnresolvable")
 
 
-def test_where_no_node_is_left_the_message_counts_the_extenders_words(server: Server) -> None:
+def test_if_no_node_remains_the_message_counts_the_extenders_reasons(server: Server) -> None:
     server.answers["filter"] = lambda request: {
         "nodenames": [],
         "failedNodes": dict.fromkeys(request["NodeNames"], "no"),

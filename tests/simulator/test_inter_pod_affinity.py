@@ -270,7 +270,7 @@ def test_preferences_of_existing_pods_may_be_ignored_for_pods_that_prefer_nothin
     assert IGNORING.score(state, preferring, batch).tolist() == [10]
 
 
-def test_state_that_is_not_there_is_an_error_in_upstreams_words() -> None:
+def test_missing_cycle_state_is_an_error_with_upstreams_message() -> None:
     cluster = cluster_of([NODE])
     state, batch = fresh_state(cluster), NodeBatch(cluster)
     with pytest.raises(PluginError) as filtering:

@@ -37,7 +37,7 @@ class Story:
         self.trace: list[bytes] = []
         self.places: dict[str, str] = {}
 
-    def tell(self, operation: str, *arguments: Any) -> None:
+    def perform(self, operation: str, *arguments: Any) -> None:
         self.operations.append((operation, arguments))
         getattr(self, operation)(*arguments)
         self.lab.run(0)
@@ -133,16 +133,16 @@ class Cluster(RuleBasedStateMachine):
     @initialize(names=st.sets(st.sampled_from([*NODE_CPUS]), min_size=1))
     def nodes_are_there(self, names: set[str]) -> None:
         for name in sorted(names):
-            self.story.tell("add_node", name)
+            self.story.perform("add_node", name)
 
     @rule(made=st.lists(pods(), min_size=1, max_size=4))
     def pods_come(self, made: list[tuple[str, Manifest]]) -> None:
         for name, manifest in made:
-            self.story.tell("add_pod", name, manifest)
+            self.story.perform("add_pod", name, manifest)
 
     @rule(seconds=st.sampled_from([0.1, 0.25, 1, 3, 12, 40]))
     def time_passes(self, seconds: float) -> None:
-        self.story.tell("wait", seconds)
+        self.story.perform("wait", seconds)
 
     @rule(
         name=st.sampled_from(NAMES),
@@ -150,7 +150,7 @@ class Cluster(RuleBasedStateMachine):
     )
     def something_happens_to_a_pod(self, name: str, happening: tuple[str, ...]) -> None:
         operation, *arguments = happening
-        self.story.tell(operation, name, *arguments)
+        self.story.perform(operation, name, *arguments)
 
     @rule(
         name=st.sampled_from([*NODE_CPUS]),
@@ -158,12 +158,12 @@ class Cluster(RuleBasedStateMachine):
     )
     def something_happens_to_a_node(self, name: str, happening: tuple[Any, ...]) -> None:
         operation, *arguments = happening
-        self.story.tell(operation, name, *arguments)
+        self.story.perform(operation, name, *arguments)
 
     @rule(worker=st.integers(0, 3))
     def the_worker_lives_or_dies(self, worker: int) -> None:
         if worker == 0:
-            self.story.tell("take_over")
+            self.story.perform("take_over")
 
     @invariant()
     def every_pending_pod_is_in_one_lane(self) -> None:
@@ -204,7 +204,7 @@ class Cluster(RuleBasedStateMachine):
         """The replay of the operations, with a step for each extension point, gives the same trace."""
         again = Story(self.options, self.api(), by_point=True)
         for operation, arguments in self.story.operations:
-            again.tell(operation, *arguments)
+            again.perform(operation, *arguments)
         assert again.trace == self.story.trace
         assert msgspec.json.encode(again.lab.trace) == msgspec.json.encode(self.story.lab.trace)
 

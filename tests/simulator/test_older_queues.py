@@ -110,7 +110,7 @@ def test_of_1_10_one_flag_records_events_during_an_attempt(
 
 
 @pytest.mark.parametrize("queue", ["fifo", "v1.10"])
-def test_gated_pods_wait_outside_until_the_gate_is_gone(queue: QueueVersion) -> None:
+def test_gated_pods_wait_outside_of_the_queue_until_the_gate_is_removed(queue: QueueVersion) -> None:
     made = lab(queue)
     made.create(node("n1"), pod("gated", schedulingGates=[{"name": "example.com/gate"}]))
     made.run(60)

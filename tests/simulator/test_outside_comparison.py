@@ -65,7 +65,7 @@ def test_equal_placements_have_no_difference() -> None:
     assert (found.a.bound, found.b.bound) == (2, 2)
 
 
-def test_the_model_is_given_what_clients_write() -> None:
+def test_the_model_gets_the_writes_of_clients() -> None:
     gated = pod("gated", schedulingGates=[{"name": "example.com/g"}])
     story = Story(node("n1", cpu="1"), gated, pod("large", "4"))
     ungated = {field: value for field, value in gated["spec"].items() if field != "schedulingGates"}
@@ -83,7 +83,7 @@ def test_the_model_is_given_what_clients_write() -> None:
     assert found.b.curves[0].last == 0
 
 
-def test_the_acts_of_the_outside_scheduler_are_not_given_to_the_model() -> None:
+def test_the_model_does_not_get_the_acts_of_the_outside_scheduler() -> None:
     story = Story(node("n1"), pod("victim", nodeName="n1"))
     message = "other: preempting to accommodate a higher priority pod"
 

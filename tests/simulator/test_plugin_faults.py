@@ -164,7 +164,7 @@ def test_a_decision_that_cannot_be_made_does_not_fail_the_pod(
     assert "what cycle 1 decided about default/web cannot be shown: RuntimeError: no words" in caplog.text
 
 
-def test_no_decision_is_made_that_nobody_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_decision_is_made_if_none_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     def unexpected(*_: Any, **options: Any) -> Any:
         raise AssertionError("a decision is made")
 

@@ -139,7 +139,7 @@ def test_existing_terms_equal_a_recount_after_any_history(
         assert found == counted
 
 
-def test_an_index_made_late_knows_the_pods_that_were_there_before() -> None:
+def test_a_new_index_has_the_existing_pods() -> None:
     cluster = Cluster()
     take(cluster, "node", "n0")
     take(cluster, "pod", {"metadata": {"name": "p", "labels": {"app": "x"}}, "spec": {"nodeName": "n0"}})

@@ -366,7 +366,7 @@ def test_listed_defaults_ask_for_all_keys_and_may_be_hard() -> None:
     assert plugin.normalize(state, pod, batch, raw).tolist() == [0, 0, 100, 0]
 
 
-def test_state_that_is_not_there_is_an_error_in_upstreams_words() -> None:
+def test_missing_cycle_state_is_an_error_with_upstreams_message() -> None:
     cluster = cluster_of(ZONES)
     pod, state, batch = Pod.parse(WEB), fresh_state(cluster), NodeBatch(cluster)
     with pytest.raises(PluginError) as filtering:

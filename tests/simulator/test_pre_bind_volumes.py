@@ -169,7 +169,7 @@ def test_an_assumed_volume_is_not_bound_to_another_claim() -> None:
     assert lab.node_of("second") == "n1", "the assumed volume is free again"
 
 
-def test_a_volume_that_somebody_else_takes_before_pre_bind_fails_the_binding() -> None:
+def test_a_volume_that_another_claim_gets_before_pre_bind_fails_the_binding() -> None:
     gang = {"profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Gang"}]}}}]}
     lab = Lab(Options(config=gang))
     lab.create(node("n1"), local_class(), volume("disk", "5Gi", storageClassName="local"))

@@ -319,7 +319,7 @@ def test_the_decision_names_victims_rule_and_figures_and_leaves_the_cluster_alon
     assert (cluster.requested == before).all()
 
 
-def test_no_more_candidates_are_looked_for_than_the_arguments_ask() -> None:
+def test_the_arguments_bound_the_number_of_candidates() -> None:
     nodes = [a_node(f"n{i}") for i in range(30)]
     pods = [bound(f"p{i}", "3", 1, f"n{i}") for i in range(30)]
     args = {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 2}

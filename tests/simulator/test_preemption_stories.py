@@ -53,7 +53,7 @@ def events(lab: Lab, name: str) -> list[str]:
     return [e["reason"] for e in sorted(of, key=lambda e: e["eventTime"])]
 
 
-def test_another_node_frees_first_and_the_preemptor_goes_there() -> None:
+def test_the_preemptor_is_bound_to_another_node_that_has_free_resources_first() -> None:
     lab = room()
     lab.delete("pods", "default/tenant")
     lab.run(3)
@@ -87,7 +87,7 @@ def test_a_pod_of_higher_priority_takes_the_resources_and_the_preemptor_loses_it
     assert len(nominations(lab)) == 2, "it never had to preempt again"
 
 
-def test_the_nominated_node_goes_away_and_the_preemptor_preempts_elsewhere() -> None:
+def test_the_nominated_node_is_deleted_and_the_preemptor_preempts_on_another() -> None:
     lab = room()
     lab.create(node("n3"), pod("lowly", "4", terminationGracePeriodSeconds=GRACE))
     lab.run(1)

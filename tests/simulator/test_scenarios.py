@@ -79,7 +79,7 @@ def test_budgets_are_honoured_while_possible_and_then_broken() -> None:
     assert {v for n in nominations for v in n.victims} == {event.pod for event in of(PodRemoved, trace)}
 
 
-def test_a_preemptor_starves_in_the_fifo_while_lower_pods_take_the_room_it_made() -> None:
+def test_a_preemptor_starves_in_the_fifo_while_lower_pods_take_the_freed_resources() -> None:
     trace = play("queue-starvation", 600)
     urgent = "default/urgent"
     nominations = [event for event in of(Nominated, trace) if event.pod == urgent]
@@ -92,7 +92,7 @@ def test_a_preemptor_starves_in_the_fifo_while_lower_pods_take_the_room_it_made(
 
 
 @pytest.mark.parametrize("queue", ["v1.10", "v1.34"])
-def test_a_preemptor_gets_the_room_it_made_where_the_queue_knows_priorities(queue: QueueVersion) -> None:
+def test_a_preemptor_gets_the_freed_resources_in_a_queue_with_priorities(queue: QueueVersion) -> None:
     scenario = load_scenario((SCENARIOS / "queue-starvation.yaml").read_text())
     trace = run_scenario(msgspec.structs.replace(scenario, queue=queue), 600 * SECOND)
     [nomination] = of(Nominated, trace)
@@ -101,7 +101,7 @@ def test_a_preemptor_gets_the_room_it_made_where_the_queue_knows_priorities(queu
     assert seconds(bound) - seconds(nomination) < 5
 
 
-def test_a_gang_is_bound_together_and_half_a_gang_makes_room_for_others() -> None:
+def test_a_gang_is_bound_together_and_half_a_gang_frees_its_resources() -> None:
     trace = play("gang", 120)
     bound = {event.pod.removeprefix("default/"): seconds(event) for event in of(Bound, trace)}
     gang = [bound.pop(f"train-{i}") for i in (1, 2, 3, 4)]

@@ -36,7 +36,7 @@ def test_a_pod_goes_through_the_queue_to_a_node_and_runs() -> None:
     assert lab.lanes == {}
 
 
-def test_a_pod_without_room_waits_and_is_woken_by_the_node_that_has_it() -> None:
+def test_a_pod_without_resources_waits_until_a_node_with_resources_is_added() -> None:
     lab = Lab()
     lab.create(node("small", cpu="1"), pod("big", cpu="3"))
     lab.run(2)
@@ -95,7 +95,7 @@ def test_resources_freed_by_victims_are_reserved_for_the_preemptor() -> None:
     assert lab.lane("latecomer") == "unschedulable"
 
 
-def test_a_higher_preemptor_takes_the_nomination_of_a_lower_one_away() -> None:
+def test_a_preemptor_of_higher_priority_clears_the_nomination_of_a_lower_one() -> None:
     lab = preemption().run(1)
     lab.create(priority_class("highest", 2000), pod("boss", cpu="4", priorityClassName="highest"))
     lab.run(1)
@@ -117,7 +117,7 @@ def test_resources_freed_for_a_deleted_preemptor_are_available_to_other_pods() -
     assert "default/urgent" not in lab.lanes
 
 
-def test_pods_that_never_preempt_evict_nobody() -> None:
+def test_pods_with_preemption_policy_never_evict_no_pod() -> None:
     lab = Lab()
     polite = {**priority_class("polite", 1000), "preemptionPolicy": "Never"}
     lab.create(polite, node("n1"), pod("low", cpu="4"))
@@ -222,7 +222,7 @@ def test_a_binding_is_repeated_on_a_newer_version_of_the_pod() -> None:
     assert len(lab.of(trace.Bound)) == len(lab.decisions) == 1
 
 
-def test_a_binding_that_is_refused_sends_the_pod_back_and_frees_its_room() -> None:
+def test_a_refused_binding_requeues_the_pod_and_frees_its_resources() -> None:
     lab = Lab(api=Grudging("AlreadyExists"))
     lab.create(node("n1", cpu="1"), pod("web"))
     lab.run(0.5)
@@ -233,7 +233,7 @@ def test_a_binding_that_is_refused_sends_the_pod_back_and_frees_its_room() -> No
     assert lab.node_of("web") == "n1"
 
 
-def test_a_pod_that_is_deleted_during_its_cycle_is_gone_and_frees_its_room() -> None:
+def test_a_pod_that_is_deleted_during_its_cycle_frees_its_resources() -> None:
     lab = Lab(PACE)
     lab.create(node("n1", cpu="1"), pod("web"))
     lab.run(0.2)

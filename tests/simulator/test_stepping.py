@@ -149,7 +149,7 @@ def test_a_step_by_event_does_what_is_due_next_and_says_when_nothing_is() -> Non
     assert idle.idle == "nothing-due"
 
 
-def test_a_step_by_event_finishes_a_cycle_that_stands_at_a_point() -> None:
+def test_a_step_by_event_finishes_a_cycle_that_is_stopped_at_a_point() -> None:
     lab = two_pods()
     while stride(lab, "point") != "Filter":
         pass

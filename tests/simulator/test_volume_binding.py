@@ -131,7 +131,7 @@ def test_bound_and_unbound_claims_are_both_reported() -> None:
     assert reasons(answer) == {"a": [NO_VOLUME], "b": sorted([OUT_OF_REACH, NO_VOLUME])}
 
 
-def test_a_pod_with_somebody_elses_ephemeral_claim_makes_the_cycle_fail() -> None:
+def test_a_pod_with_the_ephemeral_claim_of_another_owner_fails_the_cycle() -> None:
     answer = decided(
         pod("p", "data"),
         nodes=[node("a")],

@@ -15,7 +15,7 @@ from tests.simulator.volume_objects import (
 )
 
 
-def test_a_bound_volume_that_is_gone_fails_at_volume_zone_and_without_it_at_volume_binding() -> None:
+def test_a_missing_bound_volume_fails_at_volume_zone_and_without_it_at_volume_binding() -> None:
     objects = {"nodes": [node("a")], "persistentVolumeClaims": [claim("data", to="gone")]}
     found = decided(pod("p", "data"), **objects)["preFilter"]
     assert (found["plugin"], found["reasons"]) == ("VolumeZone", ['persistentvolume "gone" not found'])
@@ -41,7 +41,7 @@ def test_volume_zone_splits_values_passes_unzoned_nodes_and_falls_back_to_newer_
     assert on({ZONE: "a____b"}) == {"a", "b", "c", "nowhere"}, "an empty zone: the label says nothing"
 
 
-def test_where_a_node_has_gone_over_to_csi_zones_go_by_the_drivers_label() -> None:
+def test_on_a_node_migrated_to_csi_zones_are_those_of_the_drivers_label() -> None:
     zoned = {"topology.ebs.csi.aws.com/zone": "a"}
     answer = decided(
         pod("p", "data"),

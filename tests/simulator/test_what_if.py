@@ -197,7 +197,7 @@ def test_the_smallest_changes_are(objects: Objects, question: Manifest, expected
         assert attempted(changed, new) == (said.outcome.kind, said.outcome.node, said.outcome.victims)
 
 
-def test_the_api_server_takes_every_edit_as_it_is() -> None:
+def test_the_api_server_accepts_every_edit_unchanged() -> None:
     """Of objects as it stores them, and in the order given."""
     taken: set[str] = set()
     for objects, question in questions(25, 5, seed=5, mixture=ROOMY):
@@ -299,7 +299,7 @@ def test_changes_restore_the_order_of_pods_and_objects() -> None:
 # The command
 
 
-def test_the_command_says_what_would_help_as_a_table_and_as_json(
+def test_the_command_prints_the_suggestions_as_a_table_and_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "dump.json").write_text(

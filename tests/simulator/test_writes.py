@@ -94,7 +94,7 @@ def test_a_patch_is_made_again_upon_the_version_of_who_was_quicker() -> None:
     assert [event.t for event in cluster.world.trace] == [7], "it happened when it was written"
 
 
-def test_a_patch_is_given_up_after_so_many_retries() -> None:
+def test_the_retries_of_a_patch_are_bounded() -> None:
     cluster = Cluster(*["Conflict"] * (RETRIES + 1))
     cluster.begin(patch())
     for _ in range(RETRIES):
@@ -147,7 +147,7 @@ def test_an_update_of_one_version_is_not_made_again() -> None:
     assert cluster.api.written == []
 
 
-def test_an_update_that_nobody_waits_for_is_made_again_as_well() -> None:
+def test_an_update_for_which_no_process_waits_is_repeated_too() -> None:
     cluster = Cluster("Conflict")
     cluster.world.update("pods", KEY, "u", marked)
     cluster.show()

@@ -41,7 +41,7 @@ def test_a_reader_without_new_changes_gets_none(store: Store, sandbox: Sandbox) 
     assert abs(changes.wall - store.wall()) < 60
 
 
-def test_writes_of_objects_are_given_once_in_order_with_what_was_committed_with_them(
+def test_writes_of_objects_are_returned_once_in_order_with_the_rest_of_their_commit(
     store: Store, sandbox: Sandbox, make_decision: Callable[[int], Decision]
 ) -> None:
     position = here(store, sandbox)

@@ -48,7 +48,7 @@ def everything(sandbox: Sandbox) -> tuple[object, ...]:
     )
 
 
-def test_a_manifest_comes_back_as_it_went_in_with_its_version(sandbox: Sandbox) -> None:
+def test_a_stored_manifest_is_read_as_it_was_written_with_its_version(sandbox: Sandbox) -> None:
     assert sandbox.commit(Commit([create("a"), create("b")])) == [1, 2]
     assert sandbox.commit(Commit([Change("pods", "default/a", pod("a", nodeName="n"), expected=1)])) == [3]
 

@@ -17,7 +17,7 @@ def hold(store: Store) -> Iterator[Hold]:
     hold.release()
 
 
-def test_of_many_presenters_who_take_the_hold_at_once_one_gets_it(hold: Hold) -> None:
+def test_one_of_many_concurrent_presenters_gets_the_hold(hold: Hold) -> None:
     for _ in range(50):
         tokens = [str(token) for token in at_once(lambda _: hold.take())]
         assert tokens.count("") == THREADS - 1, tokens

@@ -18,7 +18,7 @@ def key(store: Store) -> Iterator[str]:
     store.redis.delete(key)
 
 
-def test_of_many_who_take_the_last_place_one_gets_it(store: Store, key: str) -> None:
+def test_one_of_many_concurrent_requests_gets_the_last_place(store: Store, key: str) -> None:
     places = Places(store, key, 3)
     for turn in range(20):
         assert places.take("a", 60)

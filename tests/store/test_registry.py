@@ -52,7 +52,7 @@ def test_a_sandbox_made_while_another_of_its_name_is_deleted_stays_listed(
     assert sandbox_name not in store.names()
 
 
-def test_a_sandbox_whose_creation_another_takes_for_cut_off_is_listed_in_the_end(
+def test_a_sandbox_whose_slow_creation_counts_as_interrupted_is_listed_at_last(
     store: Store, stores: list[Store], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripts = store.servers.of(sandbox_name).scripts

@@ -70,7 +70,7 @@ def test_the_questions_and_comparisons_of_version_1_are_removed(redis: Redis) ->
 TO_2, TO_3 = migration("to 2"), migration("to 3")
 
 
-def test_an_empty_store_is_given_the_version_of_the_program(redis: Redis) -> None:
+def test_an_empty_store_gets_the_version_of_the_program(redis: Redis) -> None:
     prepare(redis, [TO_2, TO_3])
     assert redis.get(SCHEMA) == b"3"
     prepare(redis, [TO_2, TO_3])

@@ -28,7 +28,9 @@ def test_a_cycle_that_there_cannot_be_has_no_decision(sandbox: Sandbox, cycle: i
     assert sandbox.history().decision(cycle) is None
 
 
-def test_a_trimmed_or_future_version_is_gone(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_from_a_trimmed_or_future_version_raises_gone(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(LIMITS, "log", 100)
     monkeypatch.setitem(LIMITS, "trace", 100)
     for start in range(0, 1000, 100):

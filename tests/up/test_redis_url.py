@@ -61,7 +61,7 @@ def test_a_password_of_its_own_is_put_into_the_url() -> None:
     assert redis_url.with_password("redis://host/0", "") == "redis://host/0"
 
 
-def test_secrets_come_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_are_read_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "password").write_text(f"{SECRET}\n")
     monkeypatch.setenv("REDIS_URL", "redis://host:6379/0")
     monkeypatch.setenv("REDIS_PASSWORD_FILE", str(tmp_path / "password"))

@@ -169,19 +169,19 @@ def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_server(
     assert_gone(family)
 
 
-def test_a_port_in_use_is_said_in_one_line(up: Up) -> None:
+def test_a_port_in_use_gets_one_error_line(up: Up) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         line = refusal(up(PORT=str(port)))
     assert line == f"port {port} is in use: stop what listens there, or choose another: PORT={port + 1}"
 
 
-def test_a_redis_that_does_not_answer_is_said_in_one_line(up: Up) -> None:
+def test_a_redis_that_does_not_respond_gets_one_error_line(up: Up) -> None:
     line = refusal(up(REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"))
     assert line.startswith("the Redis at REDIS_URL does not answer: ")
 
 
-def test_a_data_directory_in_use_is_said_in_one_line(up: Up, tmp_path: Path) -> None:
+def test_a_data_directory_in_use_gets_one_error_line(up: Up, tmp_path: Path) -> None:
     with lock(tmp_path / "data"):
         line = refusal(up())
     assert line == f"the data directory {tmp_path / 'data'} is in use by another schedviz"
@@ -202,9 +202,7 @@ def test_a_data_directory_in_use_is_said_in_one_line(up: Up, tmp_path: Path) -> 
     ],
     ids=["too old", "without venv"],
 )
-def test_a_python_that_is_not_enough_is_said_in_one_line(
-    tmp_path: Path, lines: list[str], message: str
-) -> None:
+def test_an_unsuitable_python_gets_one_error_line(tmp_path: Path, lines: list[str], message: str) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
     shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
     python = tmp_path / "python"

@@ -260,7 +260,7 @@ def test_a_drain_evicts_what_the_budgets_allow_and_leaves_daemons(sandbox: Sandb
     assert refused.pod == "default/b"
     assert refused.message == "Cannot evict pod as it would violate the pod's disruption budget."
     assert refused.why == "The disruption budget web needs 1 healthy pods and has 2 currently"
-    assert [each.pod for each in drain_node(sandbox, "n").going] == ["default/a"]
+    assert [each.pod for each in drain_node(sandbox, "n").leaving] == ["default/a"]
     assert (sandbox.get("nodes", "n") or {})["spec"]["unschedulable"] is True
 
 

@@ -84,7 +84,7 @@ def test_verdicts_of_all_nodes_are_one_line_of_codes() -> None:
     assert grid.judged(None, order).codes == "5."
 
 
-def test_nodes_stand_in_groups_with_their_sums() -> None:
+def test_nodes_are_shown_in_groups_with_their_sums() -> None:
     picture, screen = many(), Screen("/s/x/")
     for number in range(COUNT):
         changed = node(f"n{number}", 2, zone=f"zone-{number % 2}")

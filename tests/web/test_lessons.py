@@ -59,7 +59,7 @@ def test_the_home_page_and_the_ideas_link_to_the_list(client: Client) -> None:
         assert 'href="/lessons/"' in client.get(page).content.decode()
 
 
-def test_the_list_says_how_far_the_learner_is(client: Client, store: Store) -> None:
+def test_the_list_shows_the_learners_progress(client: Client, store: Store) -> None:
     assert (
         client.post("/lessons/none/").status_code == client.get("/lessons/none/handout/").status_code == 404
     )

@@ -139,7 +139,7 @@ def test_starting_over_keeps_the_best_result_in_the_table_and_the_file(opened: R
 
 
 @own
-def test_the_projector_says_how_far_the_learner_is_whose_sandbox_it_shows(opened: Room) -> None:
+def test_the_projector_shows_the_progress_of_the_learner_whose_sandbox_it_shows(opened: Room) -> None:
     def projector() -> str:
         page = words(opened.teacher.get(f"/rooms/{opened.code}/projector/").content)
         return page.partition('id="shown-step"')[2].partition("</p>")[0]

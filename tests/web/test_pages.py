@@ -217,7 +217,7 @@ def test_the_front_pages_link_to_each_other(client: Client) -> None:
         ]
 
 
-def test_long_names_are_broken_between_their_words() -> None:
+def test_long_names_are_wrapped_between_their_words() -> None:
     assert words("NodeResourcesFit") == "Node<wbr>Resources<wbr>Fit"
     assert words("<my-HTTPThing>") == "&lt;my-<wbr>HTTPThing&gt;"
     assert words("") == ""

@@ -35,7 +35,7 @@ def played() -> tuple[Decision, list[PlayStep]]:
     return decision, play_steps(decision)
 
 
-def test_pods_are_taken_away_then_put_back_one_by_one_protected_ones_first() -> None:
+def test_pods_are_removed_and_then_reprieved_one_by_one_protected_ones_first() -> None:
     decision, made = played()
     assert decision.preemption is not None
     assert decision.preemption.chosen == "n1"

@@ -204,7 +204,7 @@ def test_only_the_decisions_own_answer_is_right(seed: int) -> None:
             assert graded.right == (name in (decision.tied or [decision.selected]))
 
 
-def test_what_is_asked_follows_where_the_cycle_stands_and_its_answer_is_open() -> None:
+def test_the_question_depends_on_the_point_of_the_cycle_and_its_answer_is_not_decided_yet() -> None:
     decision, _ = decide([a_node("n1"), a_node("n2")], [on("n1", "a", "1")], a_pod("web", "1"))
     picture = Picture()
     picture.object(PODS, on("n1", "a", "1"))

@@ -42,14 +42,14 @@ def test_the_home_page_lists_it_with_a_button_that_deletes_it(
     assert broken not in store.names()
 
 
-def test_its_own_page_says_so(client: Client, broken: str) -> None:
+def test_the_page_of_an_unreadable_sandbox_says_so(client: Client, broken: str) -> None:
     page = client.get(f"/s/{broken}/")
     assert page.status_code == 500
     assert "This sandbox cannot be read" in text(page.content)
     assert f'action="/s/{broken}/delete/"' in text(page.content)
 
 
-def test_its_api_says_so(client: Client, store: Store, sandbox: Sandbox) -> None:
+def test_the_api_of_an_unreadable_sandbox_says_so(client: Client, store: Store, sandbox: Sandbox) -> None:
     store.redis.hset(Keys.of(sandbox.name).state, "clock", "{nonsense")
     node = b'{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}}'
     refused = client.post(f"/s/{sandbox.name}/api/v1/nodes", node, "application/json")

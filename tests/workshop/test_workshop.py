@@ -51,7 +51,7 @@ async def test_learners_edit_objects_and_the_configuration(
     assert f"  {act} to frame" in {each.name for each in workshop.figures}
 
 
-async def test_a_goal_is_timed_from_the_frame_after_the_last_look_without_it(store: Store) -> None:
+async def test_a_goal_is_timed_from_the_frame_after_the_last_panel_without_it(store: Store) -> None:
     async with opened(1, store, kind=Visitor) as site:
         panel = Panel(site, "a", PANEL.format(step="bind", shown="a1", done="").encode())
         panel.note_frame(panel._looked + 5.0)

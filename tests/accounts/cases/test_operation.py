@@ -63,7 +63,7 @@ def test_the_models_have_their_migrations() -> None:
         ({"OIDC_ISSUER": "https://id.example.com"}, "OIDC_ISSUER needs OIDC_CLIENT_ID"),
     ],
 )
-def test_a_wrong_setting_is_said_in_a_line(settings: dict[str, str], words: str) -> None:
+def test_a_wrong_setting_gets_one_error_line(settings: dict[str, str], words: str) -> None:
     ended = run("migrate_accounts", **settings)
     assert ended.returncode == 1
     assert words in ended.stderr

@@ -55,7 +55,7 @@ def test_an_account_is_made_at_the_first_time(provider: Provider, store: Store) 
     assert (user.username, user.has_usable_password()) == ("ada", False)
 
 
-def test_a_name_or_a_mail_address_gives_nobody_an_account(
+def test_single_sign_on_does_not_match_accounts_by_name_or_mail_address(
     provider: Provider, make_user: Callable[..., object]
 ) -> None:
     make_user("ada", "administrator")

@@ -88,7 +88,7 @@ async def test_a_websocket_ends_with_the_session(scene: Scene, end: Callable[[Sc
     assert not await scene.socket().connect()
 
 
-async def test_a_session_elsewhere_goes_on(scene: Scene) -> None:
+async def test_log_out_does_not_end_other_sessions(scene: Scene) -> None:
     other = await sync_to_async(logged_in)("ada")
     stays = Scene(other, scene.user, scene.sandbox).socket()
     ends = scene.socket()

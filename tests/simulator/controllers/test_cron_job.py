@@ -69,7 +69,7 @@ def test_what_is_no_duration_of_go_is_refused(text: str) -> None:
         parse_go_duration(text)
 
 
-def test_a_job_comes_at_each_time_and_only_the_last_ones_are_kept() -> None:
+def test_a_job_is_created_at_each_time_and_only_the_last_ones_are_kept() -> None:
     lab = begun(cron_job())
     lab.run(299)
     assert jobs(lab) == []

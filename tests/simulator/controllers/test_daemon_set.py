@@ -28,7 +28,7 @@ def changed(**fields: Any) -> Any:
     return edit
 
 
-def test_every_node_gets_a_pod_through_the_scheduler_whenever_it_comes() -> None:
+def test_every_node_gets_a_pod_through_the_scheduler_also_if_it_is_added_later() -> None:
     lab = Lab()
     lab.create(node("a"), node("b"), workload("DaemonSet"))
     lab.run(5)

@@ -95,7 +95,7 @@ def test_an_owner_without_replicas_allows_no_disruption_and_the_budget_says_why(
     assert allowed(lab) == ("False", "SyncFailed", why)
 
 
-def test_preemption_takes_the_node_whose_pods_no_budget_protects() -> None:
+def test_preemption_chooses_the_node_whose_pods_no_budget_protects() -> None:
     lab = Lab()
     lab.create(priority_class("high", 1000), budget(minAvailable=1), node("a"), node("b"))
     lab.create(shop("shop-0", cpu="4", nodeName="a"), pod("other", cpu="4", nodeName="b"))

@@ -25,7 +25,7 @@ def manifest(kind: str, name: str, namespace: str = "", **fields: object) -> Man
     return {"apiVersion": "v1", "kind": kind, "metadata": metadata, **fields}
 
 
-def test_a_namespace_ends_when_its_pods_have_ended_and_its_objects_are_gone() -> None:
+def test_a_namespace_is_deleted_after_its_pods_and_objects() -> None:
     lab = Lab()
     web = pod("web")
     web["metadata"]["namespace"] = "team"

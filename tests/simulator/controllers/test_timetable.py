@@ -93,7 +93,7 @@ def test_an_entry_that_admission_refuses_is_reported_and_skipped() -> None:
     assert "nobody-knows" in lab.of(trace.CreateRefused)[0].message
 
 
-def test_a_timetable_that_is_changed_or_deleted_is_followed_as_it_stands() -> None:
+def test_a_changed_or_deleted_timetable_takes_effect_at_once() -> None:
     lab = Lab()
     lab.create(timetable({"at": "5s", "every": "5s", "object": generated("web-")}))
     lab.run(11)

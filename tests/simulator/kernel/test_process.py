@@ -58,7 +58,7 @@ def test_a_signal_wakes_a_process_before_its_time_and_once(until: int | None) ->
     assert lab.now == 20, "the entry at 50 was cancelled"
 
 
-def test_a_signal_after_the_time_of_a_wait_wakes_nobody() -> None:
+def test_a_signal_after_the_time_of_a_wait_has_no_effect() -> None:
     lab, seen, signal = Laboratory(), list[Any](), Signal()
 
     def steps() -> Steps[None]:
@@ -100,7 +100,7 @@ def test_a_write_that_is_answered_at_once_takes_no_step() -> None:
     assert lab.written == ["one", "two"]
 
 
-def test_a_write_that_is_answered_later_goes_on_in_an_entry_of_its_own() -> None:
+def test_a_process_continues_in_a_new_entry_after_a_write_that_is_answered_later() -> None:
     lab, seen = Laboratory([None]), list[Any]()
 
     def steps() -> Steps[None]:
@@ -188,7 +188,7 @@ def test_a_timer_that_raises_is_reported_and_can_be_set_again() -> None:
     st.lists(st.tuples(st.integers(0, 20), st.sampled_from(list(Turn))), max_size=20),
     st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=20),
 )
-def test_an_entry_never_runs_before_its_time_and_a_process_knows_when_it_runs_late(
+def test_an_entry_never_runs_before_its_time_and_a_process_has_the_time_of_its_delay(
     waits: list[tuple[int, Turn]], outside: list[tuple[int, int]]
 ) -> None:
     """``outside``: after so many steps a change from outside is seen, that much later."""
