@@ -232,6 +232,46 @@ def test_an_object_of_wrong_types_cannot_be_applied(part: Manifest, message: str
     assert message in refused.value.message
 
 
+NUMBER = "json: cannot unmarshal number"
+TIME = 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'
+QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "message"),
+    [
+        ("Pod", {"spec": {"overhead": {"cpu": "x"}}}, QUANTITY),
+        ("Pod", {"spec": {"priority": 1.5}}, "cannot convert float64 to int32"),
+        (
+            "Service",
+            {"spec": {"ports": [{"port": 1, "targetPort": 1.5}]}},
+            NUMBER + " 1.5 into Go value of type int32",
+        ),
+        ("ConfigMap", {"metadata": {"deletionTimestamp": "x"}}, TIME),
+        ("ConfigMap", {"binaryData": {"a": "!"}}, "illegal base64 data at input byte 0"),
+    ],
+)
+def test_what_does_not_fit_its_type_cannot_be_applied(kind: str, part: Manifest, message: str) -> None:
+    given = {"apiVersion": "v1", "kind": kind, "metadata": {}} | part
+    with pytest.raises(PlainError) as refused:
+        applied(None, given, "applier")
+    assert refused.value.message == (
+        f"failed to convert new object (/; /v1, Kind={kind}) to proper version: "
+        f"unable to convert unstructured object to /v1, Kind={kind}: {message}"
+    )
+
+
+def test_null_in_what_is_applied_is_the_zero_value() -> None:
+    given = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"labels": {"a": None}},
+        "data": {"b": None},
+    }
+    result = applied(None, given, "applier")
+    assert (result["metadata"]["labels"], result["data"]) == ({"a": ""}, {"b": ""})
+
+
 def test_paths_are_written_as_upstream_does() -> None:
     fields = from_fields_v1({"f:a": {'k:{"p":1,"q":"x"}': {"v:true": {}, "i:3": {}}}})
     assert {path_text(path) for path in fields} == {'.a[p=1,q="x"][=true]', '.a[p=1,q="x"][3]'}

@@ -14,6 +14,8 @@ from simulator.apiserver.resources import BUILT_IN, find_by_kind
 from simulator.apiserver.status import BadRequest
 
 CONFIG_MAPS = find_by_kind("v1", "ConfigMap")
+CREATED = "ObjectMeta.metadata.creationTimestamp"
+PRIORITY = "string into Go struct field PodSpec.spec.priority of type int32"
 PODS = find_by_kind("v1", "Pod")
 
 
@@ -78,6 +80,7 @@ def test_a_text_has_a_fault_if_python_cannot_read_it(text: str) -> None:
         ),
         ({"hostNetwork": 1}, "number into Go struct field PodSpec.spec.hostNetwork of type bool"),
         ({"affinity": "x"}, "string into Go struct field PodSpec.spec.affinity of type v1.Affinity"),
+        ({"priority": "x", "overhead": {"cpu": 1}, "terminationGracePeriodSeconds": 1.5}, PRIORITY),
         ({"priority": 1 << 31}, "number 2147483648 into Go struct field PodSpec.spec.priority of type int32"),
     ],
 )
@@ -120,6 +123,30 @@ def test_a_version_of_three_parts_is_none() -> None:
         "the object provided is unrecognized (must be of type Pod): unexpected GroupVersion string: a/b/c "
         '({"apiVersion":"a/b/c","kind":" ...)'
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (
+            '{"metadata": {"creationTimestamp": 5}}',
+            f"json: cannot unmarshal number into Go struct field {CREATED} of type string",
+        ),
+        (
+            '{"metadata": {"name": 5, "creationTimestamp": "2020"}}',
+            'parsing time "2020" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "-"',
+        ),
+        (
+            '{"spec": {"priority": "x", "overhead": {"cpu": "x"}}}',
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        ),
+    ],
+)
+def test_a_type_that_decodes_itself_ends_the_decoding(text: str, error: str) -> None:
+    assert PODS
+    with pytest.raises(BadRequest) as refused:
+        decode_request(PODS, text.encode(), is_yaml=False)
+    assert str(refused.value) == f'Pod in version "v1" cannot be handled as a Pod: {error}'
 
 
 def test_unknown_and_repeated_fields_are_dropped_and_noted() -> None:

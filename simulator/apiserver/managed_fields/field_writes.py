@@ -26,8 +26,9 @@ from simulator.apiserver.managed_fields.managers import (
 )
 from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
+from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import schema_of
+from simulator.apiserver.schema import definitions, schema_of, type_name_of
 from simulator.apiserver.status import BadRequest, PlainError
 
 PAGE_MANAGER: Final = "schedviz"
@@ -125,10 +126,25 @@ def apply_manifest(
         fields = owned.fields - _NEVER_OWNED
         time = owned.time if result.object is None else write.time
         after = after.written_by(manager, OwnedFields(fields, written.api_version, time))
-    new = before if result.object is None else result.object
+    new = before if result.object is None else _converted(resource, result.object, applied)
     new = with_last_applied(new, applied, write.manager)
     metadata = {**(new.get("metadata") or {}), "managedFields": encode_managed_fields(after)}
     return {**new, "metadata": metadata}
+
+
+def _converted(resource: Resource, merged: Manifest, applied: Manifest) -> Manifest:
+    """The merged object as its type. Raises PlainError. A custom resource has no type."""
+    if type_name_of(resource) not in definitions():
+        return merged
+    converted = from_unstructured(resource, merged)
+    if converted.error:
+        kind = _type_text(resource.api_version, resource.kind)
+        raise PlainError(
+            f"failed to convert new object ({_described(applied)}) to proper version: "
+            f"unable to convert unstructured object to {kind}: {converted.error}"
+        )
+    manifest: Manifest = converted.manifest
+    return manifest
 
 
 def _after_update(

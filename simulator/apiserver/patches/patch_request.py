@@ -18,7 +18,7 @@ from simulator.apiserver.patches.json_patch_operations import (
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.patches.object_json import patched_object_text
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
-from simulator.apiserver.patches.unstructured_conversion import conversion_error
+from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.request_decoding.decode_request import decode_object, strict_decoding_error
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_value
 from simulator.apiserver.request_decoding.typed_values import TypedValues
@@ -112,13 +112,9 @@ def _strategically_merged(resource: Resource, body: PatchBody, subject: Manifest
         patch = {}  # to Go's decoder, null is a map without keys
     if not isinstance(patch, dict):
         raise BadRequest(go_type_error(patch, "map[string]interface {}"))
-    schema = _schema(resource)
-    result = apply_strategic_merge_patch(schema, subject, patch)
-    error = conversion_error(schema, result)
-    decoder = TypedValues()
-    decoded = decoder.decode(type_name_of(resource), result)
-    error = error or decoder.error
-    strict = [*repeated_fields(patch), *decoder.strict]
+    result = apply_strategic_merge_patch(_schema(resource), subject, patch)
+    decoded, error, unknown = from_unstructured(resource, result)
+    strict = [*repeated_fields(patch), *unknown]
     return _checked(body, decoded, error, strict, plain(patch))
 
 

@@ -1,11 +1,13 @@
-"""The error of a strategically patched object that does not fit its type.
+"""Converts a merged object to its type: one that was patched strategically, or applied.
 
 Upstream: fromUnstructured in apimachinery/pkg/runtime/converter.go, v1.34.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from simulator.apiserver.schema import Schema, resolve_reference
+from simulator.apiserver.request_decoding.typed_values import TypedValues
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.schema import Schema, definitions, resolve_reference, type_name_of
 
 _KINDS: Final[dict[type, str]] = {
     str: "string",
@@ -16,6 +18,23 @@ _KINDS: Final[dict[type, str]] = {
 }
 _SCALARS: Final = {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}
 _GO_TYPES: Final = {"string": "string", "boolean": "bool", "int32": "int32", "int64": "int64"}
+
+
+class Converted(NamedTuple):
+    """An object with the fields of its type. ``error`` says why it is none; "" if it is one."""
+
+    manifest: Any
+    error: str
+    unknown: list[str]
+
+
+def from_unstructured(resource: Resource, value: Any) -> Converted:
+    """Convert an object of a built-in resource."""
+    name = type_name_of(resource)
+    error = conversion_error({"$ref": name} if name in definitions() else {}, value)
+    decoder = TypedValues(names_fields=False)
+    decoded = decoder.decode(name, value)
+    return Converted(decoded, error or decoder.error, decoder.strict)
 
 
 def conversion_error(schema: Schema, value: Any) -> str:

@@ -37,12 +37,17 @@ class Place(NamedTuple):
 
 
 class TypedValues:
-    """The decoding of one body. ``error`` is the first error, which refuses the body; ``strict`` are unknown
-    and repeated fields."""
+    """The decoding of one body. ``error`` refuses the body; ``strict`` are unknown and repeated fields.
 
-    def __init__(self) -> None:
+    The first error counts. But a type that decodes itself, such as a quantity, ends the decoding with its
+    error, whatever was wrong before. ``names_fields``: errors name their fields, which those of objects that
+    were merged do not."""
+
+    def __init__(self, *, names_fields: bool = True) -> None:
         self.error = ""
         self.strict: list[str] = []
+        self._names_fields = names_fields
+        self._ended = False
 
     def decode(self, type_name: str, value: Any) -> Any:
         """Return the value with the fields that its type has."""
@@ -51,9 +56,18 @@ class TypedValues:
     def _fail(self, error: str) -> None:
         self.error = self.error or error
 
+    def _end(self, error: str) -> None:
+        """Note the error of a type that decodes itself."""
+        if error and not self._ended:
+            self.error, self._ended = error, True
+
     def _mismatch(self, kind: str, place: Place, go_type: str) -> None:
-        where = f"struct field {place.struct}.{'.'.join(place.fields)}" if place.fields else "value"
-        self._fail(f"json: cannot unmarshal {kind} into Go {where} of type {go_type}")
+        self._fail(self._type_error(kind, place, go_type))
+
+    def _type_error(self, kind: str, place: Place, go_type: str) -> str:
+        named = self._names_fields and place.fields
+        where = f"struct field {place.struct}.{'.'.join(place.fields)}" if named else "value"
+        return f"json: cannot unmarshal {kind} into Go {where} of type {go_type}"
 
     def _value(self, schema: Schema, value: Any, place: Place) -> Any:
         of, name = _resolved(schema)
@@ -67,7 +81,8 @@ class TypedValues:
             case "quantity", _:
                 return self._quantity(value)
             case "date-time", _:
-                return self._time(value, MICRO_TIME_LAYOUT if name.endswith(".MicroTime") else TIME_LAYOUT)
+                layout = MICRO_TIME_LAYOUT if name.endswith(".MicroTime") else TIME_LAYOUT
+                return self._time(value, layout, place)
             case "int32", list():
                 return self._int_or_string(value, place)
             case "byte", "string":
@@ -116,8 +131,8 @@ class TypedValues:
             case bool() if other == "Bool":
                 decoded = value
             case _ if other == "Bool":
-                self._fail("boolean or JSON schema expected")
-        self._fail(inner.error)
+                self._end("boolean or JSON schema expected")
+        self._end(inner.error)
         return decoded
 
     def _map(self, of: Schema, value: Any, place: Place) -> Any:
@@ -156,15 +171,21 @@ class TypedValues:
         return None
 
     def _integer(self, format_: str, value: Any, place: Place) -> Any:
+        error = self._integer_error(format_, value, place)
+        self._fail(error)
+        return None if error else value
+
+    def _integer_error(self, format_: str, value: Any, place: Place) -> str:
         limit = INT_LIMITS.get(format_, INT_LIMITS["int64"])
         if isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit:
-            return value
+            return ""
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        self._mismatch(f"number {value}" if number else _kind(value), place, format_)
-        return None
+        return self._type_error(f"number {value}" if number else _kind(value), place, format_)
 
     def _int_or_string(self, value: Any, place: Place) -> Any:
-        return value if isinstance(value, str) else self._integer("int32", value, place)
+        error = "" if isinstance(value, str) else self._integer_error("int32", value, place)
+        self._end(error)
+        return None if error else value
 
     def _quantity(self, value: Any) -> Any:
         try:
@@ -172,17 +193,17 @@ class TypedValues:
                 raise quantity.QuantityError(quantity.NOT_A_QUANTITY)
             quantity.parse_quantity(value)
         except quantity.QuantityError as error:
-            self._fail(str(error))
+            self._end(str(error))
         return value
 
-    def _time(self, value: Any, layout: str) -> Any:
+    def _time(self, value: Any, layout: str, place: Place) -> Any:
         if not isinstance(value, str):
-            self._fail(f"json: cannot unmarshal {_kind(value)} into Go value of type string")
+            self._end(self._type_error(_kind(value), place, "string"))
             return None
         if value and not is_timestamp(value):
             rest = value if not _YEAR.match(value) else value[4:]
             wanted = "2006" if rest == value else "-"
-            self._fail(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{wanted}"')
+            self._end(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{wanted}"')
         return value or None
 
     def _bytes(self, value: Any, place: Place) -> Any:
