@@ -78,7 +78,7 @@ class Cluster(Lab):
         assert kind is not None, "one of KINDS"
         metadata = manifest.get("metadata")
         if act.verb == "admit":
-            # What admission refuses, in whatever way, is not stored: its answers are another test's.
+            # Objects that admission refuses are not stored. Another test checks the refusals.
             with suppress(Exception):
                 admission = admit([manifest], self.api, self.now, source=f"canary/{number}")
                 self.api.commit(admission.changes)

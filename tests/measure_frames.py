@@ -81,7 +81,7 @@ def measure(nodes: int, pods: int, profile: cProfile.Profile | None) -> tuple[di
     clock, socket = Clock(START, 0.0), Socket()
     for number in range(WARM_UP + pods):
         watched.create(f"web-{number}")
-        for told in watched.until(watched.now + BETWEEN):
+        for events in watched.until(watched.now + BETWEEN):
             dirty, watched.picture.dirty_nodes = watched.picture.dirty_nodes, set()
             if profile and number >= WARM_UP:
                 profile.enable()
@@ -92,7 +92,7 @@ def measure(nodes: int, pods: int, profile: cProfile.Profile | None) -> tuple[di
                 profile.disable()
             packed = socket.size(parts)
             if number >= WARM_UP and parts:
-                kind = "bound" if any(isinstance(event, Bound) for event in told) else "other"
+                kind = "bound" if any(isinstance(event, Bound) for event in events) else "other"
                 kinds[kind].add(parts, packed, took)
     return kinds, size(screen.whole())
 

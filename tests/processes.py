@@ -77,7 +77,8 @@ class Process:
         return f"{state}; the end of its output:\n{self.output[-OUTPUT_CHARACTERS:]}"
 
     def send(self, number: signal.Signals) -> None:
-        """To its whole group; to nobody when it has ended, as its number may mean another by then."""
+        """Send a signal to its whole group; to none when it has ended, as another process may have its id by
+        then."""
         if self.popen.poll() is None:
             os.killpg(self.popen.pid, number)
 

@@ -97,7 +97,7 @@ def real_cluster(seed: int = SEED) -> list[Manifest]:
 
 
 def _surge(random: Random, count: int) -> Iterator[Manifest]:
-    """Pods of a Deployment that has just been scaled up: nobody has looked at them yet."""
+    """Pods of a Deployment that has just been scaled up: the scheduler has not tried them yet."""
     burst = Workload("Deployment", "load-generator", count, 250, 256, "batch", "analytics")
     yield from _owners(burst, (name := f"{burst.name}-{_letters(random, 9)}"))
     for _ in range(count):

@@ -36,7 +36,7 @@ def test_a_chromium_that_is_there_is_taken(programs: Path, capsys: pytest.Captur
     assert chromium.find() == str(programs / "google-chrome")
 
 
-def test_one_is_installed_where_there_is_none(programs: Path) -> None:
+def test_chromium_is_installed_if_there_is_none(programs: Path) -> None:
     said = programs / "said"
     program(
         programs / "apt-get",

@@ -94,7 +94,7 @@ def test_the_scorer_in_columns_gives_the_same_scores(installed: Mapping[str, typ
 def test_the_ports_filter_does_what_the_in_tree_one_does_in_preemption_too(
     installed: Mapping[str, type[Plugin]],
 ) -> None:
-    def told(config: object, name: str) -> tuple[dict[str, str], str | None, list[str]]:
+    def attempt_result(config: object, name: str) -> tuple[dict[str, str], str | None, list[str]]:
         cluster = a_cluster(
             [a_node("a"), a_node("b")], [with_port("q", 80, 0, "a"), with_port("r", 80, 20, "b")]
         )
@@ -107,8 +107,8 @@ def test_the_ports_filter_does_what_the_in_tree_one_does_in_preemption_too(
         victims = [v.pod for c in found.candidates for v in c.victims] if found else []
         return {n: s.code for n, s in statuses.items() if s}, search.nominated_node, victims
 
-    mine = told(PLUGINS_CONFIG, "FreePorts")
-    assert mine == told(None, "NodePorts")
+    mine = attempt_result(PLUGINS_CONFIG, "FreePorts")
+    assert mine == attempt_result(None, "NodePorts")
     assert mine == ({"a": "Unschedulable", "b": "Unschedulable"}, "a", ["default/q"])
     search = attempt(
         a_cluster([a_node("a")]), a_pod("p"), profiles(load(PLUGINS_CONFIG))["default-scheduler"]

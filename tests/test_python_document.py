@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def run(folder: Path, *command: str) -> str:
-    """As somebody runs it who has installed the package: without the settings of the project's own tests."""
+    """Run it as a user of the installed package: without the settings of the project's own tests."""
     done = subprocess.run(
         [sys.executable, *command],
         cwd=folder,

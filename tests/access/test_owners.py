@@ -243,7 +243,7 @@ def test_a_web_process_with_owners_needs_a_key(redis_url: str, tmp_path: Path) -
     ("environment", "mode"),
     [({}, "open"), ({"HOST": "0.0.0.0"}, "owners"), ({"HOST": "0.0.0.0", "ACCESS": "open"}, "open")],
 )
-def test_who_may_use_a_server_depends_on_who_reaches_it(environment: dict[str, str], mode: str) -> None:
+def test_the_default_of_access_depends_on_the_allowed_hosts(environment: dict[str, str], mode: str) -> None:
     found = subprocess.run(
         [sys.executable, "-c", "from schedviz import settings; print(settings.ACCESS)"],
         cwd=ROOT,

@@ -65,7 +65,7 @@ def test_paths_that_are_no_resources(scene: Scene) -> None:
         assert review["status"] == {"allowed": allowed}
 
 
-def test_who_may_not_see_the_sandbox_may_not_ask(scene: Scene) -> None:
+def test_reviews_need_the_right_to_view_the_sandbox(scene: Scene) -> None:
     path = f"/s/{scene.own}/{REVIEWS}/selfsubjectaccessreviews"
     for who, code in (("stranger", 401), ("another owner", 403)):
         assert scene.clients[who].post(path, {}, "application/json").status_code == code

@@ -64,12 +64,12 @@ def test_a_custom_resource_has_no_protocol_buffers_but_its_metadata_have() -> No
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/*", "*"])
-def test_what_no_route_has_is_refused_by_the_router(accept: str) -> None:
+def test_a_type_that_no_route_has_is_refused_by_the_router(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="406: Not Acceptable"):
         representation(accept)
 
 
 @pytest.mark.parametrize("accept", [f"{JSON};{TABLE};sv=v3", f"{PROTOBUF};{TABLE}", f"{JSON};as=Table"])
-def test_what_no_route_can_make_is_refused(accept: str) -> None:
+def test_a_type_that_no_route_can_encode_is_refused(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="only the following media types are accepted"):
         representation(accept)

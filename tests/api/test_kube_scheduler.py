@@ -69,13 +69,13 @@ def a_lease(version: str = "", renewed: int = 0) -> bytes:
     return encoded("coordination.k8s.io/v1", "Lease", field(1, metadata) + field(2, spec))
 
 
-def test_its_informers_list_their_kinds(url: str) -> None:
+def test_the_informers_of_kube_scheduler_list_their_kinds(url: str) -> None:
     for path in INFORMERS:
         listed = request(f"{url}/{path}limit=500&resourceVersion=0")
         assert listed[0] == 200, path
 
 
-def test_its_lease_is_created_and_renewed(url: str) -> None:
+def test_the_lease_of_kube_scheduler_is_created_and_renewed(url: str) -> None:
     assert request(f"{url}{LEASES}/kube-scheduler")[0] == 404
     status, created = request(url + LEASES, "POST", a_lease(), PROTOBUF)
     assert status == 201
@@ -84,7 +84,7 @@ def test_its_lease_is_created_and_renewed(url: str) -> None:
     assert request(f"{url}{LEASES}/kube-scheduler", "PUT", a_lease(version, 4), PROTOBUF)[0] == 409
 
 
-def test_it_binds_reports_and_preempts(url: str) -> None:
+def test_kube_scheduler_binds_reports_and_preempts(url: str) -> None:
     uid = request(url + PODS, "POST", pod_json(), JSON)[1]["metadata"]["uid"]
     condition = {
         "type": "PodScheduled",

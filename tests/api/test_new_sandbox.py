@@ -107,7 +107,7 @@ def test_an_edit_that_raises_leaves_no_incomplete_branch(store: Store, sandbox: 
     assert not [name for name in store.names() if name.startswith(sandbox.name) and name != sandbox.name]
 
 
-def test_all_who_start_a_scenario_at_the_same_time_get_one_of_their_own(store: Store) -> None:
+def test_concurrent_starts_of_a_scenario_get_a_sandbox_each(store: Store) -> None:
     before = store.names()
     at_once(lambda _: create_from_scenario(store, "taints-and-affinity"))
     made = store.names() - before

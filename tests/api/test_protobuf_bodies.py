@@ -23,7 +23,7 @@ def test_a_client_writes_in_protocol_buffers_and_is_answered_in_json(url: str) -
     assert (status, created["spec"]) == (201, {"holderIdentity": "me"})
 
 
-def test_what_is_not_read_in_protocol_buffers_is_refused(url: str) -> None:
+def test_bodies_in_unsupported_protocol_buffers_are_refused(url: str) -> None:
     path = url + "/apis/example.com/v1/namespaces/default/widgets"
     for body, wanted in ((b"{}", 400), (encoded("example.com/v1", "Widget", b""), 415)):
         status, answer = request(path, "POST", body, HEADERS)

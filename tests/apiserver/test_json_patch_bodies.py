@@ -102,5 +102,5 @@ def test_an_operation_that_does_not_apply_is_refused(text: str) -> None:
         ),
     ],
 )
-def test_what_is_left_out_is_null(media_type: str, text: str, data: Any, warnings: list[str]) -> None:
+def test_omitted_fields_are_null(media_type: str, text: str, data: Any, warnings: list[str]) -> None:
     assert patched(media_type, text) == (data, warnings)

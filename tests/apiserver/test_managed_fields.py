@@ -65,7 +65,7 @@ LABELS = st.dictionaries(NAMES, NAMES, max_size=3)
 
 @st.composite
 def deployments(draw: st.DrawFn) -> Manifest:
-    """Deployments as somebody applies them: any part may be missing."""
+    """Deployments for server-side apply. Any part may be missing."""
     metadata: dict[str, Any] = {"name": "web"}
     if draw(st.booleans()):
         metadata["labels"] = draw(LABELS)
@@ -116,7 +116,7 @@ def test_an_object_that_is_applied_again_changes_nothing(live: Manifest, given: 
 
 
 @given(deployments(), deployments())
-def test_what_is_applied_is_there_and_owned(live: Manifest, given: Manifest) -> None:
+def test_applied_fields_are_stored_and_owned(live: Manifest, given: Manifest) -> None:
     result = applied(applied(None, live, "other"), given, "applier", force=True)
     # If nothing is applied, fields that others own may stay.
     difference = compare(DEPLOYMENT_TYPE, result, given)

@@ -113,7 +113,7 @@ def test_anchors_and_merge_keys_are_written_out() -> None:
         ("apiVersion: v1\nkind: List\nitems: [1]", "items[0]: expected an object, got a number"),
     ],
 )
-def test_what_is_no_manifest_is_refused_in_one_line(text: str, message: str) -> None:
+def test_an_invalid_manifest_is_refused_with_one_line(text: str, message: str) -> None:
     with pytest.raises(ManifestError) as refused:
         parse_manifests(text)
     assert message in str(refused.value)

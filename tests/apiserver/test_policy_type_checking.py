@@ -45,7 +45,7 @@ def test_a_field_that_is_not_there_is_warned_of_for_each_kind() -> None:
         "authorizer.requestResource.check('get').allowed()",
     ],
 )
-def test_what_is_right_is_not_warned_of(expression: str) -> None:
+def test_valid_fields_cause_no_warning(expression: str) -> None:
     variables = [{"name": "a", "expression": "object.spec.replicas"}]
     assert warnings(expression, "deployments", variables=variables) == []
 

@@ -127,7 +127,7 @@ def test_a_claim_is_read_as_the_scheduler_writes_it() -> None:
     }
 
 
-def test_what_has_no_type_is_of_the_type_that_the_path_implies() -> None:
+def test_a_body_without_a_type_has_the_type_that_the_path_implies() -> None:
     body = MAGIC + field(2, field(2, field(1, "Node") + field(3, "n1")))
     assert decode_protobuf(body, ("v1", "Binding"))["target"] == {"kind": "Node", "name": "n1"}
     with pytest.raises(ManifestError, match="not read in Protocol Buffers"):

@@ -128,7 +128,7 @@ def test_a_wrong_schema_is_refused(message: bytes, error: str) -> None:
         ({"dependencies": {"a": [5]}}, "json: cannot unmarshal number into Go value of type string"),
     ],
 )
-def test_what_is_in_the_place_of_a_schema_decodes_itself(schema: Manifest, error: str) -> None:
+def test_a_wrong_value_in_the_place_of_a_schema_is_refused(schema: Manifest, error: str) -> None:
     with pytest.raises(BadRequest) as refused:
         decode_request(DEFINITIONS, json.dumps(definition(schema)).encode(), is_yaml=False)
     assert str(refused.value).endswith(f"cannot be handled as a {KIND}: {error}")

@@ -115,7 +115,7 @@ def test_a_refused_update_has_the_message_of_the_api_server(case: dict[str, Any]
         (object_of("Node", spec={}, status={}), {"spec/unschedulable": True}),
     ],
 )
-def test_what_may_change_is_stored(created: Manifest, changes: dict[str, Any]) -> None:
+def test_mutable_fields_are_stored(created: Manifest, changes: dict[str, Any]) -> None:
     cluster = Cluster()
     (old,) = cluster.create([created])
     stored = cluster.update(resource_of(created), old, changed(old, changes))

@@ -181,7 +181,7 @@ def test_a_field_that_is_dropped_may_be_deep() -> None:
 
 
 @pytest.mark.parametrize("levels", [70, 240, 260, 5_000])
-def test_what_is_kept_and_deep_is_refused(levels: int) -> None:
+def test_a_preserved_value_that_is_too_deep_is_refused(levels: int) -> None:
     schema = '{"properties": {"a": ' * (levels // 2) + "{}" + "}}" * (levels // 2)
     version = '{"name": "v1", "schema": {"openAPIV3Schema": ' + schema + "}}"
     bodies = {

@@ -35,7 +35,7 @@ def test_a_token_has_the_values_of_its_position(after: str, version: int) -> Non
 
 
 @given(st.text() | st.binary().map(lambda data: base64.urlsafe_b64encode(data).decode().rstrip("=")))
-def test_what_is_no_token_is_refused(text: str) -> None:
+def test_an_invalid_continue_token_is_refused(text: str) -> None:
     with pytest.raises(BadRequest, match="continue key is not valid"):
         parse_continue_token(text)
 

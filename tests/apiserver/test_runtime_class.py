@@ -64,7 +64,9 @@ def test_a_pod_gets_what_its_class_says(cluster: Cluster) -> None:
         ),
     ],
 )
-def test_what_contradicts_the_class_is_forbidden(cluster: Cluster, spec: dict[str, Any], detail: str) -> None:
+def test_fields_that_contradict_the_class_are_forbidden(
+    cluster: Cluster, spec: dict[str, Any], detail: str
+) -> None:
     with pytest.raises(Forbidden) as refused:
         spec_of(cluster, **spec)
     assert str(refused.value) == f'pods "web" is forbidden: {detail}'
@@ -107,7 +109,7 @@ def test_one_toleration_covers_another(wide: Manifest, narrow: Manifest, expecte
     assert covers(wide, narrow) == expected
 
 
-def test_of_two_tolerations_the_one_that_covers_the_other_is_kept() -> None:
+def test_a_toleration_that_covers_another_one_is_kept() -> None:
     everything, other = {"operator": "Exists"}, {"key": "a", "operator": "Exists"}
     assert merge_tolerations([TOLERATION, other], [everything]) == [everything]
     assert merge_tolerations([everything], [TOLERATION]) == [everything]

@@ -49,7 +49,7 @@ def test_a_balancer_with_local_traffic_has_a_port_for_health_checks() -> None:
     assert "healthCheckNodePort" not in updated(cluster, old, externalTrafficPolicy="Cluster")
 
 
-def test_what_a_type_does_not_need_is_released() -> None:
+def test_a_service_releases_what_its_new_type_does_not_need() -> None:
     cluster = Cluster()
     old = created(cluster, type="LoadBalancer", externalTrafficPolicy="Local", loadBalancerClass="a.io/b")
     spec = updated(cluster, old, type="ClusterIP")

@@ -66,7 +66,7 @@ def wait_until_acknowledged(fault_arena: FaultArena, sandbox: Sandbox, more: int
 @pytest.fixture
 def sandbox(workers: FaultArena, sandbox_name: str) -> Sandbox:
     sandbox = workers.make(sandbox_name, [node("n", cpu="64", pods="1000")])
-    eventually(sandbox.lease, "somebody leads")
+    eventually(sandbox.lease, "the sandbox has a leader")
     return sandbox
 
 

@@ -119,7 +119,7 @@ def web(fault_arena: FaultArena, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture
 def sandbox(web: Web, sandbox_name: str) -> Sandbox:
     sandbox = web.fault_arena.make(sandbox_name, [node("n", cpu="64", pods="1000")])
-    eventually(sandbox.lease, "somebody leads")
+    eventually(sandbox.lease, "the sandbox has a leader")
     return sandbox
 
 

@@ -109,13 +109,13 @@ class Cluster:
     def elect(self) -> None:
         """A new leader begins with what is stored. The memory of its predecessor is lost."""
         self._epoch += 1
-        told: list[AnyEvent] = [LeaderElected(t=self.now, holder="leader", epoch=self._epoch)]
+        events: list[AnyEvent] = [LeaderElected(t=self.now, holder="leader", epoch=self._epoch)]
         if self._under_way:
             lost = self._under_way
-            told.append(CycleCutOff(t=self.now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
+            events.append(CycleCutOff(t=self.now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
         options = replace(self.options, first_cycle=self._cycle + 1)
         self._simulation = Simulation(self, options, transport=self._transport)
-        self._term = LeaderTerm(self._simulation, TermStart(options, told))
+        self._term = LeaderTerm(self._simulation, TermStart(options, events))
         self.relist()
 
     def configure(self, options: Options) -> None:

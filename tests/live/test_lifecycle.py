@@ -37,7 +37,7 @@ operations = st.one_of(
 def test_a_hub_ends_when_no_viewer_was_connected_for_long_and_never_before(
     story: list[tuple[str, str | float]],
 ) -> None:
-    """Against a model: who is connected, and since when nobody is."""
+    """Compared with a model: the connected viewers, and the time since which there is none."""
     loop = Loop()
     expired: list[float] = []
 

@@ -139,15 +139,15 @@ async def costs(stack: Stack, proxy: CountingProxy, options: Options) -> Table:
         names = [f"idle-{number}" for number in range(IDLE_SANDBOXES)]
         await asyncio.to_thread(create_sandboxes, store, names, FEWEST_NODES)
         eventful = await asyncio.to_thread(eventful_sandbox, stack, options.events)
-        nobody = await all_of_it.watching()
+        unwatched = await all_of_it.watching()
         pages = [Viewer(site, name) for name in names]
         await open_all(pages)
-        idle = [each.less(nobody) for each in await all_of_it.rounds(lambda: asyncio.sleep(IDLE_SECONDS))]
+        idle = [each.less(unwatched) for each in await all_of_it.rounds(lambda: asyncio.sleep(IDLE_SECONDS))]
         all_of_it.add("an idle watched sandbox, per second", idle, IDLE_SANDBOXES * IDLE_SECONDS)
         await close_all(pages)
 
         path = f"/s/{eventful.name}/"
-        await all_of_it.of_request("page view, not watched", path, {}, nobody)
+        await all_of_it.of_request("page view, not watched", path, {}, unwatched)
         viewer = Viewer(site, eventful.name)
         await viewer.open()
         one_page = await all_of_it.watching()

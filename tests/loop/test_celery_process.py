@@ -105,7 +105,7 @@ def test_a_process_that_receives_no_messages_shuts_down(
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_what_a_killed_process_left_in_redis_is_removed(bench: Bench, role: Role) -> None:
+def test_the_data_of_a_killed_process_in_redis_is_removed(bench: Bench, role: Role) -> None:
     redis = bench.store.redis
     process = bench.start(role)
     name = bench.name_of(role, process)

@@ -45,7 +45,7 @@ def still(arena: Arena, sandbox_name: str) -> Iterator[Make]:
         meta = meta or Meta(sandbox_name, created=START / SECOND, seed=1)
         sandbox = create_sandbox(arena.store, meta, manifests, Clock(START, time.time(), paused=True))
         arena.wake(sandbox_name)
-        eventually(sandbox.lease, "somebody leads")
+        eventually(sandbox.lease, "the sandbox has a leader")
         return sandbox
 
     yield make

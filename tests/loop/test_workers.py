@@ -56,8 +56,8 @@ def test_a_takeover_waits_for_no_more_than_four_seconds() -> None:
 def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_twice(arena: Arena) -> None:
     """Nobody writes or wakes anything after the kill. Time stops at the middle of the pods, so that no leader
     is through with them before it is killed. PACE and MIN_SPEED keep each leader at work until then: one that
-    has stopped the time has nothing left to do, and nobody takes over from it. When another one goes on, time
-    is made faster."""
+    has stopped the time has nothing left to do, and no other worker takes over from it. When another one goes
+    on, time is made faster."""
     sandbox = arena.make("killed", [node(f"n{i}") for i in range(50)], pace=PACE)
     pods = 0
     for turn in range(TURNS):

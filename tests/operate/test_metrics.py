@@ -106,7 +106,7 @@ def test_every_metric_is_documented() -> None:
     assert documented == exported()
 
 
-def test_what_a_worker_counts_is_on_the_page_of_the_server(
+def test_the_metrics_page_of_the_server_has_the_counts_of_workers(
     stack: str, store: Store, sandbox_name: str
 ) -> None:
     def scheduled() -> float:

@@ -61,7 +61,7 @@ def test_a_row_shows_the_progress_of_a_learner(lesson: Lesson) -> None:
     assert (found.online, found.stuck) == (1, 0)
 
 
-def test_those_who_are_stuck_come_first(lesson: Lesson) -> None:
+def test_learners_who_are_stuck_are_listed_first(lesson: Lesson) -> None:
     found = overview(
         room_of("Ada", "Bo", "Cy", "Di"),
         by_learner(
@@ -110,7 +110,7 @@ def test_a_question_is_listed_before_a_learner_has_reached_it(lesson: Lesson) ->
     assert overview(room_of("Ada", lesson=""), {}, {"pending": lesson}).histogram is None
 
 
-def test_what_the_teacher_chose_is_checked(lesson: Lesson) -> None:
+def test_the_choices_of_the_teacher_are_validated(lesson: Lesson) -> None:
     for wrong in ("pending/create", "other/predict", "x", "pending/none"):
         found = overview(room_of("Ada", question=wrong), {}, {"pending": lesson}).histogram
         assert found

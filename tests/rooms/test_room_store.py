@@ -93,7 +93,7 @@ def test_many_who_join_at_once_get_different_numbers_and_names(rooms: Rooms) -> 
     assert [each.number for each in rooms.read(room.code).members] == [*range(1, MEMBERS_AT_MOST + 1)]
 
 
-def test_what_the_teacher_sets_is_read_by_all(rooms: Rooms) -> None:
+def test_all_members_read_the_settings_of_the_teacher(rooms: Rooms) -> None:
     room, _ = rooms.create("Monday", What("course"), "own", 3600)
     ada, _ = rooms.join(room, "Ada")
     rooms.change(room.code, paused=True, shown=1, question="first/predict")

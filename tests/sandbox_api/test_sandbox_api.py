@@ -256,7 +256,9 @@ def test_pages_of_other_sites_may_not_write(api: DocumentedClient, world: World)
     assert world.sandbox.clock().paused
 
 
-def test_who_creates_a_sandbox_by_the_api_owns_it(store: Store, sandbox_name: str, names: list[str]) -> None:
+def test_a_sandbox_created_by_the_api_belongs_to_its_creator(
+    store: Store, sandbox_name: str, names: list[str]
+) -> None:
     with override_settings(ACCESS="owners"):
         owner = DocumentedClient(new_client())
         made = owner.send("POST", "/api/sandboxes", {"name": sandbox_name, "manifests": [pod("web")]})[1]

@@ -157,7 +157,7 @@ def test_a_controller_that_fails_for_one_object_syncs_the_others(monkeypatch: py
     assert len(names(lab)) == 2
 
 
-def test_what_admission_refuses_is_an_event_as_upstream() -> None:
+def test_a_refusal_of_admission_is_an_event_as_upstream() -> None:
     lab = Lab()
     lab.create(node("n1"), workload("ReplicaSet", replicas=1, pod={"priorityClassName": "vip"}))
     lab.run(5)

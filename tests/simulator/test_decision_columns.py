@@ -88,13 +88,13 @@ def test_names_are_compressed_where_they_are_many(count: int) -> None:
     "stored",
     ["3", '"x"', '{"runs":[1]}', '{"runs":["a",1]}', '{"runs":[1,-1]}', '{"width":3,"bytes":"AAAA"}', "{}"],
 )
-def test_what_is_no_column_is_refused(stored: str) -> None:
+def test_an_invalid_column_is_refused(stored: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=r"\$\.column"):
         decision_decoder(Held).decode(f'{{"column":{stored}}}')
 
 
 @pytest.mark.parametrize("stored", ["3", '"x"', '"eA=="', "[1]"])
-def test_what_is_no_list_of_names_is_refused(stored: str) -> None:
+def test_an_invalid_list_of_names_is_refused(stored: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=r"\$\.names"):
         decision_decoder(Held).decode(f'{{"column":[],"names":{stored}}}')
 

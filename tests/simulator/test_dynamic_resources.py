@@ -163,7 +163,7 @@ def test_a_failed_binding_gives_the_devices_back() -> None:
     assert consumers(claims(lab)["default/shared"]) == ["a"]
 
 
-def test_what_the_allocator_found_is_not_used_for_a_class_that_has_changed() -> None:
+def test_a_cached_result_of_the_allocator_is_not_used_after_a_change_of_the_class() -> None:
     """A verdict is kept for claims that request the same and nodes with equal devices."""
     lab = lab_with(nodes=2, devices=1)
     lab.create(resource_claim("first"), pod_of_claim("one", "first"))

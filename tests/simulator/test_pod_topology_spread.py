@@ -319,7 +319,7 @@ def test_the_domain_with_fewest_pods_is_computed_again_with_supposed_pods() -> N
     assert verdicts(cluster, Pod.parse(pod), "node-1", [(bound[0], -1)]) == {"node-1": ""}
 
 
-def test_of_several_failed_constraints_the_first_is_named() -> None:
+def test_the_first_of_several_failed_constraints_is_named() -> None:
     by_zone = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
     by_host = {**by_zone, "topologyKey": HOSTNAME, "minDomains": 9, "labelSelector": {"matchLabels": X}}
     hosts_first, zones_first = labelled("new", X), labelled("new", X)

@@ -121,7 +121,7 @@ def ending(change: Callable[[Lab], None]) -> list[str]:
     return failures(lab)
 
 
-def test_what_happens_to_its_claim_its_node_or_itself_ends_the_wait() -> None:
+def test_changes_of_the_claim_the_node_or_the_pod_end_the_wait() -> None:
     assert ending(lambda lab: lab.update(PVCS, "default/data", without_node)) == [
         PREFIX + 'selectedNode annotation reset for PVC "data"'
     ]

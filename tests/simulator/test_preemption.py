@@ -282,7 +282,7 @@ def test_a_budget_is_used_up_in_order_and_ignores_pods_already_being_disrupted()
         ({"status": {"nominatedNodeName": "gone"}}, ""),
     ],
 )
-def test_who_may_not_preempt(pod: dict[str, Any], reason: str) -> None:
+def test_pods_that_may_not_preempt(pod: dict[str, Any], reason: str) -> None:
     victim = bound("v", "3", 1)
     victim["metadata"]["deletionTimestamp"] = "2025-01-02T00:00:00Z"
     condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}

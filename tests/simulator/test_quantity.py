@@ -58,7 +58,7 @@ def test_every_form_of_a_quantity_is_read_exactly(text: str | float, nanos: int)
         None,
     ],
 )
-def test_what_is_no_quantity_is_refused(text: object) -> None:
+def test_an_invalid_quantity_is_refused(text: object) -> None:
     with pytest.raises(QuantityError):
         parse_quantity(text)  # type: ignore[arg-type]  # manifests hold anything
 

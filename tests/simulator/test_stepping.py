@@ -172,7 +172,7 @@ def test_time_moves_to_the_next_due_work_within_a_bound() -> None:
     assert lab.now == now
 
 
-def test_what_happens_meanwhile_waits_until_the_cycle_is_over() -> None:
+def test_changes_during_a_cycle_are_handled_after_it() -> None:
     lab = two_pods()
     while stride(lab, "point") != "Filter":
         pass

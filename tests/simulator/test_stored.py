@@ -63,7 +63,7 @@ def with_an_empty_list(value: Any) -> Iterator[Any]:
                 )
 
 
-def test_what_admission_accepts_fits_its_kind_also_with_empty_lists() -> None:
+def test_admitted_objects_fit_their_kind_also_with_empty_lists() -> None:
     cluster = Cluster()
     cluster.create(copy.deepcopy(objects.valid()))
     accepted = 0

@@ -63,7 +63,7 @@ def test_each_claim_of_a_pod_takes_a_volume_of_its_own_the_smallest_first() -> N
     assert reasons(answer) == {"a": None, "b": [NO_VOLUME]}
 
 
-def test_what_the_chosen_node_gives_is_known_when_it_is_reserved() -> None:
+def test_volumes_of_the_chosen_node_are_recorded_at_reserve() -> None:
     cluster = Cluster()
     cluster.add_node(Node.parse(node("a")))
     cluster.set_object(STORAGE_CLASSES, "mixed", waiting_class("mixed", "csi.example.com"))

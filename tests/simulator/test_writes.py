@@ -113,7 +113,7 @@ def test_a_patch_is_refused_if_the_object_is_another_one() -> None:
     assert cluster.run() == [Refused("NotFound", 'pods "default/p" not found')]
 
 
-def test_what_cannot_be_patched_is_refused_at_once_and_in_a_retry() -> None:
+def test_a_patch_that_does_not_apply_is_refused_at_once_and_in_a_retry() -> None:
     def refuses(pod: Manifest) -> Manifest:
         if "bound" in pod:
             raise Conflict("pods", "p", "pod is bound")

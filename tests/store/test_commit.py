@@ -158,7 +158,7 @@ def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
     assert third.epoch > second.epoch
 
 
-def test_of_many_writers_that_expect_the_same_version_one_wins_each_round(
+def test_one_of_many_writers_that_expect_the_same_version_succeeds_in_each_round(
     sandbox: Sandbox, store: Store
 ) -> None:
     """A counter raised by compare-and-swap from eight threads: no increment is lost, none counted twice."""

@@ -19,7 +19,7 @@ def stores(redis_url: str) -> Iterator[list[Store]]:
         store.close()
 
 
-def test_of_many_who_create_the_last_sandbox_one_succeeds(
+def test_one_of_many_concurrent_creations_of_the_last_sandbox_succeeds(
     store: Store, stores: list[Store], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_module, "MAX_SANDBOXES", len(store.names()) + 1)

@@ -159,7 +159,7 @@ assert redis.get("schedviz:schema") == b"2"
 """
 
 
-def test_of_two_processes_at_once_one_migrates(redis: Redis, own_url: str, tmp_path: Path) -> None:
+def test_one_of_two_concurrent_processes_migrates(redis: Redis, own_url: str, tmp_path: Path) -> None:
     redis.set(SCHEMA, 1)
     processes = [Process(["-c", TWO, own_url], tmp_path / str(number)) for number in range(2)]
     for process in processes:

@@ -187,7 +187,7 @@ def test_only_the_same_user_can_open_its_socket(own_redis: EmbeddedRedis, tmp_pa
     assert listening == []
 
 
-def test_where_the_path_is_too_long_it_listens_on_loopback_with_a_password(tmp_path: Path) -> None:
+def test_redis_listens_on_loopback_with_a_password_if_the_socket_path_is_too_long(tmp_path: Path) -> None:
     directory = tmp_path / ("long-" * SOCKET_BYTES)[:SOCKET_BYTES]
     with lock(directory) as held:
         server = EmbeddedRedis.start(directory, held)

@@ -93,8 +93,8 @@ def refusal(process: Process) -> str:
 
 
 def assert_stops_whole(process: Process, number: signal.Signals) -> None:
-    """A signal to `up` alone, as a terminal's Ctrl-C reaches nobody else: its children have groups of their
-    own."""
+    """A signal to `up` alone, as a terminal's Ctrl-C reaches no other process: its children have groups of
+    their own."""
     family = children(process)
     process.send(number)
     assert process.wait() == 0

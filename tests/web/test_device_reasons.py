@@ -107,7 +107,7 @@ def test_nodes_with_equal_reasons_are_grouped(cluster: Sandbox) -> None:
     assert (reason.devices, reason.expression) == ("gpu-0", f'device.driver == "{DRIVER}"')
 
 
-def test_what_the_cycle_allocated_counts_as_free(cluster: Sandbox) -> None:
+def test_devices_that_the_cycle_allocated_count_as_free(cluster: Sandbox) -> None:
     write.create(cluster, [resource_slice("n1", [gpu(0), gpu(1)])])
     claim = cluster.get(RESOURCE_CLAIMS, "default/two")
     assert claim

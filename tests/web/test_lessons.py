@@ -90,7 +90,7 @@ def row(client: Client) -> str:
     return page.partition(f'id="lesson-{NAME}"')[2].partition("</li>")[0]
 
 
-def test_what_the_list_proposes() -> None:
+def test_the_list_proposes_the_next_lesson() -> None:
     known = [replace(lesson(), name=name, par=None) for name in ("a", "b")] + [lesson()]
     assert numbers(known) == {"a": 1, "b": 2, NAME: 1}
 

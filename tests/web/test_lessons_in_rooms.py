@@ -89,7 +89,7 @@ def test_the_teacher_sees_the_learners_panel_and_changes_nothing_in_it(opened: R
 
 
 @own
-def test_what_the_teacher_sees_is_not_stored(opened: Room, store: Store) -> None:
+def test_the_teachers_view_of_a_learner_stores_nothing(opened: Room, store: Store) -> None:
     before = Learners(store.redis).progress(opened.id, NAME)
     opened.look(opened.teacher)
     opened.teacher.get(opened.path)

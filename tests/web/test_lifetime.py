@@ -1,4 +1,4 @@
-"""Sandboxes that are deleted when nobody uses them."""
+"""The lifetime of unused sandboxes."""
 
 from collections.abc import Callable, Iterator
 

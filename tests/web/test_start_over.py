@@ -55,7 +55,7 @@ def test_a_sandbox_starts_over_from_its_scenario_with_its_name_and_its_queue(
     assert store.sandbox(made.name).count("nodes") == nodes
 
 
-def test_what_was_not_made_from_a_scenario_does_not_start_over(
+def test_only_a_sandbox_made_from_a_scenario_can_start_over(
     client: Client, store: Store, sandbox_name: str
 ) -> None:
     of_scenario = Meta(sandbox_name, scenario=SCENARIO)

@@ -32,7 +32,7 @@ def test_a_sandbox_belongs_to_the_account_on_every_machine(make_user: MakeUser, 
     assert elsewhere.post(f"/s/{name}/delete/").status_code == 302
 
 
-def test_what_the_cookie_owned_belongs_to_the_account_after_log_in(
+def test_sandboxes_of_the_cookie_belong_to_the_account_after_log_in(
     make_user: MakeUser, store: Store, sandbox_name: str
 ) -> None:
     user = make_user("ada")

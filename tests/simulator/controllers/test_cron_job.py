@@ -64,7 +64,7 @@ def test_durations_are_read_as_go_does(text: str, nanoseconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-", "1", "s", "1.s5", "1x", "300000h99999999999999999999h"])
-def test_what_is_no_duration_of_go_is_refused(text: str) -> None:
+def test_an_invalid_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^time: "):
         parse_go_duration(text)
 
@@ -189,7 +189,7 @@ def test_a_time_at_the_end_of_the_calendar_causes_no_error(last: str, zone: str)
 
 
 @pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "2000-01-01T00:00:00Z"])
-def test_of_many_missed_times_only_the_latest_gets_a_job(last: str) -> None:
+def test_only_the_latest_of_many_missed_times_gets_a_job(last: str) -> None:
     lab = Lab()
     lab.create(node("n1"), cron_job("*/5 * * * *"))
     lab.run(1)

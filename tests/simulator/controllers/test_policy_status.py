@@ -31,7 +31,7 @@ def test_expressions_with_wrong_types_are_warned_of() -> None:
     }
 
 
-def test_what_a_controller_creates_may_be_denied() -> None:
+def test_policies_may_deny_creations_of_controllers() -> None:
     lab = Lab()
     lab.create(node("n1"), policy(validation={"message": "no pods"}), binding())
     lab.create(workload("ReplicaSet", replicas=2))

@@ -138,7 +138,7 @@ def test_copies_have_consecutive_numbers() -> None:
         (f"{HEAD}---\ncopies: 2\n{POD.strip()}\n", "document 2, metadata.name"),
     ],
 )
-def test_what_is_no_scenario_is_refused_with_the_place(text: str, problem: str) -> None:
+def test_an_invalid_scenario_is_refused_with_the_place(text: str, problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem):
         load_scenario(text)
 

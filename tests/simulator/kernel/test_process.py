@@ -116,7 +116,7 @@ def test_a_process_continues_in_a_new_entry_after_a_write_that_is_answered_later
     assert seen == [Refused("NotFound", "gone")]
 
 
-def test_what_a_write_raises_is_raised_in_the_process() -> None:
+def test_an_exception_of_a_write_is_raised_in_the_process() -> None:
     lab, seen = Laboratory([ValueError("bad")]), list[str]()
 
     def steps() -> Steps[None]:
