@@ -1,4 +1,4 @@
-"""Watch a Kubernetes scheduler think: a simulated cluster, live in the browser.
+"""Watch a Kubernetes scheduler work in a simulated cluster, live in the browser.
 
 For programs: ``with schedviz.sandbox(scenario="gang") as s: ...`` (docs/PYTHON.md).
 """

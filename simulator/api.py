@@ -1,8 +1,7 @@
 """The API server as the simulated components see it: changes go in through a port, watch events come out.
 
-Every component (scheduler, kubelet, timetable) writes through :class:`ApiServer` and learns of its own
-writes, as of everybody else's, from watch events only. What stands behind the port (memory, or Redis) is not
-its business.
+Every component (scheduler, kubelet, timetable) writes through :class:`ApiServer` and observes all writes,
+also its own, by watch events only. What stands behind the port (memory, or Redis) is not its business.
 """
 
 from collections.abc import Sequence

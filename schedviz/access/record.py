@@ -35,7 +35,7 @@ class Link(msgspec.Struct, frozen=True):
 
     @property
     def user(self) -> str:
-        """The user that whoever has the token is for the API."""
+        """The name of the API's user with this token."""
         return f"schedviz:{self.right}:{self.id}"
 
 

@@ -136,7 +136,7 @@ def read_current(sandbox: Sandbox) -> Current:
 
 def find_handle(name: str) -> Sandbox:
     """The handle of the sandbox of that name. It is not looked up in the store where its cache is kept up to
-    date: there it exists, or was deleted less than a second ago, so whoever uses the handle gets NoSandbox.
+    date: there it exists, or was deleted less than a second ago, so its methods raise NoSandbox.
     Raises NoSandbox."""
     store = default_store()
     return store.handle(name) if default_caches().followed_cache(name) else store.sandbox(name)

@@ -219,8 +219,8 @@ class Run:
 async def ended(*tasks: "asyncio.Task[Any] | None") -> None:
     """Cancel tasks that read from Redis, and wait until they end.
 
-    redis-py reads with its own timeouts. If such a timeout ends at the same moment, it swallows the
-    cancellation; so tasks are cancelled again until they end."""
+    redis-py reads with its own timeouts. If such a timeout ends at the same moment, the cancellation has no
+    effect; so tasks are cancelled again until they end."""
     running = {task for task in tasks if task is not None and not task.done()}
     while running:
         for task in running:

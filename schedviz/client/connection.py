@@ -38,7 +38,8 @@ class RefusedByServer(StatusError):
 
 
 class Connection:
-    """To one server. It keeps the cookies, so that whoever creates a sandbox owns it."""
+    """A connection to one server. It keeps the cookies, by which the program owns the sandboxes that it
+    creates."""
 
     def __init__(self, url: str, token: str = "") -> None:
         """Raises ValueError for an address that is no HTTP URL."""

@@ -81,7 +81,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """A CEL condition."""
     hints: list[Hint] = []
     misconception: Misconception | None = None
-    """What a learner probably believes whose sandbox makes one of the hints hold."""
+    """The misconception that a learner probably has if one of the hints holds in the sandbox."""
     wrong: Wrong
 
 

@@ -12,7 +12,8 @@ KEPT_AT_MOST: Final = 20_000
 ROUNDING: Final = 1e-6
 """Seconds that are less than the error of the sums."""
 BURST_SECONDS: Final = 10.0
-"""A bucket holds what comes in so long: who was quiet may ask for that much at once."""
+"""The time in which an empty bucket is filled: a requester without requests in this time may send as many at
+once."""
 
 
 class Buckets:

@@ -105,7 +105,7 @@ def _address(peer: str, forwarded: str) -> str:
 
 
 def _counted(address: str) -> str:
-    """An IPv6 address counts as its network: everybody there has as many addresses as wanted."""
+    """An IPv6 address counts as its network, as each client in it can have any number of addresses."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -219,8 +219,8 @@ class Driver:
         return delay
 
     def _share(self) -> None:
-        """Hand sandboxes over to a worker that has clearly less to do, if there is one. They are chosen among
-        those that rest between two cycles, so that nothing is cut off."""
+        """Hand over sandboxes to a worker that has clearly less to do, if there is one. They are chosen among
+        those without a running cycle, so that nothing is cut off."""
         shares = self._busy.shares()
         own = sum(shares.values())
         if own < BUSY_SHARE:

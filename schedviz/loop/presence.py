@@ -1,6 +1,6 @@
 """Which workers are alive, and for how long there was none.
 
-Simulated time passes only while at least one worker is alive: after a night in which the machine was off, a
+Simulated time passes only while at least one worker is alive: after a time in which the machine was off, a
 sandbox continues at the second at which it stopped. Each heartbeat of a worker stores the time. A worker that
 finds an old stored time first moves the clocks of all sandboxes over the gap; no slice runs before that. A
 stored time in the future means that Redis's clock was set back; the clocks are moved back by the difference.
@@ -74,8 +74,8 @@ class Presence:
             self._shares.store(self.worker, self.busy.share())
 
     def is_current(self, wall: float) -> bool:
-        """Whether this worker's last heartbeat is recent. If not (the machine was asleep), the clocks must be
-        moved before a slice runs."""
+        """Whether this worker's last heartbeat is recent. If not (the machine was suspended), the clocks must
+        be moved before a slice runs."""
         return abs(wall - self._last_beat) < GAP_SECONDS
 
     def is_alive(self, worker: str) -> bool:

@@ -16,8 +16,8 @@ from schedviz.store.wall import seconds_of
 BEAT_SECONDS: Final = 0.5
 TTL_SECONDS: Final = 2.0
 """A process without a heartbeat for this long counts as dead. These are four heartbeats, so that a process
-that the machine swaps in is seldom taken for dead. If it is, that does no harm: the epoch of the lease guards
-its writes."""
+that the machine swaps in is seldom taken for dead. If it is, its writes are refused by the epoch of the
+lease, so nothing is lost."""
 
 NEVER: Final = 0
 """The heartbeat of a process that has stopped."""

@@ -47,7 +47,7 @@ class RecordedHistory(NamedTuple):
 
 def read_history(records: Iterable[Record]) -> RecordedHistory:
     """Read a recording from the first term on in which the sandbox's scheduler stood down or an outside
-    scheduler bound a pod; without one, its last term. Later terms belong to it, whoever scheduled in them.
+    scheduler bound a pod; without one, its last term. Later terms belong to it, with any scheduler.
 
     Raises RecordingError for a recording without a term, and for one that is too long."""
     reader = _Reader()

@@ -18,7 +18,7 @@ from simulator.api import Manifest
 PODS_AT_MOST: Final = 20
 LABELS_AT_MOST: Final = 12
 OF_EVERY_POD: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-"""The taints that admission lets every pod tolerate for a while."""
+"""The taints that admission lets every pod tolerate for some time."""
 
 
 class Fact(msgspec.Struct, frozen=True):

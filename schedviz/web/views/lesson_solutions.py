@@ -1,4 +1,4 @@
-"""Shared solutions of levels: a learner shares one, and everybody who has its address sees it."""
+"""Shared solutions of levels: a learner shares one, and all visitors who have its address see it."""
 
 from http import HTTPStatus
 from typing import Final

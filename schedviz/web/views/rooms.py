@@ -1,4 +1,4 @@
-"""The pages of rooms for everybody: open a room, join it, and a learner's own page."""
+"""The pages of rooms for all visitors: open a room, join it, and a learner's own page."""
 
 import io
 from http import HTTPStatus

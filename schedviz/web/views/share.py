@@ -44,8 +44,7 @@ def share(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def download_kubeconfig(request: HttpRequest, name: str) -> HttpResponse:
-    """A kubeconfig with a token of its own, whose right is ``right``; without one where everybody may do
-    everything."""
+    """A kubeconfig with a token of its own, whose right is ``right``; without one in open mode."""
     sandbox, token = find_sandbox(name), ""
     if _has_rights(name):
         try:
@@ -105,7 +104,7 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
 
 
 def _has_rights(name: str) -> bool:
-    """Whether not everybody may do everything in the sandbox."""
+    """Whether rights apply: sandboxes have owners, or it is one of a room."""
     return sandboxes_have_owners() or is_reserved(name)
 
 
