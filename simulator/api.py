@@ -1,7 +1,8 @@
 """The API server as the simulated components see it: changes go in through a port, watch events come out.
 
 Every component (scheduler, kubelet, timetable) writes through :class:`ApiServer` and observes all writes,
-also its own, by watch events only. What stands behind the port (memory, or Redis) is not its business.
+also its own, by watch events only. The implementation of the port (memory, or Redis) has no effect on a
+component.
 """
 
 from collections.abc import Sequence
