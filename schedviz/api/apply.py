@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api import body
 from schedviz.api.admitted_write import write_admitted
 from schedviz.api.definitions import accept_names, groups_defined_by
-from schedviz.api.place import check_place, check_scale_place
+from schedviz.api.place import check_place
 from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
 from schedviz.api.write import asked_by, existing_object, source_of_write
@@ -102,7 +102,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         live = scale_of(resource, old)
         live["metadata"]["managedFields"] = managed_fields_of_scale(resource, old)
         scale = apply_manifest(SCALES, live, applied, by, force=force)
-        check_scale_place(scale, target)
+        check_place(resource, target, scale.get("metadata") or {})
         new = with_scale(resource, old, scale)
         owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
         new["metadata"]["managedFields"] = owners

@@ -7,7 +7,6 @@ apiserver/pkg/endpoints/handlers/rest.go, v1.34.
 from typing import Any
 
 from schedviz.api.target import Target
-from simulator.api import Manifest
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import BadRequest
 
@@ -26,24 +25,4 @@ def check_place(resource: Resource, target: Target, metadata: dict[str, Any]) ->
     if name != target.name:
         raise BadRequest(
             f"the name of the object ({name}) does not match the name on the URL ({target.name})"
-        )
-
-
-def check_scale_place(scale: Manifest, target: Target) -> None:
-    """Check that the Scale has the name of the path, and no other namespace (checkName in
-    apiserver/pkg/endpoints/handlers/rest.go). Raises BadRequest."""
-    metadata = scale.get("metadata", {})
-    name, namespace = metadata.get("name", ""), metadata.get("namespace", "")
-    if not name:
-        raise BadRequest(
-            f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
-        )
-    if name != target.name:
-        raise BadRequest(
-            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
-        )
-    if target.namespace and namespace and namespace != target.namespace:
-        raise BadRequest(
-            f"the namespace of the object ({namespace}) does not match the namespace on the request "
-            f"({target.namespace})"
         )

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 
 from schedviz.api import body, write
 from schedviz.api.apply import apply_scale
-from schedviz.api.place import check_scale_place
+from schedviz.api.place import check_place
 from schedviz.api.representation import Representation
 from schedviz.api.requested_write import edit_requested
 from schedviz.api.target import Target
@@ -31,7 +31,7 @@ def get_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target
 def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     given, warnings = body.object_of(request, SCALES)
     scale = decode_body(type_name_of(SCALES), given)
-    check_scale_place(scale, target)
+    check_place(resource, target, scale.get("metadata") or {})
 
     def change(_: Resource, old: Manifest) -> Manifest:
         return with_scale(resource, old, scale)
@@ -53,7 +53,7 @@ def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         given, found = body.patched(request, SCALES, scale)
         warnings.extend(found)
         scale = decode_body(type_name_of(SCALES), given)
-        check_scale_place(scale, target)
+        check_place(resource, target, scale.get("metadata") or {})
         return with_scale(resource, old, scale)
 
     return _written(request, sandbox, resource, target, change, warnings=warnings)

@@ -73,6 +73,11 @@ def test_a_wrong_applied_scale_is_refused(url: str) -> None:
     assert apply(url, "web/scale", "scaler", DEPLOYMENT)[0] == 400
     assert apply(url, "web/scale", "alpha", scale(5, name="other"), "&force=true")[0] == 400
     assert apply(url, "web/scale", "alpha", scale(-1), "&force=true")[0] == 422
+    code, refused = apply(url, "web/scale", "alpha", scale(5, namespace="other"), "&force=true")
+    assert (code, refused["message"]) == (
+        400,
+        "the namespace of the provided object does not match the namespace sent on the request",
+    )
     assert request(f"{url}{DEPLOYMENTS}/web")[1]["spec"]["replicas"] == 2
 
 
