@@ -4,6 +4,8 @@ BIN := .venv/bin
 # Tests are shared out by file, those of the browser one by one. One process more than processors, as many tests wait for others of their
 # processes; at most four, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))') --dist loadgroup --no-loadscope-reorder
+# The files of the tests that run after the others; the other files need not be collected again.
+ALONE = $(shell grep -rl --include='test_*.py' 'pytest.mark.alone' tests)
 
 # Tests start hundreds of Python processes; without this, each compiles all modules again where the environment says so.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,14 +53,14 @@ test: lint types
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m tests.clients.javascript_packages
 	$(BIN)/pytest -m "not alone" $(PROCESSES)
-	$(BIN)/pytest -m alone $(PROCESSES)
+	$(BIN)/pytest -m alone $(PROCESSES) $(ALONE)
 
 # Where there can be no Chromium.
 test-without-browser: lint types
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m tests.clients.javascript_packages
 	$(BIN)/pytest -m "not alone and not browser" $(PROCESSES)
-	$(BIN)/pytest -m alone $(PROCESSES)
+	$(BIN)/pytest -m alone $(PROCESSES) $(ALONE)
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench
