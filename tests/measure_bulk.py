@@ -43,7 +43,7 @@ from tests.load.site import create_sandbox, pod  # noqa: E402
 
 PARTS = ("create", "bind", "frames")
 LINES = 70
-"""Of a profile."""
+"""The number of lines of a profile."""
 
 
 class Bulk:

@@ -38,7 +38,7 @@ START: Micros = 1_735_689_600 * SECOND
 STILL = 1e-9
 """A clock that the program moves."""
 EVENTS = 10_000
-"""Of the trace, in the small cluster."""
+"""The number of trace events in the small cluster."""
 LARGE_ROUNDS = 60
 MOMENTS = 25
 HTMX = {"HX-Request": "true"}

@@ -25,7 +25,7 @@ TRACEBACK_SECONDS: Final = 1.0
 """Within it, a process that is not stuck has written its tracebacks."""
 
 OUTPUT_CHARACTERS: Final = 4_000
-"""Of the end of a process' output, in the report of a failure."""
+"""The number of characters of the end of a process' output in the report of a failure."""
 
 RUNNING: "Final[list[Process]]" = []
 """The processes that were started and not waited for."""

@@ -43,7 +43,7 @@ class Log:
         return found
 
     def megabytes(self) -> float:
-        """Of memory that the process has."""
+        """The memory of the process."""
         return psutil.Process(self.process.popen.pid).memory_info().rss / 1e6
 
 

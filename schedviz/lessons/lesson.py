@@ -19,7 +19,7 @@ Misconception = Literal[
     "timer",  # pending pods are tried again by a timer
     "order",  # a higher priority guarantees an earlier start
     "share",  # the priority is a share of running time
-    "qos",  # preemption goes by QoS class
+    "qos",  # preemption is ordered by QoS class
     "budget",  # a PodDisruptionBudget always prevents a preemption
     "victims",  # when the victims are deleted the pod is bound
     "across",  # victims are deleted on several nodes for one pod

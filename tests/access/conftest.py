@@ -38,7 +38,7 @@ class Scene(NamedTuple):
     """The sandbox of the first learner of a room."""
     clients: dict[str, Client]
     tokens: dict[str, str]
-    """Of the editor's and the viewer's link."""
+    """The tokens of the editor's and the viewer's link."""
 
 
 def new_client(**cookies: str) -> Client:

@@ -30,7 +30,7 @@ API_PATHS: Final = {
     "api-health": "healthz",
     "openapi": "openapi/v3",
 }
-"""Of the patterns that are regular expressions."""
+"""Paths for the URL patterns that are regular expressions."""
 
 NEEDED: Final = {
     # name of the URL: the right that GET and POST need. T: the room's teacher.

@@ -18,7 +18,8 @@ from tests.schema_objects import any_object, examples
 from tests.stories.recorded import read_steps
 
 SKIPPED = {"CustomResourceDefinition", "Timetable"}
-"""Of a definition any values are drawn for the schemas in it; a timetable's fields have no numbers."""
+"""Kinds that are not tested: for a definition any values would be drawn for its schemas, and a timetable's
+fields have no numbers."""
 
 
 def as_decoded(of: Schema, value: Any) -> Any:

@@ -34,7 +34,7 @@ def cluster() -> Cluster:
 
 
 def spec_of(cluster: Cluster, **spec: Any) -> Manifest:
-    """Of a pod that is created by the API."""
+    """The spec of a pod that is created by the API."""
     admitted = admission.admit([pod(**spec)], cluster, NOW, source="s", entry="api")
     [change] = admitted.changes
     assert change.object

@@ -17,7 +17,7 @@ from tests.stories.recorded import CATEGORIES, FOLDER, read_stories
 PLAYED_AT_ONCE = 8
 CREATED = 1_700_000_000
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""Of the ids of stories: no word of a body has only these characters."""
+"""The characters of the ids of stories. No word of a body has only these characters."""
 
 
 @pytest.fixture(scope="module")

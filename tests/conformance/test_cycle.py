@@ -17,7 +17,7 @@ from simulator.commands.decide_sequence import decide_sequence
 
 ROOT = Path(__file__).parent
 VECTORS_AT_LEAST = {"cycle": 60, "profiles": 15, "large": 20, "dra": 12}
-"""Of a category, by folder."""
+"""Folder -> the minimum of vectors of each category."""
 FILES = sorted(
     f"{folder}/{file.name}" for folder in VECTORS_AT_LEAST for file in (ROOT / folder).glob("*.jsonl.gz")
 )

@@ -58,7 +58,7 @@ def assert_nodes_hold_their_pods(sandbox: Sandbox) -> None:
 
 
 def assert_no_pod_is_bound_twice(sandbox: Sandbox) -> None:
-    """By the watch log, in which the node of a pod never changes, and by the trace."""
+    """Check this by the watch log, in which the node of a pod never changes, and by the trace."""
     nodes: dict[str, str] = {}
     for event in sandbox.events(sandbox.origin().version, ALL):
         if event.resource == "pods" and (node := event.object["spec"].get("nodeName")):

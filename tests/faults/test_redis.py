@@ -27,7 +27,7 @@ from tests.loop.conftest import node, pod
 from tests.waiting import eventually
 
 NUMBERS = count()
-"""Of the pods."""
+"""The numbers of the pods."""
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ PODS: Final = tuple(
     for each in scenario.manifests
     if each["kind"] == "Pod" and "name" in each["metadata"]
 )
-"""Of all scenarios."""
+"""The names of the pods of all scenarios."""
 
 PLACES: Final[dict[str, Filling]] = {
     "seq": whole_number,

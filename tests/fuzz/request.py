@@ -18,7 +18,7 @@ class Request(msgspec.Struct, frozen=True):
     body: bytes = b""
     answer: Answer = "whole"
     messages: list[str] = []
-    """That a websocket is sent."""
+    """The messages that a websocket is sent."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path[:300]}"

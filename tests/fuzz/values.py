@@ -34,7 +34,7 @@ NUMBERS = (
 
 PODS_ASKED_FOR = ("replicas", "parallelism", "completions")
 PODS_AT_MOST = 100
-"""Of one object."""
+"""The maximum of pods of an object."""
 
 
 def text(rng: Random) -> str:

@@ -11,7 +11,8 @@ from tests.histories.themes import THEMES
 
 
 def histories() -> Mapping[str, Callable[[], list[bytes]]]:
-    """By name (``random/volumes-3``, ``scenarios/gang``) the function that runs it and returns its lines."""
+    """Name (``random/volumes-3``, ``scenarios/gang``) -> the function that runs the history and returns its
+    lines."""
     return {
         **{f"scenarios/{name}": partial(scenario, name) for name in scenarios()},
         **{

@@ -11,7 +11,7 @@ from tests.histories.extender import ScriptedExtender
 from tests.histories.themes import PACES, RATIO, THEMES, Theme
 
 OPERATIONS = 50
-"""Of one history."""
+"""The number of operations of a history."""
 LAST_SECONDS = 340
 """Long enough for the flush of pods that wait for five minutes."""
 MAX_PODS, MAX_FURTHER_NODES, MAX_CLAIMS = 45, 6, 12

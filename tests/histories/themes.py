@@ -220,5 +220,5 @@ THEMES = {
         histories=1,
     ),
 }
-"""By name."""
+"""Name -> theme."""
 THEMES["without-controllers"] = THEMES["preemption"]._replace(controllers=False)

@@ -192,7 +192,7 @@ def node_of(sandbox: Sandbox, name: str) -> str:
 
 
 async def memory(measured: Costs, started: float) -> list[Figure]:
-    """Of the web process with many pages and watches open at the same time."""
+    """The memory of the web process with many pages and watches open at the same time."""
     count, site, store = measured.options.sandboxes[-1], measured.site, measured.stack.store
     names = [f"held-{number}" for number in range(count)]
     await asyncio.to_thread(create_sandboxes, store, names, FEWEST_NODES)

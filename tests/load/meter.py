@@ -122,7 +122,7 @@ def cpu_seconds(process: psutil.Process) -> float:
 
 
 def context_switches(process: psutil.Process) -> dict[str, int]:
-    """Of each thread where the system tells (Linux), else of the process as psutil knows it."""
+    """The context switches of each thread if the system has them (Linux), else of the process, by psutil."""
     threads = Path(f"/proc/{process.pid}/task")
     if not threads.exists():
         switches = process.num_ctx_switches()
@@ -138,7 +138,7 @@ def context_switches(process: psutil.Process) -> dict[str, int]:
 
 
 def grown(before: dict[str, int], after: dict[str, int]) -> int:
-    """By how much the counts have grown; without what a thread did that ended in between."""
+    """The increase of the counts, without those of threads that ended in between."""
     return sum(count - before.get(thread, 0) for thread, count in after.items())
 
 

@@ -18,7 +18,7 @@ from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
 PODS: Final = 20
-"""Of a round."""
+"""The number of pods of a round."""
 FILLED, FURTHER = 5, 12
 """Rounds until all that is bounded is full, and rounds after that."""
 

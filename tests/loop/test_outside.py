@@ -32,7 +32,7 @@ from tests.loop.conftest import node, pod
 START = 1_735_689_600 * SECOND
 LEASE_RENEWALS = 350
 LEASE_BYTES = 60
-"""Of the archive for one, with its part of the journal: 14 in chapters of 1,000 writes."""
+"""The bytes of the archive for one renewal, with its part of the journal: 14 in chapters of 1,000 writes."""
 STILL = 1e-9
 """A speed so small that only the test moves time."""
 

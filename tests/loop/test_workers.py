@@ -26,8 +26,8 @@ HALF = BATCH // 2
 TURNS = 2
 
 PACE = 20_000
-"""Of each cycle, in microseconds: at MIN_SPEED there are more than twenty seconds from the kill to the middle
-of the pods."""
+"""The pace of each cycle, in microseconds: at MIN_SPEED there are more than twenty seconds from the kill to
+the middle of the pods."""
 
 
 def set_speed(arena: Arena, sandbox: Sandbox, speed: float) -> None:
@@ -36,7 +36,7 @@ def set_speed(arena: Arena, sandbox: Sandbox, speed: float) -> None:
 
 
 def assert_each_pod_was_bound_once(sandbox: Sandbox, pods: int) -> None:
-    """By the watch log, in which a pod's node appears once and never changes; and by the trace."""
+    """Check this by the watch log, in which a pod's node appears once and never changes, and by the trace."""
     nodes: dict[str, str] = {}
     for event in sandbox.events(sandbox.origin().version, count=100_000):
         if event.resource == "pods" and (name := event.object["spec"].get("nodeName")):

@@ -172,7 +172,7 @@ def test_sandboxes_on_other_servers_than_the_setting_names(own_store: Store, spr
 
 
 def problems_of(store: Store) -> list[str]:
-    """Of everything but the settings and the disk."""
+    """The problems of everything except the settings and the disk."""
     return [each.problem for each in examine(store) if each not in [*check_settings(), *_examine_disk()]]
 
 

@@ -7,7 +7,7 @@ class Variant(NamedTuple):
     name: str
     """The end of the file's name."""
     options: dict[str, Any]
-    """Of Playwright's ``Browser.new_context``."""
+    """Options of Playwright's ``Browser.new_context``."""
 
 
 PROJECTOR: Final = {"width": 1280, "height": 720}

@@ -25,7 +25,7 @@ from tests.waiting import eventually
 from .test_pages import browser, do, join, text
 
 STEP = 3
-"""Of the lesson: before it, the learner has created a pod that stays Pending."""
+"""A step of the lesson. Before it, the learner has created a pod that stays Pending."""
 
 
 @pytest.fixture

@@ -198,7 +198,7 @@ def test_the_smallest_changes_are(objects: Objects, question: Manifest, expected
 
 
 def test_the_api_server_accepts_every_edit_unchanged() -> None:
-    """Of objects as it stores them, and in the order given."""
+    """It gets objects as it stores them, and edits in the given order."""
     taken: set[str] = set()
     for objects, question in questions(25, 5, seed=5, mixture=ROOMY):
         stored = new_cluster([*objects, question], now=0)

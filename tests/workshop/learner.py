@@ -181,7 +181,7 @@ class Learner:
         self._panel.ask()
 
     async def _create(self, manifest: Manifest) -> None:
-        """By the form, which reads its fields again once while it is filled in."""
+        """Create an object by the form, which reads its fields again once while it is filled in."""
         pod = manifest["kind"] == "Pod"
         path = f"{self._base}new/{'pod' if pod else 'yaml'}/"
         await self._site.get_part(path)
@@ -251,7 +251,7 @@ class Learner:
     def _expect(
         self, since: float, shows: Callable[[Row], bool], what: str, *, is_goal: bool = False
     ) -> None:
-        """Of the line in the teacher's view."""
+        """Expect a change of the learner's line in the teacher's view."""
         self._teacher.expect(Expected(self.number, since, shows, what, is_goal))
 
     def _note(self, kind: str, since: float) -> None:
