@@ -167,6 +167,15 @@ REFUSALS = [
     Refusal(
         "PATCH",
         "/api/v1/namespaces/default",
+        400,
+        "BadRequest",
+        "Go struct field jsonPatchOp.path of type string",
+        body='[{"op": "add", "path": 5, "value": 1}]',
+        content_type="application/json-patch+json",
+    ),
+    Refusal(
+        "PATCH",
+        "/api/v1/namespaces/default?fieldValidation=Ignore",
         422,
         "Invalid",
         "due to an error in our request",
