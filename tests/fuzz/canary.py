@@ -8,9 +8,14 @@ from typing import Any
 
 from schedviz.api import schedulers
 from schedviz.loop import clock
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.store.hold import Hold
+from simulator.api import Change
+from simulator.apiserver.limit_ranger import LIMIT_RANGES
 from simulator.apiserver.manifest import parse_manifests
+from simulator.apiserver.policies.request import POLICY_BINDINGS
+from simulator.apiserver.quota.charges import QUOTAS
+from simulator.objects.metadata import key_of
 from tests.fuzz.clients import PATIENCE
 
 PATIENCE_IN_ALL = 180.0
@@ -48,18 +53,28 @@ spec:
 """A node with a taint that only the canary tolerates, and the canary, a pod of the highest priority that fits
 there."""
 
+REFUSING = (POLICY_BINDINGS, QUOTAS, LIMIT_RANGES)
+"""The resources whose objects can refuse the canary, its node or its namespace."""
+
 
 class NotBound(Exception):
     """Describes the state of the loop."""
 
 
 def prepare(store: Store, sandbox: Sandbox, meta: Meta) -> None:
-    """Undo what pages may have done so that no pod is scheduled: a pause, another configuration, a scheduler
-    that stands down, a presenter who hides the answers of Predict, so that no other visitor may write."""
+    """Undo what requests may have done so that the canary is refused or no pod is scheduled: admission
+    policies, quotas and limit ranges; a pause, another configuration, a scheduler that stands down, a
+    presenter who hides the answers of Predict, so that no other visitor may write."""
     Hold(store.redis, sandbox.name, lambda: meta.created).release()
     if sandbox.meta().config != meta.config:
         usual = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
         schedulers.configure(sandbox, meta.config or usual, ["the canary's"])
+    if refusing := [
+        Change(resource, key_of(manifest), None)
+        for resource in REFUSING
+        for manifest in sandbox.list(resource).items
+    ]:
+        sandbox.commit(Commit(refusing))
     schedulers.switch_scheduler(sandbox, stands_down=False)
     clock.resume(sandbox)
     clock.set_speed(sandbox, SPEED)
