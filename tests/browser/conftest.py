@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from schedviz.api import write
-from schedviz.lessons.start import is_own_sandbox
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import Manifest
 from tests.waiting import PATIENCE, eventually
@@ -48,17 +47,9 @@ def screen(page: Page) -> Iterator[Page]:
 
 
 @pytest.fixture
-def learner(screen: Page, store: Store) -> Iterator[Page]:
-    """A page on which lessons are started. The fixture deletes their sandboxes afterwards."""
-    yield screen
-    for meta in store.sandboxes():
-        if is_own_sandbox(meta):
-            store.delete(meta.name)
-
-
-@pytest.fixture
-def live(screen: Page, store: Store, sandbox_name: str) -> Iterator[Open]:
-    """Opens the live page of a new sandbox with these manifests, and waits until it is live."""
+def live(screen: Page, store: Store, sandbox_name: str) -> Open:
+    """Opens the live page of a new sandbox with these manifests, and waits until it is live. The sandbox is
+    deleted when the page is closed: an open page may ask for what is deleted, and log the 404."""
 
     def show(*manifests: Manifest) -> Sandbox:
         sandbox = write.create_sandbox(store, Meta(sandbox_name, pace=100_000), manifests)
@@ -66,6 +57,4 @@ def live(screen: Page, store: Store, sandbox_name: str) -> Iterator[Open]:
         expect(screen.locator("#connection")).to_have_text("live")
         return sandbox
 
-    yield show
-    if any(meta.name == sandbox_name for meta in store.sandboxes()):
-        store.delete(sandbox_name)
+    return show

@@ -24,8 +24,8 @@ def create(page: Page, **fields: str) -> None:
     expect(form).to_have_count(0)
 
 
-def test_a_lesson_and_a_level_in_chinese(learner: Page) -> None:
-    page = learner
+def test_a_lesson_and_a_level_in_chinese(screen: Page) -> None:
+    page = screen
     page.goto("/lessons/")
     page.get_by_role("button", name="中文").click()
     expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
@@ -57,8 +57,8 @@ def test_a_lesson_and_a_level_in_chinese(learner: Page) -> None:
     expect(page.locator("#lesson-end")).to_contain_text("达到标准")
 
 
-def test_the_end_of_a_lesson_is_scrolled_into_view_and_going_back_does_not_scroll(learner: Page) -> None:
-    page = learner
+def test_the_end_of_a_lesson_is_scrolled_into_view_and_going_back_does_not_scroll(screen: Page) -> None:
+    page = screen
     page.set_viewport_size({"width": 1280, "height": 560})
     begin(page, "older-queues")
     for step in ("first", "predict", "starve", "today"):

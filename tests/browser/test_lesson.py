@@ -62,8 +62,8 @@ def goal(page: Page, name: str) -> Locator:
     return page.locator(f".goal[data-goal={name}] .state")
 
 
-def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> None:
-    page = learner
+def test_a_learner_goes_from_the_home_page_through_a_lesson(screen: Page) -> None:
+    page = screen
     page.goto("/")
     page.get_by_role("link", name="Begin the lessons").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Learn how the scheduler decides")
@@ -124,8 +124,8 @@ def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> No
     expect(page.locator("#lesson-walk .facts b")).to_have_text("done")
 
 
-def test_the_solution_is_carried_out_and_described(learner: Page) -> None:
-    page = learner
+def test_the_solution_is_carried_out_and_described(screen: Page) -> None:
+    page = screen
     go_to_third_step(page)
     page.locator("#lesson-solution summary").click()
     page.get_by_role("button", name="Carry it out").click()
@@ -139,10 +139,8 @@ def test_the_solution_is_carried_out_and_described(learner: Page) -> None:
     expect(page.locator(".chip")).to_have_count(0)
 
 
-def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(
-    learner: Page, store: Store
-) -> None:
-    page = learner
+def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(screen: Page, store: Store) -> None:
+    page = screen
     go_to_third_step(page)
     page.locator("#lesson-back").click()
     expect(heading(page)).to_have_text("A pod of 5 CPU")
@@ -153,8 +151,8 @@ def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(
     expect(page.locator("#pick-fits")).to_be_checked()
 
 
-def test_a_lesson_by_keyboard_alone(learner: Page) -> None:
-    page = learner
+def test_a_lesson_by_keyboard_alone(screen: Page) -> None:
+    page = screen
     begin(page)
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
@@ -189,8 +187,8 @@ def reach(page: Page, identifier: str) -> None:
     pytest.fail(f"{identifier} is not reached")
 
 
-def test_on_a_phone_the_lesson_is_a_tab(learner: Page) -> None:
-    page = learner
+def test_on_a_phone_the_lesson_is_a_tab(screen: Page) -> None:
+    page = screen
     page.set_viewport_size(PHONE)
     go_to_third_step(page)
     expect(page.get_by_role("tab", name="Lesson")).to_have_attribute("aria-selected", "true")
@@ -212,8 +210,8 @@ def test_on_a_phone_the_lesson_is_a_tab(learner: Page) -> None:
             assert page.evaluate("document.scrollingElement.scrollWidth") <= width
 
 
-def test_in_chinese(learner: Page) -> None:
-    page = learner
+def test_in_chinese(screen: Page) -> None:
+    page = screen
     begin(page)
     page.get_by_role("button", name="中文").click()
     expect(heading(page)).to_have_text("两个节点")
@@ -226,8 +224,8 @@ def test_in_chinese(learner: Page) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_axe_finds_nothing(learner: Page, store: Store, language: str) -> None:
-    page = learner
+def test_axe_finds_nothing(screen: Page, store: Store, language: str) -> None:
+    page = screen
     violations = Violations(page)
     page.goto("/lessons/")
     if language != "en":
@@ -270,9 +268,9 @@ def test_axe_finds_nothing(learner: Page, store: Store, language: str) -> None:
     assert violations.found == []
 
 
-def test_a_handout_is_two_pages_at_most(learner: Page) -> None:
-    learner.goto("/lessons/walk/handout/")
-    printed = learner.pdf(prefer_css_page_size=True)
+def test_a_handout_is_two_pages_at_most(screen: Page) -> None:
+    screen.goto("/lessons/walk/handout/")
+    printed = screen.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type /Page\b", printed)) == 2
 
 
