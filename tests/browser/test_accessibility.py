@@ -1,7 +1,6 @@
 """The rules of WCAG 2.2 AA that a program can check: axe-core on every state of the pages, the keyboard, live
 regions, narrow windows, and both languages."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -54,11 +53,10 @@ def wait_for_story(screen: Page) -> None:
 
 
 @pytest.fixture
-def grid(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
+def grid(store: Store, sandbox_name: str) -> Sandbox:
     """More nodes than the page shows as cards."""
     nodes = [node(f"n-{number}", "2") for number in range(70)]
-    yield write.create_sandbox(store, Meta(f"{sandbox_name[:50]}-g", pace=100_000), [*nodes, pod("web")])
-    store.delete(f"{sandbox_name[:50]}-g")
+    return write.create_sandbox(store, Meta(f"{sandbox_name[:50]}-g", pace=100_000), [*nodes, pod("web")])
 
 
 class Violations:

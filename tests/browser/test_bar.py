@@ -3,8 +3,6 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from schedviz.store import Store
-
 from .conftest import Open, node, pod
 from .test_accessibility import CUT
 
@@ -20,7 +18,7 @@ CLIPPED = """() => [...document.querySelectorAll(".bar *")]
 """The elements of the bar that are cut off."""
 
 
-def test_the_bar_shows_every_name_in_full(screen: Page, live: Open, store: Store, sandbox_name: str) -> None:
+def test_the_bar_shows_every_name_in_full(screen: Page, live: Open, sandbox_name: str) -> None:
     parent = live(node("node-1", "2"), pod("web", "1"))
     name = f"{sandbox_name[:40]}-a-branch-with-a-very-long-name-of-63-letters"[:63]
     expect(screen.locator(".node .pod.running")).to_have_count(1)
@@ -47,7 +45,6 @@ def test_the_bar_shows_every_name_in_full(screen: Page, live: Open, store: Store
     screen.get_by_role("link", name=parent.name).click()
     expect(screen.locator("h1")).to_have_text(parent.name)
     expect(screen.locator("#past")).to_be_visible()
-    store.delete(name)
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (390, 480)], ids=["projector", "phone"])

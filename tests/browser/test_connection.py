@@ -71,7 +71,6 @@ def test_a_page_without_its_server_stops_its_clock_keeps_its_layout_and_reconnec
     expect(page.locator(".node")).to_have_count(2)
     page.close()
     server.stop()
-    store.delete(sandbox_name)
 
 
 def test_the_page_notices_an_open_stream_on_which_nothing_arrives(
@@ -106,7 +105,6 @@ def test_the_page_notices_an_open_stream_on_which_nothing_arrives(
     expect(page.locator("#connection")).to_have_text("live")
     expect(page.locator("#away")).to_be_empty()
     page.close()
-    store.delete(sandbox_name)
 
 
 def test_pages_say_whether_redis_or_the_workers_do_not_respond_and_recover_automatically(

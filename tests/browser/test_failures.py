@@ -58,17 +58,14 @@ def test_a_sandbox_whose_loop_failed_says_so_until_it_runs_again(
     config = {"apiVersion": API_VERSION, "kind": "KubeSchedulerConfiguration"}
     meta = Meta(sandbox_name, config={**config, "profiles": [{"plugins": unknown}]})
     sandbox = write.create_sandbox(store, meta, [node("node-1")])
-    try:
-        screen.goto(f"/s/{sandbox_name}/")
-        banner = screen.locator("#failure")
-        expect(banner).to_contain_text("The simulation of this sandbox failed: ConfigError: ")
-        expect(banner).to_contain_text("Elsewhere")
-        expect(banner).to_contain_text("It restarts at ")
-        ready = screen.request.get("/readyz")
-        assert ready.status == 200, "the others run"
-        assert f"[!]sandboxes failed: {sandbox_name}\n" in ready.text()
-        schedulers.configure(sandbox, config, ["profiles"])
-        expect(banner).to_be_empty()
-        assert sandbox_name not in screen.request.get("/readyz").text()
-    finally:
-        store.delete(sandbox_name)
+    screen.goto(f"/s/{sandbox_name}/")
+    banner = screen.locator("#failure")
+    expect(banner).to_contain_text("The simulation of this sandbox failed: ConfigError: ")
+    expect(banner).to_contain_text("Elsewhere")
+    expect(banner).to_contain_text("It restarts at ")
+    ready = screen.request.get("/readyz")
+    assert ready.status == 200, "the others run"
+    assert f"[!]sandboxes failed: {sandbox_name}\n" in ready.text()
+    schedulers.configure(sandbox, config, ["profiles"])
+    expect(banner).to_be_empty()
+    assert sandbox_name not in screen.request.get("/readyz").text()

@@ -330,4 +330,3 @@ def test_forms_work_without_scripts(browser: Browser, stack: str, store: Store, 
     page.get_by_role("button", name="Cordon").click()
     expect(page.locator(".node.cordoned")).to_be_visible()
     context.close()
-    store.delete(sandbox_name)

@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from schedviz.store import Store
-from schedviz.web import examples, ideas
+from schedviz.web import ideas
 
 from .conftest import Open, node, pod
 from .test_accessibility import Violations
@@ -13,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_an_idea_opens_from_an_element_that_shows_it_and_its_page_has_a_live_example(
-    screen: Page, live: Open, store: Store
+    screen: Page, live: Open
 ) -> None:
     live(node("node-1"), node("node-2"), pod("web"))
     # The page shows no explanations until Help is pressed. Then each is beside its element, and links to the
@@ -78,6 +77,3 @@ def test_an_idea_opens_from_an_element_that_shows_it_and_its_page_has_a_live_exa
     expect(screen.locator("#nodes")).to_be_visible()
     expect(screen.locator("#lane-gated .chip")).to_have_count(1)
     assert violations.found == []
-    for meta in store.sandboxes():
-        if examples.is_example(meta):
-            store.delete(meta.name)

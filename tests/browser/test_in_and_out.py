@@ -77,6 +77,4 @@ def test_a_cluster_is_imported_started_and_exported(
     screen.get_by_role("button", name="Create sandbox").click()
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator(".node")).to_have_count(3)
-    for name in (sandbox_name, f"{sandbox_name[:50]}-2"):
-        store.delete(name)
     assert violations.found == []

@@ -3,7 +3,6 @@ each node."""
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -33,9 +32,8 @@ async (all) => {
 
 
 @pytest.fixture
-def cluster(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    yield smooth.cluster(store, sandbox_name, NODES, PODS)
-    store.delete(sandbox_name)
+def cluster(store: Store, sandbox_name: str) -> Sandbox:
+    return smooth.cluster(store, sandbox_name, NODES, PODS)
 
 
 def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, cluster: Sandbox) -> None:
@@ -199,4 +197,3 @@ def test_a_filter_fades_other_nodes_and_is_kept_in_the_address(
     screen.locator("#as-table").click()
     expect(cycle).to_have_attribute("aria-selected", "true")
     expect(sorted_by).to_have_text("node")
-    store.delete(sandbox_name)

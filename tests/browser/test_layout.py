@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from schedviz.api import write
-from schedviz.store import Store
 from tests.dumps import as_list
 from tests.real_cluster import real_cluster
 
@@ -138,9 +137,7 @@ def test_the_hint_has_the_one_primary_action(screen: Page, live: Open) -> None:
     assert [" ".join(each.split()) for each in screen.evaluate(PRIMARY)] == ["▶ Resume"]
 
 
-def test_nothing_of_a_real_cluster_is_cut_on_a_phone(
-    screen: Page, store: Store, sandbox_name: str, tmp_path: Path
-) -> None:
+def test_nothing_of_a_real_cluster_is_cut_on_a_phone(screen: Page, sandbox_name: str, tmp_path: Path) -> None:
     screen.set_viewport_size(PHONE)
     dump = tmp_path / "cluster.json"
     dump.write_text(as_list(real_cluster()))
@@ -172,4 +169,3 @@ def test_nothing_of_a_real_cluster_is_cut_on_a_phone(
     expect(names.filter(has_text="load-generator").first).to_be_visible()
     wide = names.evaluate_all("(all) => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length")
     assert wide == 0
-    store.delete(sandbox_name)

@@ -139,7 +139,7 @@ def test_the_solution_is_carried_out_and_described(screen: Page) -> None:
     expect(page.locator(".chip")).to_have_count(0)
 
 
-def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(screen: Page, store: Store) -> None:
+def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(screen: Page) -> None:
     page = screen
     go_to_third_step(page)
     page.locator("#lesson-back").click()

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -18,9 +18,8 @@ LoadScripts = Callable[[], None]
 
 
 @pytest.fixture
-def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    yield write.create_sandbox(store, Meta(sandbox_name), [node("node-1"), pod("web", nodeName="node-1")])
-    store.delete(sandbox_name)
+def sandbox(store: Store, sandbox_name: str) -> Sandbox:
+    return write.create_sandbox(store, Meta(sandbox_name), [node("node-1"), pod("web", nodeName="node-1")])
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The page after a restart of the server, on small screens, with reduced motion, and with many nodes."""
 
-import contextlib
-
 import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
 
@@ -42,7 +40,6 @@ def test_no_element_overflows_at_any_window_size(
     if width > 900:
         assert page.evaluate("document.scrollingElement.scrollHeight") <= height
     context.close()
-    store.delete(sandbox_name)
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
@@ -70,7 +67,6 @@ def test_pods_are_animated_only_without_reduced_motion(
     assert page.evaluate("window.read") == 0, "the animated copy is hidden from assistive technology"
     expect(page.locator("#flight > *")).to_have_count(0)
     context.close()
-    store.delete(sandbox_name)
 
 
 def test_many_nodes_are_shown_as_a_grid_that_is_updated(
@@ -94,8 +90,6 @@ def test_many_nodes_are_shown_as_a_grid_that_is_updated(
     page.keyboard.press("Enter")
     expect(page.locator("#detail")).to_contain_text("Requested and allocatable resources")
     page.close()
-    with contextlib.suppress(Exception):
-        store.delete(sandbox_name)
 
 
 def test_a_lost_frame_is_noticed_and_the_whole_page_is_requested(
@@ -125,4 +119,3 @@ def test_a_lost_frame_is_noticed_and_the_whole_page_is_requested(
     expect(page.locator("[data-uid]", has_text="second").first).to_be_visible()
     expect(page.locator(".node .pod", has_text="first")).to_be_visible()
     page.close()
-    store.delete(sandbox_name)

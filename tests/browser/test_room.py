@@ -16,6 +16,7 @@ from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
 
+from .conftest import LEFT
 from .test_accessibility import Violations
 from .test_lesson import answer, create_pod, goal, heading
 
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 AWAY = (
     r"Failed to load resource|Response Status Error Code (404|503)|WebSocket connection to|\[object Event\]"
-    r"|htmx:(afterRequest|sendError|sendAbort)"
+    rf"|htmx:sendError|{LEFT}"
 )
 """The browser's messages when a sandbox was deleted, the server was stopped, or a page was closed before the
 response to a request."""

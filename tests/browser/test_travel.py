@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from schedviz.api import removal, write
 from schedviz.loop.clock import pause
-from schedviz.store import Sandbox, Store
+from schedviz.store import Meta, Sandbox, Store
 from simulator import trace
 from tests.clocks import at_rest
 from tests.processes import Process
@@ -49,11 +49,14 @@ def make_history(sandbox: Sandbox, live: Page) -> None:
 
 
 def test_the_oldest_moment_is_the_first_event_also_on_a_page_that_came_before_it(
-    screen: Page, live: Open, worker: Process
+    screen: Page, store: Store, sandbox_name: str, worker: Process
 ) -> None:
     slider, banner = screen.locator(SLIDER), screen.locator("#past")
     with worker.halted():
-        sandbox = live(node("node-1", "2"))
+        sandbox = write.create_sandbox(store, Meta(sandbox_name, pace=100_000), [node("node-1", "2")])
+        screen.goto(f"/s/{sandbox_name}/")
+        # The page has a state: live, or, if it opens slowly, already without a worker that responds.
+        expect(screen.locator("#connection")).to_have_class(re.compile(r"\b(ok|lost)\b"))
         assert sandbox.trace_head() == 0
         # There is no moment yet.
         slider.press("Home")
@@ -207,7 +210,7 @@ def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(scre
     expect(screen.locator(".node .pod")).to_have_count(2)
 
 
-def test_a_branch_of_a_past_moment_continues_independently(screen: Page, live: Open, store: Store) -> None:
+def test_a_branch_of_a_past_moment_continues_independently(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("web"))
     make_history(sandbox, screen)
     [bound, *_] = seqs(sandbox, trace.Bound)
@@ -217,14 +220,11 @@ def test_a_branch_of_a_past_moment_continues_independently(screen: Page, live: O
     expect(screen.get_by_label("Name", exact=True)).to_have_value(name)
     screen.get_by_role("button", name="Branch", exact=True).click()
     expect(screen).to_have_url(re.compile(rf"/s/{name}/$"))
-    try:
-        expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
-        expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
-        screen.locator("#about-sandbox summary").click()
-        screen.get_by_role("link", name=re.compile(f"^{sandbox.name} at .*, event {bound}$")).click()
-        expect(screen).to_have_url(re.compile(rf"/s/{sandbox.name}/at/{bound}/$"))
-    finally:
-        store.delete(name)
+    expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
+    expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
+    screen.locator("#about-sandbox summary").click()
+    screen.get_by_role("link", name=re.compile(f"^{sandbox.name} at .*, event {bound}$")).click()
+    expect(screen).to_have_url(re.compile(rf"/s/{sandbox.name}/at/{bound}/$"))
 
 
 def test_on_a_phone_the_axis_of_a_past_moment_is_visible_in_every_tab(screen: Page, live: Open) -> None:
