@@ -1,4 +1,4 @@
-"""Who waits in event loops for changes that come in other threads."""
+"""The events that other threads set in event loops when something has changed."""
 
 import asyncio
 from collections import Counter
@@ -7,7 +7,7 @@ from threading import Lock
 
 
 class Listeners:
-    """Any thread may use it."""
+    """A set of asyncio events, each with its loop. Any thread may use it."""
 
     def __init__(self) -> None:
         self._lock = Lock()

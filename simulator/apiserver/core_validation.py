@@ -20,6 +20,7 @@ from simulator.apiserver.resource_validation import validate_overhead
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
 from simulator.apiserver.service_validation import validate_service
 from simulator.apiserver.status import Cause, invalid, required, too_long
+from simulator.kernel.go_text import json_kind
 
 MAX_SECRET_BYTES: Final = 1024 * 1024
 """MaxSecretSize, also of ConfigMaps."""
@@ -85,15 +86,9 @@ def _docker_config(data: dict[str, str], key: str) -> Iterator[Cause]:
 
 def _no_map(value: object) -> str:
     """What Go's decoder says of a value that is no JSON object; "" for null and objects."""
-    names_of_types: dict[type, str] = {
-        str: "string",
-        bool: "bool",
-        int: "number",
-        float: "number",
-        list: "array",
-    }
-    name = names_of_types.get(type(value))
-    return f"json: cannot unmarshal {name} into Go value of type map[string]interface {{}}" if name else ""
+    if value is None or isinstance(value, dict):
+        return ""
+    return f"json: cannot unmarshal {json_kind(value)} into Go value of type map[string]interface {{}}"
 
 
 def _validate_namespace(manifest: Manifest) -> Iterator[Cause]:

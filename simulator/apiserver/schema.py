@@ -159,6 +159,13 @@ def type_name_of(resource: Resource) -> str:
     return _type_names().get((resource.group, resource.version, resource.kind), _UNKNOWN_KIND)
 
 
+def reference_of(resource: Resource) -> Schema:
+    """Return the reference to the schema of a resource's objects; {} for a resource without a type, such as
+    a custom one."""
+    name = type_name_of(resource)
+    return {"$ref": name} if name in definitions() else {}
+
+
 def schema_of(resource: Resource) -> Schema:
     """Return the schema of a resource's objects; for an unknown kind, one that only describes metadata."""
     if resource.schema_text:

@@ -8,13 +8,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from simulator.cel.call_estimates import AUTHORIZATION, NEW_LIST, NEW_OBJECT, PATTERN, TRAVERSAL
+from simulator.cel.call_estimates import (
+    AUTHORIZATION,
+    LONGEST_FORMAT_PATTERN,
+    NEW_LIST,
+    NEW_OBJECT,
+    PATTERN,
+    TRAVERSAL,
+)
 from simulator.cel.networks import CIDR, IP
 from simulator.cel.values import Map, Opaque, Optional, Value
 
 Rule = Callable[[Sequence[Value], Value], int]
 """The cost of a call, by its arguments, the target first, and its result."""
-_FORMAT_PATTERN: Final = 128
 
 
 def find_rule(function: str, *, is_typed: bool) -> Rule | None:
@@ -82,7 +88,7 @@ def _contain_network(arguments: Sequence[Value], result: Value) -> int:
 
 
 def _validate(arguments: Sequence[Value], _: Value) -> int:
-    return _traverse(1 + _size(arguments[1])) * math.ceil(_FORMAT_PATTERN * PATTERN)
+    return _traverse(1 + _size(arguments[1])) * math.ceil(LONGEST_FORMAT_PATTERN * PATTERN)
 
 
 def _select(arguments: Sequence[Value], _: Value) -> int:

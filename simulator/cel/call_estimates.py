@@ -21,10 +21,10 @@ AUTHORIZATION: Final = 350_000
 NEW_LIST: Final = 10
 NEW_MAP: Final = 30
 NEW_OBJECT: Final = 40
-_LONGEST_FORMAT_PATTERN: Final = 128
+LONGEST_FORMAT_PATTERN: Final = 128
 _LONGEST_FORMAT: Final = 64
 _ADDRESS: Final = Range(4, 16)
-"""Bytes of an IP address."""
+"""The range of the size of an IP address, in bytes."""
 _CHEAP_TO_COMPARE: Final = (
     "net.IP", "net.CIDR", "kubernetes.Quantity", "kubernetes.Semver",
     *(f"kubernetes.authorization.{name}"
@@ -67,7 +67,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallEstimate:
-    """``size``: that of the result, if the function says it."""
+    """The estimated cost of a call, and the size of its result if the function determines it."""
 
     cost: Range
     size: Range | None = None
@@ -226,7 +226,7 @@ def _select(call: Call) -> CallEstimate | None:
 
 
 def _validate(call: Call) -> CallEstimate | None:
-    return CallEstimate(call.size(0).scale(TRAVERSAL).scale(_LONGEST_FORMAT_PATTERN * PATTERN))
+    return CallEstimate(call.size(0).scale(TRAVERSAL).scale(LONGEST_FORMAT_PATTERN * PATTERN))
 
 
 def _compare_sets(factor: int) -> _Rule:

@@ -10,7 +10,7 @@ from typing import Final
 from simulator.cel.call_costs import Rule, find_rule
 from simulator.cel.call_estimates import NEW_LIST, NEW_MAP
 from simulator.cel.checker import TYPES, Checked
-from simulator.cel.errors import CostExceeded, SelectorError
+from simulator.cel.errors import EvaluationError, SelectorError
 from simulator.cel.lazy import Scope, Step
 from simulator.cel.meter import COPIED, Meter
 from simulator.cel.program import METER, Planner
@@ -23,8 +23,8 @@ _CONVERSIONS: Final = ("bool", "bytes", "double", "duration", "int", "string", "
 
 
 def plan_with_cost(tree: Tree, checked: Checked) -> Callable[[Scope, Meter], Value]:
-    """A function that evaluates the tree for the values of its variables. It raises SelectorError, also when
-    the meter is at its limit."""
+    """A function that evaluates the tree for the values of its variables. It raises EvaluationError, also
+    when the meter is at its limit."""
     step = _CostPlanner(checked).plan(tree.root)
     return lambda scope, meter: step({**scope, METER: meter})
 
@@ -91,15 +91,13 @@ def _plan_call(function: Callable[..., Value], rule: Rule | None, arguments: tup
         for each in arguments:
             try:
                 values.append(each(scope))
-            except CostExceeded:
-                raise
             except SelectorError as error:
                 first = first or error
         try:
             if first:
                 raise first
             result = function(*values)
-        except SelectorError:
+        except EvaluationError:
             meter.charge(1)
             raise
         if type(result) is list:

@@ -12,20 +12,20 @@ VALUES: Final = "@values"
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSize:
-    """How large values are at most, and the values in them."""
+    """The largest size of a value, and of the values inside it."""
 
     most: int = 0
-    """Characters, bytes, items or entries."""
+    """The largest number of characters, bytes, items or entries."""
     fields: Mapping[str, "DeclaredSize"] = field(default_factory=dict)
     key: "DeclaredSize | None" = None
     element: "DeclaredSize | None" = None
     other: "DeclaredSize | None" = None
     """The size of a field that is not among ``fields``."""
     least_serialized: int = 0
-    """Bytes of the smallest value in JSON."""
+    """The size in bytes of the smallest value in JSON."""
 
     def find(self, path: Sequence[str]) -> "DeclaredSize | None":
-        """The size of what is below."""
+        """The declared size at a path below this value; None = none is declared."""
         found: DeclaredSize | None = self
         for step in path:
             if found is None:

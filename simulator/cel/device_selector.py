@@ -17,14 +17,14 @@ from simulator.cel.program import plan
 from simulator.cel.syntax import Tree
 from simulator.cel.values import Value
 
-__all__ = ["DeviceSelector", "SelectorError", "compile_selector"]
+__all__ = ["DeviceSelector", "compile_selector"]
 
 CACHED: Final = 1_024
-"""Compiled selectors."""
+"""The largest number of compiled selectors that are kept."""
 MAX_COST: Final = 1_000_000
 """CELSelectorExpressionMaxCost."""
 _MAX_NAMES: Final = 32
-"""Attributes and capacities of a device."""
+"""The largest number of attributes and capacities of a device."""
 _ID: Final = DeclaredSize(32)
 _DOMAIN: Final = DeclaredSize(63)
 
@@ -60,7 +60,7 @@ class DeviceSelector:
             self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
     def matches(self, device: DeviceValue) -> bool:
-        """Whether the device has what is asked for. Raises SelectorError."""
+        """Whether the selector matches the device. Raises EvaluationError."""
         if device.error:
             raise SelectorError(str(device.error))
         assert self._evaluate, self.error

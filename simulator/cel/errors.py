@@ -1,8 +1,16 @@
-"""What a selector's evaluation may raise."""
+"""The errors that end an evaluation without a value. Their texts are cel-go's."""
 
 
-class SelectorError(Exception):
-    """An evaluation failed. The text is cel-go's."""
+class EvaluationError(Exception):
+    """An evaluation ended without a value."""
+
+
+class SelectorError(EvaluationError):
+    """A part of an expression has no value. Operators such as ``||`` may still have one."""
+
+
+class CostExceeded(EvaluationError):
+    """The evaluation would take too much time or memory. No operator continues after this error."""
 
 
 def no_such_overload(function: str = "") -> SelectorError:
@@ -10,10 +18,5 @@ def no_such_overload(function: str = "") -> SelectorError:
     return SelectorError(f"no such overload: {function}" if function else "no such overload")
 
 
-class CostExceeded(SelectorError):
-    """The evaluation was ended: no operator turns this error into a value."""
-
-
 def cost_exceeded() -> CostExceeded:
-    """The evaluation would take too much time or memory."""
     return CostExceeded("operation cancelled: actual cost limit exceeded")

@@ -1,4 +1,4 @@
-"""What an estimate of costs knows of the sizes of values (cel-go checker/cost.go, v0.26)."""
+"""The sizes of values that the estimate of costs uses (cel-go checker/cost.go, v0.26)."""
 
 from dataclasses import dataclass
 from typing import Final

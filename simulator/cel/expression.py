@@ -47,7 +47,7 @@ class Expression:
             self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
     def evaluate(self, values: Mapping[str, Value], meter: Meter) -> Value:
-        """Evaluate the expression. ``meter`` has the cost afterwards, also if it raises SelectorError."""
+        """Evaluate the expression. ``meter`` has the cost afterwards, also if it raises EvaluationError."""
         if self.error:
             raise SelectorError(self.error)
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from simulator.cel.errors import CostExceeded, SelectorError, no_such_overload
+from simulator.cel.errors import SelectorError, no_such_overload
 from simulator.cel.values import Optional, Value
 
 Scope = dict[str, Value]
@@ -19,8 +19,6 @@ def _plan_logic(decisive: bool) -> Callable[[Step, Step], Step]:
             for step in (left, right):
                 try:
                     value = step(scope)
-                except CostExceeded:
-                    raise
                 except SelectorError as error:
                     first = first or error
                     continue
@@ -51,8 +49,6 @@ def _plan_tolerance(step: Step) -> Step:
     def run(scope: Scope) -> Value:
         try:
             return step(scope) is not False
-        except CostExceeded:
-            raise
         except SelectorError:
             return True
 
@@ -82,4 +78,4 @@ LAZY: Final[dict[str, Callable[..., Step]]] = {
     "or": _plan_or(lambda value: value, "or"),
     "orValue": _plan_or(lambda value: value.items[0], "orValue"),
 }
-"""By the names of the functions."""
+"""Function name -> the planner of its step."""

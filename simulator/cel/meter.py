@@ -1,20 +1,23 @@
-"""What evaluations may still do (apiserver/pkg/apis/cel/config.go, v1.34)."""
+"""The limits of the cost of CEL evaluations, and the counters for them.
+
+Upstream: apiserver/pkg/apis/cel/config.go, v1.34.
+"""
 
 from typing import Final
 
 from simulator.cel.errors import cost_exceeded
 
 PER_CALL_LIMIT: Final = 1_000_000
-"""The cost of one evaluation."""
+"""The largest cost of one evaluation."""
 MAX_ITERATIONS: Final = 350_000
-"""Of all macros of one evaluation: half a second. One costs 3 or more, as a rule, so that the cost ends the
-evaluation before."""
+"""The largest number of iterations of all macros of one evaluation: about half a second. An iteration usually
+costs 3 or more, so the limit of the cost is usually reached first."""
 _ALL_ITERATIONS: Final = 2 * MAX_ITERATIONS
-"""Of all evaluations that share a budget."""
+"""The largest number of iterations of all evaluations that share a budget."""
 COPIED: Final = 500
-"""Elements of a list that are copied in the time of an iteration; cel-go does not copy them."""
+"""The number of list elements that are copied in the time of one iteration; cel-go does not copy them."""
 REQUEST_LIMIT: Final = 10_000_000
-"""The cost of all rules for one object, or of all validations of a policy (RuntimeCELCostBudget)."""
+"""The largest cost of all rules for one object, or of all validations of a policy (RuntimeCELCostBudget)."""
 
 
 class Meter:
@@ -28,13 +31,13 @@ class Meter:
         self.most_iterations = most_iterations
 
     def charge(self, cost: int) -> None:
-        """Raises SelectorError at the limit."""
+        """Raises CostExceeded at the limit."""
         self.cost += cost
         if self.cost > PER_CALL_LIMIT:
             raise cost_exceeded()
 
     def count(self, iterations: int) -> None:
-        """Raises SelectorError at the limit."""
+        """Raises CostExceeded at the limit."""
         self.iterations += iterations
         if self.iterations > self.most_iterations:
             raise cost_exceeded()
@@ -45,7 +48,7 @@ class OutOfBudget(Exception):
 
 
 class Budget:
-    """What evaluations have left together."""
+    """The cost, the evaluations and the iterations that remain for evaluations that share a budget."""
 
     def __init__(self, cost: int, evaluations: int) -> None:
         self._cost = cost

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.cel.checker import TYPES, Checked
-from simulator.cel.errors import CostExceeded, SelectorError, cost_exceeded, no_such_overload
+from simulator.cel.errors import SelectorError, no_such_overload
 from simulator.cel.functions import Function
 from simulator.cel.lazy import LAZY, Scope, Step
 from simulator.cel.library import LIBRARY
@@ -31,8 +31,9 @@ from simulator.cel.syntax import (
 )  # fmt: skip
 from simulator.cel.values import Map, Optional, TypeName, Value, go_name, type_name
 
-MAX_ITERATIONS: Final = 20_000
-"""Of all macros of one evaluation for a device, whose cost is not counted: there are many devices."""
+MAX_DEVICE_ITERATIONS: Final = 20_000
+"""The largest number of iterations of all macros of one evaluation for a device. Its cost is not counted, as
+there are many devices."""
 DEVICE: Final = "device"
 METER: Final = "@meter"
 """The name by which a scope has the meter of the evaluation."""
@@ -48,7 +49,7 @@ class _Failure:
 def plan(tree: Tree, checked: Checked) -> Callable[[Value], Value]:
     """A function that evaluates the tree for a device. It raises SelectorError."""
     step = Planner(checked).plan(tree.root)
-    return lambda device: step({DEVICE: device, METER: Meter(MAX_ITERATIONS)})
+    return lambda device: step({DEVICE: device, METER: Meter(MAX_DEVICE_ITERATIONS)})
 
 
 class Planner:
@@ -214,17 +215,13 @@ class _Loop:
         inner[node.accumulator] = _try(self._start, scope)
         meter = scope[METER]
         for first, second in _iterate(over, bool(node.second_variable)):
-            meter.iterations += 1
-            if meter.iterations > meter.most_iterations:
-                raise cost_exceeded()
+            meter.count(1)
             inner[node.variable] = first
             if node.second_variable:
                 inner[node.second_variable] = second
             try:
                 if self._condition(inner) is False:
                     break
-            except CostExceeded:
-                raise
             except SelectorError:
                 pass  # an error is not false
             inner[node.accumulator] = _try(self._step, inner)
@@ -241,7 +238,5 @@ def _iterate(over: list[Value] | Map, in_pairs: bool) -> Iterable[tuple[Value, V
 def _try(step: Step, scope: Scope) -> Value:
     try:
         return step(scope)
-    except CostExceeded:
-        raise
     except SelectorError as error:
         return _Failure(error)

@@ -25,6 +25,22 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def json_kind(value: Any) -> str:
+    """The kind of a value that was decoded from JSON, as the errors of Go's decoder name it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "bool"
+        case str():
+            return "string"
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+    return "object"
+
+
 def plain(value: Any) -> str:
     """A value that was decoded from JSON, as ``%v`` prints it."""
     match value:

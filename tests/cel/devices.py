@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from simulator.cel.device_selector import SelectorError, compile_selector
+from simulator.cel.device_selector import compile_selector
 from simulator.cel.device_value import DeviceValue
+from simulator.cel.errors import EvaluationError
 
 DEVICE: Final = DeviceValue.of(
     "gpu.example.com",
@@ -29,7 +30,7 @@ def evaluate(expression: str, device: DeviceValue = DEVICE) -> bool | str:
         return selector.error
     try:
         return selector.matches(device)
-    except SelectorError as error:
+    except EvaluationError as error:
         return str(error)
 
 

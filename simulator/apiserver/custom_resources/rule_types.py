@@ -19,7 +19,7 @@ TEXTS: Final = {
     "date-time": Type("timestamp"),
 }
 """By the formats of texts that are no texts in expressions."""
-_SCALARS: Final = {"boolean": BOOL, "number": Type("double"), "integer": INT}
+SCALARS: Final = {"boolean": BOOL, "number": Type("double"), "integer": INT}
 _OF_METADATA: Final = {"name": STRING, "generateName": STRING}
 
 
@@ -47,7 +47,7 @@ def _declare(schema: dict[str, Any], name: str, objects: dict[str, dict[str, Typ
         case "string":
             return TEXTS.get(schema.get("format", ""), STRING)
         case str() as kind:
-            return _SCALARS.get(kind)
+            return SCALARS.get(kind)
     return None
 
 

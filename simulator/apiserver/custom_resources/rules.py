@@ -157,7 +157,7 @@ def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budge
 
 
 def _evaluate(compiled: Expression, values: Mapping[str, Value], budget: Budget) -> Value:
-    """Raises SelectorError and OutOfBudget."""
+    """Raises EvaluationError and OutOfBudget."""
     meter = budget.start()
     try:
         return compiled.evaluate(values, meter)

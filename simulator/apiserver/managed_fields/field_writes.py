@@ -28,7 +28,7 @@ from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import definitions, schema_of, type_name_of
+from simulator.apiserver.schema import reference_of, schema_of
 from simulator.apiserver.status import BadRequest, PlainError
 
 PAGE_MANAGER: Final = "schedviz"
@@ -134,7 +134,7 @@ def apply_manifest(
 
 def _converted(resource: Resource, merged: Manifest, applied: Manifest) -> Manifest:
     """The merged object as its type. Raises PlainError. A custom resource has no type."""
-    if type_name_of(resource) not in definitions():
+    if not reference_of(resource):
         return merged
     converted = from_unstructured(resource, merged)
     if converted.error:

@@ -8,16 +8,10 @@ from typing import Any, Final
 
 from simulator.apiserver.request_decoding.read_object import RecordedObject
 from simulator.apiserver.status import BadRequest
+from simulator.kernel.go_text import json_kind
 
 _TEXTS: Final = ("op", "path", "from")
 _FIELDS: Final = (*_TEXTS, "value")
-_GO_KINDS: Final[dict[type, str]] = {
-    str: "string",
-    bool: "bool",
-    int: "number",
-    float: "number",
-    list: "array",
-}
 
 
 def check_operations(patch: Any, *, typed: bool) -> list[Any]:
@@ -37,7 +31,7 @@ def check_operations(patch: Any, *, typed: bool) -> list[Any]:
         for field, value in (operation or {}).items() if typed else ():
             if field in _TEXTS and value is not None and not isinstance(value, str):
                 raise BadRequest(
-                    f"{prefix}json: cannot unmarshal {_go_kind(value)} into Go struct field "
+                    f"{prefix}json: cannot unmarshal {json_kind(value)} into Go struct field "
                     f"jsonPatchOp.{field} of type string"
                 )
     return patch
@@ -74,11 +68,7 @@ def repeated_fields(value: Any, path: str = "") -> list[str]:
 
 def go_type_error(value: Any, wanted: str) -> str:
     """The message of Go's decoder for a value of another type."""
-    return f"json: cannot unmarshal {_go_kind(value)} into Go value of type {wanted}"
-
-
-def _go_kind(value: Any) -> str:
-    return "null" if value is None else _GO_KINDS.get(type(value), "object")
+    return f"json: cannot unmarshal {json_kind(value)} into Go value of type {wanted}"
 
 
 def _repeated(value: dict[str, Any]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from simulator.apiserver.request_errors import (
     UnsupportedPatchType,
 )
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
-from simulator.apiserver.schema import Schema, definitions, find_type_name, type_name_of
+from simulator.apiserver.schema import find_type_name, reference_of
 from simulator.apiserver.status import BadRequest, Cause, Invalid
 from simulator.kernel.go_text import plain, quote
 
@@ -112,7 +112,7 @@ def _strategically_merged(resource: Resource, body: PatchBody, subject: Manifest
         patch = {}  # to Go's decoder, null is a map without keys
     if not isinstance(patch, dict):
         raise BadRequest(go_type_error(patch, "map[string]interface {}"))
-    result = apply_strategic_merge_patch(_schema(resource), subject, patch)
+    result = apply_strategic_merge_patch(reference_of(resource), subject, patch)
     decoded, error, unknown = from_unstructured(resource, result)
     strict = [*repeated_fields(patch), *unknown]
     return _checked(body, decoded, error, strict, plain(patch))
@@ -130,7 +130,7 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
         decoder, name = TypedValues(), find_type_name(*given)
         decoded = decoder.decode(name, result) if name else result
         error, unknown = decoder.error or type_error(resource, *given), []
-    text = patched_object_text(_schema(resource), result, changed)
+    text = patched_object_text(reference_of(resource), result, changed)
     return _checked(body, decoded, error, [*strict, *unknown], text)
 
 
@@ -173,8 +173,3 @@ def _changed_by(operations: list[dict[str, Any]]) -> dict[str, Any]:
             else:
                 inside[last] = None
     return changed
-
-
-def _schema(resource: Resource) -> Schema:
-    name = type_name_of(resource)
-    return {"$ref": name} if name in definitions() else {}

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import Schema, definitions, resolve_reference, type_name_of
+from simulator.apiserver.schema import Schema, reference_of, resolve_reference, type_name_of
 
 _KINDS: Final[dict[type, str]] = {
     str: "string",
@@ -30,10 +30,9 @@ class Converted(NamedTuple):
 
 def from_unstructured(resource: Resource, value: Any) -> Converted:
     """Convert an object of a built-in resource."""
-    name = type_name_of(resource)
-    error = conversion_error({"$ref": name} if name in definitions() else {}, value)
+    error = conversion_error(reference_of(resource), value)
     decoder = TypedValues(names_fields=False)
-    decoded = decoder.decode(name, value)
+    decoded = decoder.decode(type_name_of(resource), value)
     return Converted(decoded, error or decoder.error, decoder.strict)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from simulator.api import Manifest
 from simulator.apiserver.policies.expressions import CompiledPolicy
 from simulator.cel.authorizers import Authorizer, ResourceCheck
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import EvaluationError, SelectorError
 from simulator.cel.expression import Expression
 from simulator.cel.meter import REQUEST_LIMIT, Budget, Meter, OutOfBudget
 from simulator.cel.values import Map, Value
@@ -139,7 +139,7 @@ class Evaluation:
         meter = self._budget.start()
         try:
             value = expression.evaluate(self._values, meter)
-        except SelectorError as error:
+        except EvaluationError as error:
             text = f"composited variable {quote(name)} fails to evaluate: {error}"
             raise SelectorError(text) from None
         self._of_variables.append(meter)
@@ -152,7 +152,7 @@ class Evaluation:
         meter, self._of_variables = self._budget.start(), []
         try:
             return expression.evaluate(self._values, meter)
-        except SelectorError as error:
+        except EvaluationError as error:
             raise SelectorError(f"expression '{text}' resulted in error: {error}") from None
         finally:
             for each in (*self._of_variables, meter):

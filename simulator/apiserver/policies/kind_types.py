@@ -7,16 +7,15 @@ whose type upstream takes from Go, as a quantity, may be of any type here.
 from functools import lru_cache
 from typing import Any, Final
 
-from simulator.apiserver.custom_resources.rule_types import TEXTS
+from simulator.apiserver.custom_resources.rule_types import SCALARS, TEXTS
 from simulator.apiserver.custom_resources.rule_values import escape
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import definitions, type_name_of
-from simulator.cel.types import BOOL, DYN, INT, STRING, Type
+from simulator.cel.types import DYN, STRING, Type
 
 Objects = dict[str, dict[str, Type]]
 _KINDS: Final = 64
-"""Kinds whose types are kept."""
-_SCALARS: Final = {"boolean": BOOL, "integer": INT, "number": Type("double")}
+"""The largest number of kinds whose types are kept."""
 
 
 @lru_cache(_KINDS)
@@ -40,7 +39,7 @@ def _declare(schema: dict[str, Any], objects: Objects) -> Type:
         case "string":
             return TEXTS.get(schema.get("format", ""), STRING)
         case str() as kind:
-            return _SCALARS.get(kind, DYN)
+            return SCALARS.get(kind, DYN)
     return DYN
 
 

@@ -15,9 +15,9 @@ from simulator.apiserver.resources import BUILT_IN, Resource
 from simulator.cel.types import DYN
 
 _MAX_KINDS: Final = 10
-"""Of one rule (maxTypesToCheck)."""
+"""The largest number of kinds of one rule that are checked (maxTypesToCheck)."""
 MAX_VALIDATIONS: Final = 100
-"""Validations that are checked, and variables: each is compiled for each kind."""
+"""The largest number of validations that are checked, and of variables: each is compiled for each kind."""
 _FAILED: Final = "compilation failed: "
 
 

@@ -17,6 +17,7 @@ from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import type_name_of
 from simulator.apiserver.status import BadRequest
+from simulator.kernel.go_text import json_kind
 
 SHOWN_BYTES: Final = 30
 _META_TYPE: Final = (
@@ -84,15 +85,13 @@ def strict_decoding_error(errors: list[str]) -> str:
 
 def check_type_fields(value: Any) -> None:
     """As the decoder that finds apiVersion and kind. Raises UnreadableBody."""
-    names: dict[type, str] = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
     prefix = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if not isinstance(value, dict):
-        raise UnreadableBody(f"{prefix} {names[type(value)]} into Go value of type {_META_TYPE}")
+        raise UnreadableBody(f"{prefix} {json_kind(value)} into Go value of type {_META_TYPE}")
     for field in ("apiVersion", "kind"):
         given = value.get(field)
         if given is not None and not isinstance(given, str):
-            kind = names.get(type(given), "object")
-            raise UnreadableBody(f"{prefix} {kind} into Go struct field .{field} of type string")
+            raise UnreadableBody(f"{prefix} {json_kind(given)} into Go struct field .{field} of type string")
     api_version = value.get("apiVersion") or ""
     if api_version.count("/") > 1:
         raise UnreadableBody(f"unexpected GroupVersion string: {api_version}")

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.request_decoding.read_object import RecordedObject
 from simulator.apiserver.schema import Schema, definitions
+from simulator.kernel.go_text import json_kind
 from simulator.objects import quantity
 from simulator.objects.timestamps import is_timestamp
 
@@ -99,7 +100,7 @@ class TypedValues:
 
     def _struct(self, of: Schema, name: str, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
-            self._mismatch(_kind(value), place, go_name(name))
+            self._mismatch(json_kind(value), place, go_name(name))
             return None
         struct, fields = name.rpartition(".")[2], of["properties"]
         kept = {}
@@ -137,7 +138,7 @@ class TypedValues:
 
     def _map(self, of: Schema, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
-            self._mismatch(_kind(value), place, go_type(of))
+            self._mismatch(json_kind(value), place, go_type(of))
             return None
         items = of["additionalProperties"]
         kept = {}
@@ -150,7 +151,7 @@ class TypedValues:
 
     def _array(self, of: Schema, value: Any, place: Place) -> Any:
         if not isinstance(value, list):
-            self._mismatch(_kind(value), place, go_type(of))
+            self._mismatch(json_kind(value), place, go_type(of))
             return None
         items = of.get("items") or {}
         return [self._element(items, item, place.item(index)) for index, item in enumerate(value)]
@@ -167,7 +168,7 @@ class TypedValues:
         }
         if isinstance(value, wanted[kind]) and (kind == "boolean" or not isinstance(value, bool)):
             return value
-        self._mismatch(_kind(value), place, {"boolean": "bool", "number": "float64"}.get(kind, kind))
+        self._mismatch(json_kind(value), place, {"boolean": "bool", "number": "float64"}.get(kind, kind))
         return None
 
     def _integer(self, format_: str, value: Any, place: Place) -> Any:
@@ -180,7 +181,7 @@ class TypedValues:
         if isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit:
             return ""
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return self._type_error(f"number {value}" if number else _kind(value), place, format_)
+        return self._type_error(f"number {value}" if number else json_kind(value), place, format_)
 
     def _int_or_string(self, value: Any, place: Place) -> Any:
         error = "" if isinstance(value, str) else self._integer_error("int32", value, place)
@@ -198,7 +199,7 @@ class TypedValues:
 
     def _time(self, value: Any, layout: str, place: Place) -> Any:
         if not isinstance(value, str):
-            self._end(self._type_error(_kind(value), place, "string"))
+            self._end(self._type_error(json_kind(value), place, "string"))
             return None
         if value and not is_timestamp(value):
             rest = value if not _YEAR.match(value) else value[4:]
@@ -208,7 +209,7 @@ class TypedValues:
 
     def _bytes(self, value: Any, place: Place) -> Any:
         if not isinstance(value, str):
-            self._mismatch(_kind(value), place, "[]uint8")
+            self._mismatch(json_kind(value), place, "[]uint8")
             return None
         try:
             base64.b64decode(value, validate=True)
@@ -273,12 +274,6 @@ def go_type(schema: Schema) -> str:
         case "string":
             return "string"
     return "interface {}"
-
-
-def _kind(value: Any) -> str:
-    """What JSON calls a value."""
-    names: dict[type, str] = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
-    return names.get(type(value), "object")
 
 
 def _illegal_byte(text: str) -> int:

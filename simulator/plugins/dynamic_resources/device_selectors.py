@@ -3,8 +3,9 @@ allocator_experimental.go, v1.34)."""
 
 from functools import lru_cache
 
-from simulator.cel.device_selector import SelectorError, compile_selector
+from simulator.cel.device_selector import compile_selector
 from simulator.cel.device_value import DeviceValue
+from simulator.cel.errors import EvaluationError
 from simulator.plugins.dynamic_resources.errors import AllocationError
 from simulator.plugins.dynamic_resources.pool import PoolDevice
 
@@ -35,5 +36,5 @@ def _evaluate(expression: str, device: DeviceValue) -> bool | str:
         return f"CEL compile error: {selector.error}"
     try:
         return selector.matches(device)
-    except SelectorError as error:
+    except EvaluationError as error:
         return f"CEL runtime error: {error}"
