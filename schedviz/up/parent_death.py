@@ -1,7 +1,10 @@
 """Ends the processes that this process started when this process is killed and can end nothing itself.
 
-    watch(pid)   # of a process that leads a process group of its own
-    forget(pid)  # that has ended
+    process = Popen([*WHEN_WATCHED, *command], stdin=PIPE, start_new_session=True)
+    watch(process.pid)  # a process that leads a process group of its own
+    process.stdin.write(b"\\n")  # the command runs
+    process.stdin.close()
+    forget(process.pid)  # that has ended
 
 A further process does this. It is started with the first process that it watches, and reads from a pipe that
 this process writes to: the pipe is closed when this process ends, however it ends. This works on all systems
@@ -16,9 +19,14 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache
+from typing import Final
 
 GRACE_SECONDS = 5.0
 """For the processes to stop, and Redis to write its file; then those that still run are killed."""
+
+WHEN_WATCHED: Final = ("/bin/sh", "-c", 'read -r watched && exec "$@" </dev/null', "sh")
+"""The beginning of a command that runs when a line comes on its standard input, and ends without one. If this
+process is killed between the start of the command and its :func:`watch`, nothing else would end it."""
 
 
 def watch(pid: int) -> None:

@@ -102,8 +102,9 @@ class Supervisor:
     async def _run_once(self, program: Program) -> int:
         """Returns the exit status. When the task is cancelled, stops the program first."""
         process = await asyncio.create_subprocess_exec(
+            *parent_death.WHEN_WATCHED,
             *program.command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             # A session of its own, so that Ctrl-C reaches only this process. It is not only a process group,
@@ -112,7 +113,10 @@ class Supervisor:
             start_new_session=True,
         )
         parent_death.watch(process.pid)
+        assert process.stdin
         assert process.stdout
+        process.stdin.write(b"\n")
+        process.stdin.close()
         output = asyncio.create_task(self._print_output(program.name, process.stdout))
         try:
             status = await process.wait()

@@ -128,3 +128,22 @@ signal.pause()
     process.wait()
     _, left = psutil.wait_procs(children, timeout=PATIENCE)
     assert left == []
+
+
+def test_a_process_that_is_not_watched_yet_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
+    code = """
+import signal, subprocess, sys
+from schedviz.up import parent_death
+command = [*parent_death.WHEN_WATCHED, sys.executable, "-c", "import signal; signal.pause()"]
+subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+print("started", flush=True)
+signal.pause()
+"""
+    process = Process(["-c", code], tmp_path / "log")
+    eventually(lambda: process.alive() and process.output == "started\n")
+    children = psutil.Process(process.popen.pid).children()
+    assert len(children) == 1
+    process.popen.kill()
+    process.wait()
+    _, left = psutil.wait_procs(children, timeout=PATIENCE)
+    assert left == []
