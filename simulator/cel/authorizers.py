@@ -1,6 +1,6 @@
 """Kubernetes' CEL library of authorization checks (apiserver/pkg/cel/library/authz.go, v1.34).
 
-All checks are answered with yes: whose request gets as far as that may do everything in a sandbox."""
+All checks return yes: a client whose request is admitted may do everything in a sandbox."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +13,7 @@ _PREFIX: Final = "kubernetes.authorization"
 
 @dataclass(frozen=True, slots=True)
 class Authorizer(Opaque):
-    """Answers checks. It knows no difference between paths and resources."""
+    """The value of ``authorizer``, and the base of the checks that it builds."""
 
     type_name = f"{_PREFIX}.Authorizer"
     go_name = "library.authorizerVal"

@@ -65,24 +65,25 @@ TYPES: Final = {
     "google.protobuf.Duration": Type("duration"),
     "google.protobuf.Timestamp": Type("timestamp"),
 }  # fmt: skip
-"""By the names by which an expression can compare them."""
+"""Name that an expression can use for a type -> the type."""
 
 
 @dataclass(slots=True)
 class Checked:
-    """What the check found."""
+    """The types and overloads of a checked tree."""
 
     result: Type
     types: Mapping[int, Type]
-    """By the ids of nodes."""
+    """Id of a node -> its type."""
     variables: frozenset[int]
-    """The selections that are the name of a variable: ``authorizer.requestResource``."""
+    """Ids of selections that are the name of a variable: ``authorizer.requestResource``."""
     qualified: frozenset[int]
-    """The calls whose target is a part of the function's name: ``sets.contains``."""
+    """Ids of calls whose target is a part of the function's name: ``sets.contains``."""
     overloads: Mapping[int, tuple[Function, ...]]
-    """Call of one of Kubernetes' functions -> the overloads whose types fit."""
+    """Id of a call of one of Kubernetes' functions -> the overloads whose types fit."""
     signatures: Mapping[int, tuple[Signature | None, ...]]
-    """Of all calls, those that fit; None = a selection from an optional (``a.?b``), which has none."""
+    """Id of a call -> the signatures that fit; None = a selection from an optional (``a.?b``), which has no
+    signature."""
 
 
 def check(

@@ -1,4 +1,4 @@
-"""A device as selectors see it (dynamic-resource-allocation/cel/compile.go, DeviceMatches; v1.34)."""
+"""The value of ``device`` in selectors (dynamic-resource-allocation/cel/compile.go, DeviceMatches; v1.34)."""
 
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -10,12 +10,12 @@ from simulator.cel.values import DomainMap, Map, Value
 from simulator.objects.quantity import parse_quantity
 
 CACHED: Final = 4_096
-"""Distinct devices."""
+"""Limit of distinct devices in the cache."""
 Manifest = dict[str, Any]
 
 
 class DeviceValue:
-    """What a selector can see of a device. Devices that differ in nothing of it are equal."""
+    """The parts of a device that a selector can read. Two devices with the same parts are equal."""
 
     __slots__ = ("_hash", "_key", "error", "value")
 

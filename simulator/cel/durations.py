@@ -99,4 +99,4 @@ READERS: Final = {
         lambda _, time: time.nanos % _SECOND // 1_000_000, lambda duration: duration.nanos // 1_000_000
     ),
 }
-"""By the names of the functions."""
+"""Name of the function -> what it returns."""

@@ -19,7 +19,7 @@ from simulator.cel.types import DYN, Type
 from simulator.cel.values import Value
 
 CACHED: Final = 1_024
-"""Compiled expressions."""
+"""Limit of compiled expressions in the cache."""
 
 
 class Expression:

@@ -75,7 +75,7 @@ _value = _match(_VALUE, 63, _VALUE_TEXT, ("MyValue", "my_value", "12345"))
 
 
 def _of_prefix(validate: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
-    """A prefix may end with a dash (maskTrailingDash)."""
+    """Validates a prefix, which may end with a dash (maskTrailingDash)."""
     return lambda text: validate(text[:-2] + "a" if len(text) > 1 and text[-1] == "-" else text)
 
 

@@ -23,7 +23,7 @@ from simulator.cel.values import (
 )  # fmt: skip
 
 MAX_SIZE: Final = 1 << 20
-"""Characters or elements of a value that is made."""
+"""Limit of characters or elements in the result of an operator."""
 _EXPONENT: Final = 6
 """From this power of ten on, Go prints doubles with an exponent."""
 _MIN_TIME: Final = -62_135_596_800_000_000_000

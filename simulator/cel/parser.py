@@ -8,7 +8,7 @@ from cel_expr_python import cel
 from simulator.cel.syntax import Tree, read_tree
 
 MAX_LENGTH: Final = 100_000
-"""Code points of an expression (cel-go parser/options.go)."""
+"""Limit of code points in an expression (cel-go parser/options.go)."""
 _EXTENSIONS: Final = ("optional", "bindings", "two-var-comprehensions")
 _ENVIRONMENT: Final = cel.NewEnv(
     config=cel.NewEnvConfigFromYaml(f"extensions: [{', '.join(f'{{name: {each}}}' for each in _EXTENSIONS)}]")

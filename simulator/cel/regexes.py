@@ -1,4 +1,4 @@
-"""Regular expressions: RE2's, as Go's. Kubernetes' library of them is apiserver/pkg/cel/library/regex.go.
+"""Regular expressions of RE2, whose syntax Go uses (apiserver/pkg/cel/library/regex.go).
 
 RE2 takes time in proportion to the text, which Python's expressions do not; the library of CEL has it.
 """

@@ -106,7 +106,7 @@ def _is_version(text: str, normalize: bool = False) -> bool:
 
 
 def _normalize(text: str) -> str:
-    """Without "v" and leading zeros, and with minor and patch (normalizeAndParse)."""
+    """Remove "v" and leading zeros, and add missing minor and patch numbers (normalizeAndParse)."""
     parts = text.removeprefix("v").split(".", 2)
     for index, part in enumerate(parts):
         if len(part) > 1:

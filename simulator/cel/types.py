@@ -95,7 +95,7 @@ def rename(declared: Type, variables: dict[str, Type]) -> Type:
 
 
 class Unifier:
-    """What the variables stand for."""
+    """The types that are found for type variables."""
 
     def __init__(self) -> None:
         self._found: dict[str, Type] = {}
@@ -115,7 +115,8 @@ class Unifier:
         return Type(kind.name, tuple(self.resolve(each, free) for each in kind.parameters))
 
     def is_assignable(self, given: Iterable[Type], wanted: Iterable[Type]) -> bool:
-        """Whether each type may be given for the wanted one. If not, nothing is learnt of the variables."""
+        """Whether each type may be given for the wanted one. If not, the types of
+        the variables stay as they were."""
         before = dict(self._found)
         if all(self._assigns(*pair) for pair in zip(given, wanted, strict=True)):
             return True

@@ -39,12 +39,12 @@ class Duration:
 @dataclass(frozen=True, slots=True)
 class Timestamp:
     nanos: int
-    """Since 1970."""
+    """Nanoseconds since 1970-01-01T00:00:00Z."""
 
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """``items`` has the value, or nothing."""
+    """An optional value: ``items`` has one element or none."""
 
     items: tuple[Value, ...]
 
@@ -187,7 +187,7 @@ _ORDERED: Final = {bool, str, bytes, Duration, Timestamp}
 
 
 def compare(left: Value, right: Value) -> int:
-    """-1, 0 or 1 (traits.Comparer). Raises SelectorError. ``left`` must be of a type with an order."""
+    """Return -1, 0 or 1 (traits.Comparer). ``left`` must be of a type with an order. Raises SelectorError."""
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):

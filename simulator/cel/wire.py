@@ -33,7 +33,7 @@ def get_number(fields: Fields, number: int) -> int:
 
 
 def get_signed(fields: Fields, number: int) -> int:
-    """The same for a number of type int64."""
+    """The last number of a field of type int64, 0 if there is none."""
     content = get_number(fields, number)
     return content - (1 << 64) if content >> 63 else content
 
