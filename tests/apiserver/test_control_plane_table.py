@@ -36,6 +36,16 @@ def test_policies_and_webhooks() -> None:
     shown = row("validatingadmissionpolicybindings", GROUP, bound)
     assert (shown["PolicyName"], shown["ParamRef"]) == ("p", "n/c")
     assert row("validatingadmissionpolicybindings", GROUP, binding())["ParamRef"] == "<unset>"
+    anywhere = binding(paramRef={"name": "c", "parameterNotFoundAction": "Deny"})
+    assert row("validatingadmissionpolicybindings", GROUP, anywhere)["ParamRef"] == "*/c"
+    several = {"matchExpressions": [{"key": "t", "operator": "In", "values": ["x", "y"]}]}
+    chosen = binding(
+        paramRef={"selector": {"matchLabels": {"a": "b"}, **several}, "parameterNotFoundAction": "Deny"}
+    )
+    assert row("validatingadmissionpolicybindings", GROUP, chosen)["ParamRef"] == (
+        "&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{"
+        "LabelSelectorRequirement{Key:t,Operator:In,Values:[x y],},},}"
+    )
     assert row("mutatingwebhookconfigurations", GROUP, OBJECTS["mutating"])["Webhooks"] == 1
     assert row("validatingwebhookconfigurations", GROUP, OBJECTS["validating"])["Webhooks"] == 1
 

@@ -60,6 +60,14 @@ def test_an_events_row_shows_its_message_object_and_time() -> None:
     assert again["Source"] == "default-scheduler, default-scheduler-schedviz"
 
 
+def test_an_events_row_of_little_shows_where_the_rest_would_be() -> None:
+    event: Manifest = {"metadata": {"name": "e"}, "involvedObject": {"name": "web"}, "source": {"host": "n1"}}
+    (shown,) = rows(EVENTS, event)
+    assert (shown["Object"], shown["Source"], shown["Last Seen"]) == ("/web", ", n1", "<unknown>")
+    (shown,) = rows(EVENTS, event | {"involvedObject": {"kind": "Pod"}, "source": {}})
+    assert (shown["Object"], shown["Source"]) == ("pod", "")
+
+
 def test_every_kind_has_at_least_a_name() -> None:
     cluster = Cluster()
     cluster.create([priority_class("a", 5)])
@@ -70,7 +78,7 @@ def test_every_kind_has_at_least_a_name() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(-1, "0s"), (119, "119s"), (120, "2m"), (125, "2m5s"), (600, "10m"), (10_799, "179m"), (10_800, "3h"),
+    [(-2, "<invalid>"), (-1, "0s"), (119, "119s"), (120, "2m"), (125, "2m5s"), (600, "10m"), (10_799, "179m"), (10_800, "3h"),
      (28_740, "7h59m"), (100_000, "27h"), (200_000, "2d7h"), (8 * 86_400, "8d")],
 )  # fmt: skip
 def test_ages_are_short(seconds: int, text: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.api import SECOND
 from simulator.apiserver.printers.table import build_table
-from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.resources import BUILT_IN, SCALES
 from tests.apiserver.cluster import NOW
 
 CREATED = "2023-11-14T22:13:20Z"
@@ -57,16 +57,6 @@ def test_a_kind_without_a_printer_has_the_time_of_its_creation(kind: str) -> Non
             },
         ),
         (
-            "IPAddress",
-            {"spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "web"}}},
-            {"ParentRef": "services/default/web"},
-        ),
-        (
-            "IPAddress",
-            {"spec": {"parentRef": {"group": "a.io", "resource": "Xs", "name": "x"}}},
-            {"ParentRef": "xs.a.io/x"},
-        ),
-        (
             "ServiceCIDR",
             {"spec": {"cidrs": ["10.0.0.0/8", "fd00::/64"]}},
             {"CIDRs": "10.0.0.0/8,fd00::/64", "Age": "90s"},
@@ -88,6 +78,11 @@ def test_a_kind_without_a_printer_has_the_time_of_its_creation(kind: str) -> Non
             {"Endpoints": "10.0.0.1", "Age": "90s"},
         ),
         ("Endpoints", {}, {"Endpoints": "<none>", "Age": "90s"}),
+        (
+            "EndpointSlice",
+            {"addressType": "IPv4", "ports": [{"port": 80, "name": "web"}, {"name": "any"}, {}]},
+            {"AddressType": "IPv4", "Ports": "80,any,*", "Endpoints": "<unset>", "Age": "90s"},
+        ),
         (
             "PodTemplate",
             {"template": TEMPLATE},
@@ -123,10 +118,63 @@ def test_a_kind_without_a_printer_has_the_time_of_its_creation(kind: str) -> Non
             {"Attacher": "a", "PV": "v", "Node": "n", "Attached": False, "Age": "90s"},
         ),
         ("VolumeAttributesClass", {"driverName": "d"}, {"DriverName": "d", "Age": "90s"}),
+        (
+            "PriorityLevelConfiguration",
+            {"spec": {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 5}}},
+            {
+                "Type": "Exempt",
+                "NominalConcurrencyShares": "<none>",
+                "Queues": "<none>",
+                "HandSize": "<none>",
+                "QueueLengthLimit": "<none>",
+                "Age": "90s",
+            },
+        ),
     ],
 )
 def test_the_cells_of_a_kind(kind: str, fields: dict[str, Any], cells: dict[str, Any]) -> None:
     assert row(kind, **fields) == {"Name": "x", **cells}
+
+
+@pytest.mark.parametrize(
+    ("parent", "shown"),
+    [
+        ({"resource": "services", "namespace": "default", "name": "web"}, "services/default/web"),
+        ({"group": "a.io", "resource": "Xs", "name": "x"}, "xs.a.io/x"),
+    ],
+)
+def test_an_address_has_a_cell_more_than_columns(parent: dict[str, str], shown: str) -> None:
+    item = {"metadata": {"name": "x", "creationTimestamp": CREATED}, "spec": {"parentRef": parent}}
+    resource = next(each for each in BUILT_IN if each.kind == "IPAddress")
+    table = build_table(resource, [item], {}, NOW + 90 * SECOND)
+    assert [column["name"] for column in table["columnDefinitions"]] == ["Name", "ParentRef"]
+    assert table["rows"][0]["cells"] == ["x", shown, "90s"]
+
+
+def test_the_revision_of_a_controller_is_described_as_in_its_first_version() -> None:
+    resource = next(each for each in BUILT_IN if each.kind == "ControllerRevision")
+    revision = build_table(resource, [], {}, NOW)["columnDefinitions"][2]
+    assert revision["description"].startswith("revision indicates")
+
+
+def test_hosts_of_an_ingress_that_are_not_shown_are_counted_in_rules() -> None:
+    rules = [{"host": "a"}, {}, {"host": "b"}, {"host": "c"}]
+    assert row("Ingress", spec={"rules": rules})["Hosts"] == "a,b,c"
+    assert row("Ingress", spec={"rules": [*rules, {}]})["Hosts"] == "a,b,c + 2 more..."
+    assert row("Ingress", spec={"rules": [{}]})["Hosts"] == "*"
+
+
+def test_a_scale_has_the_wanted_replicas_and_those_there_are() -> None:
+    item = {
+        "metadata": {"name": "x", "creationTimestamp": CREATED},
+        "spec": {"replicas": 3},
+        "status": {"replicas": 2},
+    }
+    table = build_table(SCALES, [item], {}, NOW + 90 * SECOND)
+    assert [column["name"] for column in table["columnDefinitions"]] == [
+        *("Name", "Desired", "Available", "Age")
+    ]
+    assert table["rows"][0]["cells"] == ["x", 3, 2, "90s"]
 
 
 def test_a_class_of_storage_may_be_an_annotation() -> None:
@@ -137,6 +185,9 @@ def test_a_class_of_storage_may_be_an_annotation() -> None:
     assert claim["StorageClass"] == "slow"
     default = {"storageclass.beta.kubernetes.io/is-default-class": "true"}
     shown = row("StorageClass", metadata={"annotations": default}, provisioner="p")
+    assert shown["Name"] == "x (default)"
+    default = {"volumeattributesclass.alpha.kubernetes.io/is-default-class": "true"}
+    shown = row("VolumeAttributesClass", metadata={"annotations": default}, driverName="d")
     assert shown["Name"] == "x (default)"
 
 

@@ -78,7 +78,8 @@ def since(time: str | None, now: Micros) -> str:
 def human_duration(seconds: int) -> str:
     """Format a duration as kubectl shows ages: apimachinery/pkg/util/duration/duration.go, HumanDuration."""
     if seconds < 0:
-        return "0s"
+        # A clock may be a second behind.
+        return "0s" if seconds == -1 else "<invalid>"
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if seconds < 120:
         return f"{seconds}s"

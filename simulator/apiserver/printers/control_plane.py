@@ -36,12 +36,27 @@ def _policy(item: Manifest, now: Micros) -> list[Any]:
 
 def _policy_binding(item: Manifest, now: Micros) -> list[Any]:
     spec = item.get("spec") or {}
-    reference = spec.get("paramRef")
+    reference = spec.get("paramRef") or {}
     shown = UNSET
-    if reference is not None:
-        name = "*" if reference.get("selector") is not None else reference.get("name", "")
-        shown = f"{reference['namespace']}/{name}" if reference.get("namespace") else name
+    if reference.get("name"):
+        shown = f"{reference.get('namespace') or '*'}/{reference['name']}"
+    elif reference.get("selector") is not None:
+        shown = _go_selector(reference["selector"])
     return [_name(item), spec.get("policyName", ""), shown, age_of(item, now)]
+
+
+def _go_selector(selector: Manifest) -> str:
+    """A label selector as its Go type is written (LabelSelector.String in its generated.pb.go)."""
+    labels = "".join(f"{key}: {text}," for key, text in sorted(selector.get("matchLabels", {}).items()))
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
+        f"Values:[{' '.join(each.get('values', ()))}],}},"
+        for each in selector.get("matchExpressions", ())
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
 
 
 def _certificate_request(item: Manifest, now: Micros) -> list[Any]:
@@ -85,7 +100,7 @@ def _flow_schema(item: Manifest, now: Micros) -> list[Any]:
 
 def _priority_level(item: Manifest, now: Micros) -> list[Any]:
     spec = item.get("spec") or {}
-    limits = spec.get("limited") or spec.get("exempt") or {}
+    limits = spec.get("limited") or {}
     queuing = (limits.get("limitResponse") or {}).get("queuing") or {}
     return [
         _name(item),

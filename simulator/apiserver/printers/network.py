@@ -1,5 +1,6 @@
 """The rows of Services and their addresses, Endpoints, EndpointSlices, Ingresses and NetworkPolicies."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from simulator.api import Manifest, Micros
@@ -72,7 +73,7 @@ def _endpoints_of(subset: Manifest) -> list[str]:
 
 
 def _endpoint_slice(item: Manifest, now: Micros) -> list[Any]:
-    ports = [str(each["port"]) if each.get("port") else "*" for each in item.get("ports") or ()]
+    ports = [str(each.get("port") or each.get("name") or "*") for each in item.get("ports") or ()]
     addresses = [each for endpoint in item.get("endpoints") or () for each in endpoint["addresses"]]
     return [
         item["metadata"]["name"],
@@ -85,15 +86,25 @@ def _endpoint_slice(item: Manifest, now: Micros) -> list[Any]:
 
 def _ingress(item: Manifest, now: Micros) -> list[Any]:
     spec = item.get("spec") or {}
-    hosts = [rule["host"] for rule in spec.get("rules") or () if rule.get("host")]
     return [
         item["metadata"]["name"],
         spec.get("ingressClassName") or NONE,
-        _some(hosts, "*"),
+        _hosts(spec.get("rules") or ()),
         ",".join(_balancer_addresses(item)),
         "80, 443" if spec.get("tls") else "80",
         age_of(item, now),
     ]
+
+
+def _hosts(rules: Sequence[Manifest]) -> str:
+    """The first hosts. How many more there are is counted in rules, also in those without a host
+    (formatHosts)."""
+    hosts: list[str] = []
+    for rule in rules:
+        if len(hosts) == SHOWN:
+            return f"{','.join(hosts)} + {len(rules) - SHOWN} more..."
+        hosts += [rule["host"]] if rule.get("host") else []
+    return ",".join(hosts) or "*"
 
 
 def _ingress_class(item: Manifest, now: Micros) -> list[Any]:
@@ -114,8 +125,9 @@ def _network_policy(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _ip_address(item: Manifest, now: Micros) -> list[Any]:
+    """Return the cells of an IPAddress: one more than there are columns, the age (printIPAddress)."""
     parent = (item.get("spec") or {}).get("parentRef")
-    return [item["metadata"]["name"], NONE if parent is None else _parent(parent)]
+    return [item["metadata"]["name"], NONE if parent is None else _parent(parent), age_of(item, now)]
 
 
 def _parent(reference: Manifest) -> str:

@@ -17,6 +17,7 @@ _DEFAULT_CLASS = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
+_DEFAULT_ATTRIBUTES_CLASS = "volumeattributesclass.alpha.kubernetes.io/is-default-class"
 _CLASS = "volume.beta.kubernetes.io/storage-class"
 """An annotation that counts more than the field ``storageClassName``."""
 
@@ -68,11 +69,16 @@ def _claim(item: Manifest, now: Micros) -> list[Any]:
     ]
 
 
+def _name_of_class(item: Manifest, annotations: tuple[str, ...]) -> str:
+    """The name, and whether one of the annotations makes the class the default one."""
+    is_default = any(annotations_of(item).get(name) == "true" for name in annotations)
+    name: str = item["metadata"]["name"]
+    return f"{name} (default)" if is_default else name
+
+
 def _storage_class(item: Manifest, now: Micros) -> list[Any]:
-    is_default = any(annotations_of(item).get(name) == "true" for name in _DEFAULT_CLASS)
-    default = " (default)" if is_default else ""
     return [
-        item["metadata"]["name"] + default,
+        _name_of_class(item, _DEFAULT_CLASS),
         item["provisioner"],
         item.get("reclaimPolicy", "Delete"),
         item.get("volumeBindingMode", "Immediate"),
@@ -116,7 +122,7 @@ def _attachment(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _attributes_class(item: Manifest, now: Micros) -> list[Any]:
-    return [item["metadata"]["name"], item["driverName"], age_of(item, now)]
+    return [_name_of_class(item, (_DEFAULT_ATTRIBUTES_CLASS,)), item["driverName"], age_of(item, now)]
 
 
 STORAGE_PRINTERS = {

@@ -64,14 +64,19 @@ def _event(item: Manifest, now: Micros) -> list[Any]:
         _since(event_last_seen(item), now),
         item.get("type", ""),
         item.get("reason", ""),
-        "/".join(filter(None, (about.get("kind", "").lower(), about.get("name")))),
+        _target(about),
         about.get("fieldPath", ""),
-        ", ".join(filter(None, reporter)),
+        f"{reporter[0]}, {reporter[1]}" if reporter[1] else reporter[0],
         item.get("message", "").strip(),
         _since(event_first_seen(item), now),
         event_count(item),
         item["metadata"]["name"],
     ]
+
+
+def _target(about: Manifest) -> str:
+    kind: str = about.get("kind", "").lower()
+    return f"{kind}/{about['name']}" if about.get("name") else kind
 
 
 def _since(seen: Micros, now: Micros) -> str:

@@ -14,6 +14,7 @@ from simulator.apiserver.printers.column import (
     labels_text,
     since,
 )
+from simulator.apiserver.resources import SCALES
 from simulator.objects.conditions import conditions_of
 from simulator.objects.labels import label_selector
 from simulator.objects.metadata import is_terminating
@@ -176,9 +177,27 @@ def _cron_job(item: Manifest, now: Micros) -> list[Any]:
     ]
 
 
+def _scale(item: Manifest, now: Micros) -> list[Any]:
+    return [
+        item["metadata"]["name"],
+        (item.get("spec") or {}).get("replicas") or 0,
+        *_counts(item, "replicas"),
+        age_of(item, now),
+    ]
+
+
 _JOB_SELECTOR = Column("Selector", "JobSpec.selector", wide=1)
 
 WORKLOAD_PRINTERS = {
+    SCALES.id: Printer(
+        (
+            Column("Name", "ObjectMeta.name"),
+            Column("Desired", "ScaleSpec.replicas", "integer"),
+            Column("Available", "ScaleStatus.replicas", "integer"),
+            AGE,
+        ),
+        _scale,
+    ),
     "podtemplates": Printer(
         (
             NAME,
@@ -192,7 +211,8 @@ WORKLOAD_PRINTERS = {
         (
             NAME,
             Column("Controller", "Controller of the object"),
-            Column("Revision", "ControllerRevision.revision"),
+            # The description is that of v1beta1.
+            Column("Revision", "revision indicates the revision of the state represented by Data."),
             AGE,
         ),
         _controller_revision,
