@@ -145,7 +145,8 @@ def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Patc
 
 def delete_options(request: HttpRequest) -> Manifest:
     """The DeleteOptions in the body; without a body those in the query, as upstream
-    (apiserver/pkg/endpoints/handlers/delete.go). Raises StatusError."""
+    (apiserver/pkg/endpoints/handlers/delete.go, Convert_url_Values_To_v1_DeleteOptions in apimachinery).
+    They are not checked. Raises StatusError."""
     if request.body and content_type(request) in (*YAML, PROTOBUF):
         return decode_delete_options(json.dumps(manifest_of(request, ("v1", "DeleteOptions"))))
     if request.body:
@@ -157,7 +158,12 @@ def delete_options(request: HttpRequest) -> Manifest:
     if "orphanDependents" in request.GET:
         options["orphanDependents"] = query(request)["orphanDependents"].lower() not in ("false", "0")
     if "propagationPolicy" in request.GET:
-        options["propagationPolicy"] = request.GET["propagationPolicy"]
+        options["propagationPolicy"] = query(request)["propagationPolicy"]
+    if "dryRun" in request.GET:
+        options["dryRun"] = request.GET.getlist("dryRun")
+    preconditions = {name: text for name in ("uid", "resourceVersion") if (text := query(request).get(name))}
+    if preconditions:
+        options["preconditions"] = preconditions
     return options
 
 
@@ -175,10 +181,10 @@ def whole_number(request: HttpRequest, parameter: str, default: int) -> int:
     return int(text)
 
 
-def is_dry_run(request: HttpRequest, options: Manifest | None = None) -> bool:
-    """Whether the request is a dry run, which stores nothing. Raises Invalid for invalid write options in the
-    query."""
-    asked = request.GET.getlist("dryRun") or (options or {}).get("dryRun") or []
+def is_dry_run(request: HttpRequest) -> bool:
+    """Whether a write that is no deletion is a dry run, which stores nothing. Raises Invalid for invalid
+    write options in the query."""
+    asked = request.GET.getlist("dryRun")
     check_write_options(request.method or "", query(request), asked, is_apply=content_type(request) == APPLY)
     return bool(asked)
 

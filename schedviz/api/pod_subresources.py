@@ -14,7 +14,11 @@ from simulator.api import Manifest
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.binding import admit_binding
 from simulator.apiserver.decoding import decode_body
-from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
+from simulator.apiserver.delete_options import (
+    check_delete_options,
+    requested_grace_seconds,
+    requested_propagation,
+)
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.policies.enforcement import check_policies
 from simulator.apiserver.policies.request import subresource_request
@@ -51,6 +55,8 @@ def create_eviction(
     eviction = decode_body(EVICTION, given)
     _named(eviction, "Eviction", target)
     options: Manifest = eviction.get("deleteOptions") or {}
+    is_dry_run = _is_dry_run(request, options)
+    check_delete_options(options)
     preconditions = options.get("preconditions") or {}
     removal.evict(
         sandbox,
@@ -61,7 +67,7 @@ def create_eviction(
         propagation=requested_propagation(options),
         uid=preconditions.get("uid", ""),
         version=preconditions.get("resourceVersion", ""),
-        dry_run=_is_dry_run(request, options),
+        dry_run=is_dry_run,
     )
     return body.with_warnings(body.answer(body.CREATED, 201), warnings)
 
@@ -73,7 +79,7 @@ def _is_dry_run(request: HttpRequest, options: Manifest) -> bool:
     if asked and given and asked != given:
         shown = [f"[{' '.join(map(str, values))}]" for values in (asked, given)]
         raise PlainError(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
-    return body.is_dry_run(request, options)
+    return body.is_dry_run(request) or bool(given)
 
 
 def _named(manifest: Any, kind: str, target: Target) -> str:

@@ -9,7 +9,11 @@ from schedviz.api.target import Target
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
-from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
+from simulator.apiserver.delete_options import (
+    check_delete_options,
+    requested_grace_seconds,
+    requested_propagation,
+)
 from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.request_errors import MethodNotAllowed
@@ -25,8 +29,9 @@ JOB_WARNING = (
 def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     form = Representation.of(request, custom=is_custom(resource))
     options = body.delete_options(request)
+    check_delete_options(options)
     warnings: list[str] = []
-    deleted = _delete(request, sandbox, resource, target.key(resource), options, warnings=warnings)
+    deleted = _delete(sandbox, resource, target.key(resource), options, warnings=warnings)
     if deleted.is_gone and not is_shown_when_deleted(resource):
         response = body.answer(body.success(resource, deleted.object))
     else:
@@ -43,16 +48,17 @@ def delete_collection(
     if resource == NAMESPACES or (resource.namespaced and not target.namespace):
         raise MethodNotAllowed()
     form = Representation.of(request, custom=is_custom(resource))
-    options = body.delete_options(request)
     list_options = ListOptions.of(body.query(request))
     selected = selection.selection_predicate(
         resource, list_options.label_selector, list_options.field_selector
     )
+    options = body.delete_options(request)
+    check_delete_options(options)
     found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
     deleted, warnings = [], list[str]()
     for item in found.items:
         try:
-            _delete(request, sandbox, resource, target.named(item).key(resource), options, warnings=warnings)
+            _delete(sandbox, resource, target.named(item).key(resource), options, warnings=warnings)
         except NotFound:
             continue  # another client deleted it meanwhile
         deleted.append(item)
@@ -61,13 +67,7 @@ def delete_collection(
 
 
 def _delete(
-    request: HttpRequest,
-    sandbox: Sandbox,
-    resource: Resource,
-    key: str,
-    options: Manifest,
-    *,
-    warnings: list[str],
+    sandbox: Sandbox, resource: Resource, key: str, options: Manifest, *, warnings: list[str]
 ) -> removal.Deleted:
     preconditions = options.get("preconditions") or {}
     return removal.delete(
@@ -79,7 +79,7 @@ def _delete(
         uid=preconditions.get("uid", ""),
         version=preconditions.get("resourceVersion", ""),
         contents_at_once=False,
-        dry_run=body.is_dry_run(request, options),
+        dry_run=bool(options.get("dryRun")),
         warnings=warnings,
     )
 

@@ -55,16 +55,24 @@ def requested_grace_seconds(options: Manifest) -> int | None:
     return 1 if asked is not None and asked < 0 else asked
 
 
+def check_delete_options(options: Manifest) -> None:
+    """Raises Invalid."""
+    policy, dry_run = options.get("propagationPolicy"), options.get("dryRun") or []
+    causes = []
+    if policy is not None and options.get("orphanDependents") is not None:
+        detail = "orphanDependents and deletionPropagation cannot be both set"
+        causes.append(invalid("propagationPolicy", policy, detail))
+    if policy is not None and policy not in _POLICIES:
+        causes.append(not_supported("propagationPolicy", policy, (*_POLICIES, "nil"), as_given=True))
+    if any(value != "All" for value in dry_run):
+        causes.append(not_supported("dryRun", dry_run, ["All"]))
+    if causes:
+        raise Invalid("DeleteOptions", "meta.k8s.io", "", causes)
+
+
 def requested_propagation(options: Manifest) -> Propagation | None:
     """Return the policy in DeleteOptions, from propagationPolicy or the deprecated orphanDependents; None if
-    they have neither. Raises Invalid."""
+    they have neither."""
     policy: Propagation | None = options.get("propagationPolicy")
     orphan = options.get("orphanDependents")
-    if policy is not None and orphan is not None:
-        detail = "orphanDependents and deletionPropagation cannot be both set"
-        cause = invalid("propagationPolicy", policy, detail)
-    elif policy is not None and policy not in _POLICIES:
-        cause = not_supported("propagationPolicy", policy, (*_POLICIES, "nil"), as_given=True)
-    else:
-        return policy if orphan is None else "Orphan" if orphan else "Background"
-    raise Invalid("DeleteOptions", "meta.k8s.io", "", [cause])
+    return policy if orphan is None else "Orphan" if orphan else "Background"

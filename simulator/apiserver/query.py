@@ -16,10 +16,10 @@ _SHOWN_LENGTH = 100
 
 
 def integer_parameter(query: Query, parameter: str) -> int | None:
-    """Parse an int64 parameter; None if it is missing or empty. Raises BadRequest."""
-    text = query.get(parameter, "")
-    if not text:
+    """Parse an int64 parameter; None if it is missing. Raises BadRequest, also for an empty one."""
+    if parameter not in query:
         return None
+    text = query[parameter]
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise BadRequest(f'strconv.ParseInt: parsing "{text[:_SHOWN_LENGTH]}": invalid syntax')
     if len(text) > 20 or not -(1 << 63) <= int(text) < 1 << 63:
@@ -36,14 +36,19 @@ def boolean_parameter(query: Query, parameter: str) -> bool:
 def parse_resource_version(text: str, prefix: str = "") -> int:
     """Parse a resourceVersion; an empty one is 0. Raises PlainError, and with a prefix, as for lists,
     BadRequest."""
+    fault = version_fault(text)
+    if not fault:
+        return int(text or "0")
+    refusal = BadRequest if prefix else PlainError
+    raise refusal(f'{prefix}resourceVersion: Invalid value: "{text[:_SHOWN_LENGTH]}": {fault}')
+
+
+def version_fault(text: str) -> str:
+    """Why a resourceVersion is none, in Go's words; "" if it is one, or empty."""
     if text and not re.fullmatch(r"[0-9]+", text):
         reason = "invalid syntax"
     elif len(text) > 20 or int(text or "0") >= 1 << 64:
         reason = "value out of range"
     else:
-        return int(text or "0")
-    shown = text[:_SHOWN_LENGTH]
-    refusal = BadRequest if prefix else PlainError
-    raise refusal(
-        f'{prefix}resourceVersion: Invalid value: "{shown}": strconv.ParseUint: parsing "{shown}": {reason}'
-    )
+        return ""
+    return f'strconv.ParseUint: parsing "{text[:_SHOWN_LENGTH]}": {reason}'

@@ -18,11 +18,12 @@ from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.policies.enforcement import check_policies
 from simulator.apiserver.policies.request import AdmissionRequest, Asked
+from simulator.apiserver.query import version_fault
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, SCALES, Resource
 from simulator.apiserver.scale import scale_of
 from simulator.apiserver.service_allocation import SERVICES, allocate_updated
-from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
+from simulator.apiserver.status import BadRequest, Conflict, Invalid, PlainError
 from simulator.apiserver.storage_keys import storage_key
 from simulator.apiserver.update_order import validate_updated
 from simulator.apiserver.update_preparation import prepare_update, with_status_times
@@ -156,7 +157,7 @@ def _with_stored_type(new: Manifest, old: Manifest) -> Manifest:
 
 def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest) -> None:
     """Check that the new manifest has the name, namespace, UID and resourceVersion of the stored object, as
-    far as it has any. Raises BadRequest, Conflict or Invalid."""
+    far as it has any. Raises BadRequest, Conflict or PlainError."""
     known = old["metadata"]
     name = known["name"]
     if metadata.get("namespace") not in (None, "", known.get("namespace")):
@@ -176,7 +177,6 @@ def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest)
         raise Conflict(resource.id, name, detail)
     version = metadata.get("resourceVersion")
     if version not in (None, "", "0", known.get("resourceVersion")):
-        if not version.isdecimal():
-            cause = invalid("metadata.resourceVersion", version, "must be an unsigned integer")
-            raise Invalid(resource.kind, resource.group, name, [cause])
+        if fault := version_fault(version):
+            raise PlainError(fault)
         raise Conflict(resource.id, name)

@@ -1,4 +1,4 @@
-"""Validation of the query parameters of a write: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions.
+"""Validation of the query parameters of a write: CreateOptions, UpdateOptions, PatchOptions.
 
 Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go, v1.34.
 """
@@ -14,21 +14,18 @@ _KINDS = {
     "POST": "CreateOptions",
     "PUT": "UpdateOptions",
     "PATCH": "PatchOptions",
-    "DELETE": "DeleteOptions",
 }
 
 
 def check_write_options(method: str, query: Query, dry_run: Sequence[str], *, is_apply: bool = False) -> None:
-    """Check the options of a write. ``dry_run`` are the values of dryRun, from the query or from a body of
-    DeleteOptions. Raises Invalid."""
+    """Check the options of a write. ``dry_run`` are the values of dryRun. Raises Invalid."""
     kind = _KINDS.get(method, "CreateOptions")
     causes = [*(_of_patch(query, is_apply=is_apply) if kind == "PatchOptions" else ())]
-    if kind != "DeleteOptions":
-        causes += _field_manager(query.get("fieldManager", ""))
+    causes += _field_manager(query.get("fieldManager", ""))
     if any(value != "All" for value in dry_run):
         causes.append(not_supported("dryRun", dry_run, ["All"]))
     validation = query.get("fieldValidation", "")
-    if kind != "DeleteOptions" and validation not in FIELD_VALIDATIONS:
+    if validation not in FIELD_VALIDATIONS:
         causes.append(not_supported("fieldValidation", validation, FIELD_VALIDATIONS))
     if causes:
         raise Invalid(kind, "meta.k8s.io", "", causes)

@@ -8,6 +8,7 @@ from schedviz.store import Store
 from tests.api.asking import POD, PODS, pod_json, request
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
+NAMESPACE = "/api/v1/namespaces/kube-node-lease"
 CRON_JOBS = "/apis/batch/v1/namespaces/default/cronjobs"
 JOB = '{"metadata": {"name": "j"}, "spec": null}'
 TOO_LONG = 1_000_000_000_000
@@ -53,6 +54,7 @@ REFUSALS = [
     ),
     Refusal("GET", PODS + "?fieldSelector=spec.image=x", 400, "BadRequest", "field label not supported"),
     Refusal("GET", PODS + "?limit=some", 400, "BadRequest", "invalid syntax"),
+    Refusal("GET", PODS + "?limit=", 400, "BadRequest", 'strconv.ParseInt: parsing "": invalid syntax'),
     Refusal("POST", PODS + "?dryRun=Some", 422, "Invalid", "dryRun", body=pod_json()),
     Refusal("POST", PODS + "?fieldValidation=Loose", 422, "Invalid", '"Ignore"', body=pod_json()),
     Refusal("POST", PODS + f"?fieldManager={'x' * 129}", 422, "Invalid", "Too long", body=pod_json()),
@@ -155,6 +157,14 @@ REFUSALS = [
         "POST", PODS + "/web/binding", 400, "BadRequest", "target.name", body='{"target": {"name": ["n"]}}'
     ),
     Refusal("POST", PODS + "/web/binding", 400, "BadRequest", "does not match name in Binding", body="{}"),
+    Refusal(
+        "POST",
+        PODS + "/web/eviction",
+        422,
+        "Invalid",
+        'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]',
+        body='{"metadata": {"name": "web"}, "deleteOptions": {"dryRun": ["Some"]}}',
+    ),
     Refusal("POST", JOBS, 422, "Invalid", "spec.template.spec.containers: Required", body=JOB),
     Refusal(
         "POST",
@@ -188,6 +198,38 @@ REFUSALS = [
         422,
         "Invalid",
         'propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", ',
+    ),
+    Refusal(
+        "DELETE",
+        PODS + "/gone",
+        422,
+        "Invalid",
+        'cannot be both set, propagationPolicy: Unsupported value: "Sideways": supported values: '
+        '"Foreground", "Background", "Orphan", "nil", dryRun: Unsupported value: ["Some"]: supported ',
+        body='{"propagationPolicy": "Sideways", "orphanDependents": true, "dryRun": ["Some"]}',
+    ),
+    Refusal(
+        "DELETE", PODS + "?propagationPolicy=", 422, "Invalid", 'Unsupported value: "": supported values'
+    ),
+    Refusal("DELETE", PODS + "?limit=a&propagationPolicy=Sideways", 400, "BadRequest", 'parsing "a"'),
+    Refusal(
+        "DELETE", NAMESPACE + "?uid=other", 409, "Conflict", "Precondition failed: UID in precondition: other"
+    ),
+    Refusal(
+        "DELETE",
+        NAMESPACE + "?resourceVersion=1000",
+        409,
+        "Conflict",
+        "Precondition failed: ResourceVersion in precondition: 1000",
+    ),
+    Refusal(
+        "PATCH",
+        "/api/v1/namespaces/default",
+        500,
+        "",
+        'strconv.ParseUint: parsing "soon": invalid syntax',
+        body='{"metadata": {"resourceVersion": "soon"}}',
+        content_type="application/merge-patch+json",
     ),
 ]
 

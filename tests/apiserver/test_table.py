@@ -78,8 +78,9 @@ def test_every_kind_has_at_least_a_name() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(-2, "<invalid>"), (-1, "0s"), (119, "119s"), (120, "2m"), (125, "2m5s"), (600, "10m"), (10_799, "179m"), (10_800, "3h"),
-     (28_740, "7h59m"), (100_000, "27h"), (200_000, "2d7h"), (8 * 86_400, "8d")],
+    [(-2, "<invalid>"), (-1, "0s"), (119, "119s"), (120, "2m"), (125, "2m5s"), (600, "10m"),
+     (10_799, "179m"), (10_800, "3h"), (28_740, "7h59m"), (100_000, "27h"), (200_000, "2d7h"),
+     (8 * 86_400, "8d")],
 )  # fmt: skip
 def test_ages_are_short(seconds: int, text: str) -> None:
     assert human_duration(seconds) == text
