@@ -24,7 +24,12 @@ from simulator.apiserver.managed_fields.scale_entries import (
     managed_fields_after_scale,
     managed_fields_of_scale,
 )
-from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_yaml_body
+from simulator.apiserver.query import boolean_parameter
+from simulator.apiserver.request_decoding.read_object import (
+    UnreadableBody,
+    read_yaml_body,
+    repeated_yaml_keys,
+)
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.served_versions import to_served, to_stored
@@ -52,6 +57,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             raise NotFound(resource.id, target.name)
         live = None if old is None else to_served(resource, old)
         new = apply_manifest(resource, live, applied, by, force=force)
+        _check_not_repeated(request)
         if old is None:
             _check_no_uid(resource, new["metadata"])
         check_place(resource, target, new["metadata"])
@@ -102,6 +108,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         live = scale_of(resource, old)
         live["metadata"]["managedFields"] = managed_fields_of_scale(resource, old)
         scale = apply_manifest(SCALES, live, applied, by, force=force)
+        _check_not_repeated(request)
         check_place(resource, target, scale.get("metadata") or {})
         new = with_scale(resource, old, scale)
         owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
@@ -117,7 +124,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
 
 
 def _is_forced(request: HttpRequest) -> bool:
-    return body.query(request).get("force", "").lower() in ("true", "1", "t")
+    return boolean_parameter(body.query(request), "force")
 
 
 def _read_applied(data: bytes) -> Any:
@@ -133,6 +140,15 @@ def _read_applied(data: bytes) -> Any:
             f"{kind} into Go value of type map[string]interface {{}}"
         )
     return value or {}
+
+
+def _check_not_repeated(request: HttpRequest) -> None:
+    """Raise BadRequest for an applied object that repeats keys, if the request is strict."""
+    if request.GET.get("fieldValidation", "") != "Strict":
+        return
+    repeated = repeated_yaml_keys(request.body.decode(errors="replace"))
+    if repeated:
+        raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {repeated}")
 
 
 def _check_no_uid(resource: Resource, metadata: dict[str, Any]) -> None:

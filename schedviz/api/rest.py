@@ -30,6 +30,7 @@ from simulator.apiserver import selection
 from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
+from simulator.apiserver.preconditions import check_stored_identity
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
@@ -126,6 +127,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     given, warnings = body.object_of(request, resource)
     check_place(resource, target, given.get("metadata") or {})
     _, manifest = to_stored(resource, given)
+    uid = str(manifest["metadata"].get("uid") or "")
     if _creates(sandbox, resource, target):
         created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
         return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
@@ -134,6 +136,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
 
     def changed(_: Resource, old: Manifest) -> Manifest:
         before[:] = [old]
+        check_stored_identity(resource, old, uid, "")
         if not target.subresource:
             check_version_is_given(resource, target.name, manifest["metadata"])
         return manifest

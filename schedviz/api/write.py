@@ -26,6 +26,7 @@ from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldW
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.policies.request import Asked
+from simulator.apiserver.preconditions import check_stored_identity
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.server_objects import missing_server_objects
@@ -117,12 +118,18 @@ def replace(
     dry_run: bool = False,
     manager: str = PAGE_MANAGER,
 ) -> Manifest:
-    """Replace an object by a manifest; if this has a resourceVersion, the object must have the same."""
+    """Replace an object by a manifest; if this has a UID or a resourceVersion, the object must have the
+    same."""
+
+    def changed(kind: Resource, old: Manifest) -> Manifest:
+        check_stored_identity(kind, old, manifest.get("metadata", {}).get("uid") or "", "")
+        return manifest
+
     return edit(
         sandbox,
         resource,
         key,
-        lambda _, __: manifest,
+        changed,
         subresource=subresource,
         dry_run=dry_run,
         manager=manager,

@@ -61,6 +61,9 @@ def check_version_is_given(resource: Resource, name: str, metadata: dict[str, An
 def validate_metadata_update(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
     """Yield the faults of the metadata that a client asks for."""
     yield from _new_finalizers(given, old)
+    uid = given.get("uid")
+    if uid and uid != old["metadata"]["uid"]:
+        yield invalid("metadata.uid", uid, "field is immutable")
     yield from _deletion(given, old)
 
 

@@ -7,11 +7,8 @@ delete.go), and in the storage (Preconditions.Check in apiserver/pkg/storage/int
 from simulator.api import Manifest
 from simulator.apiserver.resources import NAMESPACES, Resource
 from simulator.apiserver.status import Conflict
-from simulator.objects.metadata import key_of
-
-_REGISTRY_PREFIXES = {"nodes": "minions", "endpoints": "services/endpoints", "services": "services/specs"}
-"""Plural -> the prefix of the key in etcd, where this is not the plural (with the group, if this has a
-dot)."""
+from simulator.apiserver.storage_keys import storage_key
+from simulator.objects.metadata import namespace_of
 
 
 def check_preconditions(resource: Resource, manifest: Manifest, uid: str, version: str) -> None:
@@ -39,24 +36,15 @@ def check_preconditions(resource: Resource, manifest: Manifest, uid: str, versio
 def check_stored_identity(resource: Resource, manifest: Manifest, uid: str, version: str) -> None:
     """Check the preconditions of a write of the storage; "" = none. Raises Conflict."""
     metadata = manifest["metadata"]
+    key = storage_key(resource, namespace_of(manifest), metadata["name"])
     for field, known, wanted in (
         ("UID", metadata.get("uid"), uid),
         ("ResourceVersion", metadata.get("resourceVersion"), version),
     ):
         if wanted and wanted != known:
             detail = (
-                f"StorageError: invalid object, Code: 4, Key: {_storage_key(resource, manifest)}, "
+                f"StorageError: invalid object, Code: 4, Key: {key}, "
                 f"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {field} in precondition: "
                 f"{wanted}, {field} in object meta: {known}"
             )
             raise Conflict(resource.id, metadata["name"], detail)
-
-
-def _storage_key(resource: Resource, manifest: Manifest) -> str:
-    """The key under which kube-apiserver stores the object in etcd."""
-    prefix = _REGISTRY_PREFIXES.get(resource.id, resource.plural)
-    if resource.group == "apiextensions.k8s.io" or (
-        "." in resource.group and not resource.group.endswith("k8s.io")
-    ):
-        prefix = f"{resource.group}/{resource.plural}"
-    return f"/registry/{prefix}/{key_of(manifest)}"

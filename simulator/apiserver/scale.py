@@ -43,7 +43,7 @@ def with_scale(resource: Resource, manifest: Manifest, scale: Manifest) -> Manif
     the Scale. Raises Invalid, and Conflict for another UID."""
     assert resource.scale is not None
     name = manifest["metadata"]["name"]
-    replicas, metadata = scale.get("spec", {}).get("replicas", 0), scale.get("metadata", {})
+    replicas, metadata = (scale.get("spec") or {}).get("replicas", 0), scale.get("metadata", {})
     if replicas < 0:
         cause = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
         raise Invalid(SCALES.kind, SCALES.group, name, [cause])

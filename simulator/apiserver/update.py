@@ -24,7 +24,6 @@ from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, SCALES, Resour
 from simulator.apiserver.scale import scale_of
 from simulator.apiserver.service_allocation import SERVICES, allocate_updated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, PlainError
-from simulator.apiserver.storage_keys import storage_key
 from simulator.apiserver.update_order import validate_updated
 from simulator.apiserver.update_preparation import prepare_update, with_status_times
 from simulator.apiserver.workload_defaults import number_next_template
@@ -47,7 +46,7 @@ def admit_update(
     ``served``: the version of a stored kind in which the object is changed, if it is another one.
 
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
-    resourceVersion or UID than ``old``."""
+    resourceVersion than ``old``."""
     overlay = Overlay(reader)
     if resource.schema_text:
         # All versions of a custom resource have the same fields (the conversion strategy None).
@@ -156,8 +155,8 @@ def _with_stored_type(new: Manifest, old: Manifest) -> Manifest:
 
 
 def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest) -> None:
-    """Check that the new manifest has the name, namespace, UID and resourceVersion of the stored object, as
-    far as it has any. Raises BadRequest, Conflict or PlainError."""
+    """Check that the new manifest has the name, namespace and resourceVersion of the stored object, as far as
+    it has any. Raises BadRequest, Conflict or PlainError."""
     known = old["metadata"]
     name = known["name"]
     if metadata.get("namespace") not in (None, "", known.get("namespace")):
@@ -168,15 +167,8 @@ def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest)
         raise BadRequest(
             f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
         )
-    if metadata.get("uid") not in (None, "", known["uid"]):
-        key = storage_key(resource, known.get("namespace", ""), name)
-        detail = (
-            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
-            f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {known['uid']}"
-        )
-        raise Conflict(resource.id, name, detail)
-    version = metadata.get("resourceVersion")
-    if version not in (None, "", "0", known.get("resourceVersion")):
-        if fault := version_fault(version):
-            raise PlainError(fault)
+    version = metadata.get("resourceVersion") or ""
+    if fault := version_fault(version):
+        raise PlainError(fault)
+    if int(version or "0") not in (0, int(known.get("resourceVersion") or "0")):
         raise Conflict(resource.id, name)

@@ -88,3 +88,12 @@ def test_an_applied_status_has_its_own_owner(url: str) -> None:
     assert (code, shown["status"]["replicas"], shown["spec"]["replicas"]) == (200, 2, 2)
     assert owners(url)["controller", "Apply", "status"]["fieldsV1"] == {"f:status": {"f:replicas": {}}}
     assert "status" not in [each[2] for each in owners(url) if each[0] == "alpha"]
+
+
+def test_an_applied_scale_without_replicas_gives_them_up(url: str) -> None:
+    assert apply(url, "web", "alpha", DEPLOYMENT)[0] == 201
+    assert apply(url, "web/scale", "scaler", scale(5), "&force=true")[0] == 200
+    empty = {**scale(0), "spec": {}}
+    code, shown = apply(url, "web/scale", "scaler", empty)
+    assert (code, shown["spec"]) == (200, {})
+    assert request(f"{url}{DEPLOYMENTS}/web")[1]["spec"]["replicas"] == 0

@@ -11,7 +11,7 @@ from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_me
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.selection import selection_predicate
-from simulator.apiserver.status import BadRequest, PlainError
+from simulator.apiserver.status import BadRequest, PlainError, StatusError
 
 # The examples of RFC 7386, appendix A.
 MERGES: list[tuple[Any, Any, Any]] = [
@@ -198,3 +198,51 @@ def test_invalid_selectors_are_refused(labels: str, fields: str) -> None:
 
 def test_an_empty_selector_selects_all_objects() -> None:
     assert selection_predicate(PODS, " ", "") is None
+
+
+CONFIG = {"metadata": {"labels": {"a": "1"}, "finalizers": ["x/a", "x/b"]}, "spec": {"args": ["a", "b"]}}
+REFUSED_STRATEGIC: list[tuple[dict[str, Any], str]] = [
+    ({"metadata": {"$setElementOrder/finalizers": "x"}}, "expected a []interface {}, but received a string"),
+    (
+        {"metadata": {"$setElementOrder/finalizers": ["x/a"], "finalizers": None}},
+        "expected a []interface {}, but received a %!s(<nil>)",
+    ),
+    ({"metadata": {"$deleteFromPrimitiveList": ["x/a"]}}, "invalid patch format of primitive list"),
+    ({"metadata": {"$setElementOrder": ["x/a"]}}, "invalid patch format of setElementOrder list"),
+    ({"metadata": {"labels": {"$patch": 1}}}, "unknown patch type: %!s(int64=1) in map: map[$patch:1]"),
+    ({"metadata": {"finalizers": [1]}}, "list element types are not identical: [[x/a x/b] [1]]"),
+    (
+        {"spec": {"$setElementOrder/volumes": [{"name": "v"}], "volumes": []}},
+        "no elements in any of the given slices",
+    ),
+    (
+        {"spec": {"$setElementOrder/volumes": [{"name": "v"}], "volumes": [{"emptyDir": {}}]}},
+        "map: map[emptyDir:map[]] does not contain declared merge key: name",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED_STRATEGIC)
+def test_a_strategic_patch_that_cannot_be_applied_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        apply_strategic_merge_patch(schema_of(PODS), CONFIG, change)
+    assert str(refused.value) == message
+
+
+def test_new_values_of_a_strategic_patch_lose_their_directives() -> None:
+    """A value that nothing is merged with is left out if it has ``$patch``; its other directives stay, and
+    become unknown fields."""
+    selected = {"spec": {"nodeSelector": {"$patch": "replace", "a": "b"}}}
+    assert "nodeSelector" not in apply_strategic_merge_patch(schema_of(PODS), {"spec": {}}, selected)["spec"]
+    volumes = {"spec": {"volumes": [{"name": "v"}, {"name": "w", "$patch": "delete"}]}}
+    found = apply_strategic_merge_patch(schema_of(PODS), {"spec": {}}, volumes)
+    assert found == {"spec": {"volumes": [{"name": "v"}]}}
+    affinity = {"spec": {"affinity": {"$retainKeys": ["podAffinity"], "podAffinity": {}}}}
+    assert apply_strategic_merge_patch(schema_of(PODS), {"spec": {}}, affinity) == affinity
+
+
+def test_items_are_deleted_only_from_lists_that_are_merged() -> None:
+    pod = {"spec": {"containers": [{"name": "c", "args": ["a", "b"]}]}}
+    change = {"spec": {"containers": [{"name": "c", "$deleteFromPrimitiveList/args": ["a"]}]}}
+    found = apply_strategic_merge_patch(schema_of(PODS), pod, change)
+    assert found["spec"]["containers"][0]["args"] == ["a"]

@@ -168,7 +168,20 @@ def test_yaml_is_that_of_version_1_1() -> None:
         decode_request(CONFIG_MAPS, b"data: {a: on}", is_yaml=True)
     decoded = decode_request(CONFIG_MAPS, b'data: {a: "on", b: x, b: z}\n---\nkind: Pod', is_yaml=True)
     assert decoded.manifest["data"] == {"a": "on", "b": "z"}
-    assert decoded.strict_errors == ['duplicate field "data.b"']
+    assert decoded.strict_errors == ['yaml: unmarshal errors:\n  line 1: key "b" already set in map']
+
+
+def test_repeated_keys_of_yaml_are_named_with_the_lines_of_their_values() -> None:
+    assert CONFIG_MAPS
+    text = b"data:\n  a: x\n  a:\n    z\nfoo: [{b: 1, b: 2}]\nfoo: 1\n"
+    first, second = decode_request(CONFIG_MAPS, text, is_yaml=True).strict_errors
+    assert first.splitlines() == [
+        "yaml: unmarshal errors:",
+        '  line 4: key "a" already set in map',
+        '  line 5: key "b" already set in map',
+        '  line 6: key "foo" already set in map',
+    ]
+    assert second == 'unknown field "foo"'
 
 
 def nested(levels: int) -> str:

@@ -178,6 +178,8 @@ def _check_applied(resource: Resource, applied: Manifest) -> None:
 
 def _type_text(api_version: str, kind: str) -> str:
     """A group, version and kind as Go writes them (GroupVersionKind.String)."""
+    if api_version.count("/") > 1:
+        api_version = kind = ""  # an apiVersion that cannot be parsed leaves nothing
     group, _, version = api_version.rpartition("/")
     return f"{group}/{version}, Kind={kind}"
 
@@ -186,7 +188,8 @@ def _described(manifest: Manifest) -> str:
     metadata = manifest.get("metadata")
     names = metadata if isinstance(metadata, dict) else {}
     kind = _type_text(manifest["apiVersion"], manifest["kind"])
-    return f"{names.get('namespace') or ''}/{names.get('name') or ''}; {kind}"
+    given = (names.get(field) for field in ("namespace", "name"))
+    return "/".join(each if isinstance(each, str) else "" for each in given) + f"; {kind}"
 
 
 def _joined(errors: list[str]) -> list[str]:

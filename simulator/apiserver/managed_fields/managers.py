@@ -95,9 +95,11 @@ def decode_managed_fields(entries: Any) -> ManagedFields:
     for entry in entries or ():
         if not isinstance(entry, dict) or entry.get("operation") not in ("Apply", "Update"):
             raise FieldsError("operation must be `Apply` or `Update`")
-        if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
+        if not entry.get("apiVersion"):
+            raise FieldsError("apiVersion must not be empty")
+        if entry.get("fieldsType") != "FieldsV1":
             raise FieldsError("fieldsType must be `FieldsV1`")
-        operation, version = entry["operation"], entry.get("apiVersion", "")
+        operation, version = entry["operation"], entry["apiVersion"]
         manager = FieldManager(
             entry.get("manager", ""),
             operation,

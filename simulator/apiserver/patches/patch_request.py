@@ -114,6 +114,9 @@ def _strategically_merged(resource: Resource, body: PatchBody, subject: Manifest
         raise BadRequest(go_type_error(patch, "map[string]interface {}"))
     result = apply_strategic_merge_patch(reference_of(resource), subject, patch)
     decoded, error, unknown = from_unstructured(resource, result)
+    if not error:
+        # The converter knows the type from Go, and not from what the patch says.
+        decoded = {**decoded, "apiVersion": resource.api_version, "kind": resource.kind}
     strict = [*repeated_fields(patch), *unknown]
     return _checked(body, decoded, error, strict, plain(patch))
 
@@ -123,7 +126,9 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
     if not isinstance(result, dict):
         error = go_type_error(result, "struct")
         return _checked(body, {}, error, [], patched_object_text({}, result, None))
-    given = str(result.get("apiVersion") or ""), str(result.get("kind") or "")
+    api_version = str(result.get("apiVersion") or "")
+    built_in = resource.group in BUILT_IN_GROUPS
+    given = api_version, str(result.get("kind") or (resource.kind if built_in else ""))
     if given == (resource.api_version, resource.kind):
         decoded, error, unknown = decode_object(resource, result)
     else:

@@ -34,22 +34,36 @@ def _merge_objects(schema: Schema, target: dict[str, Any], patch: dict[str, Any]
     _retain_keys(merged, patch)
     _merge_ordered_lists(schema, merged, patch)
     for key, value in patch.items():
-        deletes = key.startswith(f"{_DELETE_FROM}/")
-        name = key.partition("/")[2] if deletes else key
+        deletes = key.startswith(_DELETE_FROM)
+        name = _directed_field(key, "primitive list") if deletes else key
         if value is None:
             merged.pop(name, None)
         elif name not in merged or _type(merged[name]) is not _type(value):
             if not deletes:
-                merged[name] = _without_directives(value)
+                _set_new(merged, name, value)
         elif isinstance(value, dict):
             merged[name] = _merge_field(_field(schema, name), merged[name], value)
-        elif isinstance(value, list) and deletes:
-            merged[name] = [item for item in merged[name] if item not in value]
         elif isinstance(value, list):
-            merged[name] = _merge_list(_field(schema, name), merged[name], value)
+            merged[name] = _merge_list(_field(schema, name), merged[name], value, deletes=deletes)
         else:
             merged[name] = value
     return merged
+
+
+def _directed_field(directive: str, described: str) -> str:
+    """The field that a directive such as ``$setElementOrder/containers`` is about. Raises BadRequest."""
+    word, slash, name = directive.partition("/")
+    if not slash or word not in (_DELETE_FROM, _ORDER):
+        raise BadRequest(f"invalid patch format of {described}")
+    return name
+
+
+def _set_new(merged: dict[str, Any], name: str, value: Any) -> None:
+    """Set a field that has nothing to be merged with; one with a directive is left out."""
+    if _is_directed(value):
+        merged.pop(name, None)
+    else:
+        merged[name] = _without_directives(_without_nulls(value))
 
 
 def _directed(patch: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +76,25 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unknown_directive(patch: dict[str, Any]) -> PlainError:
-    return PlainError(f"unknown patch type: {plain(patch[_DIRECTIVE])} in map: {plain(patch)}")
+    directive = patch[_DIRECTIVE]
+    shown = directive if isinstance(directive, str) else f"%!s({_go_value(directive)})"
+    return PlainError(f"unknown patch type: {shown} in map: {plain(patch)}")
+
+
+def _go_value(value: Any) -> str:
+    """A value that is not a text where Go's ``%s`` wants one."""
+    return "<nil>" if value is None else f"{_go_type(value)}={plain(value)}"
+
+
+def _go_type(value: Any) -> str:
+    match value:
+        case None:
+            return "%!s(<nil>)"
+        case dict():
+            return "map[string]interface {}"
+        case list():
+            return "[]interface {}"
+    return {str: "string", bool: "bool", int: "int64"}.get(type(value), "float64")
 
 
 def _retain_keys(merged: dict[str, Any], patch: dict[str, Any]) -> None:
@@ -70,7 +102,7 @@ def _retain_keys(merged: dict[str, Any], patch: dict[str, Any]) -> None:
     if _RETAIN not in patch:
         return
     kept = patch.pop(_RETAIN)
-    directives = (f"{_DELETE_FROM}/", f"{_ORDER}/")
+    directives = (_DELETE_FROM, _ORDER)
     given = [key for key, value in patch.items() if value is not None and not key.startswith(directives)]
     if not isinstance(kept, list) or any(key not in kept for key in given):
         raise BadRequest("invalid patch format of retainKeys")
@@ -80,32 +112,43 @@ def _retain_keys(merged: dict[str, Any], patch: dict[str, Any]) -> None:
 
 def _merge_ordered_lists(schema: Schema, merged: dict[str, Any], patch: dict[str, Any]) -> None:
     """Merge the lists for which the patch has a ``$setElementOrder``, and take both out of the patch."""
-    for directive in [key for key in patch if key.startswith(f"{_ORDER}/")]:
-        order, name = patch.pop(directive), directive.partition("/")[2]
-        if not isinstance(order, list):
-            raise BadRequest("invalid patch format of setElementOrder list")
-        known, given = merged.get(name), patch.pop(name, None)
-        if not isinstance(known, list) and not isinstance(given, list):
-            continue
+    for directive in [key for key in patch if key.startswith(_ORDER)]:
+        order = _checked_list(patch.pop(directive))
+        name = _directed_field(directive, "setElementOrder list")
+        known = _checked_list(merged[name]) if name in merged else None
+        given = _checked_list(patch[name]) if name in patch else None
         field = _field(schema, name)
         key = field.get("x-kubernetes-patch-merge-key", "")
-        if isinstance(given, list):
-            _check_order(given, order, key)
-        before = known if isinstance(known, list) else []
-        if isinstance(known, list) and isinstance(given, list):
+        _check_order(given or [], order, key)
+        if known is None and given is None:
+            continue
+        patch.pop(name, None)
+        if known is not None and given is not None:
             result = _merge_list(field, known, given)
         else:
-            result = _without_directives(given) if isinstance(given, list) else before
-        merged[name] = ordered(result, order, before, key)
+            result = _without_directives(given) if known is None else known
+        _check_items(known or [], given or [])
+        if not known and not given:
+            raise PlainError("no elements in any of the given slices")
+        for item in result if key else ():
+            _check_merge_key(item, key)
+        merged[name] = ordered(result, order, known or [], key)
+
+
+def _checked_list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise PlainError(f"expected a []interface {{}}, but received a {_go_type(value)}")
+    return value
 
 
 def _check_order(items: list[Any], order: list[Any], key: str) -> None:
     """Check that the items of a patch are in its order (validatePatchWithSetOrderList)."""
+    if not order:
+        return
     places = iter(order)
-    kept = [
-        item for item in items if not (key and isinstance(item, dict) and item.get(_DIRECTIVE) == "delete")
-    ]
-    for item in kept:
+    for item in items:
+        if _is_directed(item):
+            continue
         if not any(_same(item, place, key) for place in places):
             raise PlainError(
                 f"The order in patch list:\n{plain(items)}\n doesn't match {_ORDER} list:\n{plain(order)}\n"
@@ -113,9 +156,18 @@ def _check_order(items: list[Any], order: list[Any], key: str) -> None:
 
 
 def _same(item: Any, other: Any, key: str) -> bool:
-    if key and isinstance(item, dict) and isinstance(other, dict):
-        return bool(item.get(key) == other.get(key))
-    return bool(item == other)
+    if not key:
+        return bool(item == other)
+    for each in (item, other):
+        _check_merge_key(each, key)
+    return bool(item[key] == other[key])
+
+
+def _check_merge_key(item: Any, key: str) -> None:
+    if not isinstance(item, dict):
+        raise PlainError(f"expected a map[string]interface {{}}, but received a {_go_type(item)}")
+    if key not in item:
+        raise _no_merge_key(item, key)
 
 
 def _field(schema: Schema, name: str) -> Schema:
@@ -132,7 +184,8 @@ def _merge_field(field: Schema, target: dict[str, Any], patch: dict[str, Any]) -
     return patch if "replace" in _strategies(field) else _merge_objects(field, target, patch)
 
 
-def _merge_list(field: Schema, target: list[Any], patch: list[Any]) -> list[Any]:
+def _merge_list(field: Schema, target: list[Any], patch: list[Any], *, deletes: bool = False) -> list[Any]:
+    """Merge two lists. ``deletes``: the patch names the scalars that are taken out."""
     if "merge" not in _strategies(field):
         return patch
     if not target and not patch:
@@ -140,6 +193,8 @@ def _merge_list(field: Schema, target: list[Any], patch: list[Any]) -> list[Any]
     _check_items(target, patch)
     key = field.get("x-kubernetes-patch-merge-key", "")
     if not isinstance((target or patch)[0], dict):
+        if deletes:
+            return [item for item in target if item not in patch]
         merged = [*dict.fromkeys([*target, *patch])]
         return ordered(merged, patch, target, "")
     if not key:
@@ -163,7 +218,7 @@ def _check_items(target: list[Any], patch: list[Any]) -> None:
     if list in types:
         raise UnprocessablePatch("lists of lists are not supported")
     if len(types) > 1:
-        raise PlainError("list element types are not identical: " + plain([*target, *patch]))
+        raise PlainError("list element types are not identical: " + plain([target, patch]))
 
 
 def _type(value: Any) -> type:
@@ -197,18 +252,26 @@ def _no_merge_key(item: dict[str, Any], key: str) -> PlainError:
     return PlainError(f"map: {plain(item)} does not contain declared merge key: {key}")
 
 
+def _is_directed(value: Any) -> bool:
+    return isinstance(value, dict) and _DIRECTIVE in value
+
+
 def _without_directives(value: Any) -> Any:
-    """A value of a patch that nothing is merged with: without directives and nulls."""
+    """A value of a patch without the objects that have a ``$patch``. Other directives stay: they become
+    unknown fields (removeDirectives)."""
     match value:
-        case dict() if value.get(_DIRECTIVE) == "delete":
-            return {}
         case dict():
-            return {
-                key: _without_directives(item)
-                for key, item in value.items()
-                if not key.startswith("$") and item is not None
-            }
+            return {key: _without_directives(item) for key, item in value.items() if not _is_directed(item)}
         case list():
-            kept = [item for item in value if not (isinstance(item, dict) and _DIRECTIVE in item)]
-            return [_without_directives(item) for item in kept]
+            return [_without_directives(item) for item in value if not _is_directed(item)]
+    return value
+
+
+def _without_nulls(value: Any) -> Any:
+    """A value of a patch without the fields that are null (discardNullValuesFromPatch)."""
+    match value:
+        case dict():
+            return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        case list():
+            return [_without_nulls(item) for item in value]
     return value

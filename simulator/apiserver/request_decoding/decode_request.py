@@ -12,6 +12,7 @@ from simulator.apiserver.request_decoding.read_object import (
     UnreadableBody,
     read_json_body,
     read_yaml_body,
+    repeated_yaml_keys,
 )
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resources import Resource
@@ -53,7 +54,8 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
     if typed.error:
         raise BadRequest(cannot_be_handled(resource, typed.error))
     count_values(typed.manifest)
-    return DecodedRequest(typed.manifest, typed.strict_errors)
+    repeated = repeated_yaml_keys(text) if is_yaml else ""
+    return DecodedRequest(typed.manifest, [*filter(None, [repeated]), *typed.strict_errors])
 
 
 class TypedObject(NamedTuple):

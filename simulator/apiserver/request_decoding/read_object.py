@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -15,6 +16,7 @@ from simulator.apiserver.bounds import (
 )
 from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
 from simulator.apiserver.yaml_reader import Loader, check_bounds
+from simulator.kernel.go_text import quote
 
 _YAML = "tag:yaml.org,2002:"
 
@@ -81,6 +83,27 @@ def _place(error: yaml.MarkedYAMLError) -> str:
     return ""
 
 
+def repeated_yaml_keys(text: str) -> str:
+    """Return the error of goyaml.v2's strict decoder for the keys that the first document of a readable text
+    repeats; "" if there are none (setMapIndex in decode.go)."""
+    document = next(yaml.compose_all(text, Loader=_Yaml11Loader), None)
+    faults = [] if document is None else [*_repeated_keys(document)]
+    return "\n  ".join(("yaml: unmarshal errors:", *faults)) if faults else ""
+
+
+def _repeated_keys(node: yaml.Node) -> Iterator[str]:
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _repeated_keys(item)
+    elif isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            yield from _repeated_keys(value)
+            if key.value in seen:
+                yield f"line {value.start_mark.line + 1}: key {quote(key.value)} already set in map"
+            seen.add(key.value)
+
+
 class _Yaml11Loader(Loader):
     """``yes``, ``on`` and ``y`` are true, as in YAML 1.1."""
 
@@ -89,16 +112,9 @@ class _Yaml11Loader(Loader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        repeated = tuple(dict.fromkeys(key for key in keys if keys.count(key) > 1)) if _repeats(keys) else ()
-        if repeated:
+        if len(set(keys)) < len(keys):
             node.value = [*{key.value: (key, value) for key, value in node.value}.values()]
-        found = RecordedObject(super().construct_mapping(node, deep))
-        found.repeated = repeated
-        return found
-
-
-def _repeats(keys: list[str]) -> bool:
-    return len(set(keys)) < len(keys)
+        return super().construct_mapping(node, deep)
 
 
 def _construct_bool(_: Any, node: yaml.ScalarNode) -> bool:

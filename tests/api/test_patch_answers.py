@@ -1,0 +1,105 @@
+"""Answers to patches and applies that no recorded story shows."""
+
+import json
+from typing import Any
+
+import pytest
+
+from .asking import request
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+TYPES = ("json-patch", "merge-patch", "strategic-merge-patch")
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1"}}
+
+
+@pytest.fixture
+def config_map(url: str) -> str:
+    """The address of a ConfigMap."""
+    assert request(url + CONFIG_MAPS, "POST", json.dumps(CONFIG_MAP))[0] == 201
+    return f"{url}{CONFIG_MAPS}/c"
+
+
+def patch(address: str, kind: str, change: dict[str, Any]) -> tuple[int, Any]:
+    """Send a merge patch, or the same change as a JSON patch."""
+    body: Any = change
+    if kind == "json-patch":
+        ((field, value),) = change.items()
+        path = f"/{field}"
+        if isinstance(value, dict):
+            ((name, value),) = value.items()
+            path += f"/{name}"
+        body = [{"op": "replace", "path": path, "value": value}]
+    return request(address, "PATCH", json.dumps(body), {"Content-Type": f"application/{kind}+json"})
+
+
+def apply(address: str, text: str, query: str = "") -> tuple[int, Any]:
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    return request(f"{address}?fieldManager=alpha{query}", "PATCH", text, headers)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_patch_cannot_change_the_uid(config_map: str, kind: str) -> None:
+    """The UID is a precondition of a PUT only."""
+    code, refused = patch(config_map, kind, {"metadata": {"uid": "x"}})
+    assert code == 422
+    message = 'metadata.uid: Invalid value: "x": field is immutable'
+    assert refused["message"] == f'ConfigMap "c" is invalid: {message}'
+    code, refused = request(
+        config_map, "PUT", json.dumps(CONFIG_MAP | {"metadata": {"name": "c", "uid": "x"}})
+    )
+    assert (code, refused["reason"]) == (409, "Conflict")
+    assert "Precondition failed: UID in precondition: x" in refused["message"]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_version_that_is_no_number_is_an_error_of_the_server(config_map: str, kind: str) -> None:
+    code, refused = patch(config_map, kind, {"metadata": {"resourceVersion": "x"}})
+    assert (code, refused["message"]) == (500, 'strconv.ParseUint: parsing "x": invalid syntax')
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_patch_may_remove_the_kind(config_map: str, kind: str) -> None:
+    code, patched = patch(config_map, kind, {"kind": None})
+    assert (code, patched["kind"]) == (200, "ConfigMap")
+
+
+def test_a_strategic_patch_does_not_change_the_type(config_map: str) -> None:
+    change = {"apiVersion": "apps/v1", "kind": "Secret", "data": {"a": "2"}}
+    code, patched = patch(config_map, "strategic-merge-patch", change)
+    assert (code, patched["apiVersion"], patched["kind"]) == (200, "v1", "ConfigMap")
+    assert patched["data"] == {"a": "2"}
+
+
+@pytest.mark.parametrize(
+    ("query", "code"), [("&force=yes", 200), ("&force=", 200), ("&force=0", 409), ("", 409)]
+)
+def test_any_value_but_false_forces_an_apply(config_map: str, query: str, code: int) -> None:
+    assert apply(config_map, json.dumps(CONFIG_MAP | {"data": {"a": "2"}}), query)[0] == code
+
+
+def test_a_strict_apply_refuses_repeated_keys(config_map: str) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  b: x\n  b: z\n"
+    code, refused = apply(config_map, text, "&fieldValidation=Strict")
+    assert code == 400
+    first, second = refused["message"].splitlines()
+    assert first == "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:"
+    assert second == '  line 6: key "b" already set in map'
+    assert apply(config_map, text)[1]["data"] == {"a": "1", "b": "z"}
+
+
+def test_malformed_managers_do_not_replace_those_of_the_object(config_map: str) -> None:
+    """An entry needs an apiVersion and the type of its fields."""
+    (known,) = request(config_map)[1]["metadata"]["managedFields"]
+    entry = {"manager": "x", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+    for missing in ("operation", "apiVersion", "fieldsType"):
+        given = {name: value for name, value in entry.items() if name != missing}
+        code, patched = patch(config_map, "merge-patch", {"metadata": {"managedFields": [given]}})
+        assert (code, patched["metadata"]["managedFields"]) == (200, [known])
+
+
+def test_what_cannot_be_read_of_an_applied_object_is_left_out(config_map: str) -> None:
+    text = json.dumps({"apiVersion": "a/b/c", "kind": "ConfigMap"})
+    assert apply(config_map, text)[1]["message"] == "invalid object type: /, Kind="
+    text = json.dumps(CONFIG_MAP | {"metadata": {"name": 5}})
+    expected = "failed to create typed patch object (/; /v1, Kind=ConfigMap): .metadata.name: expected string"
+    assert apply(config_map, text)[1]["message"].startswith(expected)
