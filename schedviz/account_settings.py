@@ -54,7 +54,7 @@ PASSWORD_VALIDATORS: Final = [
     )
 ]
 KEPT_SECONDS: Final = 60
-"""How long a process keeps a connection to the database that it does not use."""
+"""Seconds for which a process keeps an unused connection to the database."""
 
 
 def read_database(directory: Path) -> dict[str, Any]:

@@ -37,8 +37,8 @@ UPLOAD_BYTES: Final = MAX_DUMP_BYTES + (1 << 16)
 """Maximum body of a form with a file: the file, the other fields and the multipart headers."""
 
 DISCARD_SECONDS: Final = 30.0
-"""Some clients read no response before they have sent the whole body: time for a gigabyte on a local
-network."""
+"""Seconds for which the rest of a body is discarded: enough for a gigabyte on a local network. Some clients
+read no response before they have sent the whole body."""
 
 TOO_LARGE: Final = "schedviz.too_large"
 """Key in the scope of a request whose body was cut off; its value is the limit in bytes."""

@@ -36,7 +36,7 @@ WORKER_ARGUMENTS: Final = [*CELERY_ARGUMENTS, "--role=worker"]
 """The arguments after ``celery --app=schedviz`` that start a worker."""
 
 JOB_RUNNER_ARGUMENTS: Final = [*CELERY_ARGUMENTS, "--role=job-runner"]
-"""The same for a job runner."""
+"""The arguments after ``celery --app=schedviz`` that start a job runner."""
 
 # Celery warns about running as root because of pickle; messages are JSON here.
 warnings.filterwarnings("ignore", category=SecurityWarning)

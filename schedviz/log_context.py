@@ -1,4 +1,4 @@
-"""What the lines of the log say beside their message: which sandbox, cycle, request or job they are about."""
+"""The fields of log lines beside their message: the sandbox, cycle, request or job that they are about."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def log_context(**fields: str) -> Iterator[None]:
 
 
 def note(**fields: str) -> None:
-    """The same until the end of the surrounding :func:`log_context`, or of this task."""
+    """Add fields to log lines until the end of the surrounding :func:`log_context`, or of this task."""
     _known.set({**_known.get({}), **fields})
 
 

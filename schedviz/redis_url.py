@@ -49,7 +49,8 @@ def parse_labelled(text: str, name: str) -> dict[str, str]:
 
 
 def mistake(url: str) -> str | None:
-    """What is wrong with the URL, without any part of it, as it may contain a password; None = nothing."""
+    """Return what is wrong with the URL, without any part of it, as it may contain a password; None =
+    nothing."""
     try:
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
@@ -88,7 +89,7 @@ def with_password(url: str, password: str) -> str:
 
 
 def for_kombu(url: str) -> str:
-    """The same Redis as Celery's ``broker_url``."""
+    """Return the URL of the same Redis in the form of Celery's ``broker_url``."""
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
     if parts.scheme == "unix":

@@ -63,8 +63,8 @@ class RequestHandler(ASGIHandler):
         self._middleware_chain = sync_to_async(self._middleware_chain, thread_sensitive=True)
 
     def create_request(self, scope: Scope, body_file: IO[bytes]) -> CreatedRequest:
-        """As Django's, and 400 for more query parameters than Django reads. It reads them here if the type of
-        the body has a charset, and no handler catches what it raises."""
+        """Create the request as Django does, and answer 400 to more query parameters than Django reads. It
+        reads them here if the type of the body has a charset, and no handler catches what it raises."""
         try:
             return super().create_request(scope, body_file)
         except SuspiciousOperation:

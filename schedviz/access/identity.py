@@ -34,7 +34,7 @@ class Identity(NamedTuple):
 
     @property
     def owner(self) -> str:
-        """What access records contain."""
+        """The owner's name in access records."""
         return digest_of(self.number)
 
 
@@ -44,7 +44,7 @@ def sandboxes_have_owners() -> bool:
 
 
 def read_identity(cookies: Mapping[str, str]) -> Identity | None:
-    """None if the browser has none, or its signature is wrong or too old."""
+    """Return the identity in the cookies; None if there is none, or its signature is wrong or too old."""
     given = cookies.get(COOKIE, "")
     if not given or not sandboxes_have_owners():
         return None

@@ -23,7 +23,7 @@ ATTRIBUTE: Final = "asker"
 
 
 class Rule(NamedTuple):
-    """What a URL needs."""
+    """The rights that a request to a URL requires."""
 
     read: Right = Right.NONE
     """The right for GET and HEAD requests."""
@@ -58,7 +58,7 @@ PUBLIC: Final = Rule()
 """Nothing: the URL is of no sandbox, or its view proves a token of its own."""
 VIEWED: Final = Rule(Right.VIEW, Right.EDIT)
 ASKED: Final = Rule(Right.VIEW, Right.VIEW)
-"""What is posted changes nothing but what the visitor sees."""
+"""The rule of a POST request that changes only what its visitor sees."""
 EDITED: Final = Rule(Right.EDIT, Right.EDIT)
 OWNED: Final = Rule(Right.OWN, Right.OWN)
 TAUGHT: Final = Rule(teacher=True)
@@ -209,15 +209,15 @@ OF_ACCOUNTS: Final[Mapping[str, Rule]] = {
 TABLE: Final[Mapping[str, Rule]] = {**OF_SERVER, **(OF_ACCOUNTS if settings.ACCOUNTS else {})}
 """Name of each URL -> what it needs."""
 ADMIN: Final = Rule(role=Role.ADMINISTRATOR)
-"""What the pages of Django's admin need, which have the namespace ADMIN_PAGES."""
+"""The rule of the pages of Django's admin, whose URLs have the namespace ADMIN_PAGES."""
 ADMIN_PAGES: Final = "admin"
 
 LIVE: Final = Right.VIEW
-"""What the websocket of a sandbox needs."""
+"""The right that the websocket of a sandbox requires."""
 
 
 def find_rule(match: ResolverMatch | None) -> Rule | None:
-    """None = no visitor may request this URL."""
+    """Return the rule of a URL; None = no visitor may request it."""
     if match is None:
         return None
     if match.namespaces:
@@ -240,8 +240,8 @@ NOBODY: Final = Asker(Right.NONE, "")
 
 
 def find_asker(store: Store, sandbox: str, visitor: Visitor) -> Asker | None:
-    """For a sandbox of no room. None = there is no such sandbox. At most one round trip; none in open
-    mode."""
+    """Return the rights of a visitor on a sandbox of no room; None = there is no such sandbox. None = there
+    is no such sandbox. At most one round trip; none in open mode."""
     if not sandboxes_have_owners():
         return Asker(Right.OWN, ANYBODY)
     access = store.handle(sandbox).access()

@@ -18,6 +18,6 @@ def sandbox_of_path(path: str) -> str:
 
 
 def path_below_sandbox(path: str) -> str:
-    """What follows the name of the sandbox in the path of a URL of its APIs."""
+    """Return the part of a URL's path after the name of the sandbox."""
     found = _PATH.fullmatch(path)
     return found["rest"] if found else path.lstrip("/")

@@ -19,7 +19,7 @@ def connect() -> None:
 
 
 def claim_owned(request: HttpRequest, user: User, **_: object) -> None:
-    """What the browser's cookie owned belongs to the account."""
+    """Make the account the owner of the sandboxes that the browser's cookie owned."""
     if identity := read_identity(request.COOKIES):
         claim_sandboxes(default_store(), identity.owner, user.owner)
         forget_identity(request)

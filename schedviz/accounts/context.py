@@ -1,4 +1,4 @@
-"""What all templates know of accounts."""
+"""The values that all templates have about accounts."""
 
 from django.conf import settings
 from django.http import HttpRequest

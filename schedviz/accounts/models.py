@@ -26,11 +26,11 @@ class User(AbstractUser):
         permissions = [("teach", "Can open rooms and upload lessons")]
 
     def save(self, *args: Any, **options: Any) -> None:
-        """Only administrators may use the admin."""
+        """Save the account. Only administrators may use the admin."""
         self.is_staff = self.is_superuser
         super().save(*args, **options)
 
     @property
     def owner(self) -> str:
-        """What access records contain."""
+        """The owner's name in access records."""
         return digest_of(self.number)

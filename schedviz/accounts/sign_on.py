@@ -42,8 +42,8 @@ def provider() -> Any:
 
 
 def read_claims(request: HttpRequest) -> Mapping[str, Any]:
-    """What the provider says of who returns from it: the claims of the ID token, which is checked. Raises
-    what :func:`failures` names."""
+    """Check the ID token with which a person returns from the provider, and return its claims. Raises what
+    :func:`failures` names."""
     token = provider().authorize_access_token(request)
     claims: Mapping[str, Any] = token.get("userinfo") or {}
     if not claims.get("sub") or claims.get("iss", "").rstrip("/") != settings.OIDC_ISSUER:

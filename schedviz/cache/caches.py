@@ -103,7 +103,7 @@ class Caches:
             return sandbox
 
     def _room(self, sandbox: SandboxCache) -> int:
-        """How many bytes of objects a cache may have now."""
+        """Return how many bytes of objects a cache may have now."""
         with self._lock:
             others = sum(each.bytes for each in self._caches.values() if each is not sandbox)
         return min(OBJECT_BYTES, ALL_OBJECT_BYTES - others)

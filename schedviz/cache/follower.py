@@ -43,7 +43,7 @@ class Follower:
         self._lock = Lock()
         self._followed: Counter[SandboxCache] = Counter()
         self._run: Run | None = None
-        """None while nothing is followed."""
+        """The present run of the thread; None = nothing is followed."""
 
     def follow(self, sandbox: SandboxCache) -> None:
         with self._lock:

@@ -55,7 +55,7 @@ class SandboxCache:
         self._outdated = True
         """Whether all of it must be read again."""
         self._generation = 0
-        """How often all of it was read."""
+        """The number of times that the whole sandbox was read."""
         self.trace = ""
         """The context of the trace of a change that no frame shows yet."""
         self.listeners = Listeners()

@@ -1,4 +1,4 @@
-"""What a sandbox offers to programs, wherever it runs."""
+"""The interface of a sandbox for programs, in this process or on a server."""
 
 import builtins
 from abc import ABC, abstractmethod
@@ -151,8 +151,9 @@ class Sandbox(ABC):
         return self._what_if(pod_key(pod))
 
     def preventions(self, pod: str | Mapping[str, Any]) -> builtins.list[Prevention]:
-        """What would have prevented the eviction of a pod. Each was tried on the cluster as it was before
-        the cycle of the preemptor. Raises StatusError (NotFound) for a pod that was not evicted."""
+        """Return the changes that would have prevented the eviction of a pod. Each was tried on the cluster
+        as it was before the cycle of the preemptor. Raises StatusError (NotFound) for a pod that was not
+        evicted."""
         return self._preventions(pod_key(pod))
 
     def trace(
@@ -173,8 +174,8 @@ class Sandbox(ABC):
         pod: str | Mapping[str, Any] = "",
         after: int = 0,
     ) -> builtins.list[tuple[int, E]]:
-        """The same events with their numbers, which :meth:`branch` takes. The first number of a sandbox of a
-        server is greater than 1 if there was a sandbox of the same name before."""
+        """Return the events of :meth:`trace` with their numbers, which :meth:`branch` takes. The first number
+        of a sandbox of a server is greater than 1 if there was a sandbox of the same name before."""
         key = pod_key(pod) if pod else ""
         return [
             (number, event)

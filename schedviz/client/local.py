@@ -28,7 +28,7 @@ Act = Callable[[MemorySandbox], object]
 
 
 class LocalSandbox(Sandbox):
-    """The same calls give the same trace, byte for byte."""
+    """A sandbox in the memory of this process. The same calls give the same trace, byte for byte."""
 
     def __init__(self, options: SandboxOptions) -> None:
         """Raises StatusError for a manifest that admission refuses, ConfigError for a configuration with

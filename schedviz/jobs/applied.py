@@ -16,7 +16,7 @@ PODS_AT_MOST: Final = 200
 
 class Applied(msgspec.Struct, frozen=True):
     suggestion: Suggestion
-    """Without its edits, which contain whole objects."""
+    """The suggestion without its edits, which contain whole objects."""
     t: Micros
     """The simulated time at which it was applied."""
     seq: int

@@ -28,7 +28,7 @@ class RequestedSide(msgspec.Struct, frozen=True):
 
 
 class ComparisonRequest(msgspec.Struct, frozen=True):
-    """What is compared."""
+    """The schedulers and the workload of a comparison."""
 
     source: WorkloadSource
     name: str

@@ -1,4 +1,4 @@
-"""What all kinds of jobs have in common."""
+"""The types and errors that all kinds of jobs share."""
 
 import secrets
 from collections.abc import Callable, Set
@@ -23,7 +23,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     id: str = msgspec.field(default_factory=_new_id)
     state: State = "waiting"
     trouble: str = ""
-    """Why it failed."""
+    """The reason of a failure; "" = the job has not failed."""
 
     @property
     def finished(self) -> bool:
@@ -43,7 +43,7 @@ class JobKind(Generic[J]):
     """A kind of jobs, and its bounds."""
 
     name: str
-    """In the keys of Redis."""
+    """The name of the kind in the keys of Redis."""
     job_type: type[J]
     task: str
     """The name of the Celery task that runs such a job. Its arguments are the key and the id of the job."""
@@ -63,8 +63,8 @@ class JobKind(Generic[J]):
     without_result: Callable[[J], J]
     """Returns the same job without all that may be large."""
     too_large: str
-    """Why a job of more bytes has failed."""
+    """The reason of the failure of a job with more bytes than that."""
 
 
 class TooManyJobs(Exception):
-    """There are ``jobs_at_most`` jobs of this kind already."""
+    """The error that is raised where there are ``jobs_at_most`` jobs of this kind already."""

@@ -55,7 +55,7 @@ class JobStore(Generic[J]):
         app.send_task(self._kind.task, (job.key, job.id), queue=queue, **options)
 
     def read(self, key: str) -> J | None:
-        """None if there is no such job, or no longer."""
+        """Return the job with this key; None if there is no such job, or no longer."""
         stored = cast("bytes | None", self._redis.get(self._job_key(key)))
         return self._decoder.decode(stored) if stored is not None else None
 

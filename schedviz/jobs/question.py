@@ -36,7 +36,7 @@ class Question(Job, frozen=True, kw_only=True):
     version: int = 0
     """The version of the cluster that was searched: the resourceVersion of its last write."""
     suggestions: list[Suggestion] = []
-    """In the order in which they were found; in the answer they are ranked."""
+    """The suggestions in the order in which they were found. In the answer they are ranked."""
     answer: WhatIfAnswer | None = None
     savings: list[Prevention] = []
 

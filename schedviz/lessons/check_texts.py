@@ -8,7 +8,7 @@ from schedviz.lessons.read_text import Places
 
 
 def find_text_mistakes(steps: list[Step], text: LessonText, places: Places) -> Iterator[Mistake]:
-    """What is missing, what is too much, and steps in another order."""
+    """Yield the texts that are missing, those of nothing in the lesson, and steps in another order."""
     known = {step.id: step for step in steps}
     last = 1
     for step in steps:
@@ -39,7 +39,7 @@ def find_text_mistakes(steps: list[Step], text: LessonText, places: Places) -> I
 
 
 def _parts(step: Step) -> Iterator[str]:
-    """What a text of the step must describe, named as in :class:`Places`."""
+    """Yield the parts that a text of the step must describe, named as in :class:`Places`."""
     if step.question:
         yield "question"
         yield from (f"choice {choice}" for choice in step.question.choices)

@@ -79,7 +79,7 @@ class _Cost:
     def _own(
         self, node: Fields, parts: list[int], nodes: list[Fields], scope: Mapping[str, int]
     ) -> tuple[int, int]:
-        """What an expression costs once, without its parts; and the size of its value."""
+        """Return what one evaluation of an expression costs without its parts, and the size of its value."""
         if 4 in node:
             name = _text(_message(node, 4), 1)
             known = self._sizes.get(name)

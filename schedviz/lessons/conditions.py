@@ -39,7 +39,7 @@ VARIABLES: Final[Mapping[str, cel.Type]] = {
     "edits": cel.Type.INT,
     "seconds": cel.Type.DOUBLE,
 }
-"""What a condition may name, as docs/LESSONS.md describes it."""
+"""The variables of conditions with their types, as docs/LESSONS.md describes them."""
 OBJECTS_AT_MOST: Final = 200
 """Objects of a kind that conditions see, and of a lesson's cluster: so many can be looked through."""
 OBJECT_BYTES: Final = 32 << 10

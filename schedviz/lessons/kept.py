@@ -1,4 +1,5 @@
-"""What is kept in Redis for some time, in a bounded number: one key each, which expires, and an index."""
+"""A bounded number of values that are kept in Redis for some time: one key each, which expires, and an
+index."""
 
 from typing import Final, cast
 

@@ -19,11 +19,12 @@ KEPT_SECONDS: Final = 30 * 24 * 3600
 FIELDS_AT_MOST: Final = 300
 """Fields of a learner's hash. Beyond it those of lessons that do not exist any more are deleted."""
 OFFERED_AFTER: Final = 3
-"""After so many wrong answers with one misconception, the lesson that corrects it is offered."""
+"""Wrong answers with one misconception after which the lesson that corrects it is offered."""
 LEARNER: Final = re.compile(r"[A-Za-z0-9_-]{22}")
 """The form of a learner's id: 128 random bits."""
 _MISCONCEPTION: Final = "misconception:"
-"""Before the name of a misconception, whose field is a count. The other fields are lessons."""
+"""The prefix of a misconception's name in the hash. The field's value is a count. The other fields are
+lessons."""
 
 # KEYS: the learner's hash. ARGV: the lesson, its progress before, its progress after, KEPT_SECONDS, and the
 # fields of the misconceptions to count. Reply: 0 = the progress before was another one.
@@ -112,7 +113,7 @@ class Learners:
         return self.all_progress_of([learner])[learner]
 
     def all_progress_of(self, learners: Sequence[str]) -> dict[str, dict[str, Progress]]:
-        """The same of many learners, in one round trip."""
+        """Return the progress of many learners in all lessons, in one round trip."""
         with self._redis.pipeline(transaction=False) as pipe:
             for learner in learners:
                 pipe.hgetall(_key(learner))
@@ -127,7 +128,7 @@ class Learners:
         return {learner: progress for learner, progress in found if progress is not None}
 
     def misconceptions(self, learner: str) -> dict[Misconception, int]:
-        """How often each misconception showed."""
+        """Return the number of times that each misconception showed."""
         return _misconceptions(cast("dict[bytes, bytes]", self._redis.hgetall(_key(learner))))
 
     def offered_lesson(self, learner: str) -> Lesson | None:

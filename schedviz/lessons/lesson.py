@@ -107,7 +107,7 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     shows: list[Part] = []
     """The parts that appear at this step; those of earlier steps stay."""
     highlights: list[str] = []
-    """What the page highlights: a part, ``pod NAME`` or ``node NAME``."""
+    """The parts, pods and nodes that the page highlights: a part, ``pod NAME`` or ``node NAME``."""
     question: Question | None = None
     checks: list[Check] = []
     solution: list[Action] = []
@@ -159,7 +159,7 @@ class Lesson(msgspec.Struct, frozen=True):
     """The misconceptions that the lesson corrects."""
     steps: list[Step]
     par: Par | None
-    """None = the lesson is no level."""
+    """The best known result of a level; None = the lesson is no level."""
     cluster: Scenario
     texts: Mapping[str, LessonText]
     """Language code (``en``, ``zh-hans``) -> texts."""

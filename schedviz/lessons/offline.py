@@ -17,7 +17,8 @@ __all__ = ["NotReached", "OfflineSandbox"]
 
 
 class OfflineSandbox(MemorySandbox):
-    """It has the methods of a sandbox that a :class:`~schedviz.lessons.situation.Situation` reads."""
+    """A sandbox outside of the store, with the methods that a :class:`~schedviz.lessons.situation.Situation`
+    reads."""
 
     steps_at_most = 100_000
     """A cluster in which more happens in one run is not one of a lesson."""

@@ -1,4 +1,4 @@
-"""How far a learner has come in a lesson."""
+"""The progress of a learner in a lesson."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from schedviz.lessons.lesson import Check, Par, Step
 STUCK_SECONDS: Final = 120.0
 """A learner who has made no progress for so long is stuck."""
 STUCK_FAILURES: Final = 3
-"""So is one who has failed this often at the present step."""
+"""Hints and wrong guesses at one step after which a learner is stuck."""
 
 
 class Guess(msgspec.Struct, frozen=True):
@@ -45,11 +45,11 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """Steps whose solution was shown."""
     started: float
     since: float
-    """When the step was reached."""
+    """Time at which the step was reached."""
     progressed: float
-    """When a step was reached, a check passed or a guess made."""
+    """Time at which a step was last reached, a check last passed or a guess last made."""
     finished: float = 0.0
-    """0 = not finished."""
+    """Time at which the lesson was finished; 0 = not yet."""
     best: Par | None = None
     """The best result with which the learner has finished a level; None = there is none yet."""
 

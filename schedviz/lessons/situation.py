@@ -1,4 +1,4 @@
-"""What the conditions of a lesson see: the state of a sandbox with its trace, under the names of
+"""The variables of a lesson's conditions: the state of a sandbox with its trace, under the names of
 docs/LESSONS.md."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -212,7 +212,7 @@ class Situation:
 
 
 def situation_of(source: Source, progress: Progress) -> Situation:
-    """What the lesson's conditions see in a sandbox."""
+    """Return the variables of the lesson's conditions for a sandbox."""
     return Situation(source, {step: guess.picks for step, guess in progress.guesses.items()})
 
 

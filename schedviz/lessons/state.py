@@ -28,7 +28,7 @@ DECISIONS_AT_MOST: Final = 200
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
     meta: Meta
-    """Its name is that of the sandbox where the state comes from."""
+    """The record of the sandbox. It has the name of the sandbox from which the state comes."""
     now: Micros
     cycle: int
     """The number of the last scheduling cycle."""

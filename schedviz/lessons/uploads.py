@@ -23,7 +23,7 @@ LESSONS_AT_MOST: Final = 200
 """The maximum number of lessons. With UPLOAD_BYTES each they have 19 MiB. Beyond it the least recently used
 one is deleted."""
 SAFE_SECONDS: Final = 24 * 3600
-"""Not one that was used within this time: a workshop lasts at most so long."""
+"""Seconds since its last use during which a lesson is not removed: the longest workshop."""
 NAME: Final = re.compile(r"upload-[a-z2-7]{24}")
 """120 random bits, in base 32."""
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz234567"
@@ -45,8 +45,8 @@ class Uploads:
         return lesson
 
     def find(self, name: str) -> Lesson | None:
-        """None if there is no such lesson, or no longer; also if this version of the program cannot read it
-        any more."""
+        """Return the lesson with this name; None if there is none, no longer, or this version cannot decode
+        it."""
         stored = self._kept.find(name)
         if stored is None:
             return None

@@ -22,7 +22,7 @@ class Names(NamedTuple):
 
 
 class OpenCounts:
-    """What is open in this process."""
+    """The numbers of things that are open in this process."""
 
     def __init__(self, names: Names) -> None:
         self._names = names

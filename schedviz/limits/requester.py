@@ -1,5 +1,5 @@
-"""For whom a request counts: an account, an owner, a program with a token, a member or teacher of a room, or
-else only an address."""
+"""The subject for which a request is counted: an account, an owner, a program with a token, a member or
+teacher of a room, or else only an address."""
 
 import time
 from collections import OrderedDict
@@ -23,7 +23,8 @@ CONFIRMED_SECONDS: Final = 900.0
 
 
 class Requester(NamedTuple):
-    """For whom a request counts. The right to a sandbox is another matter: :mod:`schedviz.access.policy`."""
+    """The subject for which a request is counted. The right to a sandbox is another matter:
+    :mod:`schedviz.access.policy`."""
 
     owner: str = ""
     """"" = an unknown requester."""

@@ -117,7 +117,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         self.hub: Hub = HUBS.join(default_store(), name, self.viewer)
 
     async def _enter_room(self) -> None:
-        """If the sandbox is one of a room, listen to what its teacher sends."""
+        """Listen to messages of the teacher, if the sandbox is one of a room."""
         visitor = self.scope.get("visitor")
         if visitor is None:
             return

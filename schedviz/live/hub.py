@@ -30,7 +30,8 @@ from schedviz.web.screens import Away, Drawn, SandboxScreens, away_notice, scree
 log = logging.getLogger(__name__)
 
 FRAME_SECONDS: Final = 0.05
-"""At most 20 frames a second: people do not see more, and every browser paints again for each."""
+"""Seconds between two frames: at most 20 frames a second. People see no difference between more of them, and
+browsers paint again for each."""
 DRAW_SHARE: Final = 0.25
 """Share of one core for one sandbox: a frame that takes 100 ms of CPU time to draw is followed by a pause of
 300 ms."""
@@ -62,7 +63,7 @@ class Hub:
         self._down = False
         """Whether the store does not answer."""
         self._shown: Away = None
-        """What is away, as the pages show it now."""
+        """The trouble that the pages show now; None = they show none."""
         self._screens: SandboxScreens | None = None
         self._loads = 0
         """``loads`` of the stage at the last frame."""

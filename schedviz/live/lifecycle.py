@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Final, Generic, Literal, TypeVar
 
 LINGER_SECONDS: Final = 5.0
-"""How long a hub stays without viewers: a page that is reloaded finds its hub with everything read."""
+"""Seconds for which a hub without viewers stays: a page that is reloaded finds its hub with everything
+read."""
 
 Member = TypeVar("Member")
 State = Literal["idle", "watched", "ended"]

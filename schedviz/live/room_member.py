@@ -1,5 +1,5 @@
-"""What the websocket of a sandbox's page does when the sandbox is one of a room: it sends the room's notice
-at the beginning and when that changes, and notes that the learner is online."""
+"""The part of a page's websocket for sandboxes of a room: it sends the room's notice at the beginning and
+when that changes, and notes that the learner is online."""
 
 import asyncio
 import time
@@ -22,7 +22,8 @@ from schedviz.store.default import default_store
 
 NOTE_SECONDS: Final = ONLINE_SECONDS / 3
 SHARED_SECONDS: Final = 1.0
-"""What is sent without a message may have been read so long ago, for another page of the process."""
+"""Seconds for which pages of one process share what was read of a room, where no message says that it
+changed."""
 _READS: Final = SharedReads()
 
 

@@ -65,5 +65,5 @@ class Slot:
         return frame
 
     def lag(self) -> float:
-        """How many seconds the frame has waited; 0 = the slot is empty."""
+        """Return for how many seconds the frame has waited; 0 = the slot is empty."""
         return 0.0 if self._waiting is None else time.monotonic() - self._since

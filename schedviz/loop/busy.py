@@ -1,4 +1,4 @@
-"""How much of its time a worker runs slices, in all and for each sandbox."""
+"""The share of its time in which a worker runs slices, in all and for each sandbox."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ class Busy:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        """In seconds; never goes back."""
+        """The clock, in seconds. It never goes back."""
         self._lock = threading.Lock()
         self._slices: deque[tuple[str, float, float]] = deque(maxlen=SLICES_AT_MOST)
         """Sandbox, beginning and end of each."""
@@ -51,5 +51,5 @@ class Busy:
         return shares
 
     def share(self) -> float:
-        """The same for all sandboxes together: 0 to 1."""
+        """Return the share of all sandboxes together: 0 to 1."""
         return sum(self.shares().values())

@@ -23,7 +23,8 @@ Move = Callable[[Sandbox], Clock]
 
 MIN_SPEED = 0.1
 MAX_SPEED = 100.0
-"""At 100x a 50 ms frame is 5 simulated seconds; at a greater speed people cannot follow."""
+"""The greatest speed. At 100x a 50 ms frame is 5 simulated seconds; at a greater speed people cannot
+follow."""
 
 MAX: Final = "max"
 """The speed "as fast as it can": MAX_SPEED, at which no scheduling cycle waits until its pace is over. While

@@ -1,5 +1,5 @@
-"""When the next slice of each sandbox is due. The times are stored in Redis, because a broker loses the
-messages of a worker that dies.
+"""The times at which the next slices of sandboxes are due. The times are stored in Redis, because a broker
+loses the messages of a worker that dies.
 
 A sorted set maps sandbox -> microseconds by Redis's clock. Requests and slices are also numbered; the number
 only grows, and decides whether a request came after the beginning of a slice. A process that sends the

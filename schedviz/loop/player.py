@@ -29,7 +29,7 @@ class Player:
         self._until: Until | None = None
         self._taken = 0
         self._idle: Idle | None = None
-        """Why the last step that was taken did nothing."""
+        """The reason for which the last step that was taken did nothing."""
         self._stopped = False
 
     def begin(self, clock: Clock, wall: float) -> None:

@@ -1,4 +1,4 @@
-"""Which workers are alive, and for how long there was none.
+"""The record of the workers that are alive, and of the time in which there was none.
 
 Simulated time passes only while at least one worker is alive: after a time in which the machine was off, a
 sandbox continues at the second at which it stopped. Each heartbeat of a worker stores the time. A worker that
@@ -32,8 +32,8 @@ SWEEP_LOCK = f"{PREFIX}:sweep"
 """Key that expires: the worker that made the last sweep (see :mod:`schedviz.loop.sweep`)."""
 
 GAP_SECONDS = 10.0
-"""If no worker was alive for longer than this, the clocks are moved over the gap. A shorter gap, such as a
-worker's restart, counts as simulated time."""
+"""Seconds without any worker after which the clocks are moved over the gap. A shorter gap, such as a worker's
+restart, counts as simulated time."""
 
 REBASE_SECONDS = 10
 """The time after which another worker may move the clocks, if the first one has not finished. The clocks of

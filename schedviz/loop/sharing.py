@@ -1,4 +1,4 @@
-"""Which sandboxes a worker hands over to another one that has clearly less to do.
+"""The choice of the sandboxes that a worker hands over to another one that has clearly less to do.
 
 The sandboxes take at most half of the difference between the two. So the receiver is not the busier one
 afterwards, and returns none of them.

@@ -25,7 +25,7 @@ QueueChoice = Literal["none", "own", "common"]
 """The queue for a message: none = one waits in the leader's own queue already."""
 
 QUEUE_CHOICES: Final[tuple[QueueChoice, ...]] = ("none", "own", "common")
-"""As _CHOOSE numbers them."""
+"""The queue choices, in the order of their numbers in _CHOOSE."""
 
 # KEYS: the heartbeats of the workers, and the waiting_key of each sandbox. ARGV: TTL_SECONDS,
 # WAITING_SECONDS, and the leader of each sandbox, "" = none. A worker is alive as in

@@ -20,7 +20,7 @@ class Series(NamedTuple):
     """One line of the text format without its value."""
 
     name: str
-    """With its suffix: ``_total``, ``_bucket``, ``_sum``, ``_count``, or none for a gauge."""
+    """The name with its suffix: ``_total``, ``_bucket``, ``_sum``, ``_count``, or none for a gauge."""
     labels: tuple[tuple[str, str], ...]
 
 

@@ -1,1 +1,1 @@
-"""For those who run a server: the metrics, and what is measured of requests."""
+"""The tools for those who run a server: metrics, and measurements of requests."""

@@ -17,8 +17,8 @@ from schedviz.tracing import describe, trace_root
 HEADER: Final = "X-Request-ID"
 
 GIVEN: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-"""What a proxy or a client may choose: UUIDs and the numbers of proxies. Anything else would let others write
-into the log."""
+"""The form of a request's id from a proxy or a client: UUIDs and the numbers of proxies. Any other id could
+add text to the log."""
 
 
 class RequestContext:

@@ -25,18 +25,18 @@ from schedviz.store import Store
 log = logging.getLogger(__name__)
 
 REMOVE_DEAD_SECONDS: Final = 2.0
-"""Between two looks for what dead processes left."""
+"""Seconds between two removals of the keys of dead processes."""
 
 SHUTDOWN_SECONDS: Final = 5.0
-"""For the warm shutdown of a process that takes no messages; then it ends at once. In a warm shutdown Celery
-waits for a reply of the broker, which never comes on a connection that was lost without notice."""
+"""Seconds for the warm shutdown of a process that takes no messages; then it ends at once. In a warm shutdown
+Celery waits for a reply of the broker, which never comes on a connection that was lost without notice."""
 
 STDERR: Final = 2
 """Celery replaces sys.stderr by a logger."""
 
 UNACKED: Final = (f"{KEY_PREFIX}unacked", f"{KEY_PREFIX}unacked_index")
-"""Where kombu keeps messages between their delivery and their acknowledgement: a hash of ``[message,
-exchange, routing key]``, and a sorted set. It would deliver them again an hour later."""
+"""The keys in which kombu stores messages between their delivery and their acknowledgement: a hash of
+``[message, exchange, routing key]``, and a sorted set. It would deliver them again an hour later."""
 
 
 class CeleryProcess:
@@ -70,7 +70,7 @@ class CeleryProcess:
         self._periodic = PeriodicThread([*own_calls, *calls], self._message_check.reset)
 
     def start(self, app: Celery) -> None:
-        """To be called before the process consumes messages."""
+        """Start the threads of the process, before it consumes messages."""
         app.amqp.queues.select([QUEUES[self.role]])
         app.amqp.queues.select_add(self.queue)
         task_prerun.connect(self._task_began)

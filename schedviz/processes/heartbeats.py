@@ -1,4 +1,4 @@
-"""Which processes of a role are alive.
+"""The heartbeats of the processes of a role.
 
 A hash holds process -> the time of its last heartbeat. This time and the present one are both read from
 Redis's clock. A heartbeat from the future counts as old: it was sent before Redis's clock was set back.

@@ -6,8 +6,8 @@ from typing import Final
 from redis import Redis
 
 FAILURES_AT_MOST: Final = 8
-"""So many failures in a row mean that the process takes no messages any more. At two checks each second these
-are 4 s; Celery itself needs 2 s to consume again after Redis was away."""
+"""The number of failures in a row after which the process counts as one that takes no messages. At two checks
+each second these are 4 s; Celery itself needs 2 s to consume again after Redis was away."""
 
 
 class MessageCheck:

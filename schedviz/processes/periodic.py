@@ -11,7 +11,7 @@ from schedviz.store import trouble_of
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 0.25
-"""Between attempts while Redis does not serve."""
+"""Seconds between attempts while Redis does not answer."""
 
 
 class PeriodicCall:

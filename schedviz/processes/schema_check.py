@@ -45,5 +45,5 @@ class SchemaCheck:
 
 
 def start_schema_check(redis: Redis) -> None:
-    """For a process that has no PeriodicThread of its own."""
+    """Start the check in a thread, for a process that has no PeriodicThread of its own."""
     PeriodicThread([SchemaCheck(redis).call()], on_failure=lambda: None).start()

@@ -58,7 +58,8 @@ return 1
 
 
 class Write(NamedTuple):
-    """What a process adds to the counters. It is sent again until Redis has answered, and counts once."""
+    """The amounts that a process adds to the counters. It is sent again until Redis has answered, and counts
+    once."""
 
     number: int
     added: list[str]

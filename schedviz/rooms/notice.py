@@ -1,5 +1,4 @@
-"""What the page of a room's sandbox says above the board: the teacher's last hint, and whether the room is
-paused."""
+"""The notice above the board of a room's sandbox: the teacher's last hint, and whether the room is paused."""
 
 from collections.abc import Callable
 
@@ -22,7 +21,7 @@ class Notice(msgspec.Struct, frozen=True):
     is_own: bool
     """Whether the sandbox is the teacher's own."""
     hint: Message | None
-    """None = there is none, or the learner has closed it."""
+    """The teacher's last hint; None = there is none, or the learner has closed it."""
     paused: bool
     over: bool
     created: str
@@ -33,7 +32,8 @@ class Notice(msgspec.Struct, frozen=True):
 def room_notice(
     rooms: Rooms, sandbox: str, visitor: RoomVisitor, read: Callable[[str], Seen] | None = None
 ) -> Notice | None:
-    """None for a sandbox of no room, and for a stranger. read: None = :meth:`Rooms.read`."""
+    """Return the notice of a sandbox; None for a sandbox of no room, and for a visitor who is not of the
+    room. read: None = :meth:`Rooms.read`."""
     place = room_of(sandbox)
     if place is None or visitor == "stranger":
         return None

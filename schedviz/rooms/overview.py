@@ -1,4 +1,4 @@
-"""What the teacher sees: how far each learner is, who is stuck, and the guesses at the question."""
+"""The overview for the teacher: each learner's progress, who is stuck, and the guesses at the question."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     checks: int = 0
     """The checks of the whole lesson."""
     since: float = 0.0
-    """When the step was reached; 0 = there is no lesson."""
+    """Time at which the step was reached; 0 = there is no lesson."""
     guess: tuple[str, ...] = ()
     """The last guess: ids of choices; () = none."""
     guess_step: str = ""
@@ -42,7 +42,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """How many learners chose a choice."""
+    """The number of learners who chose one of the choices."""
 
     choice: str
     count: int
@@ -72,7 +72,7 @@ class Overview(msgspec.Struct, frozen=True):
     rows: list[Row]
     """The learners who are stuck first, otherwise in the order in which they joined."""
     histogram: Histogram | None
-    """None = the lesson has no question."""
+    """The guesses at the question; None = the lesson has no question."""
     online: int
     stuck: int
     finished: int

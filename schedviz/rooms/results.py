@@ -16,7 +16,7 @@ HEAD: Final = (
 )  # fmt: skip
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""With these characters a formula begins in a spreadsheet (OWASP, CSV injection)."""
+"""The characters with which a formula begins in a spreadsheet (OWASP, CSV injection)."""
 
 
 def results(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> str:

@@ -35,7 +35,7 @@ Kind = Literal["lesson", "scenario", "course"]
 
 
 class What(msgspec.Struct, frozen=True):
-    """What a room is for."""
+    """The subject of a room: a lesson, a scenario or the whole course."""
 
     kind: Kind
     name: str = ""
@@ -43,7 +43,7 @@ class What(msgspec.Struct, frozen=True):
 
 
 class RoomSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What does not change while a room exists."""
+    """The settings that do not change while a room exists."""
 
     code: str
     title: str
@@ -69,9 +69,9 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: RoomSettings
     ends: float
-    """When it ends by itself."""
+    """Time at which the room ends by itself."""
     ended: float = 0.0
-    """When the teacher ended it; 0 = not yet."""
+    """Time at which the teacher ended the room; 0 = not yet."""
     paused: bool = False
     """Whether the teacher paused the sandboxes. Sandboxes of learners who join are paused, too."""
     lesson: str = ""

@@ -28,7 +28,7 @@ from schedviz.store.places import Places
 ROOMS_AT_MOST: Final = 200
 """Rooms that are stored, with those that have ended: about 20 kB each."""
 KEPT_SECONDS: Final = 7 * 24 * 3600
-"""For so long after its end a room's members and results are kept."""
+"""Seconds after the end of a room for which its members and results are kept."""
 SHORTEST_SECONDS: Final = 15 * 60
 LONGEST_SECONDS: Final = 12 * 3600
 """A room lasts at most a day of a workshop."""
@@ -39,7 +39,7 @@ PLACES: Final = f"{PREFIX}:rooms"
 
 
 class NoRoom(Exception):
-    """There is no such room, or no longer."""
+    """The error that is raised where there is no such room, or no longer."""
 
 
 class RoomFull(Exception):

@@ -1,4 +1,4 @@
-"""What is done to all sandboxes of a room, in a thread of the web process, in batches, with its progress.
+"""Work on all sandboxes of a room, in a thread of the web process, in batches, with its progress.
 
 The progress is a key that expires: when the process dies, the work ends where it was, and the teacher can
 begin it again."""
@@ -42,11 +42,11 @@ class Work(msgspec.Struct, frozen=True):
 
 
 class Busy(Exception):
-    """Other work of the room is not finished."""
+    """The error that is raised where other work of the room is not finished."""
 
 
 def find_work(store: Store, code: str) -> Work | None:
-    """What is being done to the room's sandboxes now."""
+    """Return the present work on the room's sandboxes; None = there is none."""
     stored = cast("bytes | None", store.redis.get(_key(code)))
     return msgspec.json.decode(stored, type=Work) if stored else None
 

@@ -19,7 +19,7 @@ class Operation(NamedTuple):
     id: str
     summary: str
     answer: Any = None
-    """None = no body."""
+    """The type of the body of the response; None = no body."""
     body: Any = None
     status: int = 200
     query: tuple[QueryParameter, ...] = ()

@@ -64,7 +64,7 @@ def read_question(request: HttpRequest, name: str, namespace: str, pod: str) -> 
 
 
 def ask_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """The same question as that of the page: all who look at the pod see it."""
+    """Ask the question that the page asks, too: all visitors who look at the pod see it."""
     read_body(request, Request)
     return submit(what_if(name, namespace, pod))
 

@@ -9,7 +9,8 @@ from simulator.api import Micros
 
 
 class ClockControl(SandboxHandle):
-    """Its methods raise NoSandbox, and Unreadable for a stored clock that cannot be decoded."""
+    """The methods that change the clock of a sandbox. They raise NoSandbox, and Unreadable for a stored clock
+    that cannot be decoded."""
 
     def wall(self) -> float:
         """Wall seconds since the Unix epoch, by Redis."""

@@ -1,4 +1,4 @@
-"""When each sandbox was last used, and when it ends where a lifetime is set.
+"""The times at which sandboxes were last used, and at which they end where a lifetime is set.
 
 A sandbox is used when a visitor opens it or writes to it. In its last day, or tenth of the lifetime, to open
 it does not count: its page then says that it will be deleted, and has a button to keep it.
@@ -30,7 +30,7 @@ class Lifetimes:
 
     @property
     def notice_seconds(self) -> float:
-        """How long before the end the page says so."""
+        """Seconds before the end during which the page says that the sandbox will be deleted."""
         return min(NOTICE_SECONDS, self._seconds / 10)
 
     def note(self, name: str, *, is_write: bool) -> None:

@@ -38,8 +38,8 @@ class LoopState(SandboxHandle):
         return None if stored == b"0" else codec.decode_pipeline(stored)
 
     def progress(self) -> tuple[int, Micros, int]:
-        """How far the loop has come: the version that it has observed, the simulated time, and the number of
-        the last cycle."""
+        """Return the version that the loop has observed, the simulated time, and the number of the last
+        cycle."""
         seen, now, cycle = self._state("seen", "now", "cycle")
         return int(seen), int(now), int(cycle)
 

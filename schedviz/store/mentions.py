@@ -11,7 +11,7 @@ NODES = "nodes"
 
 class Mentions(NamedTuple):
     pods: set[str]
-    """As ``namespace/name``."""
+    """The keys of the pods: ``namespace/name``."""
     nodes: set[str]
 
 

@@ -7,8 +7,8 @@ from redis import Redis
 
 
 def remove_old_jobs(redis: Redis) -> Iterator[None]:
-    """From version 1 to 2: questions and comparisons moved to the keys of :mod:`schedviz.jobs`, and the
-    heartbeats to the names of the roles. Comparisons of the last day are lost; they are made again in
+    """Migrate from version 1 to 2. Questions and comparisons moved to the keys of :mod:`schedviz.jobs`, and
+    the heartbeats to the names of the roles. Comparisons of the last day are lost; they are made again in
     seconds."""
     broker = "schedviz:celery:"
     for processes, queue in (("workers", "slices"), ("thinkers", "questions")):

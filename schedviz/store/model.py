@@ -42,9 +42,9 @@ class Meta(msgspec.Struct, frozen=True):
     stands_down: bool = False
     """Whether its scheduler leaves all pods to outside schedulers."""
     imported: ImportReport | None = None
-    """For a sandbox that was created from a dump: which objects were imported, and which were not."""
+    """The objects that were imported and those that were not, of a sandbox that was created from a dump."""
     origin: Origin | None = None
-    """For a branch: its origin."""
+    """The origin of a branch; None = the sandbox is no branch."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ class Failure(msgspec.Struct, frozen=True):
     """Number of consecutive failures."""
     at: float
     again: float
-    """When the loop is started again; a write to the sandbox starts it earlier."""
+    """Time at which the loop is started again. A write to the sandbox starts it earlier."""
 
 
 class Steps(msgspec.Struct, frozen=True):
@@ -75,17 +75,17 @@ class Clock(msgspec.Struct, frozen=True):
     speed: float = 1.0
     paused: bool = False
     steps: Steps | UnsetType = UNSET
-    """Only while paused."""
+    """The pending steps. It is set only while the clock is paused."""
     until: str | UnsetType = UNSET
-    """Only while running: the condition that pauses the clock (see
-    :class:`simulator.scheduler.stepping.Until`)."""
+    """The condition that pauses the clock (see :class:`simulator.scheduler.stepping.Until`). It is set only
+    while the clock runs."""
     unpaced: Literal[True] | UnsetType = UNSET
     """Whether the loop moves the clock to the end of each scheduling cycle, instead of waiting until the pace
     of the sandbox is over."""
     idle: Idle | UnsetType = UNSET
-    """Only while paused: why the last step did nothing."""
+    """The reason for which the last step changed nothing. It is set only while the clock is paused."""
     late: Literal[True] | UnsetType = UNSET
-    """Only while running: the loop has not yet done what was due some time ago."""
+    """Whether the loop has not yet done what was due some time ago. It is set only while the clock runs."""
 
     def __post_init__(self) -> None:
         # Clocks are compared by their JSON, in which 1 and 1.0 differ.
@@ -112,7 +112,8 @@ class Clock(msgspec.Struct, frozen=True):
         unpaced: bool | None = None,
         paused: bool | None = None,
     ) -> "Clock":
-        """The same simulated time at ``wall``, with another speed, or paused or running from there."""
+        """Return a clock with the same simulated time at ``wall``, with another speed, or paused or running
+        from there."""
         will_skip = bool(self.unpaced) if unpaced is None else unpaced
         will_pause = self.paused if paused is None else paused
         return Clock(
@@ -138,7 +139,7 @@ class Clock(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, sim=there, wall=wall, steps=steps, idle=idle or UNSET)
 
     def judged(self, *, late: bool) -> "Clock":
-        """The same clock, with ``late`` set or not."""
+        """Return the same clock with ``late`` set or not."""
         return (
             self if late == bool(self.late) else msgspec.structs.replace(self, late=True if late else UNSET)
         )
@@ -168,7 +169,7 @@ class Renewal(msgspec.Struct, frozen=True):
     version: int
     """The resourceVersion of the last write."""
     breaks: int
-    """How often users have broken this leader's watch."""
+    """The number of times that users have broken this leader's watch."""
     wall: Wall
     """The wall time of the reply."""
 

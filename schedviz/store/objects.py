@@ -94,9 +94,9 @@ class ObjectReader(SandboxHandle):
         ]
 
     def scan(self, resource: str, cursor: str) -> tuple[bytes, str]:
-        """Some objects of a resource ("" = some queue places), as MessagePack of the reply of HSCAN, and the
-        cursor of the next call. The first and the last cursor are "0". What exists during the whole scan
-        comes at least once."""
+        """Return some objects of a resource ("" = some queue places), as MessagePack of the reply of HSCAN,
+        and the cursor of the next call. The first and the last cursor are "0". An object that
+        exists during the whole scan comes at least once."""
         key = objects_key(self.name, resource) if resource else self._keys.lanes
         arguments = ["HSCAN", cursor, "COUNT", str(SCANNED)]
         reply = cast("bytes", self._scripts.packed([key], arguments, client=self._redis))

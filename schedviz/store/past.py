@@ -28,7 +28,7 @@ class Readable(Protocol):
 
     @property
     def sandbox(self) -> Sandbox:
-        """To write to."""
+        """The sandbox for writes."""
         ...
 
     def clock(self) -> Clock: ...

@@ -29,8 +29,9 @@ VERSION: Final = len(MIGRATIONS) + 1
 """The version that this program reads and writes."""
 
 LOCK_SECONDS: Final = 30.0
-"""How long a killed process keeps the others from migrating. It is also the longest that one part of a
-migration may take; a sandbox of the largest size is rewritten in a few seconds."""
+"""Seconds for which the other processes cannot migrate after a process that migrated was killed. It is also
+the longest that one part of a migration may take; a sandbox of the largest size is rewritten in a few
+seconds."""
 
 CHECK_SECONDS: Final = 1.0
 """The interval at which a running process reads the version."""

@@ -89,7 +89,8 @@ class Servers:
         return self.all[0] if len(self.all) == 1 else assign(name, self.all)
 
     def group(self, names: Iterable[str]) -> Mapping[Server, list[str]]:
-        """Each server that has some of these sandboxes -> their names, in the same order."""
+        """Group the sandboxes by server: each server that has some of them -> their names, in the same
+        order."""
         found: dict[Server, list[str]] = {}
         for name in names:
             found.setdefault(self.of(name), []).append(name)

@@ -32,8 +32,8 @@ NAME_AT_MOST = 63
 
 
 class CopiedPast(NamedTuple):
-    """What a new sandbox copies of one that it continues. The moments before its own beginning cannot be
-    restored; their trace events and decisions can be read."""
+    """The data that a new sandbox copies of one that it continues. The moments before its own beginning
+    cannot be restored; their trace events and decisions can be read."""
 
     trace: Sequence[Event]
     decisions: Sequence[Decision]

@@ -30,7 +30,7 @@ class StreamReader(SandboxHandle):
         return [codec.watch_event(entry) for entry in self.log(after, count)]
 
     def log(self, after: int, count: int) -> list[LogEntry]:
-        """The same events, with the objects as JSON."""
+        """Return the watch events after a version as :meth:`events` does, with the objects as JSON."""
         entries, head = self._entries_after(self._keys.log, "version", after, count)
         check_continuity(entries, after, head)
         return [codec.decode_log_entry(entry) for entry in entries]
@@ -81,7 +81,7 @@ class StreamReader(SandboxHandle):
         )
 
     def live(self, stream: Stream, after: int, last: int) -> Entries:
-        """The same entries, decoded from MessagePack."""
+        """Return the entries of :meth:`packed`, decoded from MessagePack."""
         return entries_of(self.packed(stream, after, last))
 
     def _trace_with(self, text: str, count: int) -> Iterator[tuple[int, Event]]:

@@ -22,7 +22,8 @@ from functools import cache
 from typing import Final
 
 GRACE_SECONDS = 5.0
-"""For the processes to stop, and Redis to write its file; then those that still run are killed."""
+"""Seconds in which the processes can stop, and Redis can write its file. Those that still run are then
+killed."""
 
 WHEN_WATCHED: Final = ("/bin/sh", "-c", 'read -r watched && exec "$@" </dev/null', "sh")
 """The beginning of a command that runs when a line comes on its standard input, and ends without one. If this
@@ -30,7 +31,7 @@ process is killed between the start of the command and its :func:`watch`, nothin
 
 
 def watch(pid: int) -> None:
-    """From now on the process and its group end when this process ends."""
+    """Make the process and its group end when this process ends."""
     _write(f"+{pid}")
 
 

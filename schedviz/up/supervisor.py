@@ -16,7 +16,8 @@ LINE_BYTES: Final = 1 << 16
 """The parts of a longer line are shown as lines."""
 
 OUTPUT_SECONDS: Final = 20.0
-"""To read the last output of a program that has ended. A process that it started may hold its output open."""
+"""Seconds for which the last output of a program that has ended is read. A process that it started may hold
+its output open."""
 
 REDIS_POLL_SECONDS: Final = 0.2
 
@@ -29,11 +30,12 @@ class Program(msgspec.Struct, frozen=True):
     start_seconds: float = 10.0
     """A program that runs for this long has started."""
     start_attempts: int = 6
-    """If it ends before that so many times in a row, its reason stays, and all programs stop."""
+    """Attempts to start the program. If each of them ends too early, its reason is kept and all programs
+    stop."""
     retry_seconds: float = 1.0
-    """Before the second attempt to start it; twice as much before the third, and so on."""
+    """Seconds before the second attempt to start it; twice as many before the third, and so on."""
     stop_seconds: float = parent_death.GRACE_SECONDS
-    """After SIGTERM; then it is killed."""
+    """Seconds after SIGTERM after which the program is killed."""
 
 
 def run_programs(

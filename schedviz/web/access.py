@@ -55,7 +55,7 @@ class Access(MiddlewareMixin):
 
 
 def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpResponse | None:
-    """None if the request is allowed."""
+    """Return the response to a request that is not allowed; None = it is allowed."""
     if settings.ACCOUNTS and (refused := _check_role(request, rule)):
         return refused
     if rule.teacher and not _is_teacher(request, named["code"]):
@@ -78,7 +78,8 @@ def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpRespon
 
 
 def _check_role(request: HttpRequest, rule: Rule) -> HttpResponse | None:
-    """None if the role of who asks is enough. Who has not logged in is sent to do so."""
+    """Return the response if the role of the visitor is not enough; None = it is. A visitor who has not
+    logged in is redirected to the login."""
     do = str(request.POST.get("do", "")) if request.method == "POST" else ""
     needed = rule.needs_role(request.method or "", do)
     if needed == Role.GUEST or (role := role_of(request)) >= needed:

@@ -52,7 +52,7 @@ def endless(manifest: Manifest) -> bool:
 
 
 def present_ending(source: Readable, meta: Meta) -> EndingView | None:
-    """What the page says at the end of the scenario; None before it, and for other sandboxes."""
+    """Return the text of the page at the end of the scenario; None before it, and for other sandboxes."""
     if not can_end(meta) or not has_ended(source):
         return None
     example = example_in(meta)

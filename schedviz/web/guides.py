@@ -27,11 +27,11 @@ class Guide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     order: int
     title: str
-    """As within a sentence: "preemption"."""
+    """The title as within a sentence: "preemption"."""
     goal: str
-    """What the newcomer does and sees, in a sentence or two."""
+    """The newcomer's task and its result, in a sentence or two."""
     learned: str
-    """What the end of the example shows, as a rule."""
+    """The rule that the end of the example shows."""
     pod: dict[str, str]
     """The fields of the form of the pod that the newcomer creates."""
     name: str = ""

@@ -28,9 +28,9 @@ class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An idea, in English as in its file; :func:`translated_idea` translates it."""
 
     order: int
-    """Its position in the list of ideas."""
+    """The position in the list of ideas."""
     title: str
-    """As within a sentence: "the queue"."""
+    """The title as within a sentence: "the queue"."""
     says: str
     """The idea in one sentence."""
     misconception: str

@@ -60,7 +60,8 @@ class Visit(NamedTuple):
 
 
 def find_visit(request: HttpRequest, source: Current) -> Visit | None:
-    """None if the sandbox is no lesson's, or is another learner's and the visitor is not the teacher."""
+    """Return the visit of a lesson's sandbox; None for other sandboxes, and for another learner's sandbox
+    unless the visitor is the teacher."""
     meta = source.meta()
     lesson = lesson_in(meta)
     if lesson is None:
@@ -95,7 +96,7 @@ def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
 
 
 def _find_watched(lesson: Lesson, meta: Meta, place: tuple[str, int]) -> Visit | None:
-    """What the teacher of a room sees in one of its sandboxes; None if its learner is in no lesson."""
+    """Return the visit of a teacher to a sandbox of the room; None if its learner is in no lesson."""
     store = default_store()
     if place[1] != SHARED:
         progress = Learners(store.redis).progress(learner_id(*place), lesson.name)

@@ -48,7 +48,7 @@ class NoteUse(MiddlewareMixin):
 
 
 def hours_left(name: str) -> int | None:
-    """Until the sandbox is deleted, rounded up, if its page is to say so."""
+    """Return the hours until the sandbox is deleted, rounded up; None = the page need not say so."""
     if not settings.SANDBOX_LIFETIME_HOURS or not ends(name):
         return None
     left = lifetimes().seconds_left(name)

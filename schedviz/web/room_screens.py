@@ -47,7 +47,7 @@ class Drawn(msgspec.Struct, frozen=True):
     """The lines of the table, in order."""
 
     def changes(self, before: "Drawn | None") -> str:
-        """What a page that shows ``before`` must swap."""
+        """Return the parts that a page that shows ``before`` must swap."""
         old = before or Drawn({})
         changed = [html for name, html in self.parts.items() if old.parts.get(name) != html]
         if [*old.rows] != [*self.rows]:
@@ -152,7 +152,7 @@ def _shown(now: RoomNow) -> str:
 
 
 def _shown_row(now: RoomNow) -> view.RowView | None:
-    """How far the learner is in a lesson whose sandbox the projector shows."""
+    """Return the row of the learner whose sandbox the projector shows; None if there is no lesson."""
     number = now.seen.room.shown
     row = next((each for each in now.overview.rows if each.number == number and each.steps), None)
     return view.row_view(row, now.lessons) if row else None

@@ -151,7 +151,8 @@ def address(sandbox: Readable) -> str:
 
 
 Away = Trouble | Literal["worker"] | None
-"""Why all sandboxes stand still: Redis does not serve, or no worker is alive; None = they do not."""
+"""The reason for which all sandboxes stand still: Redis does not answer, or no worker is alive; None = they
+do not."""
 
 
 def trouble(text: str, away: str = "") -> SafeString:

@@ -29,7 +29,7 @@ NAMED: Final = 3
 
 
 class Refused(Exception):
-    """Nothing was written; the message says why, in one line."""
+    """The error that is raised when nothing was written. Its message gives the reason in one line."""
 
 
 def restore_backup(store: Store, path: Path, *, overwrite: bool = False) -> int:

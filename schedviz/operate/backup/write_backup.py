@@ -54,7 +54,7 @@ can be asked for again, and when sandboxes were used, as a restore begins their 
 the backup, also what is added later."""
 
 INDEXES: Final = (REGISTRY, PLACES)
-"""What names all sandboxes and rooms."""
+"""The keys that contain the names of all sandboxes and rooms."""
 
 TAG: Final = re.compile(rb"\{([^}]+)\}")
 AT_ONCE: Final = 200

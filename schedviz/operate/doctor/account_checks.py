@@ -12,7 +12,7 @@ from schedviz.operate.doctor.finding import Finding
 
 
 def check_accounts() -> list[Finding]:
-    """Nothing where there are no accounts."""
+    """Check the settings and the database of accounts. Return no finding where there are no accounts."""
     return [*_check_packages(), *_check_database()] if settings.ACCOUNTS else []
 
 

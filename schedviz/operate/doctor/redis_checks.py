@@ -38,7 +38,7 @@ def check_server(server: Server, own_time: float | None = None) -> list[Finding]
 
 
 def check_stored(store: Store) -> list[Finding]:
-    """What the main server says of the stored data. Raises what redis-py raises."""
+    """Check the stored data on the main server. Raises what redis-py raises."""
     return [*_check_schema(store), *_check_sandbox_servers(store)]
 
 

@@ -42,7 +42,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def sandbox(self) -> Sandbox:
-        """To write to."""
+        """The sandbox for writes."""
         return self.source.sandbox
 
     @property

@@ -25,7 +25,7 @@ ROWS_AT_MOST: Final = 200
 
 
 def name(resource: Resource, key: str) -> str:
-    """As kubectl prints an object: ``deployment.apps/web``."""
+    """Return the name of an object as kubectl prints it: ``deployment.apps/web``."""
     kind = f"{resource.singular}.{resource.group}" if resource.group else resource.singular
     return f"{kind}/{key.rpartition('/')[2]}"
 

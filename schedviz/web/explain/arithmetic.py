@@ -19,7 +19,7 @@ COUNTED: Final = {
         "matching pods in the node's domains, weighted by the number of domains"
     ),
 }
-"""What the raw score counts, for plugins whose raw score is a count."""
+"""The things that the raw score counts, for plugins whose raw score is a count."""
 
 
 class Arithmetic(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     strategy: str
     sums: list[Sum]
     note: str
-    """What the raw score counts, if its terms are not recorded."""
+    """The things that the raw score counts, if its terms are not recorded."""
 
 
 def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:

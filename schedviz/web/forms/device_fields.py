@@ -88,7 +88,8 @@ def _show_request(request: Manifest) -> str:
 
 
 def complete_requests(found: list[Manifest]) -> list[Manifest]:
-    """With the defaults of the API server left out or filled in, as :func:`requests` writes them."""
+    """Return the requests with the defaults of the API server left out or filled in, as :func:`requests`
+    writes them."""
     return [
         {
             key: COMPLETE_BY_FIELD[key](value) if key in COMPLETE_BY_FIELD else value

@@ -44,9 +44,9 @@ class FormAndYaml:
         self.problems: list[str] = []
         """Errors of the YAML, and errors of values without a field."""
         self.unread = ""
-        """Why the form cannot show the valid YAML; "" = it can."""
+        """The reason for which the form cannot show the valid YAML; "" = it can."""
         self.manifest: Manifest | None = None
-        """None if the YAML is invalid."""
+        """The manifest in the YAML; None if the YAML is invalid."""
         try:
             self.manifest = parse_document(self.text)
         except ManifestError as error:

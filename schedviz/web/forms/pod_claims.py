@@ -19,8 +19,7 @@ CONTAINERS: Final = ("spec", "containers")
 
 
 class ClaimsPlace(Place):
-    """Its value is a list of the entries, each with ``containers``, their names, unless all containers use
-    it. containers: the names of those that the pod has."""
+    """The place of a pod's claims in the form. containers: the names of those that the pod has."""
 
     def __init__(self, containers: Sequence[str]) -> None:
         used = (path_of_claims(place) for place in range(len(containers)))

@@ -1,5 +1,5 @@
-"""What a question of the prediction mode can be answered from: the pod's demands, and what each node and pod
-has."""
+"""The facts from which a question of the prediction mode can be answered: the pod's demands, and the amounts
+of each node and pod."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -29,7 +29,7 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 def of_pod(manifest: Manifest) -> list[Fact]:
-    """What decides where a pod may run."""
+    """Return the facts that decide where a pod may run."""
     spec, record = manifest["spec"], pod_record(manifest)
     affinity = spec.get("affinity") or {}
     tolerations = [each for each in spec.get("tolerations") or () if each.get("key") not in OF_EVERY_POD]
@@ -78,7 +78,7 @@ def of_node(picture: Picture, name: str) -> list[Fact]:
 
 
 def free(picture: Picture, name: str, wanted: Mapping[str, int]) -> str:
-    """What is free on a node of the resources that a pod requests."""
+    """Return the free amounts of a node, of the resources that a pod requests."""
     node = picture.nodes.get(name)
     if node is None:
         return ""

@@ -26,7 +26,7 @@ class ChoiceView(msgspec.Struct, frozen=True):
     label: str
     note: str
     facts: list[Fact]
-    """What else can be looked up without leaving the question."""
+    """The further facts that can be read beside the question."""
 
 
 class MarkView(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class QuestionView(msgspec.Struct, frozen=True):
     how: str
     many: bool
     facts: list[Fact]
-    """What decides where the pod in question may run."""
+    """The facts that decide where the pod in question may run."""
     choices: list[ChoiceView]
 
 
@@ -90,7 +90,7 @@ class PredictView(msgspec.Struct, frozen=True):
     held: bool
     presenter: bool
     idle: str
-    """Why there is no question; empty if there is one."""
+    """The reason for which there is no question; "" = there is one."""
     seen: str
     """A text that differs for each state of the panel."""
 
@@ -167,7 +167,7 @@ def pick_label(value: str) -> str:
 
 
 def marks(truth: frozenset[str], guess: frozenset[str]) -> list[MarkView]:
-    """What the page marks after an answer: what is right, and where the guess was not."""
+    """Return the marks on the page after an answer: the right answer, and the wrong parts of the guess."""
     words_of: dict[Literal["right", "wrong", "answer"], str] = {
         "right": gettext("✓ right"),
         "wrong": gettext("✗ not this one"),

@@ -60,7 +60,8 @@ def next_question(picture: Picture, last_cycle: int) -> GuessQuestion | None:
 
 
 def next_pod_question(lanes: Mapping[str, LaneEntry], cycle: int) -> GuessQuestion | None:
-    """None if fewer than two pods are in the queue, or none of them can be scheduled next."""
+    """Return the question which pod is next; None if fewer than two pods are in the queue, or none of them
+    can be scheduled next."""
     waiting = [entry for entry in lanes.values() if entry.lane in LANES]
     if len(waiting) < 2 or not any(entry.lane in ("activeQ", "backoffQ") for entry in waiting):
         return None

@@ -23,7 +23,7 @@ def question(asked: GuessQuestion) -> str:
 
 
 def how(asked: GuessQuestion) -> str:
-    """How to answer the question."""
+    """Return the sentence that says how to answer the question."""
     return {
         "next": gettext("Click a pod in the queue, or choose here."),
         "nodes": gettext(
@@ -47,7 +47,7 @@ def solution(kind: Kind, decision: Decision, point: str) -> str:
 
 
 def why(kind: Kind, decision: Decision) -> str:
-    """Why the answer is right, from the reasons in the decision."""
+    """Return the sentence that says why the answer is right, from the reasons in the decision."""
     pod = fmt.pod_name(decision.pod)
     if kind == "next":
         text = gettext(

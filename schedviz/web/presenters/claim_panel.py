@@ -42,7 +42,7 @@ PODS_AT_MOST: Final = 50
 
 
 class AlternativeView(msgspec.Struct, frozen=True):
-    """What is asked for: ``exactly``, or one entry of ``firstAvailable``."""
+    """A requested set of devices: ``exactly``, or one entry of ``firstAvailable``."""
 
     name: str
     """The name of the entry; "" for ``exactly``."""
@@ -70,9 +70,9 @@ class AllocatedView(msgspec.Struct, frozen=True):
 
 class ClaimPanel(msgspec.Struct, frozen=True):
     state: str
-    """As kubectl prints it; "" for a template."""
+    """The state as kubectl prints it; "" for a template."""
     words: str
-    """What the state means."""
+    """The meaning of the state."""
     template: str
     """The key of the template from which the claim was made; "" if it was not."""
     owner: str
@@ -92,7 +92,7 @@ class ClaimPanel(msgspec.Struct, frozen=True):
 
 
 def claim_panel(sandbox: Readable, resource: str, manifest: Manifest) -> ClaimPanel | None:
-    """None for another kind."""
+    """Return the panel of a claim; None for another kind."""
     if resource == TEMPLATES:
         inner = {**manifest, "spec": manifest["spec"].get("spec") or {}}
         return _panel(inner, uses=template_users(sandbox, manifest))

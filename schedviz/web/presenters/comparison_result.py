@@ -31,7 +31,7 @@ DIFFERENCES: Final = {
 
 
 class SideOfDifference(msgspec.Struct, frozen=True):
-    """What one of the two schedulers did in the first cycle that differs."""
+    """The act of one of the two schedulers in the first cycle that differs."""
 
     side: str
     view: cycle.CycleView | None
@@ -49,7 +49,8 @@ class FirstDifference(msgspec.Struct, frozen=True):
 
 
 class PodsView(msgspec.Struct, frozen=True):
-    """How far an outside scheduler (A) and the model (B) placed the pods on the same nodes."""
+    """The pods that an outside scheduler (A) and the model (B) placed on the same nodes and on different
+    ones."""
 
     same: int
     different: int
@@ -57,7 +58,7 @@ class PodsView(msgspec.Struct, frozen=True):
     """The first pod that they placed differently; "" = none."""
     decided: list[SideOfDifference]
     since: str
-    """From when on the sides are compared, and why, in a sentence."""
+    """The moment from which the sides are compared, with the reason, in a sentence."""
 
 
 class ComparisonView(msgspec.Struct, frozen=True):

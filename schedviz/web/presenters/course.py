@@ -35,7 +35,7 @@ class CourseView(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> int:
-        """Where the pod is: 0 in the queue, 1 in a scheduling cycle, 2 on a node."""
+        """The place of the pod: 0 in the queue, 1 in a scheduling cycle, 2 on a node."""
         return {"queue": 0, "cycle": 1, "evicting": 1, "refused": 1, "bound": 2, "gone": 2}[self.stage]
 
     @property
@@ -115,7 +115,7 @@ def evicting_text(found: trace.Nominated, pod: str) -> str:
 
 
 def evicted_because(decision: Decision, pod: str) -> str:
-    """Which pods were evicted, and why; "" if the decision has no victims."""
+    """Return a sentence about the pods that were evicted, and why; "" if the decision has no victims."""
     chosen = decision.chosen_candidate
     if chosen is None or not chosen.victims:
         return ""

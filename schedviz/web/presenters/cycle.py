@@ -53,7 +53,7 @@ class CycleView(msgspec.Struct, frozen=True):
     message: str
     steps: list[CycleStep]
     matrix: Matrix | None
-    """None before the Filter plugins have run."""
+    """The verdicts of the Filter plugins; None before they have run."""
     scores: Scores | None
     preemption: preemption.PreemptionView | None
     ended: bool
@@ -61,7 +61,7 @@ class CycleView(msgspec.Struct, frozen=True):
     device_reasons: bool = False
     """Whether it has nodes whose devices could not serve the claims (:mod:`device_reasons`)."""
     sample: str = ""
-    """Which nodes were looked at, in a sentence; "" = all."""
+    """The nodes that were looked at, in a sentence; "" = all."""
     earlier: EarlierPreemption | None = None
 
 

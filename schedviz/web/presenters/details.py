@@ -82,7 +82,7 @@ class DeletedPod(msgspec.Struct, frozen=True):
     key: str
     name: str
     removal: LogLine | None
-    """Why the pod was removed."""
+    """The line of the log that says why the pod was removed."""
     permalinks: Permalinks
     events: list[PodEvent]
     history: PodHistory
@@ -101,7 +101,8 @@ class NodeDetail(msgspec.Struct, frozen=True):
     taints: tuple[str, ...]
     broken: bool
     short_of_memory: bool
-    """Both are read from the node's annotations. The conditions follow from these."""
+    """Whether the node is short of memory. ``broken`` and this are read from the node's annotations. The
+    conditions follow from these."""
     log: list[LogLine]
     yaml: str
     shell: list[lines.Shell]

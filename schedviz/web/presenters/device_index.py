@@ -36,7 +36,7 @@ class DeviceIndex:
         self._changed: dict[str, int] = {}
         """Node -> the number of ``changes`` after the last change of its devices."""
         self._all_changed = 0
-        """The same of the last change that may concern any node."""
+        """The number of ``changes`` after the last change that may concern any node."""
         self._own_pools: dict[tuple[str, str], str] = {}
         """Driver and name of a pool -> the node that publishes it."""
         self._slices: dict[str, ResourceSlice] = {}

@@ -1,5 +1,6 @@
-"""Why a node could not serve the claims of a pod: what each of its devices lacks. The scheduler only says
-"cannot allocate all claims"; this is computed from the cluster when the cycle is shown."""
+"""The reasons for which a node could not allocate the claims of a pod: what each of its devices lacks. The
+scheduler only says "cannot allocate all claims"; this is computed from the cluster when the cycle is
+shown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -43,8 +44,8 @@ NAMES_AT_MOST: Final = 4
 
 
 class DeviceReason(msgspec.Struct, frozen=True):
-    """Why some devices were not taken. ``expression``: the selector that is false; ``claim``: the one that
-    has them."""
+    """The reason for which some devices were not taken. ``expression``: the selector that is false;
+    ``claim``: the one that has them."""
 
     devices: str
     """Their names; "" if the reason is not about single devices."""
@@ -58,7 +59,7 @@ class RequestReasons(msgspec.Struct, frozen=True):
 
     request: str
     words: str
-    """How many devices it needs, and how many it could take."""
+    """The number of devices that the request needs, and of those that it could take."""
     reasons: list[DeviceReason]
     short: bool
     """Whether the reasons are enough for the node to be rejected."""
@@ -205,7 +206,8 @@ def _need(alternative: DeviceRequest, free: int) -> str:
 
 
 def _reason(situation: _Situation, device: PoolDevice, wanted: DeviceRequest) -> DeviceReason | None:
-    """Why a device cannot be taken for a request; None if it can, as far as constraints allow it."""
+    """Return the reason for which a device cannot be taken for a request; None if it can, as far as
+    constraints allow it."""
     of_class = situation.classes.get(wanted.device_class, ())
     for words, expressions in (
         (gettext("the class has a selector that is false:"), of_class),

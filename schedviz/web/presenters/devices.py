@@ -42,7 +42,7 @@ class PoolView(msgspec.Struct, frozen=True):
     duplicate: str
     devices: list[DeviceView]
     more: int
-    """How many devices are not shown."""
+    """The number of devices that are not shown."""
 
 
 class ClaimView(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class ClaimView(msgspec.Struct, frozen=True):
     others: list[str]
     """The keys of other pods that use the claim."""
     problem: str
-    """Why the claim cannot be used."""
+    """The reason for which the claim cannot be used."""
 
 
 def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:

@@ -46,7 +46,7 @@ class Matrix(msgspec.Struct, frozen=True):
     meanings: list[tuple[str, str]]
     """Reasons and their explanations."""
     looked_at: int = 0
-    """How many of the nodes were looked at, if enough others were found; 0 = all."""
+    """The number of nodes that were looked at, if enough others were found; 0 = all."""
 
 
 def matrix(decision: Decision) -> Matrix:

@@ -25,14 +25,14 @@ State = Literal["waits", "helped", "nominated", "failed"]
 
 
 class FollowUp(msgspec.Struct, frozen=True):
-    """What happened to a pod after a suggestion was applied."""
+    """The result of a suggestion that was applied, for its pod."""
 
     time: str
-    """When it was applied."""
+    """The time at which the suggestion was applied."""
     change: str
     state: State
     text: str
-    """What happened since then."""
+    """The events of the pod since then, in words."""
 
 
 def present_follow_up(sandbox: Readable, applied: Applied, manifest: Manifest) -> FollowUp:
@@ -51,7 +51,8 @@ def present_follow_up(sandbox: Readable, applied: Applied, manifest: Manifest) -
 
 
 def outcome(events: Sequence[trace.Event], manifest: Manifest) -> tuple[State, str, int]:
-    """What the pod's events since the change say, and the time of the attempt that failed."""
+    """Return the state and the text that follow from the pod's events since the change, and the time of the
+    attempt that failed."""
     pod = fmt.pod_name(key_of(manifest))
     node, nominated = manifest["spec"].get("nodeName", ""), status_of(manifest).get("nominatedNodeName", "")
     bound = next((event for event in events if isinstance(event, trace.Bound)), None)
@@ -74,8 +75,8 @@ def outcome(events: Sequence[trace.Event], manifest: Manifest) -> tuple[State, s
 
 
 def taken_by_others(events: Sequence[Numbered], node: str, pod: str, after: int, until: int) -> list[str]:
-    """Which pods were bound, between the change and the failed attempt, to the node that the suggestion made
-    fit."""
+    """Return the pods that were bound, between the change and the failed attempt, to the node that the
+    suggestion made fit."""
     others = [
         event.pod
         for seq, event in events

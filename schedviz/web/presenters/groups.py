@@ -13,9 +13,11 @@ from .picture import PODS, Picture
 from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 CARDS_AT_MOST: Final = 60
-"""With more nodes the page has a grid of cells: sixty cards are three screens."""
+"""Nodes that are shown as cards at most. With more nodes the page has a grid of cells: sixty cards are three
+screens."""
 ROOMY_AT_MOST: Final = 11
-"""Up to this number of nodes, cards name their pods; with more they are compact: thirty are in sight."""
+"""Nodes with which cards contain the names of their pods. With more nodes cards are compact: thirty are in
+sight."""
 GROUPS_AT_MOST: Final = 60
 """Groups of one page. The nodes with other values are in one more group at the end."""
 LABELS_OFFERED: Final = 50

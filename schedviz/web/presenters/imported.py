@@ -25,7 +25,7 @@ class KindRow(msgspec.Struct, frozen=True):
     came: int
     taken: int
     why: str
-    """Why the kind was not imported; empty if it was."""
+    """The reason for which the kind was not imported; "" if it was."""
 
 
 class ImportView(msgspec.Struct, frozen=True):

@@ -53,7 +53,7 @@ def later_turn(
 
 
 def reason(decision: Decision | None, freed: str) -> str:
-    """Why the cycle that bound the pod did not choose the freed node."""
+    """Return the reason for which the cycle that bound the pod did not choose the freed node."""
     if decision is None or freed not in decision.nodes:
         return gettext("%(node)s no longer existed.") % {"node": node_name(freed)}
     return comparison_sentence(compare_nodes(decision, freed))

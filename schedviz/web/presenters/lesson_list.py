@@ -40,7 +40,7 @@ class LessonList(msgspec.Struct, frozen=True):
     uploaded: list[LessonRow]
     """The lessons that the learner has begun."""
     proposed: LessonRow | None
-    """What the learner does next; None if everything is done."""
+    """The next lesson for the learner; None if everything is done."""
 
     @property
     def done(self) -> int:

@@ -61,7 +61,7 @@ class LessonPanel(msgspec.Struct, frozen=True):
     name: str
     title: str
     number: int
-    """Its position in the course, from 1; 0 = it was uploaded."""
+    """The position in the course, from 1; 0 = the lesson was uploaded."""
     language: str
     """The language of the texts, which is not the page's if they are not translated."""
     at: int

@@ -12,7 +12,7 @@ class ResultView(msgspec.Struct, frozen=True):
 
     title: str
     value: int | None
-    """None = there is no result yet."""
+    """The value of the result; None = there is no result yet."""
     par: int
 
     @property
@@ -21,7 +21,7 @@ class ResultView(msgspec.Struct, frozen=True):
 
 
 def present_results(par: Par | None, result: Result | Par | None) -> list[ResultView]:
-    """What the par of a level counts; nothing for other lessons."""
+    """Return the results that the par of a level counts; none for other lessons."""
     titles = {
         "victims": gettext("pods evicted"),
         "nodes": gettext("nodes with pods"),

@@ -35,7 +35,7 @@ class NodeNames:
         for host in {host_of(name) for name in long}:
             kinds.setdefault(first_piece(host), []).append(host.split("-")[:-PIECES_LEFT])
         self._beginnings = {kind: shared(hosts) for kind, hosts in kinds.items() if len(hosts) > 1}
-        """What is left out at the beginning, by the first piece of the name."""
+        """The beginning that is left out, by the first piece of the name."""
         found = Counter(self._shorten(name) for name in names)
         self._whole = frozenset(name for name in long if found[self._shorten(name)] > 1)
         """Names that are left whole, because the short ones would be equal."""

@@ -1,4 +1,4 @@
-"""What the panel of a pod says of the outside scheduler that has to schedule it."""
+"""The part of a pod's panel about the outside scheduler that has to schedule it."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ class OutsideAct(msgspec.Struct, frozen=True):
 
 
 class OutsidePod(msgspec.Struct, frozen=True):
-    """What the panel of a pod says of its outside scheduler."""
+    """The values of a pod's panel about its outside scheduler."""
 
     scheduler: str
     message: str
@@ -37,8 +37,8 @@ class OutsidePod(msgspec.Struct, frozen=True):
 
 
 def outside_pod(pod: str, entry: LaneEntry | None, about: Sequence[trace.Event]) -> OutsidePod | None:
-    """For the panel of a pod; None for a pod of this scheduler. about: the trace events
-    that are about it, oldest first."""
+    """Return the part of the panel of a pod; None for a pod of this scheduler. about: the trace events that
+    are about it, oldest first."""
     events = [event for event in about if isinstance(event, OutsideEvent)]
     waits_for = (entry.scheduler or "") if entry is not None else ""
     if not events and not waits_for:

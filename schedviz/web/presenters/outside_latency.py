@@ -1,4 +1,4 @@
-"""How fast outside schedulers bind pods, from the last bindings in the trace."""
+"""The times that outside schedulers need to bind pods, from the last bindings in the trace."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ class Latency(msgspec.Struct, frozen=True):
     scheduler: str
     bound: int
     real: Percentiles | None
-    """None = no bound pod was observed from its beginning."""
+    """The percentiles of the wall time; None = no bound pod was observed from its beginning."""
     simulated: Percentiles
 
 

@@ -59,7 +59,7 @@ class ListChange(SafeString):
         return filled(self.around, self.after)
 
     def following(self, older: SafeString) -> SafeString:
-        """This change merged with an older change of the same part."""
+        """Merge this change with an older change of the same part."""
         if isinstance(older, ListChange):
             return ListChange.between(self.into, self.around, older.before, self.after)
         return self.whole()

@@ -44,7 +44,7 @@ PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 BUDGETS: Final = "poddisruptionbudgets.policy"
 WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS, RESOURCE_SLICES, RESOURCE_CLAIMS)
 OF_NODES: Final = (PODS, NODES, RESOURCE_SLICES, RESOURCE_CLAIMS)
-"""What the nodes panel shows."""
+"""The resources that the nodes panel shows."""
 
 
 class Picture:
@@ -113,7 +113,7 @@ class Picture:
         return self._names
 
     def name_patterns(self) -> list[str]:
-        """What the short names leave out: :meth:`NodeNames.patterns`."""
+        """Return the parts of names that short names leave out: :meth:`NodeNames.patterns`."""
         self.node_names()
         return self._patterns
 

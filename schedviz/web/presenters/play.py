@@ -36,7 +36,7 @@ class PlayedPod(msgspec.Struct, frozen=True):
 
 
 class TileFigures(msgspec.Struct, frozen=True):
-    """What the node's tile shows in a step: the percentages that the pods request that are there. ``full``:
+    """The figures on the node's tile in a step: the percentages that the pods on the node request. ``full``:
     of the resource with the least left."""
 
     full: int
@@ -52,12 +52,12 @@ class PlayStep(msgspec.Struct, frozen=True):
     fits: bool
     """Whether the preemptor fits on it with the pods that are there in this step."""
     badge: str
-    """The same in words, for the card."""
+    """The value of ``fits`` in words, for the card."""
     tally: str
-    """How many pods are away, for the tile."""
+    """The number of pods that are removed, for the tile."""
     pods: list[PlayedPod]
     tile: TileFigures | None = None
-    """Only where the nodes are tiles."""
+    """The figures of the node's tile; None where the nodes are cards."""
 
 
 def play_steps(decision: Decision) -> list[PlayStep]:
@@ -70,7 +70,8 @@ def play_steps(decision: Decision) -> list[PlayStep]:
 
 
 def victim_steps(preemptor: str, candidate: Candidate) -> Iterator[PlayStep]:
-    """How the victims on the node are found; no steps if the order of the reprieve is not recorded."""
+    """Yield the steps in which the victims on the node are found; none if the order of the reprieve is not
+    recorded."""
     count = len(candidate.tried)
     if not count:
         return
@@ -110,7 +111,7 @@ def victim_steps(preemptor: str, candidate: Candidate) -> Iterator[PlayStep]:
 
 
 class Stage(NamedTuple):
-    """What steps share."""
+    """The values that several steps share."""
 
     candidate: Candidate
     title: str
@@ -158,7 +159,8 @@ def words(place: Place) -> str:
 
 
 def rule_steps(decision: Decision, found: Preemption, chosen: Candidate) -> Iterator[PlayStep]:
-    """Why this candidate, with the other ones counted, and what follows."""
+    """Yield the steps that say why this candidate was chosen, with the numbers of the others, and what
+    follows."""
     preemptor = fmt.pod_name(decision.pod)
     places: dict[str, Place] = {each.pod: "stays" for each in chosen.spared}
     places |= {each.pod: "victim" for each in chosen.victims}
@@ -181,7 +183,8 @@ def rule_steps(decision: Decision, found: Preemption, chosen: Candidate) -> Iter
 
 
 def other_candidates(found: Preemption) -> str:
-    """Why the other candidates were not chosen, counted by the rule that removed them, in one sentence."""
+    """Return one sentence that says why the other candidates were not chosen, counted by the rule that
+    removed them."""
     removed = preemption.eliminating_rules(found.candidates)
     last = len(preemption.RULES) + 1
     counts = Counter(removed.get(each.node, last) for each in found.candidates if each.node != found.chosen)
@@ -193,7 +196,7 @@ def other_candidates(found: Preemption) -> str:
 
 
 def reason(rule: int, n: int) -> str:
-    """What the candidates that a rule removed have in common."""
+    """Return the property that the candidates that a rule removed share."""
     texts = {
         1: ngettext("%(n)s violates more budgets", "%(n)s violate more budgets", n),
         2: ngettext("%(n)s has a more important victim", "%(n)s have a more important victim", n),

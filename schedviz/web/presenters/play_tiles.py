@@ -1,4 +1,4 @@
-"""What the tile of the nominated node shows in each step of a preemption, where the nodes are tiles."""
+"""The tile of the nominated node in each step of a preemption, where the nodes are tiles."""
 
 from collections.abc import Sequence
 

@@ -21,8 +21,9 @@ CANDIDATES_AT_MOST: Final = 20
 VICTIMS_AT_MOST: Final = 8
 
 NOT_STARTED: Final = "~"
-"""In the place of a start time: later than each. For a pod without status.startTime kube-scheduler takes the
-present time (GetPodStartTime in pkg/scheduler/util/utils.go, v1.34)."""
+"""The value in place of a start time that is missing: it is later than every time. For a pod without
+status.startTime kube-scheduler takes the present time (GetPodStartTime in pkg/scheduler/util/utils.go,
+v1.34)."""
 
 Figure = Callable[[Candidate], Any]
 
@@ -33,7 +34,7 @@ RULES: Final[Sequence[tuple[Figure, bool]]] = (
     (lambda candidate: len(candidate.victims), False),
     (lambda candidate: candidate.earliest_start or NOT_STARTED, True),
 )
-"""For each rule: the number that it compares, and whether the largest wins instead of the smallest."""
+"""The rules: the figure that each compares, and whether the largest value wins instead of the smallest."""
 
 SENTENCES: Final = {
     1: gettext_noop("Rule 1 decided: %(node)s has the fewest PodDisruptionBudget violations, %(figure)s."),
@@ -79,7 +80,8 @@ class PreemptionView(msgspec.Struct, frozen=True):
     now: str
     """The time of the cycle, if rule 5 takes it for victims that have not started; otherwise empty."""
     others: list[tuple[str, str]]
-    """Why other nodes are no candidates: their number with the reason, and the explanation of the reason."""
+    """The reasons for which other nodes are no candidates: their number with the reason, and the explanation
+    of the reason."""
 
 
 def present_preemption(decision: Decision) -> PreemptionView | None:
@@ -184,7 +186,7 @@ def preemption_sentence(decision: Decision) -> str:
 
 
 def earlier_rules(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -> str:
-    """Which nodes the rules before the deciding one removed, in sentences."""
+    """Return sentences about the nodes that were removed by the rules before the deciding one."""
     parts = []
     for rule in range(1, decided):
         nodes = [node_name(each.node) for each in candidates if out.get(each.node) == rule]

@@ -11,7 +11,8 @@ TOP_RANK: Final = 5
 """Positive priorities have ranks 1 to 5: on a projector more colours cannot be distinguished."""
 SYSTEM_RANK: Final = 6
 SYSTEM_PRIORITY: Final = 2_000_000_000
-"""Where Kubernetes' own classes begin (pkg/apis/scheduling/types.go, v1.34: system-cluster-critical)."""
+"""The priority at which Kubernetes' own classes begin (pkg/apis/scheduling/types.go, v1.34:
+system-cluster-critical)."""
 
 
 class Band(msgspec.Struct, frozen=True):

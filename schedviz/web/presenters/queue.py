@@ -43,7 +43,7 @@ class Chip(msgspec.Struct, frozen=True):
     until: Micros
     """The end of its backoff or of its wait on Permit; 0 in other lanes."""
     permit: bool
-    """It waits on Permit. The viewer may approve or reject it."""
+    """Whether the pod waits on Permit. The viewer may approve or reject it."""
     note: str
     verbatim: str
     """The message of the scheduler, from which ``note`` was made."""

@@ -17,7 +17,7 @@ class Tie(msgspec.Struct, frozen=True):
     """The key of the first of the pods."""
     pods: frozenset[str]
     value: str
-    """What they have in common, which no other tie has: their priority or sort key."""
+    """The value that the pods of the tie share and those of no other tie have: their priority or sort key."""
     rule: str
     explanation: str
 
@@ -37,7 +37,8 @@ def sort_key(entry: LaneEntry) -> tuple[Any, ...]:
 
 
 def _first_rule(entry: LaneEntry) -> tuple[Any, ...]:
-    """What a QueueSort plugin compares first: PrioritySort the priority, another one all of its key."""
+    """Return the values that a QueueSort plugin compares first: PrioritySort the priority, another one its
+    whole key."""
     return (1, *entry.sort_key) if entry.sort_key else (0, -entry.priority)
 
 

@@ -1,4 +1,5 @@
-"""What the pages keep of a pod, a node and a disruption budget: a small record instead of the manifest."""
+"""The records that the pages keep of a pod, a node and a disruption budget: small, instead of the
+manifest."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -40,7 +41,7 @@ class PodRecord(msgspec.Struct, frozen=True):
     message: str
     """The message of the condition PodScheduled."""
     preempted: bool
-    """It has the condition DisruptionTarget with the reason PreemptionByScheduler."""
+    """Whether the pod has the condition DisruptionTarget with the reason PreemptionByScheduler."""
     version: int
     limits: dict[str, int] = {}
     labels: dict[str, str] = {}

@@ -14,8 +14,8 @@ from .queue_order import sort_key
 def rivals_sentence(
     rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: str, *, partial: bool = False
 ) -> str:
-    """How many other pods wait for the same room, and which of them are popped before the pod; "" if none
-    waits.
+    """Return a sentence about the number of other pods that wait for the same room, and those that are popped
+    before the pod; "" if none waits.
 
     rivals: pods that fit the same node, as the search found them; partial: there may be more of them.
     """

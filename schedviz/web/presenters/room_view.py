@@ -1,4 +1,4 @@
-"""What the pages of a room print: the lines of the table, the question, and times."""
+"""The views of a room's pages: the lines of the table, the question, and times."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -161,7 +161,7 @@ def duration(seconds: float) -> str:
 
 
 def work_text(work: Work) -> str:
-    """What is being done to all sandboxes, with its progress."""
+    """Return a text about the present work on all sandboxes, with its progress."""
     texts = {
         "pause": gettext("Pausing sandboxes: %(done)s of %(total)s"),
         "resume": gettext("Resuming sandboxes: %(done)s of %(total)s"),

@@ -1,5 +1,5 @@
-"""How many nodes a scheduler looks at (percentageOfNodesToScore), and which it did not look at in a cycle, in
-words."""
+"""Texts about the number of nodes that a scheduler looks at (percentageOfNodesToScore), and the nodes that it
+did not look at in a cycle."""
 
 from django.utils.translation import gettext, ngettext
 
@@ -46,8 +46,8 @@ def configured_percentages(config: Manifest | None) -> dict[str, int]:
 
 
 def what_if_words(config: Manifest | None, scheduler_name: str, nodes: int) -> str:
-    """Which nodes the attempts of a what-if question look at, in a sentence; "" if there is no such
-    profile, and for few nodes, of which all are looked at."""
+    """Return a sentence about the nodes that the attempts of a what-if question look at; "" if there is no
+    such profile, and for few nodes, of which all are looked at."""
     percentage = configured_percentages(config).get(scheduler_name)
     if percentage is None or nodes <= MIN_FEASIBLE_NODES_TO_FIND:
         return ""
@@ -61,7 +61,7 @@ def what_if_words(config: Manifest | None, scheduler_name: str, nodes: int) -> s
 
 
 def configuration_words(config: Manifest | None) -> str:
-    """Which nodes the profiles of a configuration look at."""
+    """Return a sentence about the nodes that the profiles of a configuration look at."""
     found = configured_percentages(config)
     words = {name: percentage_words(each) for name, each in found.items()}
     if len({*words.values()}) == 1:

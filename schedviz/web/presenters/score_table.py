@@ -27,7 +27,7 @@ class ScoreCell(msgspec.Struct, frozen=True):
 class ScoreRow(msgspec.Struct, frozen=True):
     node: str
     cells: list[ScoreCell]
-    """In the order of the plugins."""
+    """The cells in the order of the plugins."""
     total: int
 
 
@@ -89,7 +89,7 @@ def node_at(decision: Decision, place: str) -> str:
 
 
 def score_sentence(decision: Decision, best: list[int]) -> str:
-    """Why the selected node won, in a sentence."""
+    """Return a sentence that says why the selected node won."""
     top = decision.totals[best[0]]
     if len(decision.tied) > 1:
         return gettext("%(n)s nodes have the best total, %(total)s: %(node)s is selected at random.") % {

@@ -33,7 +33,7 @@ FIND_SHARE: Final = 0.1
 
 
 class Look(NamedTuple):
-    """What a viewer chose to see: the grouping of the nodes (:mod:`groups`), the query of the filter, and
+    """The choices of a viewer: the grouping of the nodes (:mod:`groups`), the query of the filter, and
     whether the informer is shown."""
 
     group: str = ""

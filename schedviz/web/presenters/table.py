@@ -48,7 +48,7 @@ class Table(msgspec.Struct, frozen=True):
     sort: str
     query: str
     wrong: str
-    """Why the query cannot be parsed; empty if it can."""
+    """The reason for which the query cannot be parsed; "" if it can."""
 
 
 def present_table(picture: Picture, sort: str, query: str, page: int) -> Table:

@@ -28,13 +28,13 @@ class MarkView(msgspec.Struct, frozen=True):
     kind: MarkKind
     title: str
     ahead: bool
-    """It is after the past moment that the page shows."""
+    """Whether the mark is after the past moment that the page shows."""
     pod: str = ""
     """The key of the pod of an outside scheduler's act, which has no cycle."""
 
     @property
     def place(self) -> str:
-        """What no other mark has."""
+        """The id of the mark, which no other mark has."""
         return f"s{self.seq}" if self.pod else str(self.cycle)
 
 

@@ -31,7 +31,7 @@ def transport(picture: Picture, clock: Clock) -> TransportView:
 
 
 def idle(picture: Picture, clock: Clock) -> str:
-    """Why the last step changed nothing, in a sentence; empty if it did change something."""
+    """Return a sentence that says why the last step changed nothing; "" if it did change something."""
     outside = sum(entry.lane == "outside" for entry in picture.lanes.values())
     pending = len(picture.lanes) - outside
     match clock.idle:

@@ -95,12 +95,12 @@ STAGES: Final = {
 
 class Offer(msgspec.Struct, frozen=True):
     number: int
-    """Its index among the suggestions of the question."""
+    """The index among the suggestions of the question."""
     sentence: str
     alike: list[str]
-    """Other targets with which the same change has the same effect."""
+    """The other targets with which the same change has the same effect."""
     rivals: str
-    """How many other pods wait for the same room."""
+    """The number of other pods that wait for the same room, in words."""
     cost: str
     then: SafeString
     template: bool
@@ -127,7 +127,7 @@ class WhatIfView(msgspec.Struct, frozen=True):
     """Kind and name of the pod's controller."""
     trouble: str
     sampling: str = ""
-    """Which nodes the attempts looked at; "" where the cluster is too small for a difference."""
+    """The nodes that the attempts looked at, in words; "" where the cluster is too small for a difference."""
 
 
 def present_what_if(

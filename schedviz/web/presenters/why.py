@@ -1,4 +1,5 @@
-"""Why a node was chosen and not another one, and why a pod was evicted, from the decision of the cycle."""
+"""The reasons for which a node was chosen and not another one, and a pod was evicted, from the decision of
+the cycle."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -148,7 +149,7 @@ def filter_reasons(found: NodeComparison) -> str:
 
 
 def present_eviction(decision: Decision, victim: str, base: str) -> EvictionView | None:
-    """Why a cycle evicted a pod; None if it did not evict it."""
+    """Return the reasons for which a cycle evicted a pod; None if it did not evict it."""
     try:
         found = explain_eviction(decision, victim)
     except LookupError:
@@ -216,7 +217,7 @@ def prevention_sentence(prevention: Prevention) -> str:
 
 
 def prevention_outcome(prevention: Prevention, base: str) -> SafeString:
-    """What the preemptor would have done then."""
+    """Return a text about what the preemptor would have done with the prevention."""
     if prevention.outcome.kind in ("bound", "nominated"):
         return outcome_sentence(prevention.outcome, base)
     return SafeString(gettext("Then the preemptor stays pending."))

@@ -1,1 +1,1 @@
-"""What answers the pages' requests."""
+"""The Django views of the pages."""

@@ -75,7 +75,7 @@ def uploaded_page(request: HttpRequest, lesson: Lesson) -> HttpResponse:
 
 
 def upload_bounds() -> dict[str, int]:
-    """What the form says of its bounds."""
+    """Return the bounds that the form prints."""
     return {"file_kib": FILE_BYTES >> 10, "days": KEPT_DAYS}
 
 

@@ -39,7 +39,7 @@ from schedviz.web.screens import SandboxScreens, address, screens_of
 from schedviz.web.security_headers import embeddable
 
 Source = Current | Past
-"""What a page is drawn from."""
+"""The source of the values of a page."""
 
 CLOCK = "schedviz:clock"
 """The event of a change of the clock. It does not end the visitor's act, as other writes do."""
@@ -96,7 +96,8 @@ def find_present(name: str) -> Current:
 
 
 def read_present(name: str) -> Current:
-    """The same for a page of a past moment, which goes on to use the short node names of that moment."""
+    """Return the present sandbox for a page of a past moment, which continues to use the short node names of
+    that moment."""
     caches = default_caches()
     try:
         found: Current | None = caches.held(name)
@@ -191,7 +192,7 @@ def is_origin_deleted(meta: Meta) -> bool:
 
 
 def find_room_notice(request: HttpRequest, name: str) -> Notice | None:
-    """What the page says of the sandbox's room; None for a sandbox of no room."""
+    """Return the notice of the sandbox's room; None for a sandbox of no room."""
     if room_of(name) is None:
         return None
     rooms = Rooms(default_store())
@@ -199,8 +200,8 @@ def find_room_notice(request: HttpRequest, name: str) -> Notice | None:
 
 
 def find_box(request: HttpRequest, source: Current, embed: object) -> GuideBox | EndingView | None:
-    """What the box above the board says: of the visitor's act, or that the scenario has ended. In a frame it
-    says only the latter."""
+    """Return the box above the board: about the visitor's act, or the end of the scenario. In a frame it is
+    only about the end."""
     meta = source.meta()
     box = None if embed else present_box(source, meta, read_act(request, meta.created))
     if box is None and not is_ending_closed(request, meta.created):

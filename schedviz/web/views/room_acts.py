@@ -1,4 +1,4 @@
-"""What the buttons of the teacher's view do."""
+"""The Django views of the buttons of the teacher's view."""
 
 from collections.abc import Callable
 from http import HTTPStatus

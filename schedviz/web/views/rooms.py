@@ -46,7 +46,7 @@ from schedviz.web.views.page import is_htmx
 from simulator.apiserver.status import StatusError
 
 MINUTES: Final = (60, 90, 120, 180, 240, 480, 720)
-"""How long a room may last, as the form offers it."""
+"""The lengths of a room that the form offers, in minutes."""
 USUAL_MINUTES: Final = 120
 KEPT_DAYS: Final = KEPT_SECONDS // 86_400
 COURSE: Final = "course:"
@@ -196,7 +196,7 @@ def find_own_member(request: HttpRequest, room: Room) -> Member | None:
 
 
 def write_cookie(request: HttpRequest, response: HttpResponse, name: str, token: str) -> None:
-    """It lasts as long as a room can, with its results."""
+    """Set the cookie of a room. It lasts as long as a room can, with its results."""
     response.set_cookie(
         name,
         token,
@@ -269,7 +269,7 @@ def _new_room_form(request: HttpRequest, error: str = "", status: int = HTTPStat
 
 
 def _parse_what(text: str) -> What | None:
-    """None if there is no such lesson or scenario."""
+    """Return the lesson or scenario that a text names; None if there is none."""
     kind, _, name = text.partition(":")
     if kind == "course" and not name and room_lessons():
         return What("course")

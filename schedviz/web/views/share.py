@@ -123,7 +123,7 @@ def _too_many() -> str:
 
 
 def ago(seconds: float) -> str:
-    """How long ago, in the largest whole unit."""
+    """Return how long ago a time was, in the largest whole unit."""
     minutes = int(max(0.0, seconds)) // 60
     if minutes < 1:
         return gettext("just now")

@@ -160,7 +160,8 @@ def ask_question(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """Which pod preempted this one, by which rule, and (``do`` = ask) what would have prevented it."""
+    """Render the part that says which pod preempted this one, by which rule, and (``do`` = ask) what would
+    have prevented it."""
     sandbox, key = find_present(name), f"{namespace}/{pod}"
     base = reverse("sandbox", args=[name])
     found = permalinks.pod_permalinks(details.events_of_pod(sandbox, key))

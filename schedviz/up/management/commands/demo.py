@@ -13,7 +13,7 @@ from schedviz.up.programs import DEMO
 RETRY_SECONDS: Final = 2.0
 
 SCENARIO = "online-vs-offline"
-"""In it, preemption happens within the first seconds."""
+"""The scenario of the demo. In it, preemption happens within the first seconds."""
 
 
 class Command(BaseCommand):

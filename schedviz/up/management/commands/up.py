@@ -22,7 +22,7 @@ from schedviz.up.programs import DEMO, programs
 from schedviz.up.supervisor import run_programs
 
 READY_SECONDS = 60.0
-"""After this a line says that the server is not ready yet; a start takes three seconds."""
+"""Seconds after which a line says that the server is not ready yet. A start takes three seconds."""
 
 
 class Command(BaseCommand):
