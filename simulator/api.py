@@ -59,7 +59,7 @@ class WatchEvent(msgspec.Struct, frozen=True):
 
 
 Reason = Literal["NotFound", "AlreadyExists", "Conflict", "TooManyRequests"]
-"""Why a write was refused: the API's Status reason."""
+"""The reason for which a write was refused: the API's Status reason."""
 
 
 class ApiError(Refusal):
@@ -97,7 +97,7 @@ def bare(manifest: Manifest) -> Manifest:
 
 
 class ApiServer(Protocol):
-    """What a component may do to the cluster."""
+    """The operations of a component on the cluster."""
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
         """Store all changes or none; the new resourceVersions, in order. Raises :class:`ApiError`."""

@@ -130,7 +130,7 @@ class Preemption(msgspec.Struct, frozen=True):
     ineligible_reason: str = ""
     candidates: list[Candidate] = []
     non_candidates: dict[str, Failure] = {}
-    """Why the other nodes of the dry run are no candidates, by their names."""
+    """Other nodes of the dry run -> the reason for which each is no candidate."""
     tied: list[str] = []
     """The candidates that are left after all tie-break rules; one of them is drawn by the seed."""
     chosen: str = ""
@@ -167,9 +167,9 @@ class NodeSample(NamedTuple):
     first: str
     """The node at which the search began (nextStartNodeIndex)."""
     looked_at: int
-    """How many nodes the Filter plugins were run on."""
+    """The number of nodes on which the Filter plugins were run."""
     nodes: int
-    """How many nodes the cluster has."""
+    """The number of nodes of the cluster."""
     feasible: int
 
 
@@ -221,8 +221,8 @@ class Decision(msgspec.Struct, frozen=True):
 
     @property
     def sample(self) -> NodeSample | None:
-        """Which nodes were looked at, where the search stopped when enough nodes were feasible; None where no
-        node was left out for that reason.
+        """The nodes that were looked at, where the search stopped when enough nodes were feasible; None where
+        no node was left out for that reason.
 
         The nodes that were looked at follow each other, without those that PreFilter excludes."""
         if self.nominated_shortcut or not len(self.feasible):
@@ -265,4 +265,4 @@ class UnderWay(msgspec.Struct, frozen=True):
     cycle: int
     pod: str
     decision: Decision | None
-    """What is known so far; None once the cycle's own Decision is there."""
+    """The record of the cycle until now; None once the cycle's own Decision is there."""

@@ -61,7 +61,7 @@ class IntColumn(Sequence[int]):
         self._list: list[int] | None = None if self._array is not None else [*values]
 
     def tolist(self) -> list[int]:
-        """Not to be written to."""
+        """Return the values as a list, which must not be changed."""
         if self._list is None:
             self._list = self.array().tolist()
         return self._list
@@ -188,7 +188,7 @@ class NodeNames(Sequence[str]):
         self._stored: object = None
 
     def tolist(self) -> list[str]:
-        """Not to be written to."""
+        """Return the values as a list, which must not be changed."""
         return self._names
 
     def __len__(self) -> int:

@@ -71,4 +71,5 @@ DRA = Workload(
     make_pod_with_claim,
     objects=make_device_objects,
 )
-"""Like DRA workloads of upstream's scheduler_perf; without pods before the measurement."""
+"""The workload of pods with devices, like the DRA workloads of upstream's scheduler_perf. It has no pods
+before the measurement."""

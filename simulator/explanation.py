@@ -15,7 +15,7 @@ REASONS_NAMED: Final = 10
 
 
 class NodeVerdict(msgspec.Struct, frozen=True):
-    """What the last cycle of the pod found of one node."""
+    """The result of one node in the last cycle of the pod."""
 
     node: str
     verdict: Literal["chosen", "fits", "rejected", "not evaluated"]
@@ -33,9 +33,9 @@ class Explanation(msgspec.Struct, frozen=True):
     """``namespace/name``"""
     state: Literal["bound", "pending", "deleted"]
     node: str = ""
-    """Where it is bound; for a deleted pod, where it was evicted."""
+    """The node of the pod; for a deleted pod, the node from which it was evicted."""
     lane: str = ""
-    """Its part of the scheduling queue, for a pending pod: activeQ, backoffQ, unschedulable, gated,
+    """The pod's part of the scheduling queue, for a pending pod: activeQ, backoffQ, unschedulable, gated,
     inFlight, waiting or outside."""
     message: str = ""
     """The scheduler's message, for a pending pod."""

@@ -51,7 +51,8 @@ class SandboxOptions(msgspec.Struct, frozen=True):
 
 
 class MemorySandbox:
-    """It reads as a :class:`schedviz.store.Sandbox` does. The same calls give the same trace."""
+    """A sandbox in memory, with the methods of a :class:`schedviz.store.Sandbox` that read. The same calls
+    give the same trace."""
 
     steps_at_most: int | None = None
     """The maximum of steps of the Simulation in one run; None = no bound."""

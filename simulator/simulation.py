@@ -94,7 +94,7 @@ class Simulation:
         self._cycle: Process | None = None
         """The cycle that stands at a point."""
         self.cycles = 0
-        """How many scheduling and binding cycles have begun."""
+        """The number of scheduling and binding cycles that have begun."""
 
     def observe(self, events: Iterable[WatchEvent], wall: int | None = None) -> None:
         """Add events of the watch, in order of version; the next steps take them in. Objects that are added
@@ -115,11 +115,11 @@ class Simulation:
             )
 
     def pipeline(self) -> Pipeline:
-        """What has passed each stage of the informer."""
+        """Return the counts of each stage of the informer."""
         return self._world.informer.pipeline()
 
     def next_due(self) -> Micros | None:
-        """When there is something to do; None = not before an event comes."""
+        """Return the time at which there is something to do; None = not before an event comes."""
         if self._world.informer.waiting or self._cycle is not None:
             return self._world.now
         return self._world.agenda.due()
@@ -149,7 +149,7 @@ class Simulation:
 
     @property
     def under_way(self) -> UnderWay | None:
-        """Where that cycle stands, and what it has found so far."""
+        """The cycle that stands at an extension point, with its record until now; None = no cycle does."""
         if self._cycle is None or self._cycle.point is None:
             return None
         name, cycle, pod, so_far = self._cycle.point
@@ -247,7 +247,7 @@ class Simulation:
         return self._scheduler.decisions.take()
 
     def make_no_decisions(self) -> None:
-        """For who takes none from now on: no Decision is made, and none is kept."""
+        """Make and keep no Decisions from now on, for a caller that takes none."""
         self._scheduler.decisions.wanted = False
         self._scheduler.decisions.take()
 

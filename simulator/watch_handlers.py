@@ -1,4 +1,4 @@
-"""What the components of a Simulation do with the changes that the informer delivers."""
+"""The handlers of a Simulation's components for the changes that the informer delivers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -17,7 +17,7 @@ from simulator.trace import NodeChanged, PodRemoved
 
 
 class WatchHandlers:
-    """It also knows the pods and nodes as the changes left them."""
+    """The handlers of the changes, with the pods and nodes as the changes left them."""
 
     def __init__(
         self, world: World, scheduler: Scheduler, outside: OutsideSchedulers, *, with_controllers: bool

@@ -20,7 +20,7 @@ class Workload(NamedTuple):
     pod: Callable[[int], Manifest]
     preempts: bool = False
     objects: Callable[[int], Iterator[tuple[str, str, Manifest]]] = lambda nodes: iter(())
-    """Other objects: resource, key and manifest."""
+    """Return the other objects: resource, key and manifest."""
 
 
 def make_node(i: int) -> Manifest:

@@ -240,8 +240,8 @@ NOBODY: Final = Asker(Right.NONE, "")
 
 
 def find_asker(store: Store, sandbox: str, visitor: Visitor) -> Asker | None:
-    """Return the rights of a visitor on a sandbox of no room; None = there is no such sandbox. None = there
-    is no such sandbox. At most one round trip; none in open mode."""
+    """Return the rights of a visitor on a sandbox of no room; None = there is no such sandbox.
+    At most one round trip; none in open mode."""
     if not sandboxes_have_owners():
         return Asker(Right.OWN, ANYBODY)
     access = store.handle(sandbox).access()

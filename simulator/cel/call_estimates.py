@@ -43,7 +43,7 @@ class Operand(Protocol):
 
     @property
     def size(self) -> Range | None:
-        """None = nothing is known."""
+        """The range of the size; None = nothing is known about it."""
 
     def size_of_items(self) -> Range:
         """The size of the items of a list."""

@@ -162,7 +162,8 @@ NATIVE_ERRORS: Final = {
 
 
 def to_result(value: Value) -> bool:
-    """What a selector found. Raises SelectorError if it is no bool (CompilationResult.DeviceMatches)."""
+    """Return the result of a selector. Raises SelectorError if it is no bool
+    (CompilationResult.DeviceMatches)."""
     if type(value) is bool:
         return value
     kind = type_name(value)

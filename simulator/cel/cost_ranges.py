@@ -10,7 +10,7 @@ UNBOUNDED: Final = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """From the least to the most that is possible."""
+    """The least and the greatest possible value."""
 
     least: int
     most: int

@@ -50,7 +50,7 @@ class DeviceSelector:
 
     def __init__(self, expression: str) -> None:
         self.error = ""
-        """Why it did not compile, as the scheduler's message says it."""
+        """The compile error, in the words of the scheduler's message."""
         self._evaluate: Callable[[Value], Value] | None = None
         try:
             self.error = self._compile(expression)

@@ -23,7 +23,7 @@ class DeviceValue:
         self._key = key
         self._hash = hash(key)
         self.error: SelectorError | None = None
-        """Why no selector can be evaluated for it."""
+        """The reason for which no selector can be evaluated for the device."""
         driver = key.driver
         try:
             attributes = [(name, _read(name, kind, content)) for name, kind, content in key.attributes]

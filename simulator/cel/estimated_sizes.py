@@ -19,7 +19,7 @@ class Path:
 
     def __init__(self, steps: list[str], length: int) -> None:
         self._steps = steps
-        """As many as there is room for."""
+        """The memory of the steps: as many entries as there is room for."""
         self._length = length
 
     def extend(self, step: str) -> "Path":

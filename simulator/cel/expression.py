@@ -35,7 +35,7 @@ class Expression:
         exact: bool,
     ) -> None:
         self.error = ""
-        """Why it did not compile, as upstream says it."""
+        """The compile error, in upstream's words."""
         self.names: frozenset[str] = frozenset()
         """All names in it."""
         self.result: Type = DYN
@@ -102,7 +102,8 @@ def compile_expression(
 def compile_exactly(
     text: str, variables: tuple[tuple[str, Type], ...], results: Sequence[str], objects: ObjectTypes
 ) -> Expression:
-    """The same of an expression whose type must be known: one of ``results``, () = any."""
+    """Compile an expression as :func:`compile_expression` does, with a type that must be known: one of
+    ``results``, () = any."""
     return Expression(text, variables, results, objects, exact=True)
 
 

@@ -1,4 +1,4 @@
-"""How the functions of a library are described."""
+"""The description of the functions of a library."""
 
 import re
 from collections.abc import Callable

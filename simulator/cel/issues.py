@@ -1,4 +1,4 @@
-"""What the check finds wrong with an expression, printed as cel-go prints it (common/errors.go)."""
+"""The errors that the check of an expression finds, printed as cel-go prints them (common/errors.go)."""
 
 from typing import Final
 

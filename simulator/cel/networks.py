@@ -55,7 +55,7 @@ class CIDR(Opaque):
 
 
 class _Fault(Exception):
-    """What is wrong with an address, and where."""
+    """The error of an address that cannot be parsed, with its place."""
 
     def __init__(self, message: str, at: str = "") -> None:
         super().__init__(f"{message} (at {quote(at)})" if at else message)

@@ -25,7 +25,7 @@ from simulator.cel.values import (
 MAX_SIZE: Final = 1 << 20
 """Limit of characters or elements in the result of an operator."""
 _EXPONENT: Final = 6
-"""From this power of ten on, Go prints doubles with an exponent."""
+"""The power of ten from which on Go prints doubles with an exponent."""
 _MIN_TIME: Final = -62_135_596_800_000_000_000
 _MAX_TIME: Final = 253_402_300_799_999_999_999
 
@@ -183,7 +183,8 @@ OPERATORS: Final[dict[str, Callable[..., Value]]] = {
 
 
 def find(value: Value, key: Value) -> tuple[Value, ...]:
-    """What a value has under a key, in a tuple; () = nothing. Raises SelectorError (refQualify)."""
+    """Return the value that another value has under a key, in a tuple; () = nothing. Raises SelectorError
+    (refQualify)."""
     if isinstance(value, Map):
         return value.find(key)
     if type(value) is list:
@@ -195,7 +196,7 @@ def find(value: Value, key: Value) -> tuple[Value, ...]:
 
 
 def look_up(value: Value, key: Value) -> Value:
-    """What a value has under a key. Raises SelectorError."""
+    """Return the value that another value has under a key. Raises SelectorError."""
     found = find(value, key)
     if not found:
         kind = "index out of bounds" if type(value) is list else "no such key"
@@ -204,7 +205,7 @@ def look_up(value: Value, key: Value) -> Value:
 
 
 def find_optionally(value: Value, key: Value) -> Optional:
-    """What a value, or the value of an optional, has under a key."""
+    """Return the value that another value, or the value of an optional, has under a key."""
     if type(value) is Optional:
         return find_optionally(value.items[0], key) if value.items else NONE
     found = find(value, key)

@@ -108,7 +108,8 @@ class Planner:
         return lambda scope: run(*[each(scope) for each in arguments])
 
     def find_function(self, node: Call, name: str) -> Callable[..., Value] | None:
-        """What is called with the values of the arguments; None = not all of them are always evaluated."""
+        """Return the function that is called with the values of the arguments; None = not all of them are
+        always evaluated."""
         if name in LAZY:
             return None
         candidates = LIBRARY.get(name)

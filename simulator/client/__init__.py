@@ -1,1 +1,2 @@
-"""What the scheduler and the controllers share, as client-go is shared: informer, event recorder, writes."""
+"""The parts that the scheduler and the controllers share, as client-go is shared: informer, event recorder,
+writes."""

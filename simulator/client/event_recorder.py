@@ -25,11 +25,13 @@ TTL: Micros = 3600 * SECOND
 deleted when a new one is written, and not by a timer: in a sandbox where nothing happens the last ones
 stay."""
 SWEEP_PERIOD: Micros = 60 * SECOND
-"""How often expired events are deleted at most: etcd, too, deletes those of about a minute together."""
+"""The least interval between two deletions of expired events: etcd, too, deletes those of about a minute
+together."""
 MAX_EVENTS = 1000
 """Events kept in a sandbox: about 1 MB. When there are so many, the oldest are deleted before they expire."""
 SWEPT_AT_ONCE = 100
-"""How many are deleted then, so that not every further event deletes another."""
+"""The number of the oldest events that are deleted at once where there are MAX_EVENTS, so that not every
+further event deletes another."""
 FINISH_TIME: Micros = 6 * 60 * SECOND
 """An event that comes again after a longer silence is a new one."""
 NOTE_BYTES = 1024
@@ -41,7 +43,7 @@ _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 
 class Occasion(NamedTuple):
-    """What an event reports, in upstream's words."""
+    """The reason and the action of an event, in upstream's words."""
 
     type: Literal["Normal", "Warning"]
     reason: str
@@ -98,7 +100,7 @@ class EventRecorder:
         )
 
     def about(self, occasion: Occasion, note: str, regarding: Manifest, component: str) -> list[Change]:
-        """The same for any object, by another component than the scheduler."""
+        """Return the writes for an event of any object, by another component than the scheduler."""
         name = component.lower() + ("" if component == "Kubelet" else "-controller")
         return self._event(occasion, note, reference_of(regarding), Reporter(name, f"{name}-schedviz"))
 
@@ -192,8 +194,8 @@ def reference(pod: Pod) -> Manifest:
 
 
 def reference_of(manifest: Manifest) -> Manifest:
-    """The same for any object. Fields of an object that does not fit its kind are left out unless they are
-    strings."""
+    """Return the reference to any object. Fields of an object that does not fit its kind are left out unless
+    they are strings."""
     found = {field: manifest.get(field) for field in ("kind", "apiVersion")}
     fields = ("namespace", "name", "uid", "resourceVersion")
     found |= {field: manifest["metadata"].get(field) for field in fields}

@@ -38,12 +38,13 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class Pipeline(msgspec.Struct, frozen=True):
-    """What has passed each stage since this leader began."""
+    """The counts of each stage of the informer since this leader began."""
 
     version: int
     """The resourceVersion of the reflector's last event."""
     lists: int
-    """How many times it listed all objects: once at the start, and again after each watch that broke."""
+    """The number of times that the reflector listed all objects: once at the start, and again after each
+    watch that broke."""
     waiting: int
     """Objects whose deltas have not been popped yet."""
     reflector: Stage
@@ -51,7 +52,7 @@ class Pipeline(msgspec.Struct, frozen=True):
     delta_fifo: Stage
     """Deltas that were popped."""
     indexer: Stage
-    """Its count is the number of objects in it now."""
+    """The objects in the indexer now."""
     handlers: Stage
     """Calls of OnAdd, OnUpdate, OnDelete."""
 

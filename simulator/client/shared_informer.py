@@ -1,4 +1,4 @@
-"""From the delta FIFO to the components' handlers (processDeltas and sharedProcessor in
+"""The way of objects from the delta FIFO to the components' handlers (processDeltas and sharedProcessor in
 staging/src/k8s.io/client-go/tools/cache/shared_informer.go, v1.34)."""
 
 from collections.abc import Callable, Iterable

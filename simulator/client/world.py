@@ -21,7 +21,7 @@ from simulator.trace import ControllerFailed, ControllerPostponed, Event, Object
 log = logging.getLogger(__name__)
 
 RETRIES: Final = 16
-"""How many times a patch is made again because others have changed the object in between."""
+"""The number of times that a patch is made again because others have changed the object in between."""
 
 Finish = Callable[[Outcome], object]
 

@@ -21,7 +21,8 @@ def ports_conflict(one: HostPort, other: HostPort) -> bool:
 
 
 class HostPorts:
-    """For each host port, the rows of the nodes where pods use it, and how many pods do."""
+    """The host ports in use: for each, the rows of the nodes where pods use it, and the number of these
+    pods."""
 
     def __init__(self) -> None:
         self._users: dict[HostPort, dict[int, int]] = {}

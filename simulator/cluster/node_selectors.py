@@ -1,4 +1,4 @@
-"""Which nodes a node selector matches, computed once per selector and then for changed nodes only."""
+"""The nodes that node selectors match, computed once per selector and then for changed nodes only."""
 
 import numpy as np
 

@@ -19,8 +19,8 @@ def claims_to_deallocate(search: Attempt) -> list[str]:
 
 
 def device_allocations(search: Attempt, to_deallocate: list[str]) -> dict[str, Any] | None:
-    """For each feasible node, what each claim would get there; and the claims of which PostFilter deallocates
-    one. None where the plugin has nothing to do, or the cycle ended in an error."""
+    """Return for each feasible node the devices that each claim would get there, and the claims of which
+    PostFilter deallocates one. None where the plugin has nothing to do, or the cycle ended in an error."""
     found: ClaimsState | None = search.state.find(STATE)
     if found is None or not found.claims or search.errors:
         return None

@@ -43,7 +43,7 @@ Result = dict[str, Any]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """This command has no arguments."""
+    """Add no arguments."""
 
 
 def run(options: Namespace) -> int:

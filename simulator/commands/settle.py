@@ -29,7 +29,7 @@ Settled = dict[str, Any]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """This command has no arguments."""
+    """Add no arguments."""
 
 
 def run(options: Namespace) -> int:

@@ -10,8 +10,9 @@ from simulator.decision import Decision
 Unit = Literal["pods", "percent", "points"]
 """The unit of a curve. ``points`` are percentage points, for standard deviations."""
 Since = Literal["archive", "stood-down", "bound"]
-"""Why a comparison with an outside scheduler begins where it does: older writes are not stored; the sandbox's
-scheduler stood down then; or it is the last start of a leader before an outside scheduler bound a pod."""
+"""The reason for the beginning of a comparison with an outside scheduler: older writes are not stored; the
+sandbox's scheduler stood down then; or it is the last start of a leader before an outside scheduler bound a
+pod."""
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -30,8 +31,8 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 class WaitTimes(msgspec.Struct, frozen=True):
-    """How long the pods of one priority waited for a node, from their creation or the removal of their last
-    scheduling gate."""
+    """The times for which the pods of one priority waited for a node, from their creation or the removal of
+    their last scheduling gate."""
 
     priority: int
     bound: int
@@ -64,8 +65,8 @@ class Difference(msgspec.Struct, frozen=True):
 
     cycle: int
     kind: Literal["pod", "outcome", "node", "victims", "none"]
-    """What differs: the pod that was popped, the outcome, the node that was chosen or nominated, or its
-    victims; ``none``: one side has no such cycle."""
+    """The part that differs: the pod that was popped, the outcome, the node that was chosen or nominated, or
+    its victims; ``none``: one side has no such cycle."""
     a: Decision | None
     b: Decision | None
 
@@ -76,24 +77,24 @@ class PodDifference(msgspec.Struct, frozen=True):
 
     pod: str
     a: str
-    """Its node; "" = it was not bound. So is ``b``."""
+    """The node of the pod on side A; "" = it was not bound. ``b`` is that of side B."""
     b: str
     a_time: Micros | None
-    """When it was bound; None = it was not. So is ``b_time``."""
+    """The time of the binding on side A; None = it was not bound. ``b_time`` is that of side B."""
     b_time: Micros | None
     decision: Decision | None
     """The model's last decision for the pod; None if it is not kept, or the model made none."""
 
 
 class PodsCompared(msgspec.Struct, frozen=True):
-    """How far an outside scheduler and the model placed the pods on the same nodes, of those that either of
-    them bound."""
+    """The pods that an outside scheduler and the model placed on the same nodes, and on others, of those that
+    either of them bound."""
 
     same: int
     different: int
     first: PodDifference | None
     since: Since = "archive"
-    """Why the comparison begins where it does."""
+    """The reason for the beginning of the comparison."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -107,6 +108,6 @@ class Comparison(msgspec.Struct, frozen=True):
     a: RunOutcome
     b: RunOutcome
     difference: Difference | None
-    """None if no cycle differs."""
+    """The first cycle that differs; None if no cycle does."""
     pods: PodsCompared | None = None
     """Instead of ``difference``, where A is the recording of an outside scheduler, which has no cycles."""

@@ -136,7 +136,7 @@ class _SideRun:
         self.observer = Observer(workload.start, reference)
         self.now = workload.start
         self.due = workload.start
-        """When the next step is due, if the run is not over."""
+        """The time at which the next step is due, if the run is not over."""
         self.over = False
         self.decisions: deque[Decision] = deque()
         """The decisions that the other side has not reached yet."""

@@ -13,14 +13,14 @@ class Placements:
 
     def __init__(self) -> None:
         self.nodes: dict[str, tuple[str, Micros]] = {}
-        """By the identity of the pod, in the order of the bindings: the node, and when."""
+        """Identity of the pod -> the node and the time of the binding, in the order of the bindings."""
         self._identities: dict[str, str] = {}
         self._created: Counter[str] = Counter()
         self.names: dict[str, str] = {}
         """The key of a pod by its identity."""
 
     def identity(self, key: str, manifest: Manifest) -> str:
-        """What the pod is called on both sides."""
+        """Return the name of the pod that is the same on both sides."""
         uid = manifest["metadata"].get("uid", key)
         if uid not in self._identities:
             owner = controller_of(manifest)

@@ -1,5 +1,5 @@
-"""What a recording says of the time in which an outside scheduler was there: the objects at its beginning,
-and all writes with their simulated times and their authors. It is the workload of a comparison with it."""
+"""The part of a recording in which an outside scheduler was there: the objects at its beginning, and all
+writes with their simulated times and their authors. It is the workload of a comparison with it."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -29,7 +29,7 @@ LEFT_OUT: Final = (EVENTS, "leases.coordination.k8s.io")
 
 class RecordedWrite(NamedTuple):
     time: Micros
-    """When the sandbox's leader observed it, or wrote it itself."""
+    """The time at which the sandbox's leader observed the write, or wrote it itself."""
     own: bool
     """Whether a component of the sandbox wrote it: a controller, a kubelet or its scheduler."""
     event: WatchEvent
@@ -39,10 +39,10 @@ class RecordedHistory(NamedTuple):
     workload: ComparedWorkload
     """The objects at the beginning."""
     writes: list[RecordedWrite]
-    """Without those of LEFT_OUT."""
+    """The writes, without those of LEFT_OUT."""
     end: Micros
     since: Since = "archive"
-    """Why it begins there."""
+    """The reason for the beginning of the history."""
 
 
 def read_history(records: Iterable[Record]) -> RecordedHistory:

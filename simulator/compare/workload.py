@@ -12,7 +12,7 @@ from simulator.scenario import API_VERSION, Scenario
 
 
 class ComparedWorkload(msgspec.Struct, frozen=True):
-    """The same objects and times for both sides."""
+    """The workload of a comparison: the same objects and times for both sides."""
 
     objects: list[Change]
     """The objects that exist at the start, in the order of their creation."""

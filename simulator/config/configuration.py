@@ -138,7 +138,7 @@ class Configuration(msgspec.Struct, frozen=True):
     pod_initial_backoff_seconds: int
     pod_max_backoff_seconds: int
     extenders: list[ExtenderConfig]
-    """In the order in which they are called."""
+    """The extenders, in the order in which they are called."""
 
 
 def load_configuration(

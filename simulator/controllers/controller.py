@@ -37,7 +37,7 @@ CREATE_ATTEMPTS = 8
 
 
 class ControllerContext(NamedTuple):
-    """What all controllers share (ControllerContext,
+    """The values that all controllers share (ControllerContext,
     cmd/kube-controller-manager/app/controllermanager.go)."""
 
     world: World
@@ -204,7 +204,8 @@ class Controller:
 
 
 def text_of(refusal: StatusError | ApiError) -> str:
-    """What the API server answers. A write that charged a quota may conflict with another one."""
+    """Return the message of the API server's refusal. A write that charged a quota may conflict with another
+    one."""
     if isinstance(refusal, ApiError) and refusal.reason == "Conflict":
         return str(Conflict(refusal.resource, refusal.key.rpartition("/")[2]))
     return str(refusal)

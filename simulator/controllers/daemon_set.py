@@ -29,7 +29,8 @@ from simulator.objects.timestamps import micros
 
 DAEMON_SETS = "daemonsets.apps"
 FAILED_POD_DELAY: Micros = SECOND
-"""How long a finished pod is kept before it is replaced (failedPodsBackoff; upstream's doubles each time)."""
+"""The time for which a finished pod is kept before it is replaced (failedPodsBackoff; upstream's doubles each
+time)."""
 
 
 class DaemonPods(NamedTuple):

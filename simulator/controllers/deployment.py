@@ -169,8 +169,8 @@ class DeploymentController(WorkloadController):
         self.create(manifest, [created])
 
     def _update_revision(self, newest: Manifest, older: list[Manifest]) -> bool:
-        """After a rollback give the ReplicaSet of the current template the highest revision; whether that was
-        needed."""
+        """Give the ReplicaSet of the current template the highest revision, after a rollback; return whether
+        that was needed."""
         if not older or _revision(newest) > max(map(_revision, older)):
             return False
         annotation = {REVISION: str(_next_revision(older))}

@@ -100,7 +100,8 @@ def proportional_sizes(
 
 
 def _proportional_change(deployment: Manifest, replica_set: Manifest) -> int:
-    """By how much the ReplicaSet's size changes in proportion to the Deployment's (getReplicaSetFraction)."""
+    """Return the change of the ReplicaSet's size in proportion to that of the Deployment
+    (getReplicaSetFraction)."""
     limits, size = rollout_limits(deployment), replicas_of(replica_set)
     if not limits.replicas:
         return -size

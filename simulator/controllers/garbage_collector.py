@@ -21,7 +21,7 @@ from simulator.trace import ObjectsDeleted
 
 
 class GarbageCollector(Controller):
-    """Its work queue holds objects of all resources."""
+    """The garbage collector. Its work queue holds objects of all resources."""
 
     component = "GarbageCollector"
     watches = ()

@@ -50,8 +50,8 @@ class JobController(WorkloadController):
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._backoffs: dict[str, tuple[str, PodBackoff]] = {}
-        """Of each Job: its uid and the failures of the pods that were counted. A new leader finds them in the
-        pods that still exist."""
+        """Job -> its uid and the failures of the pods that were counted. A new leader finds them in the pods
+        that still exist."""
 
     def sync(self, key: str, manifest: Manifest) -> None:
         if is_terminating(manifest):

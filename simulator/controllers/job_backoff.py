@@ -1,5 +1,5 @@
-"""How long a Job waits after a failed pod before it creates the next one
-(pkg/controller/job/backoff_utils.go, v1.34)."""
+"""The delay of a Job after a failed pod before it creates the next one (pkg/controller/job/backoff_utils.go,
+v1.34)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -30,14 +30,14 @@ class PodBackoff(NamedTuple):
         return PodBackoff(len(later), max(later, default=0))
 
     def next_creation(self) -> Micros:
-        """When the next pod may be created; 0 = at once (getRemainingTime)."""
+        """Return the time at which the next pod may be created; 0 = at once (getRemainingTime)."""
         if not self.failures:
             return 0
         return self.last_failure + min(FIRST_DELAY << min(self.failures - 1, 10), LONGEST_DELAY)
 
 
 def finish_time(pod: Manifest) -> Micros:
-    """When the pod finished or its deletion was requested (getFinishedTime)."""
+    """Return the time at which the pod finished or its deletion was requested (getFinishedTime)."""
     ready, metadata = condition(pod, "Ready") or {}, pod["metadata"]
     if ready.get("status") == "False" and ready.get("lastTransitionTime"):
         return micros(ready["lastTransitionTime"])

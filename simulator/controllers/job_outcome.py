@@ -59,7 +59,8 @@ def decide_outcome(job: Manifest, pods: Sequence[Manifest], now: Micros) -> JobC
 
 
 def deadline_of(job: Manifest) -> Micros | None:
-    """When the Job fails by its activeDeadlineSeconds; None = never, or not while it is suspended."""
+    """Return the time at which the Job fails by its activeDeadlineSeconds; None = never, or not while it is
+    suspended."""
     seconds, start = job["spec"].get("activeDeadlineSeconds"), status_of(job).get("startTime")
     if seconds is None or start is None or job["spec"]["suspend"]:
         return None

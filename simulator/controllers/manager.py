@@ -68,7 +68,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     PolicyStatusController,
     ResourceQuotaController,
 )
-"""In the order in which they are informed of a change."""
+"""The controllers, in the order in which they are informed of a change."""
 
 Handler = Callable[[str, str, Manifest | None, Manifest | None], None]
 """``handler(resource, key, old, new)``: ``old`` is None for an object that was created, ``new`` for one that

@@ -10,7 +10,7 @@ from simulator.objects.metadata import finalizers_of, is_terminating, namespace_
 DELETED_AT_ONCE = 500
 """Objects of one commit: it blocks the store for about 10 ms."""
 FINALIZER_SECONDS = 15
-"""How long finalizers are expected to take (finalizerEstimateSeconds)."""
+"""The estimated number of seconds that finalizers take (finalizerEstimateSeconds)."""
 
 
 class NamespaceController(Controller):

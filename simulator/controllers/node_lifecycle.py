@@ -10,7 +10,8 @@ from simulator.objects.node_conditions import FAILED_SINCE, is_broken, with_node
 from simulator.objects.timestamps import micros, timestamp
 
 GRACE_PERIOD: Micros = 50 * SECOND
-"""How long a kubelet may post no status before its node's status is Unknown (--node-monitor-grace-period)."""
+"""The time without a status from the kubelet after which its node's status is Unknown
+(--node-monitor-grace-period)."""
 PREFIX = "node.kubernetes.io/"
 TAINT_BY_CONDITION = (
     ("Ready", "False", "not-ready"),
@@ -74,7 +75,8 @@ class NodeLifecycleController(Controller):
 
 
 def _unknown_at(node: Manifest) -> Micros | None:
-    """When the grace period of a failed node's kubelet ends; None = the kubelet posts its status."""
+    """Return the time at which the grace period of a failed node's kubelet ends; None = the kubelet posts its
+    status."""
     since = annotations_of(node).get(FAILED_SINCE)
     return micros(since) + GRACE_PERIOD if is_broken(node) and since is not None else None
 

@@ -12,7 +12,7 @@ Key = TypeVar("Key")
 
 
 class OwnershipEntry(NamedTuple):
-    """What the index knows of one object."""
+    """The entry of one object in the index."""
 
     uid: str
     kinds: tuple[str, str]
@@ -38,11 +38,11 @@ class OwnershipIndex:
         self._entries: dict[ObjectKey, OwnershipEntry] = {}
         self._by_uid: dict[str, ObjectKey] = {}
         self._dependents: dict[str, dict[ObjectKey, None]] = {}
-        """By the owner's uid."""
+        """Uid of the owner -> its dependents."""
         self._controlled: dict[tuple[str, str], dict[ObjectKey, None]] = {}
-        """By the controller's uid and the resource."""
+        """Uid of the controller and resource -> the objects that it controls."""
         self._orphans: dict[tuple[str, str], dict[ObjectKey, None]] = {}
-        """By resource and namespace: objects without a controller."""
+        """Resource and namespace -> the objects without a controller."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         """Index the new version of an object; None = the object was deleted."""

@@ -51,8 +51,8 @@ class PersistentVolumeClaimController(Controller):
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._provisioning: dict[str, tuple[str, str | None, Micros]] = {}
-        """Of each claim whose volume is being provisioned: its uid, the selected node, and when the volume is
-        created. A new leader begins again."""
+        """Claim whose volume is being provisioned -> its uid, the selected node, and the time at which the
+        volume is created. A new leader begins again."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         super().changed(resource, key, old, new)
@@ -145,7 +145,8 @@ class PersistentVolumeClaimController(Controller):
         self.create(claim, [volume])
 
     def _provisioned_at(self, key: str, claim: Manifest, storage_class: Manifest, node: str | None) -> Micros:
-        """When the volume is created: the provisioner begins when it is first asked for it."""
+        """Return the time at which the volume is created: the provisioner begins at the first request for
+        it."""
         uid, selected, due = self._provisioning.get(key, ("", None, 0))
         if (uid, selected) != (uid_of(claim), node):
             seconds = annotated_seconds(annotations_of(storage_class), PROVISION_SECONDS) or 0

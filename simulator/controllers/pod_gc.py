@@ -5,7 +5,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller
 
 QUARANTINE: Micros = 40 * SECOND
-"""How long a node must be missing before its pods are removed (quarantineTime)."""
+"""The time for which a node must be missing before its pods are removed (quarantineTime)."""
 
 
 class PodGarbageCollector(Controller):

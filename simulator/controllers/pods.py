@@ -1,4 +1,4 @@
-"""What controllers find out about pods, and how they create them (pkg/controller/controller_utils.go and
+"""The checks and the creation of pods that controllers share (pkg/controller/controller_utils.go and
 pkg/api/v1/pod/util.go, v1.34)."""
 
 import copy
@@ -15,7 +15,8 @@ from simulator.objects.status import phase_of
 from simulator.objects.timestamps import micros
 
 HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""Without vowels and characters that look alike (apimachinery/pkg/util/rand/rand.go)."""
+"""The characters of hashes: no vowels and no characters that look alike
+(apimachinery/pkg/util/rand/rand.go)."""
 HASH_LENGTH = 10
 
 PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
@@ -37,7 +38,7 @@ def is_ready(pod: Manifest) -> bool:
 
 
 def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
-    """When the pod has been ready for so long; None = it is not ready."""
+    """Return the time from which on the pod has been ready for long enough; None = it is not ready."""
     ready = condition(pod, "Ready")
     if ready is None or ready["status"] != "True":
         return None

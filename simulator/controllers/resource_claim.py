@@ -30,7 +30,7 @@ MAX_BASE: Final = 57
 
 
 class ResourceClaimController(Controller):
-    """Its work queue holds pods and claims."""
+    """The ResourceClaim controller. Its work queue holds pods and claims."""
 
     component = "ResourceClaim"
     resource = RESOURCE_CLAIMS
@@ -143,7 +143,7 @@ class ResourceClaimController(Controller):
                 self.delete(pod, [manifest], "the pod has ended")
 
     def _still_consumes(self, namespace: str, consumer: Manifest) -> bool:
-        """Only pods are known as consumers; others are left alone."""
+        """Return whether the consumer still uses the claim. A consumer that is no pod is always kept."""
         if consumer.get("apiGroup") or consumer["resource"] != "pods":
             return True
         pod = self._world.get("pods", object_key(namespace, consumer["name"]))

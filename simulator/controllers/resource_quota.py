@@ -35,8 +35,8 @@ class ResourceQuotaController(Controller):
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._usages: dict[tuple[str, str], tuple[Manifest, bool, Amounts]] = {}
-        """What objects in namespaces with quotas use, with the version and, of a pod, whether it is charged:
-        one entry for each that exists."""
+        """Object in a namespace with quotas -> its usage, with the version and, of a pod, whether it is
+        charged: one entry for each that exists."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         quotas = self._world.informer.of(QUOTAS)
@@ -140,7 +140,7 @@ class ResourceQuotaController(Controller):
 
 
 def _hard(quota: Manifest) -> dict[str, str]:
-    """What the quota's spec limits."""
+    """Return the amounts that the quota's spec limits."""
     hard: dict[str, str] = (quota.get("spec") or {}).get("hard") or {}
     return hard
 

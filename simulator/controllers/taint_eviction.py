@@ -77,7 +77,8 @@ def no_execute_taints(node: Manifest) -> list[Manifest]:
 
 
 def tolerated_until(pod: Manifest, taint: Manifest) -> Micros | None:
-    """Until when the pod tolerates the taint: None = forever, 0 = it does not tolerate it."""
+    """Return the time until which the pod tolerates the taint: None = forever, 0 = it does not tolerate
+    it."""
     matching = [*_matching_tolerations(pod, taint)]
     if not matching:
         return 0

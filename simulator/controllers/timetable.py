@@ -34,7 +34,8 @@ class TimetableEntry(NamedTuple):
     object: Manifest
 
     def next_time(self, created: int) -> Micros | None:
-        """When the next object is created after this number of creations; None = never."""
+        """Return the time at which the next object is created after this number of creations; None =
+        never."""
         if created == 0:
             return self.at
         if self.every is None:

@@ -56,10 +56,10 @@ class Dump:
             raise DumpError(_too_large_message())
         self.is_recording = bool(_RECORDING.match(self._data))
         self.began: Entry | None = None
-        """Of a recording: the first entry of the last term, with its seed, queue and configuration. It is set
+        """The first entry of the last term of a recording, with its seed, queue and configuration. It is set
         when all manifests have been read."""
         self.ended: Entry | None = None
-        """Of a recording: the last entry, with its time. It is set when all manifests have been read."""
+        """The last entry of a recording, with its time. It is set when all manifests have been read."""
 
     def manifests(self) -> Iterator[Manifest]:
         """Parse the manifests one by one. Raises ManifestError."""

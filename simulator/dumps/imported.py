@@ -67,7 +67,7 @@ class KindReport(msgspec.Struct):
     api_version: str
     kind: str
     outcome: KindOutcome = msgspec.field(name="fate")
-    """In stored reports it is named ``fate``."""
+    """The outcome for the objects of the kind. In stored reports the field is named ``fate``."""
     came: int = 0
     taken: int = 0
 

@@ -12,7 +12,8 @@ CONFIGURED: Final = (
     ("spec", "spec", "devices"),
     ("status", "allocation", "devices"),
 )
-"""Where the kinds have ``config``: DeviceClass, ResourceClaim, ResourceClaimTemplate, and an allocation."""
+"""The paths of ``config`` in the kinds that have it: DeviceClass, ResourceClaim, ResourceClaimTemplate, and
+an allocation."""
 
 
 def redact_devices(manifest: Manifest, note: ReportField) -> Manifest:

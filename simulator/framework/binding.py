@@ -31,7 +31,7 @@ def run_reserve(framework: Framework, state: CycleState, pod: Pod, node_name: st
 
 
 def run_unreserve(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> None:
-    """In reverse order. The others are run even if one raises."""
+    """Run the Reserve plugins' unreserve in reverse order. The others are run even if one raises."""
     for plugin in reversed(framework.reserve_plugins):
         with suppress(Exception):
             plugin.unreserve(state, pod, node_name)

@@ -10,7 +10,7 @@ from simulator.objects.pod import Pod
 
 
 class ActionType(IntFlag):
-    """What happened to an object. :meth:`ClusterEvent.matches` depends on the order of the values."""
+    """The kind of change of an object. :meth:`ClusterEvent.matches` depends on the order of the values."""
 
     ADD = 1 << 0
     DELETE = 1 << 1

@@ -1,4 +1,5 @@
-"""Why nodes are not feasible: framework.Diagnosis and FitError (pkg/scheduler/framework/types.go, v1.34)."""
+"""The reasons for which nodes are not feasible: framework.Diagnosis and FitError
+(pkg/scheduler/framework/types.go, v1.34)."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""What a plugin may use of its scheduler (framework.Handle in
+"""The part of the scheduler that plugins may use (framework.Handle in
 staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.34)."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Handle(Protocol):
     pods: Mapping[str, Pod]
     """All pods that are not finished, by ``namespace/name``, as the informer shows them."""
     client: Client | None
-    """For what plugins write; None where pods are not bound, in what-if for instance."""
+    """The client with which plugins write; None where pods are not bound, in what-if for instance."""
     waiting_pods: WaitingPods
     """The pods that wait on Permit."""
     extenders: Sequence[Extender]

@@ -111,7 +111,8 @@ class PreFilterPlugin(Plugin):
 
 
 class PreFilterExtensions(PreFilterPlugin):
-    """For a plugin that counts pods in PreFilter. ``row`` is the cluster's row of the node that changes."""
+    """A PreFilter plugin that counts pods, and changes its counts when a pod is added or removed. ``row`` is
+    the cluster's row of the node that changes."""
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int) -> Status | None:

@@ -24,7 +24,7 @@ class ScoreColumns(NamedTuple):
     weight: int
     raw: NDArray[Any]
     normalized: NDArray[Any]
-    """From 0 to 100. Only the scores of an extender can be outside this range."""
+    """The scores from 0 to 100. Only the scores of an extender can be outside this range."""
 
     def weighted(self) -> Ints:
         """int64[n]: the normalized scores multiplied by the weight."""

@@ -56,7 +56,8 @@ class WaitingPods:
         self._pods: dict[str, WaitingPod] = {}
 
     def __iter__(self) -> Iterator[WaitingPod]:
-        """In the order in which they began to wait. The caller may allow or reject them meanwhile."""
+        """Yield the pods in the order in which they began to wait. The caller may allow or reject them
+        meanwhile."""
         return iter(list(self._pods.values()))
 
     def get(self, uid: str) -> WaitingPod | None:

@@ -19,7 +19,7 @@ of that actor is reported as its first."""
 MAX_MESSAGE: Final = 1000
 """Characters of a failure's message that are kept: it may quote the object."""
 MAX_CAUSES: Final = 1_000
-"""How many causes of a run are looked at."""
+"""The maximum of causes of a run that are looked at."""
 
 T = TypeVar("T")
 
@@ -36,14 +36,14 @@ class Actor(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What an actor does once. ``cause`` is the run at the same moment that led to it, directly or by what it
+    """One run of an actor. ``cause`` is the run at the same moment that led to it, directly or by what it
     wrote; None if there was none (a user wrote, or the time had come)."""
 
     actor: Actor
     cause: "Run | None" = None
 
     def by_itself(self) -> int:
-        """How many runs of the same actor are among its causes."""
+        """Return how many runs of the same actor are among its causes."""
         found, cause = 0, self.cause
         for _ in range(MAX_CAUSES):
             if cause is None:
@@ -64,7 +64,7 @@ class Containment:
         self._clock = clock
         self._report = report
         self._failures: dict[Actor, int] = {}
-        """How many runs in a row failed, of the actors that will try again."""
+        """Actor that will try again -> the number of its runs in a row that failed."""
 
     def run(self, actor: Actor, action: Callable[[], T]) -> T | None:
         """Return the action's result, or None if it raised. Each failure is reported."""

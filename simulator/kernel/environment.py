@@ -36,7 +36,7 @@ class Turn(IntEnum):
 
 
 Action = Callable[[], Optional["Process"]]
-"""What an entry does. It returns a process that stands at a point, for the caller to resume."""
+"""The function of an entry. It returns a process that stands at a point, for the caller to resume."""
 
 
 class Entry(NamedTuple):
@@ -189,7 +189,7 @@ class Timer:
         """The time at which it is due; None = never."""
 
     def set(self, time: Micros | None) -> None:
-        """None stops the timer."""
+        """Set the time at which the timer is due; None stops the timer."""
         if time == self.time:
             return
         if self.time is not None:

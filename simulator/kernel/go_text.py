@@ -1,4 +1,4 @@
-"""How Go prints texts and values in errors."""
+"""The texts and values of errors as Go prints them."""
 
 import json
 from typing import Any, Final

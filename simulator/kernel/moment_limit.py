@@ -1,5 +1,5 @@
-"""How much may happen at one moment of simulated time. An actor that causes its own runs without end is
-postponed, so that time moves on for everything else."""
+"""The bound of the runs and steps at one moment of simulated time. An actor that causes its own runs without
+end is postponed, so that time moves on for everything else."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,15 +8,15 @@ from simulator.kernel.clock import SECOND, Micros
 from simulator.kernel.containment import Actor, Run, backoff
 
 RUNS_BY_ITSELF: Final = 16
-"""How many runs of an actor at one moment may be caused by its own runs at that moment. A rollout takes a
-controller 5 at most, and a ReplicaSet, which creates 500 pods at a time, reaches 8,000. A controller whose
-pods are deleted as soon as they are created makes 8 of each."""
+"""The maximum of runs of an actor at one moment that are caused by its own runs at that moment. A rollout
+takes a controller 5 at most, and a ReplicaSet, which creates 500 pods at a time, reaches 8,000. A controller
+whose pods are deleted as soon as they are created makes 8 of each."""
 RUNS_AT_ONE_MOMENT: Final = 10_000
-"""How many runs an actor may have at one moment, for all causes together: a controller that is called for
+"""The maximum of runs of an actor at one moment, for all causes together: a controller that is called for
 each pod has some thousand when as many pods are created together."""
 FIRST_POSTPONEMENT: Final[Micros] = 5 * SECOND
 LONGEST_POSTPONEMENT: Final[Micros] = 60 * SECOND
-"""How long a postponed actor waits. The time doubles with each postponement, up to a minute, so that the
+"""The longest wait of a postponed actor. The time doubles with each postponement, up to a minute, so that the
 actor goes on soon after a user has removed the cause."""
 STEPS_AT_ONE_MOMENT: Final = 2_000_000
 """Steps of all actors at one moment, after which the simulation is given up. A full sandbox of 60,000 objects

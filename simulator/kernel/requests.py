@@ -1,4 +1,4 @@
-"""What a process yields, and what it gets back."""
+"""The values that a process yields, and those that it gets back."""
 
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, TypeVar
@@ -18,7 +18,7 @@ class Point(NamedTuple):
 
 
 class Due(NamedTuple):
-    """What ``yield Wait(until=time)`` returns when the time has come. The process may run later than
+    """The result of ``yield Wait(until=time)`` when the time has come. The process may run later than
     ``time``, where a change from outside was seen first; it compares with the clock if that matters."""
 
     time: Micros

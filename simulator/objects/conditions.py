@@ -12,7 +12,8 @@ from simulator.objects.timestamps import timestamp
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What conditions of all kinds have. Times are RFC 3339; ``status`` is True, False or Unknown."""
+    """The fields that conditions of all kinds have. Times are RFC 3339; ``status`` is True, False or
+    Unknown."""
 
     type: str
     status: str

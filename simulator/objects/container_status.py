@@ -13,7 +13,8 @@ from simulator.objects.timestamps import micros, timestamp
 
 INITIAL_BACKOFF: Micros = 10 * SECOND
 MAX_BACKOFF: Micros = 300 * SECOND
-"""Between two restarts of a container that keeps failing (MaxContainerBackOff, pkg/kubelet/kubelet.go)."""
+"""The longest delay between two restarts of a container that keeps failing (MaxContainerBackOff,
+pkg/kubelet/kubelet.go)."""
 BACKOFF_RESET_AFTER: Micros = 2 * MAX_BACKOFF
 """A container that ran for longer is restarted at once (client-go/util/flowcontrol/backoff.go)."""
 
@@ -63,7 +64,7 @@ def restart_count(pod: Manifest) -> int:
 
 
 def running_since(pod: Manifest) -> Micros | None:
-    """None if no container is running."""
+    """Return the time since which a container has been running; None if none is."""
     for status in container_statuses(pod):
         running = (status.get("state") or {}).get("running") or {}
         if running.get("startedAt"):
@@ -72,7 +73,7 @@ def running_since(pod: Manifest) -> Micros | None:
 
 
 def restart_time(pod: Manifest) -> Micros | None:
-    """When the failed containers are restarted; None if they do not wait for that.
+    """Return the time at which the failed containers are restarted; None if they do not wait for that.
 
     The first restart is immediate, the next one after 10 s; the delay doubles up to 5 minutes."""
     for status in container_statuses(pod):

@@ -37,7 +37,8 @@ class Requirement(NamedTuple):
         return False
 
     def __str__(self) -> str:
-        """As labels.Requirement.String writes it: ``app=web``, ``app in (a,b)``, ``!app``."""
+        """Return the requirement as labels.Requirement.String writes it: ``app=web``, ``app in (a,b)``,
+        ``!app``."""
         one, values = ",".join(self.values), f"({','.join(self.values)})"
         match self.operator:
             case "In":

@@ -12,7 +12,7 @@ from simulator.objects.labels import Labels, Requirement, parse_requirement
 class NodeSelectorTerm(NamedTuple):
     expressions: tuple[Requirement, ...]
     fields: tuple[Requirement, ...]
-    """Only the field ``metadata.name`` can be selected."""
+    """The requirements on fields. Only the field ``metadata.name`` can be selected."""
 
     @property
     def empty(self) -> bool:

@@ -56,7 +56,8 @@ def is_counted_resource(name: str) -> bool:
 
 
 def to_amounts(requests: Mapping[str, Nanos]) -> dict[str, int]:
-    """What the scheduler counts: cpu in milli, the rest in whole units (Resource.Add)."""
+    """Convert requests to the amounts that the scheduler counts: cpu in milli, the rest in whole units
+    (Resource.Add)."""
     return {name: to_amount(name, nanos) for name, nanos in requests.items() if is_counted_resource(name)}
 
 

@@ -62,7 +62,8 @@ def claim_names(pod: Pod) -> Iterator[str]:
 
 
 def ephemeral_claim_problem(pod: Pod, claim: Manifest) -> str | None:
-    """Why an ephemeral volume's claim cannot be used: it does not belong to the pod. None if it does."""
+    """Return the reason for which an ephemeral volume's claim cannot be used: it does not belong to the pod.
+    None if it does."""
     owner = controller_of(claim)
     if owner is not None and owner.get("uid") == pod.uid:
         return None

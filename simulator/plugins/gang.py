@@ -18,7 +18,7 @@ GROUP = "schedviz/gang"
 SIZE = "schedviz/gang-size"
 """The annotation with the number of pods of the group that must have a node before any of them is bound."""
 TIMEOUT = 60 * SECOND
-"""How long a pod waits on Permit."""
+"""The time for which a pod waits on Permit."""
 
 
 class Gang(EnqueueExtensions, ReservePlugin, PermitPlugin):

@@ -46,7 +46,8 @@ class Disk(NamedTuple):
     identity: tuple[str, ...]
     read_only: bool
     monitors: frozenset[str] = frozenset()
-    """Only for Ceph RBD: disks are the same only if they have a monitor in common."""
+    """The monitors of a Ceph RBD disk: disks are the same only if they have a monitor in common. Other disks
+    have none."""
 
     def conflicts(self, other: "Disk") -> bool:
         return (

@@ -61,7 +61,7 @@ class Candidates(NamedTuple):
         return earliest
 
     def earliest_start_time(self) -> list[str]:
-        """The same as it stands in the pod's status; "" where none has started."""
+        """Return the earliest start times as they stand in the pods' statuses; "" where none has started."""
         starts = self._top_starts()
         if not starts.size:
             return [""] * len(starts)

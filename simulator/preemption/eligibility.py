@@ -1,4 +1,4 @@
-"""Which pods can preempt, and which pods they can preempt
+"""The rules for which pods can preempt, and which pods they can preempt
 (pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34)."""
 
 from typing import Any

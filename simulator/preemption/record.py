@@ -24,7 +24,7 @@ def not_eligible(reason: str) -> Preemption:
 
 
 def no_potential_nodes() -> Preemption:
-    """On no node would evicting pods help."""
+    """Return the record of a preemption in which the eviction of pods would help on no node."""
     return Preemption(eligible=True)
 
 
@@ -102,7 +102,8 @@ def reprieve(state: CycleState, pod: Pod, row: int, victims: Set[str]) -> tuple[
 
 
 def _failures(diagnosis: Diagnosis) -> dict[str, Failure]:
-    """Why the nodes that were tried and are no candidates are none, by their names."""
+    """Return the reasons for which the nodes that were tried and are no candidates are none, by their
+    names."""
     made = [Failure(s.plugin, s.code, sorted(s.reasons)) for s in diagnosis.statuses]
     rows = np.flatnonzero(diagnosis.codes > 0)
     codes = diagnosis.codes[rows].tolist()

@@ -44,7 +44,8 @@ def with_node_taint_updates(registered: list[ClusterEventWithHint]) -> list[Clus
 
 
 class QueueingStrategy(Enum):
-    """How to requeue a pod (queueingStrategy): not at all, after its backoff, or immediately."""
+    """The way in which a pod is requeued (queueingStrategy): not at all, after its backoff, or
+    immediately."""
 
     SKIP = 0
     AFTER_BACKOFF = 1

@@ -11,7 +11,7 @@ from simulator.trace import Lane
 class QueuedPod:
     pod: Pod
     timestamp: Micros
-    """When the pod was added or its last attempt failed. Orders pods of equal priority."""
+    """Time at which the pod was added or its last attempt failed. Orders pods of equal priority."""
     sequence: int
     """Orders pods of equal timestamp. Upstream does not define their order, but here many pods have the same
     timestamp, because simulated time does not advance with each event."""
@@ -19,11 +19,11 @@ class QueuedPod:
     """The pod's position in a Fifo; 0 in other queues."""
     attempts: int = 0
     unschedulable_count: int = 0
-    """How many attempts ended with a rejection by plugins (UnschedulableCount)."""
+    """The number of attempts that ended with a rejection by plugins (UnschedulableCount)."""
     consecutive_errors: int = 0
-    """How many attempts in succession ended with an error (ConsecutiveErrorsCount)."""
+    """The number of attempts in succession that ended with an error (ConsecutiveErrorsCount)."""
     backoff_expiration: Micros | None = None
-    """None = not computed since the last failure."""
+    """Time at which the backoff ends; None = not computed since the last failure."""
     unschedulable_plugins: set[str] = field(default_factory=set)
     pending_plugins: set[str] = field(default_factory=set)
     gating_plugin: str = ""

@@ -56,7 +56,7 @@ class Attempt:
         self.seen = self.diagnosis
         """The diagnosis of all nodes, where ``exhaustive`` filters more of them than upstream does."""
         self.filter_passes: dict[int, FilterPasses] = {}
-        """By row: the filtered nodes that have nominated pods."""
+        """Row -> the passes of the filtered nodes that have nominated pods."""
         self.outside: Rows | None = None
         """Rows of the nodes that the PreFilter results exclude."""
         self.feasible: Rows = np.empty(0, dtype=np.intp)

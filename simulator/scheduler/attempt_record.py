@@ -149,7 +149,8 @@ def _scores(search: Attempt, best: Rows) -> list[PluginScores]:
 
 
 def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExplanation:
-    """Nothing if the plugin raises, which is logged: the rest of the record is still useful."""
+    """Return the plugin's explanation of its scores; an empty one if the plugin raises, which is logged: the
+    rest of the record is still useful."""
     try:
         found = plugin.explain(search.state, search.pod, nodes)
         # Read back from JSON, so that what cannot be stored fails here and not when the loop stores it.

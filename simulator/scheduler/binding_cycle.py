@@ -120,7 +120,7 @@ def bind(scheduler: Scheduler, pod: Pod, state: CycleState, cycle: int) -> Steps
 
 
 def _run_bind(scheduler: Scheduler, pod: Pod, state: CycleState) -> BindResult:
-    """If an extender binds the pod, no Bind plugin is run (bind in schedule_one.go)."""
+    """Run the extender that binds the pod, or else the Bind plugins (bind in schedule_one.go)."""
     framework = scheduler.frameworks[pod.scheduler_name]
     try:
         if extender_calls.bind(framework.extenders, pod, pod.node_name):

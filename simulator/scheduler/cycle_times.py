@@ -1,4 +1,4 @@
-"""How long the parts of one scheduling cycle take, by the clock of an observer."""
+"""The durations of the parts of one scheduling cycle, by the clock of an observer."""
 
 from collections.abc import Callable, Iterator
 

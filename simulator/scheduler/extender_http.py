@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from simulator.framework.extender import ExtenderError
 
 MAX_ANSWER_BYTES = 32 << 20
-"""Some 10,000 node objects; a longer answer is refused."""
+"""The maximum size of an answer: some 10,000 node objects. A longer answer is refused."""
 CHUNK_BYTES = 64 << 10
 
 

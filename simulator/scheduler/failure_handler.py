@@ -1,4 +1,4 @@
-"""What is done with a pod whose attempt failed, in cache and queue (handleSchedulingFailure and
+"""The handling of a pod whose attempt failed, in cache and queue (handleSchedulingFailure and
 handleBindingCycleError in pkg/scheduler/schedule_one.go, v1.34)."""
 
 from enum import Enum

@@ -1,10 +1,10 @@
-"""How many feasible nodes end a search (findNodesThatPassFilters and numFeasibleNodesToFind in
+"""The number of feasible nodes that end a search (findNodesThatPassFilters and numFeasibleNodesToFind in
 pkg/scheduler/schedule_one.go, v1.34)."""
 
 from simulator.framework.runtime import Framework
 
 MIN_FEASIBLE_NODES_TO_FIND = 100
-"""In clusters that are smaller all nodes are filtered."""
+"""The number of nodes below which all nodes of a cluster are filtered."""
 MIN_FEASIBLE_NODES_PERCENTAGE_TO_FIND = 5
 """The least share of the nodes, however large the cluster is."""
 
@@ -19,8 +19,8 @@ def num_feasible_nodes_to_find(nodes: int, percentage: int) -> int:
 
 
 def enough_feasible_nodes(framework: Framework, nodes: int, *, exhaustive: bool) -> int:
-    """How many of so many nodes: one, where no plugin or extender filters or scores them afterwards, unless
-    the search is ``exhaustive``."""
+    """Return how many feasible nodes of ``nodes`` end a search: one, where no plugin or extender filters or
+    scores them afterwards, unless the search is ``exhaustive``."""
     chooses = framework.score_plugins or any(
         extender.config.filter_verb or extender.config.prioritize_verb for extender in framework.extenders
     )

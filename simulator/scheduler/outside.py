@@ -1,5 +1,5 @@
-"""What outside schedulers do, as their writes show it: they bind pods through the API that no profile of this
-scheduler is for.
+"""The bindings and reports of outside schedulers, as their writes show them: they bind pods through the API
+that no profile of this scheduler is for.
 
 Their writes and Events are inputs of the simulation, so the trace events that are made of them here are the
 same in a replay.
@@ -26,9 +26,9 @@ class WaitingOutside(NamedTuple):
 
     pod: Pod
     since: Micros
-    """When it was created, or its last scheduling gate was removed, in simulated time."""
+    """Time at which the pod was created, or its last scheduling gate was removed, in simulated time."""
     since_wall: int | None
-    """The same in wall time, in microseconds; None for a pod of the first list."""
+    """Wall time of ``since``, in microseconds; None for a pod of the first list."""
     failure: str = ""
     """The last message of its scheduler that was reported."""
 

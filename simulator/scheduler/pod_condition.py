@@ -1,4 +1,4 @@
-"""How the scheduler reports a pod that it could not place: in an Event, and in the pod's status
+"""The reports about a pod that could not be scheduled: an Event, and a condition in the pod's status
 (handleSchedulingFailure and updatePod in pkg/scheduler/schedule_one.go, v1.34)."""
 
 from typing import Final

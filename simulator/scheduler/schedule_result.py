@@ -1,4 +1,4 @@
-"""What the search of a scheduling cycle results in: ScheduleResult (pkg/scheduler/scheduler.go) and FitError
+"""The result of the search of a scheduling cycle: ScheduleResult (pkg/scheduler/scheduler.go) and FitError
 (pkg/scheduler/framework/types.go), v1.34.
 
 The scheduler acts on these. A :class:`simulator.decision.Decision` is the record of the same for display."""

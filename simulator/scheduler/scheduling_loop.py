@@ -14,7 +14,7 @@ from simulator.scheduler.scheduler import Scheduler
 from simulator.trace import CycleStarted
 
 LEFTOVER_PERIOD: Final[Micros] = 30 * SECOND
-"""How often the queue looks for pods that have been unschedulable for too long."""
+"""The interval at which the queue looks for pods that have been unschedulable for too long."""
 SCHEDULER: Final = Actor("Scheduler", "", "")
 """The scheduler, for what it does for no pod in particular."""
 

@@ -11,13 +11,13 @@ from simulator.trace import Event, OutsidePreempted
 Unit = Literal["event", "point", "cycle", "decision"]
 
 Idle = Literal["nothing-due", "no-pod"]
-"""Why a step did nothing: nothing is due, or no cycle begins within :data:`FAR`."""
+"""The reason for which a step did nothing: nothing is due, or no cycle begins within :data:`FAR`."""
 
 BEFORE_A_DECISION = ("PreScore", "PostFilter", "Reserve")
 """The points that follow a decision: which nodes pass, or which one is chosen."""
 
 FAR: Micros = 3600 * SECOND
-"""How far ahead a step looks for a cycle: there may never be one."""
+"""The simulated time ahead in which a step looks for a cycle: there may never be one."""
 
 
 class Seen(Protocol):
@@ -62,7 +62,7 @@ class Stride:
         self._cycles = simulation.cycles
         self._ran = False
         self.idle: Idle | None = None
-        """Why the step did nothing, when it is complete."""
+        """The reason for which the step did nothing, when it is complete."""
 
     def next(self) -> Micros | None:
         """The time for the next call of ``simulation.step``, with this object's ``by_point``; None = the step

@@ -1,4 +1,4 @@
-"""What all trace events have in common."""
+"""The fields that all trace events have."""
 
 import msgspec
 

@@ -13,8 +13,8 @@ class OutsideBound(Event, frozen=True, tag=True):
     waited: int
     """Simulated microseconds since the pod was created, or its last scheduling gate was removed."""
     waited_wall: int | None
-    """The same in microseconds of wall time, between the times at which the leader observed both; None if it
-    did not observe the first."""
+    """Microseconds of wall time between the times at which the leader observed both; None if it did not
+    observe the first."""
 
 
 class OutsideNominated(Event, frozen=True, tag=True):

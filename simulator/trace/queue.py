@@ -53,6 +53,6 @@ class LaneEntry(msgspec.Struct, frozen=True):
     gate: str = ""
     nominated_node: str = ""
     wait_until: int | None = None
-    """When the first timeout of a Permit plugin ends; None in other lanes."""
+    """Time at which the first timeout of a Permit plugin ends; None in other lanes."""
     scheduler: str | UnsetType = UNSET
     """The schedulerName of a pod that an outside scheduler has to schedule."""

@@ -20,7 +20,8 @@ class LoweredRequests(NamedTuple):
     manifest: Manifest
     before: str
     after: str
-    """Before and after: the request that was reduced, or the pod's total if several were reduced."""
+    """The request that was reduced, or the pod's total if several were reduced, after the reduction.
+    ``before``: the same amount before it."""
     step: str
     """The unit of which the reduced request is a multiple."""
 

@@ -75,16 +75,17 @@ class Suggestion(msgspec.Struct, frozen=True):
     edits: list[Edit]
     outcome: AttemptOutcome
     follows: list[Edit] = []
-    """What the controllers write because of it, which the attempt took into account. Not to be applied."""
+    """The writes of the controllers that follow from the change, which the attempt took into account. They
+    are not to be applied."""
     unit: str = ""
-    """Of a request: the unit of which ``after`` is a multiple. One unit more fits no node."""
+    """The unit of which ``after`` is a multiple, for a request. One unit more fits no node."""
     alike: list[str] = []
-    """Other targets for which the same change was tried and helps too; only the first few."""
+    """The other targets for which the same change was tried and helps too; only the first few."""
     rivals: list[str] = []
-    """Other pending pods that fit the same node with this change, and may take the room first. Only for
+    """The other pending pods that fit the same node with this change, and may take the room first. Only for
     changes of other objects than the pod; see :mod:`simulator.what_if.rivals`."""
     rivals_partial: bool = False
-    """Not all pending pods were tried, so there may be more rivals."""
+    """Whether not all pending pods were tried, so that there may be more rivals."""
 
 
 class Obstacle(msgspec.Struct, frozen=True):

@@ -96,7 +96,7 @@ def propose_counts(situation: Situation, obstacles: Obstacles) -> Proposals:
 
 
 COUNT_AT_MOST = 32
-"""As a claim can have at most so many devices."""
+"""The maximum of devices that a claim can have."""
 
 
 def propose_relaxed_claims(situation: Situation, obstacles: Obstacles) -> Proposals:

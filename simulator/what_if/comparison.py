@@ -14,7 +14,7 @@ class ScoreDifference(msgspec.Struct, frozen=True):
     weight: int
     raw: tuple[int, int]
     normalized: tuple[int, int]
-    """From 0 to 100."""
+    """The scores from 0 to 100."""
     weighted: tuple[int, int]
     """The normalized score times the weight, as added to the totals."""
     difference: int
@@ -24,7 +24,7 @@ class ScoreDifference(msgspec.Struct, frozen=True):
 
 
 class NodeComparison(msgspec.Struct, frozen=True):
-    """Why the ``other`` node was not chosen (``how``):
+    """The reason (``how``) for which the ``other`` node was not chosen:
 
     * scores: its total is lower; ``differences`` are sorted, the largest first
     * lot: its total is equal, and the chosen node was drawn; with ``differences`` too

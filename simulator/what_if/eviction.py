@@ -20,7 +20,7 @@ LEVELS_AT_MOST: Final = 16
 
 
 class Eviction(msgspec.Struct, frozen=True):
-    """How a pod was evicted, from the decision of the preemptor's cycle."""
+    """The eviction of a pod, from the decision of the preemptor's cycle."""
 
     victim: str
     priority: int

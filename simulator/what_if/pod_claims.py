@@ -26,7 +26,7 @@ class ClaimPart(NamedTuple):
 
     claim: Manifest
     key: str
-    """Of the claim."""
+    """The key of the claim."""
     path: tuple[str | int, ...]
     request: DeviceRequest
     name: str

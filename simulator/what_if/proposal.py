@@ -67,7 +67,7 @@ class Proposal(NamedTuple):
     """The relative size among changes of its kind, from 0 to below 1."""
     unit: str = ""
     follows: Sequence[Edit] = ()
-    """What the controllers write because of the change."""
+    """The writes of the controllers that follow from the change."""
 
     @property
     def cost(self) -> float:

@@ -58,7 +58,7 @@ class _Group(NamedTuple):
 
 
 def _group_by_spec(own: Pod, pods: Sequence[Manifest]) -> dict[bytes, list[Manifest]]:
-    """What the filter plugins read of a pending pod -> the pods of which they read it."""
+    """Group the pending pods by the part of them that the filter plugins read."""
     groups: dict[bytes, list[Manifest]] = {}
     for manifest in pods:
         metadata, spec = manifest["metadata"], manifest["spec"]

@@ -16,7 +16,7 @@ from simulator.objects.timestamps import micros
 from simulator.trace import PodEvicted
 
 INTERVAL: Micros = 10 * SECOND
-"""Between two syncs of a node, and so between two evictions (monitoringInterval)."""
+"""The interval between two syncs of a node, and so between two evictions (monitoringInterval)."""
 RESOURCES = {"MemoryPressure": "memory", "DiskPressure": "ephemeral-storage", "PIDPressure": "pids"}
 CRITICAL = min(SYSTEM_CLASSES.values())
 """Pods of this priority and above are not evicted (IsCriticalPodBasedOnPriority)."""

@@ -25,7 +25,7 @@ from simulator.objects.volumes import PVCS, claim_references, is_fully_bound
 from simulator.trace import ContainersFailed, ContainersRestarted, PodFinished, PodReady, PodStarted
 
 START_DELAY: Micros = SECOND
-"""From the binding to the running pod; images are not pulled."""
+"""The time from the binding to the running pod. Images are not pulled."""
 RUN_SECONDS = "schedviz/run-seconds"
 """The annotation after whose time the pod's containers succeed; without it the pod runs until it is
 deleted."""
@@ -62,7 +62,7 @@ class Kubelet(Controller):
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._steps: dict[str, tuple[str, Step]] = {}
-        """Of each pod in the work queue: its uid and next step."""
+        """Pod in the work queue -> its uid and next step."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         if resource == "pods":
@@ -270,7 +270,8 @@ def _seconds(pod: Pod, annotation: str) -> int | None:
 
 
 def _stopped_at(pod: Pod) -> Micros | None:
-    """When the containers of a deleted pod have stopped; None = they have, and the pod has finalizers."""
+    """Return the time at which the containers of a deleted pod have stopped; None = they have, and the pod
+    has finalizers."""
     metadata = pod.manifest["metadata"]
     grace: int = metadata.get("deletionGracePeriodSeconds", 0)
     if pod.finished:

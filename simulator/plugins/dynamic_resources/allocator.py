@@ -50,7 +50,7 @@ class TakenDevice(NamedTuple):
 
 
 class ClaimAllocation(NamedTuple):
-    """What one claim gets."""
+    """The allocation of one claim."""
 
     claim: ResourceClaim
     devices: list[TakenDevice]
@@ -91,7 +91,7 @@ class _Search:
         self.pools = pools
         self.in_use = in_use
         self.requested: dict[tuple[int, int, int], RequestedDevices] = {}
-        """By the indices of claim, request and subrequest (0 for ``exactly``)."""
+        """The requested devices, by the indices of claim, request and subrequest (0 for ``exactly``)."""
         self.constraints: list[list[ConstraintState]] = []
         self.taken: list[list[TakenDevice]] = [[] for _ in claims]
         self.chosen: dict[tuple[int, int], int] = {}
@@ -184,7 +184,8 @@ class _Search:
         return Outcome.NOT_FOUND
 
     def _is_in_use(self, c: int, wanted: RequestedDevices, device: PoolDevice) -> bool:
-        """With adminAccess a device is refused only if the same claim has it already."""
+        """Return whether the device is in use. With adminAccess it is only if the same claim has it
+        already."""
         holders = self._holders.get(device.id, ())
         if wanted.alternative.admin_access:
             return c in holders

@@ -20,7 +20,7 @@ from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 ATTEMPTS: Final = 5
 RETRY_PERIOD: Final[Micros] = 10_000
-"""As retry.DefaultRetry of client-go."""
+"""The interval between retries, the same as retry.DefaultRetry of client-go."""
 
 
 def bind_claims(client: Client, cluster: Cluster, pod: Pod, state: ClaimsState) -> Steps[Status | None]:

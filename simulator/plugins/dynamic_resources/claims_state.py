@@ -1,5 +1,5 @@
-"""What DynamicResources knows of the pod's claims in one scheduling cycle (stateData in dynamicresources.go,
-v1.34)."""
+"""The state of the pod's claims in one scheduling cycle of DynamicResources (stateData in
+dynamicresources.go, v1.34)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,13 +23,13 @@ class ClaimsState:
     """Shared by all clones of the CycleState, as upstream."""
 
     claims: list[ResourceClaim] = field(default_factory=list)
-    """In the order of the pod."""
+    """The claims, in the order of the pod."""
     selectors: list[tuple[int, NodeSelector]] = field(default_factory=list)
     """Indices of allocated claims, and the nodes on which they can be used."""
     unavailable: set[int] = field(default_factory=set)
     """Indices of allocated claims that some node cannot use: for PostFilter."""
     allocations: dict[str, Manifest] = field(default_factory=dict)
-    """By uid of a claim: what Reserve chose."""
+    """Uid of a claim -> the allocation that Reserve chose."""
 
     def claims_to_deallocate(self, pod: Pod) -> list[ResourceClaim]:
         """The claims that some node could not use, and that no other pod uses; each once."""

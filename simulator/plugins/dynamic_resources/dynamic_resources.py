@@ -191,7 +191,8 @@ class DynamicResources(
 
 
 def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
-    """What is wrong with the first request whose class does not exist (validateDeviceClass)."""
+    """Return the error of the first request whose class does not exist (validateDeviceClass); None if all
+    exist."""
     classes = device_classes(cluster)
     for request in claim.requests:
         if not request.alternatives:

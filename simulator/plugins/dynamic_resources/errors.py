@@ -1,4 +1,4 @@
-"""What can go wrong for a pod with resource claims."""
+"""The errors of a pod with resource claims."""
 
 
 class ClaimError(Exception):

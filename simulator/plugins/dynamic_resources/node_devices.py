@@ -36,14 +36,14 @@ class NodeDevices:
         self._shared: list[str] = []
         """Keys of the other slices."""
         self._pools: dict[str, tuple[Pool, ...]] = {}
-        """By node name, where they are known."""
+        """Node name -> its pools, where they are computed."""
         self._gathered: dict[tuple[int, ...], tuple[Pool, ...]] = {}
-        """By the places of shared slices: their pools, for nodes without slices of their own."""
+        """Places of shared slices -> their pools, for nodes without slices of their own."""
         self._contents: dict[Any, int] = {}
         self._situations: dict[Any, int] = {}
         self.verdicts = VerdictCache()
         self._situation: Ints = np.full(0, UNKNOWN, dtype=np.int64)
-        """By row; UNKNOWN where it must be found again."""
+        """The situation of each row; UNKNOWN where it must be computed again."""
         self._nodes_seen = 0
         self._changes_seen = 0
         self._users: dict[tuple[str, str], set[str]] = {}

@@ -17,7 +17,7 @@ class Pool(NamedTuple):
     driver: str
     name: str
     devices: tuple[PoolDevice, ...]
-    """In the order of the slices."""
+    """The devices, in the order of the slices."""
     incomplete: bool
     duplicate: str
     """The name that two devices have, which makes the pool invalid; "" for a valid one."""
@@ -30,8 +30,8 @@ class Pool(NamedTuple):
         return f"{self.driver}/{self.name}"
 
     def content(self) -> tuple[object, ...]:
-        """What the allocator can tell of the pool, without its name and those of the devices: it does the
-        same with two pools of equal content, but for names in errors and results."""
+        """Return all that the allocator reads of the pool, except its name and those of the devices: it does
+        the same with two pools of equal content, but for names in errors and results."""
         devices = tuple(
             (
                 each.device.value,

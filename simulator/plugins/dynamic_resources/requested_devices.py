@@ -1,4 +1,4 @@
-"""How many devices a request needs, and which selectors choose them (validateDeviceRequest in
+"""The number of devices that a request needs, and the selectors that choose them (validateDeviceRequest in
 allocator_experimental.go, v1.34)."""
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from simulator.plugins.dynamic_resources.resource_claim import (
 )
 
 Selectors = tuple[tuple[str, tuple[str, ...]], ...]
-"""What an error names, and its CEL expressions: first the class, then the claim."""
+"""The words for an error, and the CEL expressions: first those of the class, then those of the claim."""
 
 
 class RequestedDevices(NamedTuple):
@@ -24,7 +24,8 @@ class RequestedDevices(NamedTuple):
     selectors: Selectors
     number: int
     all_devices: list[PoolDevice] | None
-    """With the allocation mode All, the devices that the selectors choose, in use or not."""
+    """The devices that the selectors choose, in use or not, with the allocation mode All; None with another
+    mode."""
 
 
 def requested_devices(

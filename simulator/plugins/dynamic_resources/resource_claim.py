@@ -15,7 +15,7 @@ class DeviceID(NamedTuple):
 
 
 class DeviceRequest(NamedTuple):
-    """What is asked for: an ``exactly``, or one entry of ``firstAvailable`` (DeviceSubRequest)."""
+    """A requested set of devices: an ``exactly``, or one entry of ``firstAvailable`` (DeviceSubRequest)."""
 
     name: str
     """The name of the request, or of the subrequest."""

@@ -11,7 +11,7 @@ from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError
 class Device(NamedTuple):
     name: str
     value: DeviceValue
-    """What selectors see."""
+    """The device as selectors see it."""
     attributes: Manifest
     capacity: Manifest
     consumes_counters: bool
@@ -33,7 +33,7 @@ class ResourceSlice(NamedTuple):
     selector_manifest: Manifest | None
     node_selector: NodeSelector | None
     fault: str
-    """Why ``node_selector`` could not be parsed."""
+    """The reason for which ``node_selector`` could not be parsed."""
     devices: tuple[Device, ...]
 
 

@@ -1,4 +1,4 @@
-"""What the allocator found before, for claims that request the same and nodes in the same situation."""
+"""The allocator's earlier results, for claims that request the same and nodes in the same situation."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -7,12 +7,12 @@ from simulator.framework.status import Status
 from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
 
 MAX_VERDICTS: Final = 200_000
-"""Some 20 MB. Beyond it, all are found again."""
+"""The maximum of verdicts: some 20 MB. Beyond it, all are computed again."""
 
 
 class CachedVerdict(NamedTuple):
     status: Status | None
-    """Why the claims cannot be allocated; None if they can."""
+    """The reason for which the claims cannot be allocated; None if they can."""
 
 
 class VerdictCache:

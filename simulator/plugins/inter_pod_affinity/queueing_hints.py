@@ -8,7 +8,7 @@ from simulator.objects.node import Node
 from simulator.objects.pod import AffinityTerm, Pod
 
 NO_NAMESPACE_LABELS: dict[str, str] = {}
-"""As upstream, the hints do not read the labels of namespaces. A namespaceSelector that requires a label
+"""The labels of namespaces for the hints: none, as upstream. A namespaceSelector that requires a label
 matches no pod."""
 
 

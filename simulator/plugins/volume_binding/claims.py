@@ -47,8 +47,8 @@ class DelayedClaim(NamedTuple):
     selected_node: str | None
     """The node that was chosen in an earlier attempt, where provisioning has begun; no other node passes."""
     candidates: Sequence[CandidateVolume]
-    """In the order in which they are tried: reserved ones, then the smallest first. Of volumes of one size
-    upstream takes any; here it is the first by name."""
+    """The candidate volumes in the order in which they are tried: reserved ones, then the smallest first. Of
+    volumes of one size upstream takes any; here it is the first by name."""
 
 
 class PodVolumeClaims(NamedTuple):

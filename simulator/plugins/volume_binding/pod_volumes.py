@@ -1,4 +1,4 @@
-"""What a pod's claims come to on the node that was chosen: the PodVolumes of
+"""The volumes for a pod's claims on the node that was chosen: the PodVolumes of
 pkg/scheduler/framework/plugins/volumebinding/binder.go, v1.34."""
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ class PodVolumes(NamedTuple):
 
     @property
     def assumed(self) -> tuple[Assumed, ...]:
-        """In the order in which they are written."""
+        """The volumes and claims, in the order in which they are written."""
         return (*(volume for _, volume in self.bindings), *self.provisions)
 
     @property

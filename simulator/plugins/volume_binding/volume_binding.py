@@ -47,7 +47,7 @@ REASONS = (
     "node(s) did not have enough free storage",
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
 )
-"""By bit of ``PodVolumes.conflicts``, the lowest first."""
+"""The reasons by bit of ``PodVolumes.conflicts``, the lowest first."""
 CONFLICTS = tuple(
     unresolvable(*(reason for bit, reason in enumerate(REASONS) if conflicts >> bit & 1))
     for conflicts in range(1, 1 << len(REASONS))
@@ -159,7 +159,8 @@ class VolumeBinding(
 
 
 def unusable_claim(cluster: Cluster, pod: Pod) -> str | None:
-    """What is wrong with the first claim that cannot be used (podHasPVCs)."""
+    """Return the reason for which the first claim that cannot be used cannot be (podHasPVCs); None if all
+    can."""
     for reference in claim_references(pod):
         name = reference.name
         claim = find_claim(cluster, pod, name)
