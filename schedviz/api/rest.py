@@ -30,7 +30,7 @@ from simulator.apiserver import selection
 from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
-from simulator.apiserver.preconditions import check_stored_identity
+from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
@@ -126,9 +126,14 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     dry_run = body.is_dry_run(request)
     given, warnings = body.object_of(request, resource)
     check_place(resource, target, given.get("metadata") or {})
-    _, manifest = to_stored(resource, given)
-    uid = str(manifest["metadata"].get("uid") or "")
-    if _creates(sandbox, resource, target):
+    kind, manifest = to_stored(resource, given)
+    uid = manifest["metadata"].get("uid") or ""
+    if read_current(sandbox).get(resource.id, target.key(resource)) is None:
+        check_missing_identity(kind, target.namespace, target.name, uid)
+        is_created = resource.id in CREATED_BY_UPDATE and not target.subresource
+    else:
+        is_created = False
+    if is_created:
         created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
         return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
@@ -136,9 +141,8 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
 
     def changed(_: Resource, old: Manifest) -> Manifest:
         before[:] = [old]
-        check_stored_identity(resource, old, uid, "")
-        if not target.subresource:
-            check_version_is_given(resource, target.name, manifest["metadata"])
+        check_stored_identity(kind, old, uid)
+        check_version_is_given(resource, target.name, manifest["metadata"])
         return manifest
 
     replaced = edit_requested(request, sandbox, resource, target, changed, warnings=warnings, dry_run=dry_run)
@@ -159,6 +163,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
         manifest, found = body.patched(request, resource, to_served(resource, old))
         warnings.extend(found)
         check_place(resource, target, manifest.get("metadata") or {})
+        check_version_is_given(resource, target.name, manifest["metadata"])
         return to_stored(resource, manifest)[1]
 
     dry_run = body.is_dry_run(request)
@@ -195,13 +200,6 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
     if resource.id == "serviceaccounts" and subresource == "token":
         return {"POST": refuse_token}
     raise NoSuchPath()
-
-
-def _creates(sandbox: Sandbox, resource: Resource, target: Target) -> bool:
-    """Whether a PUT creates the object."""
-    if resource.id not in CREATED_BY_UPDATE or target.subresource:
-        return False
-    return read_current(sandbox).get(resource.id, target.key(resource)) is None
 
 
 def _resource_of_body(request: HttpRequest, target: Target) -> Resource | None:

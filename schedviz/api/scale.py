@@ -13,6 +13,7 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.managed_fields.scale_entries import managed_fields_of_scale
+from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.schema import type_name_of
@@ -32,8 +33,12 @@ def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, ta
     given, warnings = body.object_of(request, SCALES)
     scale = decode_body(type_name_of(SCALES), given)
     check_place(resource, target, scale.get("metadata") or {})
+    uid = scale["metadata"].get("uid", "")
+    if read_current(sandbox).get(resource.id, target.key(resource)) is None:
+        check_missing_identity(resource, target.namespace, target.name, uid)
 
     def change(_: Resource, old: Manifest) -> Manifest:
+        check_stored_identity(resource, old, uid)
         return with_scale(resource, old, scale)
 
     return _written(request, sandbox, resource, target, change, warnings=warnings)

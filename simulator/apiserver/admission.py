@@ -222,6 +222,8 @@ def _create(
         metadata.pop(field, None)
     if resource.namespaced:
         metadata["namespace"] = metadata.get("namespace") or namespace
+    elif entry == "api":
+        metadata.pop("namespace", None)
     _set_generated_name(resource, metadata, overlay, source)
     name = metadata.get("name", "")
     key = resource.key(metadata.get("namespace", ""), name)

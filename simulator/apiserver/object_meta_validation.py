@@ -9,7 +9,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.address_validation import IP_ADDRESSES, ip_address_name
 from simulator.apiserver.annotation_validation import validate_annotations
-from simulator.apiserver.field_checks import NameRule, check_name
+from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_name
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, required
@@ -58,6 +58,8 @@ def validate_object_meta(
             yield forbidden("metadata.namespace", "not allowed on this type")
     elif namespace:
         yield from check_name(names.dns_label, namespace, "metadata.namespace")
+    if metadata.get("generation", 0) < 0:
+        yield invalid("metadata.generation", metadata["generation"], NOT_NEGATIVE)
     yield from validate_labels(metadata.get("labels", {}), "metadata.labels")
     yield from validate_annotations(metadata.get("annotations", {}), "metadata.annotations")
     yield from _owner_references(metadata.get("ownerReferences", ()), "metadata.ownerReferences")

@@ -8,7 +8,7 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import NAMESPACES, Resource
 from simulator.apiserver.status import Conflict
 from simulator.apiserver.storage_keys import storage_key
-from simulator.objects.metadata import namespace_of
+from simulator.objects.metadata import name_of, namespace_of
 
 
 def check_preconditions(resource: Resource, manifest: Manifest, uid: str, version: str) -> None:
@@ -33,18 +33,27 @@ def check_preconditions(resource: Resource, manifest: Manifest, uid: str, versio
         raise Conflict(kind, metadata["name"], detail)
 
 
-def check_stored_identity(resource: Resource, manifest: Manifest, uid: str, version: str) -> None:
+def check_stored_identity(resource: Resource, manifest: Manifest, uid: str, version: str = "") -> None:
     """Check the preconditions of a write of the storage; "" = none. Raises Conflict."""
     metadata = manifest["metadata"]
-    key = storage_key(resource, namespace_of(manifest), metadata["name"])
+    key = storage_key(resource, namespace_of(manifest), name_of(manifest))
     for field, known, wanted in (
         ("UID", metadata.get("uid"), uid),
         ("ResourceVersion", metadata.get("resourceVersion"), version),
     ):
         if wanted and wanted != known:
-            detail = (
-                f"StorageError: invalid object, Code: 4, Key: {key}, "
-                f"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {field} in precondition: "
-                f"{wanted}, {field} in object meta: {known}"
-            )
-            raise Conflict(resource.id, metadata["name"], detail)
+            raise Conflict(resource.id, name_of(manifest), _of_storage(key, field, wanted, known))
+
+
+def check_missing_identity(resource: Resource, namespace: str, name: str, uid: str) -> None:
+    """Raise Conflict if a PUT of an object that is missing says which UID it has: upstream the storage
+    compares it with that of an empty object."""
+    if uid:
+        raise Conflict(resource.id, name, _of_storage(storage_key(resource, namespace, name), "UID", uid, ""))
+
+
+def _of_storage(key: str, field: str, wanted: str, known: str) -> str:
+    return (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {known}"
+    )

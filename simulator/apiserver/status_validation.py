@@ -115,7 +115,7 @@ def _replicas(resource: str, status: Manifest) -> Iterator[Cause]:
         return
     for field in _AT_MOST_REPLICAS[resource]:
         if status.get(field, 0) > status.get("replicas", 0):
-            yield invalid(f"status.{field}", status[field], "cannot be greater than status.replicas")
+            yield invalid(f"status.{field}", status.get(field, 0), "cannot be greater than status.replicas")
     available = status.get("availableReplicas", 0)
     if available > status.get("readyReplicas", 0):
         ready = "status.readyReplicas" if resource == "statefulsets.apps" else "readyReplicas"

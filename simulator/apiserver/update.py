@@ -46,7 +46,7 @@ def admit_update(
     ``served``: the version of a stored kind in which the object is changed, if it is another one.
 
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
-    resourceVersion than ``old``."""
+    resourceVersion than ``old``. Of a PUT, :func:`check_stored_identity` checks the UID before."""
     overlay = Overlay(reader)
     if resource.schema_text:
         # All versions of a custom resource have the same fields (the conversion strategy None).
@@ -156,10 +156,11 @@ def _with_stored_type(new: Manifest, old: Manifest) -> Manifest:
 
 def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest) -> None:
     """Check that the new manifest has the name, namespace and resourceVersion of the stored object, as far as
-    it has any. Raises BadRequest, Conflict or PlainError."""
+    it has any; the namespace of one without namespaces is ignored. Raises BadRequest, Conflict or
+    PlainError."""
     known = old["metadata"]
     name = known["name"]
-    if metadata.get("namespace") not in (None, "", known.get("namespace")):
+    if resource.namespaced and metadata.get("namespace") not in (None, "", known.get("namespace")):
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )

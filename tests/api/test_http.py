@@ -50,6 +50,14 @@ def test_a_page_of_the_same_origin_writes(server: str, url: str) -> None:
     assert request(url + PODS, "POST", pod_json(), headers)[0] == 201
 
 
+def test_the_namespace_of_an_object_without_one_is_ignored(url: str) -> None:
+    given = {"metadata": {"name": "n", "namespace": "other"}}
+    code, created = request(f"{url}/api/v1/nodes", "POST", json.dumps(given))
+    assert (code, "namespace" in created["metadata"]) == (201, False)
+    code, replaced = request(f"{url}/api/v1/nodes/n", "PUT", json.dumps(given))
+    assert (code, "namespace" in replaced["metadata"]) == (200, False)
+
+
 def test_discovery_has_the_resources_that_kubectl_needs(url: str) -> None:
     assert request(url + "/api")[1]["versions"] == ["v1"]
     core = {entry["name"]: entry for entry in request(url + "/api/v1")[1]["resources"]}

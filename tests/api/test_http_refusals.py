@@ -223,6 +223,48 @@ REFUSALS = [
         "Precondition failed: ResourceVersion in precondition: 1000",
     ),
     Refusal(
+        "PUT",
+        PODS + "/gone",
+        409,
+        "Conflict",
+        'pods "gone": StorageError: invalid object, Code: 4, Key: /registry/pods/default/gone, Resource'
+        "Version: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: u, UID in object meta: ",
+        body='{"metadata": {"name": "gone", "uid": "u"}}',
+    ),
+    Refusal(
+        "PUT",
+        "/apis/apps/v1/namespaces/default/deployments/gone/scale",
+        409,
+        "Conflict",
+        "Key: /registry/deployments/default/gone",
+        body='{"metadata": {"name": "gone", "uid": "u"}}',
+    ),
+    Refusal(
+        "PUT",
+        "/api/v1/namespaces/default",
+        409,
+        "Conflict",
+        "Key: /registry/namespaces/default, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID",
+        body='{"metadata": {"name": "default", "uid": "u"}}',
+    ),
+    Refusal(
+        "PATCH",
+        "/api/v1/namespaces/default",
+        422,
+        "Invalid",
+        'metadata.uid: Invalid value: "u": field is immutable',
+        body='{"metadata": {"uid": "u"}}',
+        content_type="application/merge-patch+json",
+    ),
+    Refusal(
+        "POST",
+        "/api/v1/namespaces/default/configmaps",
+        422,
+        "Invalid",
+        "metadata.generation: Invalid value: -1: must be greater than or equal to 0",
+        body='{"metadata": {"name": "c", "generation": -1}}',
+    ),
+    Refusal(
         "PATCH",
         "/api/v1/namespaces/default",
         500,
@@ -244,6 +286,19 @@ def test_each_refusal_is_a_status_and_nothing_is_stored(
     assert answer.get("reason", "") == case.reason
     assert case.words in answer["message"]
     assert store.sandbox(cluster).version() == before
+
+
+def test_the_status_of_a_budget_is_replaced_and_patched_at_a_version_only(url: str) -> None:
+    budgets = f"{url}/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    given = '{"metadata": {"name": "b"}, "spec": {"minAvailable": 1}}'
+    assert request(budgets, "POST", given)[0] == 201
+    for method, path, body, kind in (
+        ("PUT", "/b/status", given, "application/json"),
+        ("PATCH", "/b", '{"metadata": {"resourceVersion": null}}', "application/merge-patch+json"),
+    ):
+        code, answer = request(budgets + path, method, body, {"Content-Type": kind})
+        assert code == 422
+        assert answer["message"].endswith("Invalid value: 0: must be specified for an update")
 
 
 def test_an_unknown_sandbox_is_not_found(server: str) -> None:

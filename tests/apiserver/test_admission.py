@@ -303,12 +303,13 @@ def test_a_class_keeps_its_value_and_stays_the_only_default() -> None:
     assert cluster.update(PRIORITY_CLASSES, first, {**first, "description": "x"})["description"] == "x"
 
 
-def test_an_update_meant_for_another_version_or_object_is_a_conflict() -> None:
+def test_an_update_meant_for_another_version_or_object_is_refused() -> None:
     cluster = Cluster()
     (old,) = cluster.create([pod()])
-    for field in ("resourceVersion", "uid"):
-        with pytest.raises(Conflict):
-            cluster.update(PODS, old, {**old, "metadata": {**old["metadata"], field: "1"}})
+    with pytest.raises(Conflict):
+        cluster.update(PODS, old, {**old, "metadata": {**old["metadata"], "resourceVersion": "1"}})
+    with pytest.raises(Invalid, match=r"metadata\.uid"):
+        cluster.update(PODS, old, {**old, "metadata": {**old["metadata"], "uid": "1"}})
     with pytest.raises(BadRequest, match="does not match"):
         cluster.update(PODS, old, {**old, "metadata": {**old["metadata"], "name": "other"}})
 

@@ -83,6 +83,15 @@ def test_a_status_counts_no_more_replicas_than_there_are() -> None:
         "Invalid value: 2: cannot be greater than status.replicas",
         "Invalid value: 2: cannot be greater than readyReplicas",
     ]
+    with pytest.raises(Invalid) as refused:
+        admit_update(resource, old, {**old, "status": {"replicas": -1}}, cluster, subresource="status")
+    assert [f"{cause.field}: {cause.message}" for cause in refused.value.causes] == [
+        "status.replicas: Invalid value: -1: must be greater than or equal to 0",
+        *(
+            f"status.{field}: Invalid value: 0: cannot be greater than status.replicas"
+            for field in ("updatedReplicas", "readyReplicas", "availableReplicas")
+        ),
+    ]
 
 
 @pytest.mark.parametrize(
