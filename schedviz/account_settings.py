@@ -58,7 +58,7 @@ KEPT_SECONDS: Final = 60
 
 
 def read_database(directory: Path) -> dict[str, Any]:
-    """The database of DATABASE_URL; without one, a file of SQLite in the directory."""
+    """Return the database of DATABASE_URL; without one, a file of SQLite in the directory."""
     # Imported here: a server without accounts needs none of it.
     import dj_database_url  # noqa: PLC0415
 

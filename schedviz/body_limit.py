@@ -45,7 +45,7 @@ TOO_LARGE: Final = "schedviz.too_large"
 
 
 def max_body_bytes(path: str) -> int:
-    """The limit for requests to a path."""
+    """Return the limit for requests to a path."""
     if API.fullmatch(path):
         return MAX_BYTES
     return UPLOAD_BYTES if path == UPLOAD else PAGE_BYTES

@@ -17,6 +17,6 @@ EMPTY: Final = Scenario(
 
 @cache
 def scenarios() -> dict[str, Scenario]:
-    """All scenarios by name. The files are read once."""
+    """Return all scenarios by name. The files are read once."""
     found = [load_scenario(path.read_text()) for path in sorted(FOLDER.glob("*.yaml"))]
     return {each.name: each for each in sorted(found, key=lambda each: each.name != FIRST)}

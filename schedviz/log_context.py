@@ -27,7 +27,7 @@ def note(**fields: str) -> None:
 
 
 def known() -> dict[str, str]:
-    """The fields that are known, in the order of FIELDS."""
+    """Return the fields that are known, in the order of FIELDS."""
     fields = _known.get({})
     return {field: fields[field] for field in FIELDS if fields.get(field)}
 

@@ -8,7 +8,7 @@ from pythonjsonlogger.msgspec import MsgspecFormatter
 
 
 def time_of(record: logging.LogRecord) -> str:
-    """The time of the record, in UTC as RFC 3339."""
+    """Return the time of the record, in UTC as RFC 3339."""
     at = datetime.fromtimestamp(record.created, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -21,7 +21,7 @@ TLS_OPTIONS: Final = {"ssl_ca_certs", "ssl_cert_reqs", "ssl_certfile", "ssl_chec
 
 
 def read() -> str:
-    """The settings REDIS_URL and REDIS_PASSWORD as one URL."""
+    """Return the settings REDIS_URL and REDIS_PASSWORD as one URL."""
     url = environment.secret("REDIS_URL", "redis://127.0.0.1:6379/0")
     if wanted := mistake(url):
         raise SystemExit(f"schedviz: REDIS_URL must be {wanted}")
@@ -29,7 +29,7 @@ def read() -> str:
 
 
 def read_labelled() -> dict[str, str]:
-    """The setting SANDBOX_REDIS_URLS: label -> URL of each server."""
+    """Return the setting SANDBOX_REDIS_URLS: label -> URL of each server."""
     return parse_labelled(environment.secret("SANDBOX_REDIS_URLS"), "SANDBOX_REDIS_URLS")
 
 
@@ -80,7 +80,7 @@ def mistake(url: str) -> str | None:
 
 
 def with_password(url: str, password: str) -> str:
-    """The URL with the password, unless it has one, or there is none."""
+    """Return the URL with the password, unless it has one, or there is none."""
     parts = urlsplit(url)
     if not password or parts.password:
         return url

@@ -14,7 +14,7 @@ DIGITS = 12
 
 
 def static_version(directories: Iterable[Path]) -> str:
-    """The version of all files in directories."""
+    """Return the version of all files in directories."""
     digest = sha256()
     for directory in directories:
         for path in sorted(each for each in directory.rglob("*") if each.is_file()):
@@ -25,7 +25,7 @@ def static_version(directories: Iterable[Path]) -> str:
 
 
 def static_directory(package: str) -> Path:
-    """The directory ``static`` of an installed package."""
+    """Return the directory ``static`` of an installed package."""
     spec = find_spec(package)
     assert spec is not None
     assert spec.origin is not None

@@ -74,12 +74,12 @@ def start_tracing(role: str, endpoint: str) -> None:
 
 
 def trace_root(name: str, parent: str = "", **attributes: Attribute) -> AbstractContextManager[None]:
-    """A span that may begin a trace. ``parent``: the context of a span elsewhere."""
+    """Return a span that may begin a trace. ``parent``: the context of a span elsewhere."""
     return _tracer.span(name, parent, attributes) if _tracer else NOTHING
 
 
 def trace_part(name: str, parent: str = "", **attributes: Attribute) -> AbstractContextManager[None]:
-    """A span in ``parent``, or in the span of this thread or task; none if there is neither."""
+    """Return a span in ``parent``, or in the span of this thread or task; none if there is neither."""
     if _tracer is None or not (parent or _tracer.context()):
         return NOTHING
     return _tracer.span(name, parent, attributes)
@@ -92,5 +92,5 @@ def describe(**attributes: Attribute) -> None:
 
 
 def context() -> str:
-    """The context of the present span, to be passed on; "" = there is none."""
+    """Return the context of the present span, to be passed on; "" = there is none."""
     return _tracer.context() if _tracer else ""

@@ -84,12 +84,12 @@ class ApiServerLost(BaseException):
 
 
 def versioned(manifest: Manifest, version: int) -> Manifest:
-    """The manifest with this metadata.resourceVersion."""
+    """Return the manifest with this metadata.resourceVersion."""
     return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(version)}}
 
 
 def bare(manifest: Manifest) -> Manifest:
-    """The manifest without its metadata.resourceVersion, as it is stored."""
+    """Return the manifest without its metadata.resourceVersion, as it is stored."""
     metadata = manifest["metadata"]
     if "resourceVersion" not in metadata:
         return manifest

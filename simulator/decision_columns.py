@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def narrowed(column: Ints) -> NDArray[Any]:
-    """A copy in the smallest integer type that holds the values."""
+    """Return a copy in the smallest integer type that holds the values."""
     low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
     kind = next(kind for kind in INTEGERS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
     return column.astype(kind)
@@ -98,7 +98,7 @@ class IntColumn(Sequence[int]):
         return repr(self.tolist())
 
     def stored(self) -> object:
-        """The stored form: a list where the column is short, else the first short form of
+        """Return the stored form: a list where the column is short, else the first short form of
         :class:`_StoredColumn`."""
         if self._stored is None:
             self._stored = self.tolist() if len(self) <= SHORT else _short_form(self.array())
@@ -219,7 +219,7 @@ class NodeNames(Sequence[str]):
         return repr(self.tolist())
 
     def stored(self) -> object:
-        """The list as JSON, compressed by zlib, in base64; a list where it is short itself."""
+        """Return the list as JSON, compressed by zlib, in base64; a list where it is short itself."""
         if self._stored is None:
             compressed = b64encode(zlib.compress(msgspec.json.encode(self._names))).decode()
             self._stored = self._names if len(self) <= SHORT else compressed

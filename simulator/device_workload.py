@@ -52,7 +52,7 @@ def _slice(i: int) -> Manifest:
 
 
 def _claim(i: int) -> Manifest:
-    """One to four devices: by class, and every other time by an attribute."""
+    """Return one to four devices: by class, and every other time by an attribute."""
     exactly: Manifest = {
         "deviceClassName": "gpu" if i % 3 else "large-gpu",
         "allocationMode": "ExactCount",

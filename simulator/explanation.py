@@ -57,7 +57,7 @@ class Explanation(msgspec.Struct, frozen=True):
     nodes: list[NodeVerdict] = []
 
     def of_node(self, name: str) -> NodeVerdict:
-        """The verdict of a node. Raises LookupError."""
+        """Return the verdict of a node. Raises LookupError."""
         for each in self.nodes:
             if each.node == name:
                 return each
@@ -112,7 +112,7 @@ def explain_pod(
 def _last_decision(
     pod: str, uid: str, own: list[Event], decision_of: Callable[[int], Decision | None]
 ) -> Decision | None:
-    """The last stored decision of the pod. uid: "" = of any pod of this name."""
+    """Return the last stored decision of the pod. uid: "" = of any pod of this name."""
     for event in reversed(own):
         if isinstance(event, CycleStarted):
             found = decision_of(event.cycle)

@@ -87,7 +87,7 @@ class MemorySandbox:
         return self._api.version
 
     def edits(self) -> int:
-        """The number of objects that were written from outside."""
+        """Return the number of objects that were written from outside."""
         return self._edits
 
     def config(self) -> Manifest | None:
@@ -104,7 +104,7 @@ class MemorySandbox:
         return self._api.find(resource, key)
 
     def list_all(self) -> dict[str, dict[str, Manifest]]:
-        """Every object as resource -> key -> manifest."""
+        """Return every object as resource -> key -> manifest."""
         return self._api.objects
 
     def resources(self) -> builtins.list[str]:
@@ -120,7 +120,7 @@ class MemorySandbox:
         return self._trace[-count:] if count else []
 
     def trace(self, after: int = 0) -> Sequence[tuple[int, Event]]:
-        """The trace events after a number, which are numbered from 1."""
+        """Return the trace events after a number, which are numbered from 1."""
         return self._trace[after:]
 
     def decision(self, cycle: int) -> Decision | None:
@@ -226,7 +226,7 @@ class MemorySandbox:
         self._take_outputs()
 
     def _elect(self) -> Simulation:
-        """A new Simulation with all objects."""
+        """Return a new Simulation with all objects."""
         options = Options(
             seed=self.options.seed,
             pace=self.options.pace,

@@ -83,7 +83,8 @@ def load_scenario(text: str) -> Scenario:
 
 
 def _copies(number: int, document: Manifest) -> list[Manifest]:
-    """The document, as often as ``copies`` says: ``node-5`` with two copies is ``node-5`` and ``node-6``."""
+    """Return the document, as often as ``copies`` says: ``node-5`` with two copies is ``node-5`` and
+    ``node-6``."""
     if "copies" not in document:
         return [document]
     copies = document["copies"]

@@ -233,7 +233,7 @@ class Simulation:
         return True
 
     def take_trace(self) -> list[Event]:
-        """The trace events since the last call."""
+        """Return the trace events since the last call."""
         trace, self._world.trace = self._world.trace, []
         return trace
 
@@ -243,7 +243,7 @@ class Simulation:
         self._world.trace[:0] = trace
 
     def take_decisions(self) -> list[Decision]:
-        """The Decisions since last asked."""
+        """Return the Decisions since last asked."""
         return self._scheduler.decisions.take()
 
     def make_no_decisions(self) -> None:
@@ -252,7 +252,7 @@ class Simulation:
         self._scheduler.decisions.take()
 
     def take_lanes(self) -> dict[str, LaneEntry | None]:
-        """The places in the queue that have changed since the last call; None = the pod has left the
+        """Return the places in the queue that have changed since the last call; None = the pod has left the
         queue."""
         # A pod that changes its schedulerName leaves one of the two, and comes to the other.
         own, outside = self._scheduler.lanes.take(), self._outside.take_lanes()

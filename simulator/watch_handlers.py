@@ -39,7 +39,7 @@ class WatchHandlers:
     def of(
         self, event: WatchEvent, old: Manifest | None, new: Manifest | None, parsed: Pod | Node | None
     ) -> Iterator[tuple[str, Callable[[], object]]]:
-        """The components that are informed of a change, in order, each with its handler."""
+        """Yield the components that are informed of a change, in order, each with its handler."""
         if event.resource == EVENTS:
             # No upstream informer watches these.
             yield "Outside schedulers", partial(self._outside.event_changed, new)

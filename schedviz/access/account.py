@@ -36,14 +36,14 @@ def guests_create() -> bool:
 
 
 def read_account(user: Any) -> Account | None:
-    """The account of a user of Django, who has logged in or not; None = there is none."""
+    """Return the account of a user of Django, who has logged in or not; None = there is none."""
     if user is None or not user.is_authenticated:
         return None
     return Account(user.owner, user.is_superuser)
 
 
 def account_of(request: HttpRequest) -> Account | None:
-    """The account of who sent the request. Without a session, this asks no database."""
+    """Return the account of who sent the request. Without a session, this asks no database."""
     return read_account(getattr(request, "user", None))
 
 

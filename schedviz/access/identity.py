@@ -61,8 +61,8 @@ def read_identity(cookies: Mapping[str, str]) -> Identity | None:
 
 
 def owner_of(request: HttpRequest) -> str:
-    """The digest of the owner of what this request creates; "" where sandboxes have no owners. Without an
-    account, a browser without an identity gets one with the response."""
+    """Return the digest of the owner of what this request creates; "" where sandboxes have no owners. Without
+    an account, a browser without an identity gets one with the response."""
     if not sandboxes_have_owners():
         return ""
     if account := account_of(request):

@@ -25,7 +25,7 @@ class TooManyLinks(Exception):
 
 
 def make_link(sandbox: Sandbox, right: LinkRight, label: str) -> tuple[Link, str]:
-    """A new link, and its token, which is shown once. Raises TooManyLinks, NoSandbox."""
+    """Return a new link, and its token, which is shown once. Raises TooManyLinks, NoSandbox."""
     token = new_token()
     shown = " ".join("".join(each if each.isprintable() else " " for each in label[:400]).split())
     link = Link(secrets.token_hex(4), right, shown[:LABEL_AT_MOST].strip(), sandbox.wall(), digest_of(token))

@@ -43,13 +43,13 @@ class Rule(NamedTuple):
     """The field of a POST request that names a sandbox which is read: ``sandbox:NAME``."""
 
     def needs(self, method: str, do: str = "") -> Right:
-        """The right on the sandbox in the path."""
+        """Return the right on the sandbox in the path."""
         if method in SAFE_METHODS:
             return self.read
         return self.do.get(do, self.write) if method == "POST" else self.write
 
     def needs_role(self, method: str, do: str = "") -> Role:
-        """The least role; GUEST = the request needs no account."""
+        """Return the least role; GUEST = the request needs no account."""
         makes = method == "POST" and (self.makes or do == BRANCH)
         return Role.LEARNER if makes and self.role < Role.LEARNER and not guests_create() else self.role
 
@@ -249,22 +249,22 @@ def find_asker(store: Store, sandbox: str, visitor: Visitor) -> Asker | None:
 
 
 def asker_by(sandbox: str, visitor: Visitor, record: AccessRecord) -> Asker:
-    """The right by an access record. A sandbox without an owner (the demo, and those created in open mode)
-    may be viewed by all."""
+    """Return the right by an access record. A sandbox without an owner (the demo, and those created in open
+    mode) may be viewed by all."""
     right, user = visitor.right_on(sandbox, record)
     return Asker(right if record.owner else max(right, Right.VIEW), user, visitor)
 
 
 def find_named_right(store: Store, sandbox: str, user: str) -> Right:
-    """The right of a user by name, as the API names those of the access record. The names of others, such as
-    a member of a room or an administrator, do not show their right."""
+    """Return the right of a user by name, as the API names those of the access record. The names of others,
+    such as a member of a room or an administrator, do not show their right."""
     if not sandboxes_have_owners():
         return Right.OWN
     return read_record(store.handle(sandbox).access() or "").rights_by_user().get(user, Right.NONE)
 
 
 def find_token_user(store: Store, sandbox: str, token: str) -> str:
-    """The name of the user who has this token of the sandbox; "" = it is no token of it."""
+    """Return the name of the user who has this token of the sandbox; "" = it is no token of it."""
     access = store.handle(sandbox).access()
     if not access:
         return ""
@@ -277,6 +277,6 @@ def note_asker(request: HttpRequest, asker: Asker) -> None:
 
 
 def asker_of(request: HttpRequest) -> Asker:
-    """The asker: the visitor of a request for the sandbox in its path, and their right."""
+    """Return the asker: the visitor of a request for the sandbox in its path, and their right."""
     found: Asker = getattr(request, ATTRIBUTE, NOBODY)
     return found

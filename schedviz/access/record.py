@@ -45,23 +45,23 @@ class AccessRecord(msgspec.Struct, frozen=True):
     links: tuple[Link, ...] = ()
 
     def link_of(self, token: str) -> Link | None:
-        """The link with this token; None = there is none, or it was withdrawn."""
+        """Return the link with this token; None = there is none, or it was withdrawn."""
         digest = digest_of(token)
         return next((each for each in self.links if hmac.compare_digest(each.digest, digest)), None)
 
     def rights_by_user(self) -> dict[str, Right]:
-        """The users of the record by name, each with the right."""
+        """Return the users of the record by name, each with the right."""
         found = {link.user: RIGHTS[link.right] for link in self.links}
         return found | ({owner_name(self.owner): Right.OWN} if self.owner else {})
 
 
 def owner_name(owner: str) -> str:
-    """The user that an owner is for the API."""
+    """Return the user that an owner is for the API."""
     return f"schedviz:owner:{owner[:8]}"
 
 
 def read_record(access: str) -> AccessRecord:
-    """The record as it is stored; "" = an empty one."""
+    """Return the record as it is stored; "" = an empty one."""
     return msgspec.json.decode(access, type=AccessRecord) if access else AccessRecord()
 
 
@@ -70,13 +70,13 @@ def write_record(record: AccessRecord) -> str:
 
 
 def owned_by(owner: str) -> str:
-    """The record of a new sandbox. owner: the digest of an identity; "" = it has no owner."""
+    """Return the record of a new sandbox. owner: the digest of an identity; "" = it has no owner."""
     return write_record(AccessRecord(owner)) if owner else ""
 
 
 def continued(kept: str, access: str) -> str:
-    """The record of a sandbox that is created again: the one it had, with its links, if the same visitor owns
-    it; otherwise the new one. kept: "" = there was no such sandbox."""
+    """Return the record of a sandbox that is created again: the one it had, with its links, if the same
+    visitor owns it; otherwise the new one. kept: "" = there was no such sandbox."""
     return kept if kept and read_record(kept).owner == read_record(access).owner else access
 
 

@@ -11,8 +11,8 @@ _PATH: Final = re.compile(
 
 
 def sandbox_of_path(path: str) -> str:
-    """The name of the sandbox; "" for other paths, and for what cannot be a name: it could be as long as a
-    path. Whether the sandbox exists is not checked."""
+    """Return the name of the sandbox; "" for other paths, and for what cannot be a name: it could be as long
+    as a path. Whether the sandbox exists is not checked."""
     found = _PATH.fullmatch(path)
     return (found["page"] or found["api"]) if found else ""
 

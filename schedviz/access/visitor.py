@@ -39,7 +39,7 @@ class Visitor(NamedTuple):
         return bool(self.owner or self.bearer or self.is_administrator or sandbox in self.tokens)
 
     def right_on(self, sandbox: str, record: AccessRecord) -> tuple[Right, str]:
-        """The right by the record of the sandbox, and the name of the user who has it."""
+        """Return the right by the record of the sandbox, and the name of the user who has it."""
         if self.is_administrator:
             return Right.OWN, f"schedviz:administrator:{self.owner[:8]}"
         link = record.link_of(self.bearer or self.tokens.get(sandbox, ""))
@@ -61,9 +61,9 @@ def find_visitor(cookies: Mapping[str, str], authorization: str, account: Accoun
 
 
 def _read_token(authorization: str) -> str:
-    """The token of the header; "" = there is none. It may be the password of the user BASIC_USER: over plain
-    HTTP, kubectl sends no token, but what the server's address contains (:mod:`schedviz.web.kubeconfig`).
-    Other users are those of a proxy that asks for a password."""
+    """Return the token of the header; "" = there is none. It may be the password of the user BASIC_USER: over
+    plain HTTP, kubectl sends no token, but what the server's address contains
+    (:mod:`schedviz.web.kubeconfig`). Other users are those of a proxy that asks for a password."""
     match = _AUTHORIZATION.fullmatch(authorization)
     if match is None:
         return ""
@@ -77,14 +77,14 @@ def _read_token(authorization: str) -> str:
 
 
 def read_shared(cookies: Mapping[str, str]) -> dict[str, str]:
-    """Name of a sandbox -> token, the newest last."""
+    """Return a mapping: name of a sandbox -> token, the newest last."""
     pairs = cookies.get(SHARED_COOKIE, "")[:4096].split(".")
     found = [match for pair in pairs if (match := _PAIR.fullmatch(pair))]
     return {match[1]: match[2] for match in found[-SHARED_AT_MOST:]}
 
 
 def with_shared(cookies: Mapping[str, str], sandbox: str, token: str) -> str:
-    """The cookie with one token more; the oldest is dropped if there are too many."""
+    """Return the cookie with one token more; the oldest is dropped if there are too many."""
     tokens = read_shared(cookies)
     tokens.pop(sandbox, None)
     pairs = [*tokens.items(), (sandbox, token)][-SHARED_AT_MOST:]

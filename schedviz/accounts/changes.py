@@ -39,5 +39,5 @@ def notify_sockets(instance: User, **_: object) -> None:
 
 
 def doorbell_of(user: User) -> str:
-    """The doorbell of the websockets of an account."""
+    """Return the doorbell of the websockets of an account."""
     return f"account-{user.owner}"

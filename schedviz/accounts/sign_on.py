@@ -52,7 +52,7 @@ def read_claims(request: HttpRequest) -> Mapping[str, Any]:
 
 
 def failures() -> tuple[type[Exception], ...]:
-    """The errors of a provider that is away, refuses, or sends what is not right."""
+    """Return the errors of a provider that is away, refuses, or sends what is not right."""
     from authlib.common.errors import AuthlibBaseError  # noqa: PLC0415 (as in provider)
     from joserfc.errors import JoseError  # noqa: PLC0415
 
@@ -61,8 +61,8 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def find_user(claims: Mapping[str, Any]) -> User:
-    """The account of the person that the provider names, by issuer and subject; a new one at the first time.
-    A mail address is no proof, as it may be that of another account."""
+    """Return the account of the person that the provider names, by issuer and subject; a new one at the first
+    time. A mail address is no proof, as it may be that of another account."""
     subject = f"{claims['iss']} {claims['sub']}"
     with transaction.atomic():
         user = User.objects.filter(subject=subject).first()
@@ -76,7 +76,7 @@ def find_user(claims: Mapping[str, Any]) -> User:
 
 
 def _free_name(claims: Mapping[str, Any]) -> str:
-    """The name that the provider prefers, with a number if another account has it."""
+    """Return the name that the provider prefers, with a number if another account has it."""
     given = claims.get("preferred_username") or claims.get("email") or claims["sub"]
     name = str(given)[:NAME_CHARACTERS]
     like = User.objects.filter(username__istartswith=name).values_list("username", flat=True)

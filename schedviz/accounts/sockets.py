@@ -42,8 +42,8 @@ class EndWithSession:
 
 
 def _until(ended: "asyncio.Task[None]", receive: Any, send: Any) -> Any:
-    """A function that receives what the browser sends, until the session has ended: then the browser gets a
-    close message, and the application a disconnect."""
+    """Return a function that receives what the browser sends, until the session has ended: then the browser
+    gets a close message, and the application a disconnect."""
 
     async def receive_until() -> Any:
         message = asyncio.ensure_future(receive())
@@ -86,7 +86,7 @@ async def _counts(user: User, session: str) -> bool:
 
 
 def _read_session(key: str) -> Any:
-    """The session as it is stored now, read from the database."""
+    """Return the session as it is stored now, read from the database."""
     session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     session.get(SESSION_KEY)
     return session

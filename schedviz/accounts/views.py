@@ -73,7 +73,7 @@ class ChoosePassword(auth.PasswordResetConfirmView):
 
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
-    """The account of who asks."""
+    """Return the account of who asks."""
     return render(request, "accounts/account.html", {"role": role_of(request).name.lower()})
 
 
@@ -112,7 +112,7 @@ def end_sign_on(request: HttpRequest) -> HttpResponse:
 
 
 def _failed(request: HttpRequest, error: Exception | None) -> HttpResponse:
-    """The page to log in, with what went wrong."""
+    """Render the page to log in, with what went wrong."""
     sign_on.log.warning("single sign-on: %s", error or "the account is not active")
     text = gettext("%(provider)s did not log you in. Try again.") % {"provider": settings.OIDC_NAME}
     return render(request, "accounts/not_signed_on.html", {"text": text}, status=403)

@@ -39,8 +39,8 @@ class Caches:
         self._follower = Follower(store)
 
     def read(self, name: str) -> Present:
-        """A sandbox as it is now, with everything that was written before the call. Needs one round trip if
-        it was read before. Raises NoSandbox, and redis-py's exceptions."""
+        """Return a sandbox as it is now, with everything that was written before the call. Needs one round
+        trip if it was read before. Raises NoSandbox, and redis-py's exceptions."""
         while True:
             sandbox = self._cache(name)
             try:
@@ -57,7 +57,7 @@ class Caches:
         return self.read(name) if self.held_cache(name) is not None else None
 
     def held_cache(self, name: str) -> SandboxCache | None:
-        """The cache of a sandbox; None = it has none, or it was not read yet."""
+        """Return the cache of a sandbox; None = it has none, or it was not read yet."""
         with self._lock:
             sandbox = self._caches.get(name)
         return sandbox if sandbox is not None and sandbox.position is not None else None
@@ -70,13 +70,14 @@ class Caches:
         return sandbox
 
     def followed(self, name: str) -> Present | None:
-        """A sandbox as its cache has it, without a round trip; None = its cache is not kept up to date."""
+        """Return a sandbox as its cache has it, without a round trip; None = its cache is not kept up to
+        date."""
         sandbox = self.followed_cache(name)
         return sandbox.present() if sandbox is not None else None
 
     def follow(self, name: str) -> SandboxCache:
-        """The cache of a sandbox, which is kept up to date until :meth:`unfollow`. A new one must be read
-        first, by :meth:`SandboxCache.refresh`."""
+        """Return the cache of a sandbox, which is kept up to date until :meth:`unfollow`. A new one must be
+        read first, by :meth:`SandboxCache.refresh`."""
         while True:
             sandbox = self._cache(name)
             self._follower.follow(sandbox)
@@ -125,24 +126,24 @@ class Caches:
 
 @cache
 def default_caches() -> Caches:
-    """The caches of the default store in this process."""
+    """Return the caches of the default store in this process."""
     return caches_of(default_store())
 
 
 def read_current(sandbox: Sandbox) -> Current:
-    """The sandbox as it is now: from its cache if there is one, else from the store."""
+    """Return the sandbox as it is now: from its cache if there is one, else from the store."""
     return default_caches().held(sandbox.name) or sandbox
 
 
 def find_handle(name: str) -> Sandbox:
-    """The handle of the sandbox of that name. It is not looked up in the store where its cache is kept up to
-    date: there it exists, or was deleted less than a second ago, so its methods raise NoSandbox.
-    Raises NoSandbox."""
+    """Return the handle of the sandbox of that name. It is not looked up in the store where its cache is kept
+    up to date: there it exists, or was deleted less than a second ago, so its methods raise NoSandbox. Raises
+    NoSandbox."""
     store = default_store()
     return store.handle(name) if default_caches().followed_cache(name) else store.sandbox(name)
 
 
 @cache
 def caches_of(store: Store) -> Caches:
-    """The caches of a store in this process."""
+    """Return the caches of a store in this process."""
     return Caches(store)

@@ -65,7 +65,7 @@ class Follower:
             return sandbox in self._followed
 
     def _next(self) -> list[SandboxCache]:
-        """The followed caches. If there is none, the run that called it ends."""
+        """Return the followed caches. If there is none, the run that called it ends."""
         with self._lock:
             if not self._followed:
                 self._run = None

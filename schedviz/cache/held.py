@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def newer(held: deque[T], number: int, number_of: Callable[[T], int]) -> list[T]:
-    """The entries after a number, oldest first. Only these are looked at."""
+    """Return the entries after a number, oldest first. Only these are looked at."""
     return [*takewhile(lambda each: number_of(each) > number, reversed(held))][::-1]
 
 
@@ -56,7 +56,7 @@ class Trace:
                     index.setdefault(name, []).append(numbered)
 
     def all(self) -> tuple[Numbered, ...]:
-        """All events, oldest first."""
+        """Return all events, oldest first."""
         with self._lock:
             if self._all is None:
                 self._all = tuple(self._events)
@@ -114,7 +114,8 @@ class Rings:
         ring.append(RingEvent(entry, now))
 
     def after(self, resources: Iterable[str], version: int) -> list[RingEvent] | None:
-        """The events of these resources after a version, in order; None = some of them were dropped."""
+        """Return the events of these resources after a version, in order; None = some of them were
+        dropped."""
         found: list[RingEvent] = []
         for resource in resources:
             if version < self._trimmed.get(resource, self._complete_after):

@@ -74,7 +74,7 @@ class Present:
         return codec.decode_clock(self.name, self.values.clock.encode())
 
     def now(self) -> Micros:
-        """The simulated time now."""
+        """Return the simulated time now."""
         return self.clock().now(self.wall.now())
 
     def version(self) -> int:
@@ -89,14 +89,14 @@ class Present:
         return None if entry is None else codec.with_version(entry.json, entry.version)
 
     def find(self, resource: str, key: str) -> Listing:
-        """The object of that key, or nothing, with the version at which it was so."""
+        """Return the object of that key, or nothing, with the version at which it was so."""
         if self._objects is None:
             return self.sandbox.find(resource, key)
         found = self.get(resource, key)
         return Listing([] if found is None else [found], self.position.version)
 
     def list(self, resource: str, namespace: str = "") -> Listing:
-        """The objects of a resource, sorted by key; ``namespace``: only those in it, "" = all."""
+        """Return the objects of a resource, sorted by key; ``namespace``: only those in it, "" = all."""
         if self._objects is None:
             return self.sandbox.list(resource, namespace)
         found = self._objects.get(resource, {})
@@ -105,7 +105,7 @@ class Present:
         return Listing(items, self.position.version)
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
-        """Every object as resource -> key -> manifest, and the version at which they were so."""
+        """Return every object as resource -> key -> manifest, and the version at which they were so."""
         if self._objects is None:
             return self.sandbox.list_all()
         return {
@@ -114,19 +114,19 @@ class Present:
         }, self.position.version
 
     def names(self, resource: str) -> builtins.list[str]:
-        """The keys of a resource's objects, in no order."""
+        """Return the keys of a resource's objects, in no order."""
         if self._objects is None:
             return self.sandbox.names(resource)
         return [*self._objects.get(resource, {})]
 
     def resources(self) -> builtins.list[str]:
-        """The resources that have objects; some among them may have none any more."""
+        """Return the resources that have objects; some among them may have none any more."""
         if self._objects is None:
             return self.sandbox.resources()
         return sorted(self._objects)
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
-        """The objects whose keys begin with ``prefix``."""
+        """Return the objects whose keys begin with ``prefix``."""
         if self._objects is None:
             return self.sandbox.starting_with(resource, prefix)
         found = self._objects.get(resource, {})
@@ -137,7 +137,7 @@ class Present:
         ]
 
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
-        """The objects whose JSON has ``text`` as a whole string."""
+        """Return the objects whose JSON has ``text`` as a whole string."""
         if self._objects is None:
             return self.sandbox.speaking_of(resource, text)
         quoted = msgspec.json.encode(text)
@@ -155,7 +155,7 @@ class Present:
     # The trace, the decisions, the queue
 
     def trace_tail(self, count: int) -> builtins.list[Numbered]:
-        """The last ``count`` events, oldest first; from the store if the cache has fewer."""
+        """Return the last ``count`` events, oldest first; from the store if the cache has fewer."""
         held = [numbered for numbered in self._trace.all() if numbered[0] <= self.position.seq]
         if count > len(held) and held and held[0][0] > 1:
             return self.sandbox.trace_tail(count)
@@ -165,11 +165,11 @@ class Present:
         return self.position.seq
 
     def last_cycle(self) -> int:
-        """The number of the last scheduling cycle."""
+        """Return the number of the last scheduling cycle."""
         return self.position.cycle
 
     def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[Numbered]:
-        """The events among the last ``count`` trace events that name the pod, oldest first."""
+        """Return the events among the last ``count`` trace events that name the pod, oldest first."""
         if count > TRACE_READ:
             return self.sandbox.about_pod(key, count)
         return [numbered for numbered in self._trace.about_pod(key) if numbered[0] <= self.position.seq]
@@ -200,11 +200,11 @@ class Present:
     # The loop
 
     def edits(self) -> int:
-        """Number of objects that others than the leader created, changed or deleted."""
+        """Return the number of objects that others than the leader created, changed or deleted."""
         return self.values.edits
 
     def lease(self) -> Lease | None:
-        """The lease as it was taken: a renewal is no revision, so ``renewed`` is not up to date."""
+        """Return the lease as it was taken: a renewal is no revision, so ``renewed`` is not up to date."""
         return self.values.lease
 
     def pipeline(self) -> Pipeline | None:

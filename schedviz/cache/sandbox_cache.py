@@ -230,14 +230,14 @@ class SandboxCache:
     # Reading the cache
 
     def present(self) -> Present:
-        """The contents as of the last read."""
+        """Return the contents as of the last read."""
         with self._lock:
             self._shared |= self._objects.keys()
             return self._present({**self._objects} if self._holds_objects else None)
 
     def news(self, since: Present, resources: tuple[str, ...]) -> News | None:
-        """The changes since an earlier present; None = some of them were dropped, and the reader must begin
-        again with :meth:`present`. The new present reads objects from the store."""
+        """Return the changes since an earlier present; None = some of them were dropped, and the reader must
+        begin again with :meth:`present`. The new present reads objects from the store."""
         version, seq, generation = since.position.version, since.position.seq, since.generation
         with self._lock:
             events = self._rings.after(resources, version)
@@ -246,9 +246,9 @@ class SandboxCache:
             return News(self._present(None), events, self._trace.after(seq))
 
     def events(self, resource: str, version: int) -> tuple[list[RingEvent], int] | None:
-        """The watch events of a resource after a version, and the version up to which they are complete;
-        None = some of them were dropped. Raises Gone if the version was never reached: the store lost its
-        last second."""
+        """Return the watch events of a resource after a version, and the version up to which they are
+        complete; None = some of them were dropped. Raises Gone if the version was never reached: the store
+        lost its last second."""
         with self._lock:
             if self._outdated or self._position is None:
                 return None

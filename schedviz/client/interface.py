@@ -62,7 +62,7 @@ class Sandbox(ABC):
         return self._get(resource, namespace if resource.namespaced else "", name)
 
     def list(self, kind: str, namespace: str = "") -> builtins.list[Manifest]:
-        """The objects of a kind. namespace: "" = of all namespaces."""
+        """Return the objects of a kind. namespace: "" = of all namespaces."""
         found = self._list(resource_named(kind))
         return [each for each in found if namespace in ("", each["metadata"].get("namespace", ""))]
 
@@ -147,7 +147,7 @@ class Sandbox(ABC):
         return self._explain(pod_key(pod))
 
     def what_if(self, pod: str | Mapping[str, Any]) -> WhatIfAnswer:
-        """The smallest single changes that would let a pending pod run. Each was tried on a copy."""
+        """Return the smallest single changes that would let a pending pod run. Each was tried on a copy."""
         return self._what_if(pod_key(pod))
 
     def preventions(self, pod: str | Mapping[str, Any]) -> builtins.list[Prevention]:
@@ -163,8 +163,8 @@ class Sandbox(ABC):
         pod: str | Mapping[str, Any] = "",
         after: int = 0,
     ) -> builtins.list[E]:
-        """The trace events (:mod:`simulator.trace`), the oldest first. kind: only those of this class. pod:
-        only those of this pod. after: only those after this number (:meth:`trace_head`)."""
+        """Return the trace events (:mod:`simulator.trace`), the oldest first. kind: only those of this class.
+        pod: only those of this pod. after: only those after this number (:meth:`trace_head`)."""
         return [event for _, event in self.numbered_trace(kind, pod=pod, after=after)]
 
     def numbered_trace(
@@ -185,11 +185,11 @@ class Sandbox(ABC):
 
     @abstractmethod
     def trace_head(self) -> int:
-        """The number of the last trace event."""
+        """Return the number of the last trace event."""
 
     @abstractmethod
     def branch(self, at: int | None = None) -> "Sandbox":
-        """A new sandbox in the state of this one, now or after the trace event with this number."""
+        """Return a new sandbox in the state of this one, now or after the trace event with this number."""
 
     # What each kind of sandbox does in its own way
 

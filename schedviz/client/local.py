@@ -141,7 +141,7 @@ class LocalSandbox(Sandbox):
 
 
 def _situation(memory: MemorySandbox, pod: Manifest, cycle: int) -> Situation:
-    """The cluster as it is, with a pod that the cycle with this number is about."""
+    """Return the cluster as it is, with a pod that the cycle with this number is about."""
     return Situation.read(
         with_resources(memory, memory.list_all()),
         pod,

@@ -72,7 +72,7 @@ def sandbox(
 
 
 def _imported(dump: Path) -> tuple[Sequence[Change], Micros]:
-    """The objects of a dump, and the time of the latest, at which simulated time begins."""
+    """Return the objects of a dump, and the time of the latest, at which simulated time begins."""
     # The salt is a constant: nothing of it leaves this process, and the same dump gives the same sandbox.
     taken = Import(START, b"in this process")
     for manifest in Dump(dump.read_bytes()).manifests():

@@ -51,18 +51,20 @@ class Server:
         self._connection = Connection(url, token)
 
     def sandboxes(self) -> list[str]:
-        """The names of the sandboxes that the program may see."""
+        """Return the names of the sandboxes that the program may see."""
         found = self._connection.ask(SandboxList, "GET", PATH)
         return [each.name for each in found.items]
 
     def open(self, name: str) -> "RemoteSandbox":
-        """A sandbox that exists. It is paused; closing it changes nothing. Its start is its time now."""
+        """Return a sandbox that exists. It is paused; closing it changes nothing. Its start is its time
+        now."""
         sandbox = RemoteSandbox(self._connection, name, closes=False)
         sandbox.pause()
         return sandbox.begin()
 
     def create(self, scenario: Scenario, name: str = "") -> "RemoteSandbox":
-        """A new sandbox, which is deleted when it is closed. name: "" = one that the server chooses."""
+        """Return a new sandbox, which is deleted when it is closed. name: "" = one that the server
+        chooses."""
         asked = CreateRequest(
             name=name,
             title=scenario.title,
@@ -99,7 +101,7 @@ class RemoteSandbox(Sandbox):
             self._closes = False
 
     def describe(self) -> SandboxAnswer:
-        """The sandbox as the server describes it."""
+        """Return the sandbox as the server describes it."""
         return self._connection.ask(SandboxAnswer, "GET", self._path)
 
     @property

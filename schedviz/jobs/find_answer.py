@@ -69,7 +69,7 @@ def find_answer(store: Store, questions: JobStore[Question], question: Question)
 
 
 def _search_steps(sandbox: Sandbox, question: Question) -> Iterator[Question]:
-    """The question with what is found after each step."""
+    """Yield the question with what is found after each step."""
     question = replace(question, state="running")
     yield question
     if question.kind == "what-if":
@@ -118,7 +118,7 @@ def _find_preventions(sandbox: Sandbox, question: Question) -> Iterator[Question
 
 
 def _moment_before(sandbox: Sandbox, cycle: int) -> Moment:
-    """The sandbox as it was when a cycle began. Raises Gone."""
+    """Return the sandbox as it was when a cycle began. Raises Gone."""
     history = sandbox.history()
     for number, event in reversed(sandbox.trace_tail(EVENTS_READ)):
         if isinstance(event, CycleStarted) and event.cycle == cycle:

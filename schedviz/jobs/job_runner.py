@@ -32,6 +32,6 @@ app.steps["worker"].add(JobRunnerStep)
 
 
 def own_jobs_queue() -> Queue:
-    """The queue that only this job runner consumes."""
+    """Return the queue that only this job runner consumes."""
     assert _process, "jobs run in job runners"
     return _process.queue

@@ -12,7 +12,7 @@ QuestionKind = Literal["what-if", "saved"]
 
 
 def question_key(kind: QuestionKind, sandbox: str, pod: str, *, uid: str = "", cycle: int = 0) -> str:
-    """The key of a question about a pod; see :class:`Question` for the arguments."""
+    """Return the key of a question about a pod; see :class:`Question` for the arguments."""
     return f"{kind}:{sandbox}:{pod}:{uid}:{cycle}"
 
 

@@ -101,12 +101,12 @@ class ActionRules:
 
 
 def find_resource(name: str) -> Resource | None:
-    """The built-in resource with a plural, with or without its group: ``jobs``, ``jobs.batch``."""
+    """Return the built-in resource with a plural, with or without its group: ``jobs``, ``jobs.batch``."""
     return next((each for each in BUILT_IN if name in (each.plural, each.id)), None)
 
 
 def split_target(target: str) -> tuple[Resource, str]:
-    """The resource of ``pods/web`` or ``pods/NAMESPACE/NAME``, and the key of the object."""
+    """Return the resource of ``pods/web`` or ``pods/NAMESPACE/NAME``, and the key of the object."""
     plural, _, name = target.partition("/")
     resource = find_resource(plural)
     assert resource is not None  # it was checked when the lesson was read

@@ -42,8 +42,8 @@ class Lessons(Mapping[str, Lesson]):
 
 @cache
 def lessons() -> Lessons:
-    """The bundled course, sorted by ``order``, then those of LESSONS_DIR. The files are read once. Raises
-    LessonError."""
+    """Return the bundled course, sorted by ``order``, then those of LESSONS_DIR. The files are read once.
+    Raises LessonError."""
     course = _read_folders(COURSE)
     directory: Path | None = settings.LESSONS_DIR
     own = _read_folders(directory) if directory else []
@@ -75,7 +75,7 @@ def _read_upload(name: str) -> Lesson:
 
 
 def lesson_folders(folder: Path) -> list[Path]:
-    """The folders of lessons in a folder, sorted."""
+    """Return the folders of lessons in a folder, sorted."""
     return sorted(path.parent for path in folder.glob(f"*/{FILE}"))
 
 
@@ -85,14 +85,15 @@ def scenario_of(lesson: Lesson) -> str:
 
 
 def lesson_in(meta: Meta) -> Lesson | None:
-    """The lesson for which a sandbox was created; None for other sandboxes, and for a branch of one."""
+    """Return the lesson for which a sandbox was created; None for other sandboxes, and for a branch of
+    one."""
     if meta.origin is not None or not meta.scenario.startswith(_SCENARIO):
         return None
     return lessons().get(meta.scenario.removeprefix(_SCENARIO))
 
 
 def check_lessons() -> str:
-    """The first mistake in the lessons; "" if they can be read."""
+    """Return the first mistake in the lessons; "" if they can be read."""
     try:
         lessons()
     except LessonError as error:
@@ -101,7 +102,7 @@ def check_lessons() -> str:
 
 
 def _read_folders(folder: Path) -> list[Lesson]:
-    """The lessons in a folder, sorted by their order. Raises LessonError with the mistakes of all."""
+    """Return the lessons in a folder, sorted by their order. Raises LessonError with the mistakes of all."""
     return sorted(_read_all(lesson_folders(folder)), key=lambda lesson: (lesson.order, lesson.name))
 
 

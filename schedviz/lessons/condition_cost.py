@@ -41,7 +41,7 @@ Fields = Mapping[int, list[bytes | int]]
 
 
 def find_cost(serialized: bytes, sizes: Mapping[str, Size]) -> int:
-    """The cost of a compiled expression, which the library has serialized. Raises TooCostly."""
+    """Return the cost of a compiled expression, which the library has serialized. Raises TooCostly."""
     checked = _message(_fields(serialized), 2)
     types = {
         number: _fields(_bytes(entry, 2))
@@ -63,8 +63,8 @@ class _Cost:
         self._sizes = sizes
 
     def walk(self, node: Fields, scope: Mapping[str, int], times: int, depth: int) -> tuple[int, int]:
-        """The cost of an expression that is evaluated ``times`` times, and the size of its value. scope: the
-        sizes of the variables of macros. Raises TooCostly."""
+        """Return the cost of an expression that is evaluated ``times`` times, and the size of its value.
+        scope: the sizes of the variables of macros. Raises TooCostly."""
         if depth > MAX_DEPTH:
             raise TooCostly(f"is nested deeper than {MAX_DEPTH} levels")
         if 9 in node:
@@ -124,7 +124,7 @@ class _Cost:
 
 
 def _parts(node: Fields) -> Iterator[Fields]:
-    """The parts of an expression that is no macro: of a select, a call, a list or a map."""
+    """Yield the parts of an expression that is no macro: of a select, a call, a list or a map."""
     if 5 in node:
         yield _message(_message(node, 5), 1)
     call = _message(node, 6)
@@ -137,7 +137,7 @@ def _parts(node: Fields) -> Iterator[Fields]:
 
 
 def _fields(data: bytes) -> Fields:
-    """The fields of a message of protocol buffers, by number."""
+    """Return the fields of a message of protocol buffers, by number."""
     found: dict[int, list[bytes | int]] = {}
     place = 0
     while place < len(data):
@@ -156,7 +156,7 @@ def _fields(data: bytes) -> Fields:
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
-    """A number of variable length, and the place behind it."""
+    """Return a number of variable length, and the place behind it."""
     value = shift = 0
     while True:
         byte = data[place]

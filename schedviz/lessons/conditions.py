@@ -106,12 +106,12 @@ class Values:
 
 @lru_cache(maxsize=CACHED)
 def condition(text: str) -> Condition:
-    """The compiled condition. Raises ConditionError."""
+    """Return the compiled condition. Raises ConditionError."""
     return Condition(text)
 
 
 def _first_message(text: str) -> str:
-    """The first message of the compiler in one line, with its place in the condition."""
+    """Return the first message of the compiler in one line, with its place in the condition."""
     found = _MESSAGE.search(text)
     if found is None:
         return text.splitlines()[0]

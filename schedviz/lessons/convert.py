@@ -14,7 +14,7 @@ _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`\Z")
 
 
 def find_type_mistakes(kind: Any, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """The path and the message of each mistake of a value that is not of the type ``kind``."""
+    """Yield the path and the message of each mistake of a value that is not of the type ``kind``."""
     try:
         msgspec.convert(value, kind)
         return
@@ -25,7 +25,7 @@ def find_type_mistakes(kind: Any, value: Any, path: str = "") -> Iterator[tuple[
 
 
 def _parts(kind: Any, value: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
-    """The parts of a value, each with its type and its path."""
+    """Yield the parts of a value, each with its type and its path."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         yield from _parts(next(each for each in arguments if each is not type(None)), value, path)
@@ -39,7 +39,7 @@ def _parts(kind: Any, value: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
 
 
 def _fields(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """The types of a struct's fields by their names in the file."""
+    """Return the types of a struct's fields by their names in the file."""
     hints = get_type_hints(kind)
     names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
     return {encoded: hints[name] for name, encoded in names}

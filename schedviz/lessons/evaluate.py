@@ -12,15 +12,15 @@ from schedviz.lessons.situation import Situation
 
 
 def begin(lesson: Lesson, sandbox: str, created: float, now: float) -> Progress:
-    """The progress of a learner who begins. created: ``Meta.created`` of the sandbox."""
+    """Return the progress of a learner who begins. created: ``Meta.created`` of the sandbox."""
     return Progress(
         lesson=lesson.name, sandbox=sandbox, created=created, started=now, since=now, progressed=now
     )
 
 
 def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: float) -> Progress:
-    """The progress after a look at the sandbox: the checks of the present step that hold are passed, and stay
-    so; ``hint`` is that of the first check that does not hold.
+    """Return the progress after a look at the sandbox: the checks of the present step that hold are passed,
+    and stay so; ``hint`` is that of the first check that does not hold.
 
     The hint that holds when the step is reached is not shown, because the learner has done nothing yet, until
     another one was shown or none held."""
@@ -53,7 +53,7 @@ def holds(check: Check, situation: Situation) -> bool:
 
 
 def find_hint(check: Check, situation: Situation) -> str:
-    """The id of the hint that fits a check which does not hold; "" = none does."""
+    """Return the id of the hint that fits a check which does not hold; "" = none does."""
     return _find_hint(check, situation.values(_conditions([check])), situation)
 
 
@@ -73,8 +73,8 @@ def _conditions(checks: Iterable[Check]) -> Iterator[Condition]:
 
 
 def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) -> Progress:
-    """The progress after a guess at the present step's question. The first guess counts; a later one changes
-    nothing. Raises ValueError for choices that the question does not have."""
+    """Return the progress after a guess at the present step's question. The first guess counts; a later one
+    changes nothing. Raises ValueError for choices that the question does not have."""
     step = lesson.steps[progress.step]
     question = step.question
     if question is None or step.id in progress.guesses:
@@ -93,8 +93,8 @@ def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) 
 
 
 def go_to_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Progress:
-    """The progress at any step: of a learner who goes back, or whom the teacher moves. What was passed and
-    guessed stays. Raises ValueError if there is no such step."""
+    """Return the progress at any step: of a learner who goes back, or whom the teacher moves. What was passed
+    and guessed stays. Raises ValueError if there is no such step."""
     if not 0 <= step < len(lesson.steps):
         raise ValueError(f"the lesson has {len(lesson.steps)} steps")
     moved = replace(progress, step=step, hint="", first_hint=None, failures=0, since=now, progressed=now)
@@ -102,8 +102,8 @@ def go_to_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Pro
 
 
 def restart_from_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Progress:
-    """The progress at a step whose state is put into a new sandbox: what was passed and guessed at this step
-    and at later ones is forgotten, because none of it was done there. The best result stays. Raises
+    """Return the progress at a step whose state is put into a new sandbox: what was passed and guessed at
+    this step and at later ones is forgotten, because none of it was done there. The best result stays. Raises
     ValueError if there is no such step."""
     again = {each.id for each in lesson.steps[max(step, 0) :]}
     before = replace(
@@ -117,7 +117,7 @@ def restart_from_step(lesson: Lesson, progress: Progress, step: int, now: float)
 
 
 def show_solution(lesson: Lesson, progress: Progress) -> Progress:
-    """The progress after the solution of the present step was shown."""
+    """Return the progress after the solution of the present step was shown."""
     return replace(progress, solved=progress.solved | {lesson.steps[progress.step].id})
 
 
@@ -134,8 +134,8 @@ def is_complete(lesson: Lesson, progress: Progress) -> bool:
 
 
 def find_misconceptions(lesson: Lesson, before: Progress, after: Progress) -> list[Misconception]:
-    """The misconceptions that showed between two states of the same progress: of a hint that came, and of the
-    choices of a wrong guess."""
+    """Return the misconceptions that showed between two states of the same progress: of a hint that came, and
+    of the choices of a wrong guess."""
     found: list[Misconception] = []
     if after.hint not in ("", before.hint):
         step, name, _ = after.hint.split("/")
@@ -149,7 +149,7 @@ def find_misconceptions(lesson: Lesson, before: Progress, after: Progress) -> li
 
 
 def _finish(lesson: Lesson, progress: Progress, now: float) -> Progress:
-    """The progress with the time at which the lesson was finished."""
+    """Return the progress with the time at which the lesson was finished."""
     if progress.finished or not is_complete(lesson, progress):
         return progress
     return replace(progress, finished=now)

@@ -45,7 +45,7 @@ class NoProgress(Exception):
 
 
 def new_learner() -> str:
-    """A new learner's id, which cannot be guessed."""
+    """Return a new learner's id, which cannot be guessed."""
     return secrets.token_urlsafe(16)
 
 
@@ -105,11 +105,11 @@ class Learners:
         return bool(self._save([_key(learner)], arguments))
 
     def progress(self, learner: str, lesson: str) -> Progress | None:
-        """The progress in a lesson; None = the learner has not begun it."""
+        """Return the progress in a lesson; None = the learner has not begun it."""
         return _decode(cast("bytes | None", self._redis.hget(_key(learner), lesson)))
 
     def all_progress(self, learner: str) -> dict[str, Progress]:
-        """The progress by lesson, of all lessons that the learner has begun."""
+        """Return the progress by lesson, of all lessons that the learner has begun."""
         return self.all_progress_of([learner])[learner]
 
     def all_progress_of(self, learners: Sequence[str]) -> dict[str, dict[str, Progress]]:
@@ -120,7 +120,8 @@ class Learners:
             return dict(zip(learners, map(_all_progress, pipe.execute()), strict=True))
 
     def progress_of(self, learners: Sequence[str], lesson: str) -> dict[str, Progress]:
-        """The progress of many learners in one lesson, in one round trip, of those who have begun it."""
+        """Return the progress of many learners in one lesson, in one round trip, of those who have begun
+        it."""
         with self._redis.pipeline(transaction=False) as pipe:
             for learner in learners:
                 pipe.hget(_key(learner), lesson)
@@ -132,8 +133,8 @@ class Learners:
         return _misconceptions(cast("dict[bytes, bytes]", self._redis.hgetall(_key(learner))))
 
     def offered_lesson(self, learner: str) -> Lesson | None:
-        """The lesson that corrects the misconception that showed most, if it showed OFFERED_AFTER times; None
-        also if the learner has finished it, or is in it."""
+        """Return the lesson that corrects the misconception that showed most, if it showed OFFERED_AFTER
+        times; None also if the learner has finished it, or is in it."""
         stored = cast("dict[bytes, bytes]", self._redis.hgetall(_key(learner)))
         begun = _all_progress(stored)
         counts = _misconceptions(stored)
@@ -156,7 +157,7 @@ def _key(learner: str) -> str:
 
 
 def _decode(stored: bytes | None) -> Progress | None:
-    """The progress; None also for that of an older version, whose fields differ."""
+    """Return the progress; None also for that of an older version, whose fields differ."""
     try:
         return _decoder.decode(stored) if stored is not None else None
     except msgspec.DecodeError:

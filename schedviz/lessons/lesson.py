@@ -165,10 +165,10 @@ class Lesson(msgspec.Struct, frozen=True):
     """Language code (``en``, ``zh-hans``) -> texts."""
 
     def text(self, language: str) -> LessonText:
-        """The texts in a language; in English if there are none."""
+        """Return the texts in a language; in English if there are none."""
         return self.texts.get(language, self.texts["en"])
 
     def shown(self, step: int) -> list[Part]:
-        """The parts that the page shows at a step, counted from 0."""
+        """Return the parts that the page shows at a step, counted from 0."""
         seen = {part for each in self.steps[: step + 1] for part in each.shows}
         return [part for part in PARTS if part in seen]

@@ -16,7 +16,7 @@ from simulator.apiserver.status import StatusError
 
 
 def find_play_mistakes(lesson: Lesson, folder: Path) -> list[Mistake]:
-    """The mistakes that playing the lesson in a folder shows, with their lines in ``lesson.yaml``."""
+    """Return the mistakes that playing the lesson in a folder shows, with their lines in ``lesson.yaml``."""
     file = YamlFile(folder / FILE, (folder / FILE).read_text())
     if _play_solutions(lesson, file):
         for number, step in enumerate(lesson.steps):

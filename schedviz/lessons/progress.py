@@ -59,7 +59,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
         return self.failures >= STUCK_FAILURES or now - self.progressed >= STUCK_SECONDS
 
     def shown_hint(self, now: float) -> str:
-        """The hint to show: to a learner who is stuck also the first one."""
+        """Return the hint to show: to a learner who is stuck also the first one."""
         return self.hint or (self.first_hint or "" if self.is_stuck(now) else "")
 
     def has_passed(self, step: Step, check: Check) -> bool:

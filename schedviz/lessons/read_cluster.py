@@ -20,7 +20,7 @@ _DOCUMENT: Final = re.compile(r"document (\d+), (\w+): ")
 
 
 def read_cluster(path: Path, text: str) -> tuple[Scenario | None, list[Mistake]]:
-    """The scenario, None if it has mistakes; and the mistakes."""
+    """Return the scenario, None if it has mistakes; and the mistakes."""
     file = YamlFile(path, text)
     try:
         scenario = load_scenario(text)
@@ -60,7 +60,7 @@ def _add_scenario_error(file: YamlFile, message: str) -> None:
 
 
 def _document(documents: list[Manifest], manifest: Manifest) -> int:
-    """The index of the document with a manifest; 0 for the Timetable, which has entries of several."""
+    """Return the index of the document with a manifest; 0 for the Timetable, which has entries of several."""
     for number, document in enumerate(documents):
         if {field: value for field, value in document.items() if field not in TIME_FIELDS} == manifest:
             return number

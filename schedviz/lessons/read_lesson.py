@@ -78,7 +78,7 @@ def _read(path: Path) -> str:
 
 
 def _convert(file: YamlFile) -> LessonFile:
-    """The file's content. Raises LessonError, as the rest cannot be checked without it."""
+    """Return the file's content. Raises LessonError, as the rest cannot be checked without it."""
     try:
         documents = parse_documents(file.text)
     except ManifestError as error:
@@ -99,7 +99,7 @@ def _convert(file: YamlFile) -> LessonFile:
 
 
 def _read_texts(folder: Path, steps: list[Step]) -> tuple[dict[str, LessonText], list[Mistake]]:
-    """The texts by language, and their mistakes."""
+    """Return the texts by language, and their mistakes."""
     languages = [code for code, _ in settings.LANGUAGES]
     texts: dict[str, LessonText] = {}
     mistakes: list[Mistake] = []

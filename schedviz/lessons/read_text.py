@@ -47,7 +47,7 @@ class _Section(NamedTuple):
 
 
 def read_text(path: Path, text: str) -> tuple[LessonText, Places, list[Mistake]]:
-    """The texts of one language, the lines of their parts, and the mistakes."""
+    """Return the texts of one language, the lines of their parts, and the mistakes."""
     reader = _Reader(path)
     reader.read(text)
     return (
@@ -178,7 +178,8 @@ class _Reader:
 
 
 def _sections(tokens: Sequence[Token], skipped: int) -> Iterator[_Section]:
-    """The text before the first heading, and then each heading of level 1 to 3 with the text below it."""
+    """Yield the text before the first heading, and then each heading of level 1 to 3 with the text below
+    it."""
     section = _Section(0, skipped + 1, Token("inline", "", 0), [])
     rest = iter(tokens)
     for token in rest:
@@ -201,7 +202,7 @@ def _line(token: Token, section: _Section) -> int:
 
 
 def _choice(token: Token) -> tuple[str, str]:
-    """The id and the text of a choice; "" for another text."""
+    """Return the id and the text of a choice; "" for another text."""
     first, *rest = token.children or [Token("text", "", 0)]
     if first.type != "code_inline" or not rest or not rest[0].content.startswith(":"):
         return "", ""
@@ -216,7 +217,7 @@ def _inline(children: list[Token]) -> Token:
 
 
 def _plain(markdown: str) -> str:
-    """The text of a heading without its marks."""
+    """Return the text of a heading without its marks."""
     (token,) = _MARKDOWN.parseInline(markdown)
     return "".join(child.content for child in token.children or () if not child.nesting)
 

@@ -20,8 +20,8 @@ def result_of(situation: Situation) -> Result:
 
 
 def keep_best(best: Par | None, result: Result, par: Par) -> Par:
-    """The better one of two results in what the par counts: that with fewer victims, then with fewer nodes,
-    then with fewer edits."""
+    """Return the better one of two results in what the par counts: that with fewer victims, then with fewer
+    nodes, then with fewer edits."""
     counted = [field for field in par.__struct_fields__ if getattr(par, field) is not None]
     found = Par(**{field: getattr(result, field) for field in counted})
     if best is None:

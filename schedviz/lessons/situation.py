@@ -40,8 +40,8 @@ class Source(Protocol):
     def trace_tail(self, count: int) -> Sequence[tuple[int, Event]]: ...
     def decision(self, cycle: int) -> Decision | None: ...
     def edits(self) -> int:
-        """Number of objects that others than the leader wrote. The store counts them: commit.lua knows which
-        commits carry the leader's lease. The simulator's source counts the actions."""
+        """Return the number of objects that others than the leader wrote. The store counts them: commit.lua
+        knows which commits carry the leader's lease. The simulator's source counts the actions."""
         ...
 
 
@@ -58,7 +58,7 @@ class Situation:
         return wanted.holds(self.values([wanted]))
 
     def values(self, conditions: Iterable[Condition]) -> Values:
-        """The values that these conditions read, to evaluate them one after the other."""
+        """Return the values that these conditions read, to evaluate them one after the other."""
         conditions = [*conditions]
         names = {name for each in conditions for name in each.variables}
         values: dict[str, object] = {
@@ -147,7 +147,7 @@ class Situation:
         return {}
 
     def _objects(self, name: str) -> dict[str, Manifest]:
-        """The objects of a variable, by name."""
+        """Return the objects of a variable, by name."""
         if name not in self._listed:
             items = self._source.list(OBJECTS[name]).items[:OBJECTS_AT_MOST]
             self._listed[name] = {
@@ -194,7 +194,7 @@ class Situation:
         return {}
 
     def _record(self, event: Event) -> dict[str, Any]:
-        """A trace event as conditions see it."""
+        """Return a trace event as conditions see it."""
         record: dict[str, Any] = msgspec.to_builtins(event)
         record["seconds"] = self._seconds(record.pop("t"))
         for field in _TIMES:
@@ -217,7 +217,7 @@ def situation_of(source: Source, progress: Progress) -> Situation:
 
 
 def short_name(key: str) -> str:
-    """The name of a pod in conditions: ``web`` for ``default/web``."""
+    """Return the name of a pod in conditions: ``web`` for ``default/web``."""
     return key.removeprefix("default/")
 
 

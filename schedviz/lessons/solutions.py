@@ -62,13 +62,13 @@ class Solutions:
 
 
 def solution_key(learner: str, progress: Progress) -> str:
-    """The name of a learner's solution in one sandbox: who shares it again replaces it."""
+    """Return the name of a learner's solution in one sandbox: who shares it again replaces it."""
     text = f"{learner} {progress.lesson} {progress.created!r}"
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def goal_step(lesson: Lesson) -> Step:
-    """The last step with checks: the goal of a level. A step that explains it may follow."""
+    """Return the last step with checks: the goal of a level. A step that explains it may follow."""
     return next((step for step in reversed(lesson.steps) if step.checks), lesson.steps[-1])
 
 

@@ -53,7 +53,7 @@ def start_own_lesson(store: Store, lesson: Lesson, learner: str, access: str = "
 
 
 def own_sandbox(lesson: Lesson, learner: str) -> str:
-    """The name of a learner's sandbox outside rooms. It does not show the learner's id."""
+    """Return the name of a learner's sandbox outside rooms. It does not show the learner's id."""
     return f"lesson-{lesson.name}-{hashlib.sha256(learner.encode()).hexdigest()[:12]}"
 
 

@@ -40,8 +40,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def state_at_step(lesson: Lesson, step: int, created: float, seed: int) -> State:
-    """The state of a lesson's sandbox in which the solutions of the steps before ``step`` (counted from 0)
-    were played, by the simulator. created: ``Meta.created``. Raises StatusError, NotReached."""
+    """Return the state of a lesson's sandbox in which the solutions of the steps before ``step`` (counted
+    from 0) were played, by the simulator. created: ``Meta.created``. Raises StatusError, NotReached."""
     text = lesson.text("en")
     played = OfflineSandbox(lesson, created, seed)
     for each in lesson.steps[:step]:
@@ -60,7 +60,7 @@ def state_at_step(lesson: Lesson, step: int, created: float, seed: int) -> State
 
 
 def state_of(name: str) -> State:
-    """The state of a sandbox as it is now. Raises NoSandbox."""
+    """Return the state of a sandbox as it is now. Raises NoSandbox."""
     present = default_caches().read(name)
     return State(
         meta=present.meta(),
@@ -102,6 +102,6 @@ def create_with_state(store: Store, name: str, state: State, speed: Clock) -> Sa
 
 
 def decisions_to_copy(source: Source, last: int) -> list[Decision]:
-    """The last decisions up to the cycle ``last``."""
+    """Return the last decisions up to the cycle ``last``."""
     found = (source.decision(cycle) for cycle in range(max(1, last - DECISIONS_AT_MOST + 1), last + 1))
     return [decision for decision in found if decision]

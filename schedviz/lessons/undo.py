@@ -69,7 +69,7 @@ def undo(store: Store, sandbox: Sandbox) -> Sandbox | None:
 
 
 def _states(sandbox: Sandbox) -> Iterator[_Before]:
-    """The states before the last edits that the history has, the oldest first."""
+    """Yield the states before the last edits that the history has, the oldest first."""
     history, meta, edits = sandbox.history(), sandbox.meta(), sandbox.edits()
     trace = sandbox.trace_tail(TRACE_READ)
     found = sorted(_edits(history))
@@ -109,7 +109,7 @@ def _restore(store: Store, sandbox: Sandbox, before: _Before) -> Sandbox:
 
 
 def _edits(history: History) -> Iterator[_Edit]:
-    """The edits that the history has, in no order. Raises Gone."""
+    """Yield the edits that the history has, in no order. Raises Gone."""
     written: dict[int, int] = {}
     changed: set[tuple[int, bytes, bytes]] = set()
     for _, fields in history.entries("log", 0, history.head.version):

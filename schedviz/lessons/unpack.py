@@ -30,7 +30,7 @@ Files = Mapping[str, bytes]
 
 
 def unpack(uploaded: Sequence[tuple[str, bytes]]) -> Files:
-    """The files of one lesson. uploaded: names and contents. Raises LessonError."""
+    """Return the files of one lesson. uploaded: names and contents. Raises LessonError."""
     if not uploaded:
         raise refusal("", "choose a zip of the lesson's folder, or its files")
     if sum(len(data) for _, data in uploaded) > UPLOAD_BYTES:
@@ -45,13 +45,13 @@ def unpack(uploaded: Sequence[tuple[str, bytes]]) -> Files:
 
 
 def refusal(file: str, message: str) -> LessonError:
-    """The error for an upload that is not read; file: "" = all of it."""
+    """Return the error for an upload that is not read; file: "" = all of it."""
     return LessonError([Mistake(Path(file), 1, message)])
 
 
 def _unzip(name: str, data: bytes) -> Files:
-    """The files of a zip, which are in one folder or in none. Hidden files, as systems add them, are left
-    out."""
+    """Return the files of a zip, which are in one folder or in none. Hidden files, as systems add them, are
+    left out."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -99,7 +99,7 @@ def _check_file(name: str, size: int) -> None:
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The content of an entry; never more than its stated size is unpacked. Raises LessonError."""
+    """Return the content of an entry; never more than its stated size is unpacked. Raises LessonError."""
     with archive.open(entry) as file:
         data = file.read(FILE_BYTES + 1)
     _check_file(PurePosixPath(entry.filename).name, len(data))

@@ -65,7 +65,7 @@ def is_upload(name: str) -> bool:
 
 
 def read_files(name: str, files: Files) -> Lesson:
-    """The lesson in some files. Raises LessonError, whose mistakes name the files without a folder."""
+    """Return the lesson in some files. Raises LessonError, whose mistakes name the files without a folder."""
     with tempfile.TemporaryDirectory(prefix="schedviz-lesson-") as directory:
         folder = Path(directory) / name
         folder.mkdir()

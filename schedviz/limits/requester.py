@@ -72,7 +72,7 @@ def requester_of(request: HttpRequest) -> Requester:
 
 
 def requester_of_socket(scope: Mapping[str, Any]) -> Requester:
-    """The requester of a websocket, whose cookies are in the scope (:mod:`schedviz.live.access`)."""
+    """Return the requester of a websocket, whose cookies are in the scope (:mod:`schedviz.live.access`)."""
     header = settings.PROXY_ADDRESS_HEADER.removeprefix("HTTP_").replace("_", "-").lower().encode()
     headers = dict(scope["headers"])
     peer = (scope.get("client") or ("",))[0]

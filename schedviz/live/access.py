@@ -77,7 +77,7 @@ def read_header(scope: dict[str, Any], header: bytes) -> str:
 
 
 def read_cookies(scope: dict[str, Any]) -> dict[str, str]:
-    """The cookies of the handshake."""
+    """Return the cookies of the handshake."""
     found: dict[str, str] = {}
     for pair in read_header(scope, b"cookie").split(";"):
         field, _, text = pair.strip().partition("=")

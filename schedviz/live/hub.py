@@ -108,7 +108,7 @@ class Hub:
         self.ring()
 
     def _granted(self, viewer: Viewer, look: Look) -> Look:
-        """The look, or the default look if too many are drawn already."""
+        """Return the look, or the default look if too many are drawn already."""
         known = {each.look for each in self._life.members if each is not viewer} | {DEFAULT}
         if look in known or len(known) < LOOKS_AT_MOST:
             return look

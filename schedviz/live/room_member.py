@@ -90,7 +90,7 @@ class RoomMember:
         return self._sandbox in store.names() or (work is not None and work.kind in CREATING)
 
     def _draw(self, asked: float, only_changed: bool) -> tuple[Notice | None, str] | None:
-        """The notice and its HTML; None if only a changed one is wanted."""
+        """Return the notice and its HTML; None if only a changed one is wanted."""
         rooms = Rooms(default_store())
         notice = room_notice(
             rooms, self._sandbox, self._visitor, lambda code: _READS.read(rooms, code, asked)

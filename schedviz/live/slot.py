@@ -17,8 +17,8 @@ class Frame:
         self.parts = parts
 
     def text(self, wall: Wall | None) -> str:
-        """The frame as HTML for the websocket: its number and the wall time, if that is known, and then the
-        parts, which htmx swaps by their ids."""
+        """Return the frame as HTML for the websocket: its number and the wall time, if that is known, and
+        then the parts, which htmx swaps by their ids."""
         now = f"{wall.now():.3f}" if wall else ""
         numbers = f'data-after="{self.after}" data-seq="{self.seq}" data-wall="{now}"'
         head = f'<div id="frame" hidden hx-swap-oob="true" {numbers}></div>'

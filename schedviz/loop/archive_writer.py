@@ -212,7 +212,7 @@ class ArchiveWriter:
         self._listed = None
 
     def _streams(self, chapter: Chapter, mark: Mark) -> dict[Stream, bytes]:
-        """The entries of each stream from the beginning of a chapter to a mark, as MessagePack."""
+        """Return the entries of each stream from the beginning of a chapter to a mark, as MessagePack."""
         packed = self._sandbox.packed
         small = self._decision_nodes <= CHAPTER_NODES
         streams = [stream for stream in STREAMS if stream != "decisions" or small]
@@ -242,5 +242,5 @@ class ArchiveWriter:
 
 
 def _stored(manifest: Manifest) -> str:
-    """The text that the store has for an object: ``<resourceVersion> <JSON>``."""
+    """Return the text that the store has for an object: ``<resourceVersion> <JSON>``."""
     return f"{manifest['metadata']['resourceVersion']} {codec.encode_object(manifest)}"

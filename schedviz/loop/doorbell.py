@@ -25,7 +25,7 @@ CLOSE_SECONDS: Final = 1.0
 
 
 def group(name: str) -> str:
-    """The channel-layer group of the processes that follow a sandbox."""
+    """Return the channel-layer group of the processes that follow a sandbox."""
     return f"sandbox.{name}"
 
 

@@ -87,7 +87,7 @@ class SliceTime(NamedTuple):
 
 
 def waiting_key(name: str) -> str:
-    """The key whose value is the worker in whose queue a message of the sandbox waits."""
+    """Return the key whose value is the worker in whose queue a message of the sandbox waits."""
     return f"{PREFIX}:waiting:{name}"
 
 
@@ -119,8 +119,8 @@ class Due:
         return SliceTime(*cast("list[int]", self._begin(keys, [name, _us(RETRY_SECONDS)])))
 
     def claim(self) -> tuple[int, list[str]]:
-        """The sandboxes that are due, at most CLAIM_BATCH, and the order number of this call. The caller
-        sends their messages."""
+        """Return the sandboxes that are due, at most CLAIM_BATCH, and the order number of this call. The
+        caller sends their messages."""
         args = [CLAIM_BATCH, _us(RETRY_SECONDS)]
         order, names = cast("tuple[int, list[bytes]]", self._claim([KEY, ORDER_KEY], args))
         return order, [name.decode() for name in names]

@@ -186,7 +186,8 @@ class Leader:
             self._own_in_log = True
 
     def _known(self) -> int:
-        """The version up to which the Simulation has observed all writes, or will before its next step."""
+        """Return the version up to which the Simulation has observed all writes, or will before its next
+        step."""
         return self._own_events[-1].version if self._own_events else self._seen
 
     def _observe_own_writes(self) -> None:
@@ -282,7 +283,7 @@ class Leader:
 
 
 def _event(change: Change, version: int) -> WatchEvent:
-    """The watch event of a change that was stored."""
+    """Return the watch event of a change that was stored."""
     assert change.object
     kind: Literal["ADDED", "MODIFIED"] = "ADDED" if change.expected == 0 else "MODIFIED"
     return WatchEvent(kind, change.resource, change.key, versioned(change.object, version), version)

@@ -8,7 +8,7 @@ from schedviz.store import Lease, Sandbox, Store
 
 
 def living_workers(store: Store) -> dict[str, float]:
-    """Name of each living worker -> seconds since its last heartbeat."""
+    """Return a mapping: name of each living worker -> seconds since its last heartbeat."""
     return Heartbeats(store.redis, "worker").living()
 
 

@@ -67,7 +67,7 @@ def _of_result(result: AttemptResult, profile: str) -> Histogram:
 
 @cache
 def measured_plugins() -> Mapping[str, type[Plugin]]:
-    """All installed plugins, as subclasses whose methods are measured."""
+    """Return all installed plugins, as subclasses whose methods are measured."""
     return {name: _measured(plugin) for name, plugin in registered().items()}
 
 
@@ -97,8 +97,8 @@ def _timed(function: Callable[..., Any], plugin: str, point: str) -> Callable[..
 
 
 def _status(result: Any) -> str:
-    """The code of a plugin's result. PostFilter and Permit return a pair; Filter and Score return columns, in
-    which each node has a status of its own."""
+    """Return the code of a plugin's result. PostFilter and Permit return a pair; Filter and Score return
+    columns, in which each node has a status of its own."""
     if isinstance(result, tuple) and not isinstance(result, Status):
         result = next((each for each in result if isinstance(each, Status)), None)
     return result.code if isinstance(result, Status) else "Success"

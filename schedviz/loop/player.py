@@ -93,7 +93,8 @@ class Player:
         return True
 
     def clock(self, current: Clock, wall: float) -> Clock:
-        """The clock after this slice. ``current``: the stored clock, which a user may have set meanwhile."""
+        """Return the clock after this slice. ``current``: the stored clock, which a user may have set
+        meanwhile."""
         if self._stopped and self._until and current.until == self._until.condition:
             return current.stopped(self.now, wall)
         if self._taken or current.now(wall) < self.now:

@@ -82,7 +82,7 @@ class Presence:
         return self.workers.is_alive(worker)
 
     def shares(self) -> dict[str, float]:
-        """Each other living worker -> the share of its time in which it runs slices."""
+        """Return each other living worker -> the share of its time in which it runs slices."""
         return self._shares.read([name for name in self.workers.living() if name != self.worker])
 
     def _rebase(self, last: bytes) -> bool:

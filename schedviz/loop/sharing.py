@@ -30,7 +30,7 @@ EXPIRY_SECONDS: Final = 10
 
 
 def busy_key(worker: str) -> str:
-    """Key that expires: the share of the last WINDOW_SECONDS in which the worker ran slices."""
+    """Return the key that expires: the share of the last WINDOW_SECONDS in which the worker ran slices."""
     return f"{PREFIX}:busy:{worker}"
 
 
@@ -60,7 +60,7 @@ class Shares:
 
 
 def choose(own: float, others: Mapping[str, float], movable: Sequence[Movable]) -> tuple[str, list[str]]:
-    """The worker that is to get sandboxes, and their names; no name = this worker keeps all.
+    """Return the worker that is to get sandboxes, and their names; no name = this worker keeps all.
 
     own, others: the shares of this worker and of the other living ones. Sandboxes without pending pods come
     first, then the busier ones, so that few are moved."""

@@ -117,8 +117,8 @@ class Wakes:
                     app.send_task(TASK, (name, None), parent, queue=own)
 
     def _queues(self, holders: Mapping[str, str]) -> dict[str, "QueueChoice"]:
-        """The queue for the message of each sandbox. Notes that a message waits in the leader's own queue
-        before it is sent there: the worker may receive it at once, and deletes the note then."""
+        """Return the queue for the message of each sandbox. Notes that a message waits in the leader's own
+        queue before it is sent there: the worker may receive it at once, and deletes the note then."""
         keys = [heartbeats_key("worker"), *(waiting_key(name) for name in holders)]
         chosen = self._choose(keys, [TTL_SECONDS, WAITING_SECONDS, *holders.values()])
         return dict(

@@ -25,7 +25,7 @@ class Series(NamedTuple):
 
 
 def counters() -> dict[Series, float]:
-    """The samples that only grow: of counters and histograms. All begin at 0 with the process."""
+    """Return the samples that only grow: of counters and histograms. All begin at 0 with the process."""
     return dict(_samples({"counter", "histogram"}))
 
 

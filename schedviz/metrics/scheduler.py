@@ -14,7 +14,7 @@ DEFAULT_PROFILE: Final = "default-scheduler"
 
 
 def profile_label(profile: str) -> str:
-    """The value of the label ``profile``: users choose the names of all other profiles."""
+    """Return the value of the label ``profile``: users choose the names of all other profiles."""
     return profile if profile == DEFAULT_PROFILE else OTHER
 
 

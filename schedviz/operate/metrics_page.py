@@ -74,8 +74,8 @@ def may_read(request: HttpRequest) -> bool:
 
 
 def as_metrics(values: Mapping[Series, float]) -> list[Metric]:
-    """The metrics that this program knows, with the values of all processes. Series of another version that
-    it does not know are left out."""
+    """Return the metrics that this program knows, with the values of all processes. Series of another version
+    that it does not know are left out."""
     known = {
         metric.name: Metric(metric.name, metric.documentation, metric.type) for metric in REGISTRY.collect()
     }
@@ -89,7 +89,7 @@ def as_metrics(values: Mapping[Series, float]) -> list[Metric]:
 
 
 def _order(series: Series) -> tuple[object, ...]:
-    """The sort key of a sample: its labels, and for a bucket of a histogram its bound."""
+    """Return the sort key of a sample: its labels, and for a bucket of a histogram its bound."""
     labels = [label for label in series.labels if label[0] != "le"]
     bound = float(dict(series.labels).get("le", "inf"))
     return labels, series.name, bound

@@ -31,8 +31,8 @@ class RequestMeter:
 
 
 def view_label(request: HttpRequest) -> str:
-    """The name of the URL pattern, or of the function of a pattern without one: these are bounded in number,
-    as paths are not."""
+    """Return the name of the URL pattern, or of the function of a pattern without one: these are bounded in
+    number, as paths are not."""
     match = request.resolver_match
     if match is not None:
         return match.view_name if match.url_name else match.func.__name__

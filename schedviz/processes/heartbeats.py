@@ -54,11 +54,11 @@ class Heartbeats:
         return name in self.living()
 
     def living(self) -> dict[str, float]:
-        """Name of each living process -> seconds since its last heartbeat."""
+        """Return a mapping: name of each living process -> seconds since its last heartbeat."""
         return {name: age for name, age in self._ages().items() if age < TTL_SECONDS}
 
     def dead(self) -> list[str]:
-        """The processes that died or stopped, and that :meth:`forget` has not removed."""
+        """Return the processes that died or stopped, and that :meth:`forget` has not removed."""
         return [name for name, age in self._ages().items() if age >= TTL_SECONDS]
 
     def forget(self, names: Iterable[str]) -> None:

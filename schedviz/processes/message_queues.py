@@ -27,12 +27,12 @@ BACKLOG: Final = 2 * MAX_SANDBOXES
 
 
 def backlogs(redis: Redis) -> dict[str, int]:
-    """The queues in which more than BACKLOG messages wait -> how many."""
+    """Return the queues in which more than BACKLOG messages wait -> how many."""
     waiting = {queue: redis.llen(f"{KEY_PREFIX}{queue}") for queue in QUEUES.values()}
     return {queue: count for queue, count in waiting.items() if count > BACKLOG}
 
 
 def own_queue(common: str, process: str) -> Queue:
-    """The queue that only this process consumes, beside the common queue of its role. It is bound to no
-    exchange: messages are routed by its name."""
+    """Return the queue that only this process consumes, beside the common queue of its role. It is bound to
+    no exchange: messages are routed by its name."""
     return Queue(f"{common}.{process}", exchange="", routing_key=f"{common}.{process}")

@@ -91,7 +91,7 @@ class SharedMetrics:
                 log.debug("metrics: %s", error)
 
     def read(self) -> tuple[dict[Series, float], dict[Series, float]]:
-        """The counters of all processes, and the sums of the gauges of those that live."""
+        """Return the counters of all processes, and the sums of the gauges of those that live."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.hgetall(COUNTERS)
             pipe.hgetall(GAUGES)

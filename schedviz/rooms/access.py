@@ -37,7 +37,7 @@ def personal_token(member: Member, token: str) -> str:
 
 
 def find_member(rooms: Rooms, code: str, token: str) -> Member | None:
-    """The member with this token (with the number before it)."""
+    """Return the member with this token (with the number before it)."""
     found = TOKEN.fullmatch(token)
     if found is None:
         return None
@@ -60,7 +60,7 @@ def is_teacher(room: Room, cookies: Mapping[str, str]) -> bool:
 
 
 def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> RoomVisitor:
-    """The asker for a sandbox of a room: its teacher, a member who may open it, or another visitor."""
+    """Return the asker for a sandbox of a room: its teacher, a member who may open it, or another visitor."""
     found = room_of(sandbox)
     if found is None:
         return "stranger"
@@ -78,7 +78,7 @@ def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> Room
 
 
 def find_asker(store: Store, sandbox: str, visitor: Visitor, cookies: Mapping[str, str]) -> Asker | None:
-    """The asker for a sandbox, of a room or not. None = there is no such sandbox."""
+    """Return the asker for a sandbox, of a room or not. None = there is no such sandbox."""
     if not is_reserved(sandbox):
         return find_other_asker(store, sandbox, visitor)
     found = "stranger" if visitor.bearer else find_visitor(Rooms(store), sandbox, cookies)

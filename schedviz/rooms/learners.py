@@ -18,12 +18,12 @@ from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
 
 
 def room_lessons() -> Mapping[str, Lesson]:
-    """The lessons that a room may be for, by name."""
+    """Return the lessons that a room may be for, by name."""
     return lessons()
 
 
 def read_progress(store: Store, seen: Seen) -> dict[str, ByLesson]:
-    """The progress of all members by learner, in one round trip."""
+    """Return the progress of all members by learner, in one round trip."""
     return progress_of(store, [learner_id(seen.room.code, each.number) for each in seen.members])
 
 
@@ -83,7 +83,7 @@ def _create_at_step(store: Store, room: Room, lesson: Lesson, step: int, name: s
 
 
 def _find_sandbox(store: Store, name: str, lesson: Lesson) -> Sandbox | None:
-    """The sandbox of that name if it is of the lesson."""
+    """Return the sandbox of that name if it is of the lesson."""
     with suppress(NoSandbox):
         sandbox = store.sandbox(name)
         found = lesson_in(sandbox.meta())

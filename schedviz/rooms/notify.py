@@ -15,7 +15,7 @@ def notify_learners(code: str) -> None:
 
 
 def teacher_group(code: str) -> str:
-    """The channel-layer group of the teacher's pages."""
+    """Return the channel-layer group of the teacher's pages."""
     return group(_teacher(code))
 
 

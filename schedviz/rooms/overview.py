@@ -104,7 +104,7 @@ def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str,
 
 
 def latest(by_lesson: ByLesson) -> Progress | None:
-    """The progress in the lesson that the learner is in."""
+    """Return the progress in the lesson that the learner is in."""
     return max(by_lesson.values(), key=lambda each: max(each.progressed, each.started), default=None)
 
 
@@ -138,8 +138,8 @@ def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, 
 
 
 def find_question(room: Room, rows: Sequence[Row], lessons: Mapping[str, Lesson]) -> QuestionName | None:
-    """The question that the teacher chose; otherwise the one at the step, or the last one before it, that
-    most learners of the most frequent lesson have reached."""
+    """Return the question that the teacher chose; otherwise the one at the step, or the last one before it,
+    that most learners of the most frequent lesson have reached."""
     lesson, _, step = room.question.partition("/")
     if lesson in lessons and any(each.id == step and each.question for each in lessons[lesson].steps):
         return QuestionName(lesson, step)

@@ -52,11 +52,11 @@ def results(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, 
 
 
 def _figures(best: Par | None) -> list[int | str]:
-    """The best result of a level; "" = not counted."""
+    """Return the best result of a level; "" = not counted."""
     figures = (best.victims, best.nodes, best.edits) if best else (None, None, None)
     return ["" if each is None else each for each in figures]
 
 
 def safe_cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+    """Return a text that no spreadsheet takes for a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text

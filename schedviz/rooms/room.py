@@ -112,7 +112,7 @@ def new_code() -> str:
 
 
 def read_code(text: str) -> str:
-    """The code in a typed text; "" if there is none."""
+    """Return the code in a typed text; "" if there is none."""
     code = re.sub(r"[\s-]", "", text[:30]).upper()
     return code if CODE.fullmatch(code) else ""
 
@@ -131,7 +131,7 @@ def is_token(token: str, hashed: str) -> bool:
 
 
 def clean_name(text: str, at_most: int = NAME_AT_MOST) -> str:
-    """A name or title in one line, without characters that are not shown."""
+    """Return a name or title in one line, without characters that are not shown."""
     shown = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text[: 10 * at_most])
     return " ".join(shown.split())[:at_most].strip()
 
@@ -141,12 +141,13 @@ def sandbox_name(code: str, number: int) -> str:
 
 
 def number_for(room: Room, member: int) -> int:
-    """The number of the sandbox in which a member works, or the teacher."""
+    """Return the number of the sandbox in which a member works, or the teacher."""
     return SHARED if room.settings.mode == "shared" and member != TEACHER else member
 
 
 def learner_id(code: str, number: int) -> str:
-    """The id under which the progress of a member is stored. It is the name of the member's sandbox."""
+    """Return the id under which the progress of a member is stored. It is the name of the member's
+    sandbox."""
     return sandbox_name(code, number)
 
 
@@ -155,7 +156,7 @@ SANDBOX: Final = re.compile(rf"room-([{ALPHABET.lower()}]{{{CODE_LENGTH}}})-(\d{
 
 
 def room_of(sandbox: str) -> tuple[str, int] | None:
-    """The room's code and the number in the name of a sandbox; None for one that is of no room."""
+    """Return the room's code and the number in the name of a sandbox; None for one that is of no room."""
     found = SANDBOX.fullmatch(sandbox)
     return (found[1].upper(), int(found[2])) if found else None
 

@@ -79,7 +79,7 @@ class Rooms:
         self._change = _load(store.redis, "change")
 
     def create(self, title: str, what: What, mode: Mode, seconds: float) -> tuple[Room, str]:
-        """A new room, and its teacher's token. Raises TooManyRooms."""
+        """Return a new room, and its teacher's token. Raises TooManyRooms."""
         seconds = min(max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS)
         now, token = self.store.wall(), new_token()
         while True:
@@ -117,7 +117,7 @@ class Rooms:
         return msgspec.json.decode(stored, type=Member)
 
     def read(self, code: str) -> Seen:
-        """The room with its members, in one round trip. Raises NoRoom."""
+        """Return the room with its members, in one round trip. Raises NoRoom."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.hgetall(room_key(code))
             pipe.hgetall(room_key(code, "members"))
@@ -135,7 +135,7 @@ class Rooms:
         return Seen(_room(state), found, times, hints, read, seconds + micros / 1_000_000)
 
     def join(self, room: Room, name: str) -> tuple[Member, str]:
-        """A new member, and its token. A name that another member has gets a number. Raises NoRoom,
+        """Return a new member, and its token. A name that another member has gets a number. Raises NoRoom,
         RoomFull."""
         now, token = round(self.store.wall(), 3), new_token()  # Lua's JSON has 14 digits
         hashed = hash_token(token)
@@ -185,7 +185,7 @@ class Rooms:
         self._expire(room)
 
     def codes(self) -> list[str]:
-        """The codes of all rooms, with those that have ended."""
+        """Return the codes of all rooms, with those that have ended."""
         return [code.decode() for code in cast("list[bytes]", self._redis.zrange(PLACES, 0, -1))]
 
     def is_teacher(self, room: Room, token: str) -> bool:
@@ -230,5 +230,5 @@ def _room(stored: dict[bytes, bytes]) -> Room:
 
 
 def _load(redis: Redis, name: str) -> Script:
-    """The script in ``<name>.lua``."""
+    """Return the script in ``<name>.lua``."""
     return redis.register_script((Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8"))

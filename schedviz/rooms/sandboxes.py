@@ -12,7 +12,7 @@ from schedviz.store import NoSandbox, Store
 
 
 def numbers_of(seen: Seen) -> list[int]:
-    """The numbers of the room's sandboxes, whether they exist or not."""
+    """Return the numbers of the room's sandboxes, whether they exist or not."""
     if seen.room.settings.mode == "shared":
         return [SHARED]
     return [member.number for member in seen.members]
@@ -82,7 +82,7 @@ def sweep_rooms(store: Store) -> None:
 
 
 def _names_by_room(store: Store) -> dict[str, list[str]]:
-    """The names of all sandboxes of rooms, with the branches of them, by the code of the room."""
+    """Return the names of all sandboxes of rooms, with the branches of them, by the code of the room."""
     found: dict[str, list[str]] = {}
     for name in sorted(store.names()):
         if place := room_of(name):

@@ -20,7 +20,7 @@ class SharedReads:
         """Code of the room -> its last read; the room that was requested last is the last one."""
 
     def read(self, rooms: Rooms, code: str, asked: float) -> Seen:
-        """The room as it was at the monotonic time ``asked``, or later. Raises NoRoom."""
+        """Return the room as it was at the monotonic time ``asked``, or later. Raises NoRoom."""
         with self._lock:
             last = self._reads.pop(code, None) or _LastRead()
             self._reads[code] = last

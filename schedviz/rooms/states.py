@@ -18,7 +18,7 @@ from schedviz.store import Clock, Store
 
 
 def sources_of(store: Store, seen: Seen) -> list[int]:
-    """The numbers of the sandboxes whose state can be put into all: the teacher's own comes first."""
+    """Return the numbers of the sandboxes whose state can be put into all: the teacher's own comes first."""
     names = store.names()
     return [
         number

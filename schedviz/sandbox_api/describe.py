@@ -36,7 +36,7 @@ def summary_of(found: Summary, right: Right) -> SandboxSummary:
 
 
 def describe(sandbox: Sandbox, right: Right) -> SandboxAnswer:
-    """The sandbox as it is now. Raises NoSandbox."""
+    """Return the sandbox as it is now. Raises NoSandbox."""
     meta, failure = sandbox.meta(), sandbox.failure()
     clock, wall = sandbox.read_clock()
     seen, _, cycle = sandbox.progress()

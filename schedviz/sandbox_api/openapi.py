@@ -23,7 +23,7 @@ _REFERENCE: Final = "#/components/schemas/{name}"
 
 @cache
 def document(patterns: tuple[URLPattern, ...]) -> bytes:
-    """The document in JSON. patterns: the URLs of this API."""
+    """Return the document in JSON. patterns: the URLs of this API."""
     types = [documents.Status, *_types()]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     by_type = {repr(each): schema for each, schema in zip(types, schemas, strict=True)}

@@ -80,14 +80,14 @@ def ask_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -
 
 
 def what_if(name: str, namespace: str, pod: str) -> Question:
-    """The question what would let a pod run. Raises NotFound."""
+    """Return the question what would let a pod run. Raises NotFound."""
     uid = existing_pod(read_current(find_handle(name)), namespace, pod)["metadata"]["uid"]
     return Question(kind="what-if", sandbox=name, pod=f"{namespace}/{pod}", uid=uid)
 
 
 def saved(name: str, namespace: str, pod: str) -> Question:
-    """The question what would have prevented the eviction of a pod. Raises NotFound, also for a pod that was
-    not evicted."""
+    """Return the question what would have prevented the eviction of a pod. Raises NotFound, also for a pod
+    that was not evicted."""
     cycle = explanation_of(name, namespace, pod).evicted_in
     if not cycle:
         raise NotFound("evictions", f"{namespace}/{pod}")

@@ -21,7 +21,8 @@ View = Callable[..., HttpResponseBase]
 
 
 def by_method(name: str, **views: View) -> View:
-    """The view of the URL ``name``, which has one for each of its methods in the table of operations."""
+    """Return the view of the URL ``name``, which has one for each of its methods in the table of
+    operations."""
     assert views.keys() == OPERATIONS[name].keys(), f"{name} has a view for each operation"
 
     @wraps(next(iter(views.values())))
@@ -36,8 +37,8 @@ def by_method(name: str, **views: View) -> View:
 
 
 def read_body(request: HttpRequest, kind: type[T]) -> T:
-    """The body, which is JSON; an empty one is an object without fields. Raises BadRequest with the path of a
-    wrong field, UnsupportedMediaType."""
+    """Return the body, which is JSON; an empty one is an object without fields. Raises BadRequest with the
+    path of a wrong field, UnsupportedMediaType."""
     if not request.body:
         data: Any = {}
     elif body.content_type(request) != body.JSON:

@@ -46,7 +46,7 @@ def list_scenarios(request: HttpRequest) -> HttpResponse:
 
 
 def list_sandboxes(request: HttpRequest) -> HttpResponse:
-    """The sandboxes that the home page lists for the visitor, newest first."""
+    """Return the sandboxes that the home page lists for the visitor, newest first."""
     visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""), account_of(request))
     found = visible_summaries(default_store(), visitor, [NODES.id, PODS.id])
     return answer(SandboxList([summary_of(each, right) for each, right in found]))
@@ -131,7 +131,7 @@ def branch_sandbox(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def find_moment(sandbox: Sandbox, at: int) -> Past:
-    """The moment of a trace event. Raises Expired."""
+    """Return the moment of a trace event. Raises Expired."""
     try:
         return Past(sandbox, at)
     except Gone:

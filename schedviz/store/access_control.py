@@ -9,7 +9,7 @@ from schedviz.store.handle import SandboxHandle
 
 class AccessControl(SandboxHandle):
     def access(self) -> str | None:
-        """The access record, "" = it has none; None = there is no such sandbox."""
+        """Return the access record, "" = it has none; None = there is no such sandbox."""
         stored = cast("list[bytes | None]", self._redis.hmget(self._keys.state, ["meta", "access"]))
         meta, access = stored
         return None if meta is None else (access or b"").decode()

@@ -41,7 +41,7 @@ class Mark(msgspec.Struct, frozen=True):
     now: Micros
 
     def of(self, stream: Stream) -> int:
-        """The number of the last entry of ``stream``."""
+        """Return the number of the last entry of ``stream``."""
         match stream:
             case "log":
                 return self.version
@@ -77,7 +77,7 @@ def pack(reply: bytes) -> bytes:
 
 
 def unpack(page: bytes) -> Entries:
-    """The stream entries of a page."""
+    """Return the stream entries of a page."""
     return entries_of(zlib.decompress(page))
 
 
@@ -95,14 +95,14 @@ def entries_of(reply: bytes) -> Entries:
 
 
 def piece(resource: str, stored: Mapping[str, str]) -> Piece:
-    """A piece with these stored texts by key; "" = the object is deleted. Later pieces override earlier
-    ones."""
+    """Return a piece with these stored texts by key; "" = the object is deleted. Later pieces override
+    earlier ones."""
     flat = [text for pair in stored.items() for text in pair]
     return resource, zlib.compress(msgspec.msgpack.encode(("0", flat)), LEVEL)
 
 
 def bind(pieces: Sequence[Piece]) -> bytes:
-    """The page with the pieces of a snapshot."""
+    """Return the page with the pieces of a snapshot."""
     return msgspec.msgpack.encode(pieces)
 
 
@@ -117,12 +117,12 @@ def stored_in(page: bytes) -> dict[tuple[str, str], bytes]:
 
 
 def pairs(flat: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The (field, value) pairs of a flat reply of Redis."""
+    """Yield the (field, value) pairs of a flat reply of Redis."""
     return zip(flat[::2], flat[1::2], strict=True)
 
 
 def within(chapters: Sequence[Chapter], limit: int) -> list[Chapter]:
-    """The chapters (oldest first) to keep, so that their pages have at most ``limit`` bytes.
+    """Return the chapters (oldest first) to keep, so that their pages have at most ``limit`` bytes.
 
     If the pages of decisions take more than half of it, the oldest of them are dropped first: they are by far
     the largest, and moments are restored without them. Then the oldest chapters are dropped, but never the
@@ -149,13 +149,13 @@ class Archive:
         self._keys = Keys.of(name)
 
     def chapters(self) -> list[Chapter]:
-        """All stored chapters, oldest first."""
+        """Return all stored chapters, oldest first."""
         stored = cast("list[bytes]", self._redis.hvals(self._keys.chapters))
         chapters = [msgspec.json.decode(chapter, type=Chapter) for chapter in stored]
         return sorted(chapters, key=lambda chapter: chapter.number)
 
     def page(self, chapter: Chapter, page: Page) -> bytes | None:
-        """A page of a chapter; None if it was dropped meanwhile."""
+        """Return a page of a chapter; None if it was dropped meanwhile."""
         return cast("bytes | None", self._redis.hget(self._keys.pages, f"{chapter.number}:{page}"))
 
     def write(

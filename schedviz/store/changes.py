@@ -130,7 +130,7 @@ _reply_decoder = msgspec.msgpack.Decoder(_Reply)
 
 
 def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
-    """The changes of sandboxes since these positions, in one round trip."""
+    """Return the changes of sandboxes since these positions, in one round trip."""
     script = scripts.read_changes
     while True:
         with redis.pipeline(transaction=False) as pipe:

@@ -46,8 +46,8 @@ class Chapters:
         return stored_in(data)
 
     def entries(self, stream: Stream, place: int, last: int) -> Iterator[tuple[int, dict[bytes, bytes]]]:
-        """The entries of a stream, with their numbers, from the beginning of a chapter up to ``last``. Raises
-        Gone at a gap."""
+        """Yield the entries of a stream, with their numbers, from the beginning of a chapter up to ``last``.
+        Raises Gone at a gap."""
         number = self.chapters[place].began.of(stream)
         for chapter in self.chapters[place:]:
             if number >= last:
@@ -67,7 +67,7 @@ class Chapters:
             raise Gone(number)
 
     def trace(self, after: int, count: int) -> list[Numbered]:
-        """The trace events after a number, at most ``count``. Raises Gone."""
+        """Return the trace events after a number, at most ``count``. Raises Gone."""
         found = []
         for number, fields in self.entries("trace", self._place("trace", after), self.head.seq):
             if number > after:
@@ -93,7 +93,7 @@ class Chapters:
         return now
 
     def decision(self, cycle: int) -> Decision | None:
-        """The decision of a cycle; None = there was none, or it is not stored any more."""
+        """Return the decision of a cycle; None = there was none, or it is not stored any more."""
         if not 0 < cycle <= self.head.cycle:
             return None
         try:
@@ -106,8 +106,8 @@ class Chapters:
         return None
 
     def end_of_cycle(self, cycle: int) -> int | None:
-        """The trace event with which a scheduling cycle ended: its last outcome before the next cycle began.
-        None = it is not stored any more, or has not been yet."""
+        """Return the trace event with which a scheduling cycle ended: its last outcome before the next cycle
+        began. None = it is not stored any more, or has not been yet."""
         if not 0 < cycle <= self.head.cycle:
             return None
         found = None
@@ -125,17 +125,17 @@ class Chapters:
         return found
 
     def tail(self, seq: int, count: int) -> list[Numbered]:
-        """The last stored trace events up to a number, at most ``count``, oldest first."""
+        """Return the last stored trace events up to a number, at most ``count``, oldest first."""
         first = max(seq - count, self.chapters[0].began.seq)
         return self.trace(first, seq - first) if seq > first else []
 
     def journal(self, place: int) -> Iterator[Entry]:
-        """The journal entries from the beginning of a chapter on. Raises Gone at a gap."""
+        """Yield the journal entries from the beginning of a chapter on. Raises Gone at a gap."""
         for number, fields in self.entries("journal", place, self.head.entry):
             yield codec.decode_journal((b"%d-0" % number, fields))
 
     def elections(self, place: int, last: int) -> list[Entry]:
-        """The journal entries of a chapter, up to ``last``, with which leaders began. Raises Gone at a
+        """Return the journal entries of a chapter, up to ``last``, with which leaders began. Raises Gone at a
         gap."""
         chapter = self.chapters[place]
         until = min(last, chapter.ended.entry if chapter.ended else self.head.entry)
@@ -146,7 +146,7 @@ class Chapters:
         ]
 
     def _place(self, stream: Stream, number: int) -> int:
-        """The index of the last chapter that began at that number or before it. Raises Gone."""
+        """Return the index of the last chapter that began at that number or before it. Raises Gone."""
         began = [place for place, chapter in enumerate(self.chapters) if chapter.began.of(stream) <= number]
         if not began:
             raise Gone(number)

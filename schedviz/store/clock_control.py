@@ -13,14 +13,14 @@ class ClockControl(SandboxHandle):
     that cannot be decoded."""
 
     def wall(self) -> float:
-        """Wall seconds since the Unix epoch, by Redis."""
+        """Return the wall seconds since the Unix epoch, by Redis."""
         return wall_time(self._redis)
 
     def clock(self) -> Clock:
         return codec.decode_clock(self.name, self._state("clock")[0])
 
     def read_clock(self) -> tuple[Clock, float]:
-        """The clock, and the wall time at which it was read."""
+        """Return the clock, and the wall time at which it was read."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.hget(self._keys.state, "clock")
             pipe.time()
@@ -30,7 +30,7 @@ class ClockControl(SandboxHandle):
         return codec.decode_clock(self.name, clock), seconds_of(wall)
 
     def now(self) -> Micros:
-        """The simulated time now."""
+        """Return the simulated time now."""
         clock, wall = self.read_clock()
         return clock.now(wall)
 

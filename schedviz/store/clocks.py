@@ -14,8 +14,8 @@ from schedviz.store.wall import seconds_of
 
 
 def read_clocks(redis: Redis, names: Sequence[str]) -> tuple[dict[str, Clock], float]:
-    """The clocks of those sandboxes that exist and can be decoded, by name, and the wall time at which they
-    were read. One round trip."""
+    """Return the clocks of those sandboxes that exist and can be decoded, by name, and the wall time at which
+    they were read. One round trip."""
     with redis.pipeline(transaction=False) as pipe:
         for name in names:
             pipe.hget(Keys.of(name).state, "clock")

@@ -41,13 +41,13 @@ _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
 
 
 def encode(record: object) -> str:
-    """A record as JSON, a Decision in its short form. It is a str because the MessagePack of Redis has
+    """Return a record as JSON, a Decision in its short form. It is a str because the MessagePack of Redis has
     strings, but no binary data."""
     return stored_encoder.encode(record).decode()
 
 
 def encode_object(manifest: Manifest) -> str:
-    """The manifest as stored. Raises :class:`LimitReached` for one that is too large."""
+    """Return the manifest as stored. Raises :class:`LimitReached` for one that is too large."""
     data = msgspec.json.encode(bare(manifest))
     if len(data) > MAX_OBJECT_BYTES:
         raise LimitReached(
@@ -57,20 +57,20 @@ def encode_object(manifest: Manifest) -> str:
 
 
 def with_version(data: bytes, version: int) -> Manifest:
-    """The manifest of stored JSON, with the metadata.resourceVersion that its write got."""
+    """Return the manifest of stored JSON, with the metadata.resourceVersion that its write got."""
     manifest = _manifest_decoder.decode(data)
     manifest["metadata"]["resourceVersion"] = str(version)
     return manifest
 
 
 def decode_object(stored: bytes) -> Manifest:
-    """The manifest of one entry in an objects hash."""
+    """Return the manifest of one entry in an objects hash."""
     version, _, data = stored.partition(b" ")
     return with_version(data, int(version))
 
 
 def number(entry_id: bytes) -> int:
-    """The number in a stream id ``<number>-0``."""
+    """Return the number in a stream id ``<number>-0``."""
     return int(entry_id.partition(b"-")[0])
 
 
@@ -96,7 +96,7 @@ def decode_trace(entry: Entry) -> tuple[int, AnyEvent]:
 
 
 def decode_event(data: str) -> AnyEvent:
-    """A trace event without its number."""
+    """Return a trace event without its number."""
     return _trace_decoder.decode(data)
 
 
@@ -127,7 +127,7 @@ def decode_failure(data: bytes) -> Failure:
 
 
 def decode_meta(name: str, stored: bytes) -> Meta:
-    """The description of a sandbox. Raises Unreadable."""
+    """Return the description of a sandbox. Raises Unreadable."""
     try:
         return _meta_decoder.decode(stored)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -135,7 +135,7 @@ def decode_meta(name: str, stored: bytes) -> Meta:
 
 
 def decode_clock(name: str, stored: bytes) -> Clock:
-    """The clock of a sandbox. Raises Unreadable."""
+    """Return the clock of a sandbox. Raises Unreadable."""
     try:
         return _clock_decoder.decode(stored)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

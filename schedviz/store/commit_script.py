@@ -85,7 +85,7 @@ def _may_follow(before: Change, change: Change) -> bool:
 
 
 def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
-    """The request as commit.lua describes it. positions: resource -> number of its key in KEYS."""
+    """Return the request as commit.lua describes it. positions: resource -> number of its key in KEYS."""
     request: dict[str, Any] = {
         "unchanged": [*commit.unchanged.items()],
         "changes": [_encode_change(change, positions[change.resource]) for change in commit.changes],
@@ -122,7 +122,7 @@ def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
 
 
 def _encode_change(change: Change, position: int) -> dict[str, Any]:
-    """A change as commit.lua reads it; absent fields are nil there."""
+    """Return a change as commit.lua reads it; absent fields are nil there."""
     encoded: dict[str, Any] = {"objects": position, "resource": change.resource, "key": change.key}
     if change.expected is not None:
         encoded["expected"] = change.expected
@@ -132,7 +132,7 @@ def _encode_change(change: Change, position: int) -> dict[str, Any]:
 
 
 def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) -> Exception:
-    """The exception for a reply that is not OK. Nothing was stored."""
+    """Return the exception for a reply that is not OK. Nothing was stored."""
     match outcome:
         case bytes() if outcome in REASONS:
             change = commit.changes[details[0] - 1]

@@ -21,13 +21,13 @@ RETRY_SECONDS: Final = 0.25
 
 @cache
 def default_store() -> Store:
-    """The process's one Store. It is safe to share between threads: its connections are pooled."""
+    """Return the process's one Store. It is safe to share between threads: its connections are pooled."""
     return Store(settings.REDIS_URL, settings.SANDBOX_REDIS_URLS)
 
 
 def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -> Store:
-    """The default store, for a process that starts: waits until Redis serves, and migrates the stored data if
-    that is needed. Ends the process with one line if this program cannot read the stored data.
+    """Return the default store, for a process that starts: waits until Redis serves, and migrates the stored
+    data if that is needed. Ends the process with one line if this program cannot read the stored data.
 
     before_attempt: called before each attempt to reach Redis; it ends the wait by an exception."""
     store = default_store()

@@ -26,7 +26,8 @@ class SandboxHandle:
         return snapshot(self._redis, self._keys.state, counter, read)
 
     def _state(self, *fields: str) -> list[bytes]:
-        """Fields of the state hash: b"0" for a field that is not set, b"" for no holder. Raises NoSandbox."""
+        """Return fields of the state hash: b"0" for a field that is not set, b"" for no holder. Raises
+        NoSandbox."""
         stored = cast("list[bytes | None]", self._redis.hmget(self._keys.state, ["meta", *fields]))
         meta, *values = stored
         if meta is None:

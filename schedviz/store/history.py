@@ -46,15 +46,15 @@ class History(Chapters):
     """The moments that the chapters and streams have. To be used for one request, as these."""
 
     def reach(self) -> Reach | None:
-        """The first and the last moment that can be restored; None = there is none."""
+        """Return the first and the last moment that can be restored; None = there is none."""
         first = next((chapter.began for chapter in self.chapters if chapter.snapshot), None)
         return Reach(first, self.head) if first else None
 
     # Moments
 
     def at_seq(self, seq: int, tail: int = TAIL) -> Moment:
-        """The moment of the trace event ``seq``. If it is the last event of its commit, the moment is after
-        the commit's writes; otherwise before them. Raises Gone."""
+        """Return the moment of the trace event ``seq``. If it is the last event of its commit, the moment is
+        after the commit's writes; otherwise before them. Raises Gone."""
         if not self.chapters[0].began.seq <= seq <= self.head.seq:
             raise Gone(seq)
         place = self._place("trace", max(seq - 1, self.chapters[0].began.seq))
@@ -70,7 +70,7 @@ class History(Chapters):
         return moment._replace(mark=replace(mark, now=moment.trace[-1][1].t)) if moment.trace else moment
 
     def at_entry(self, entry: int, version: int) -> Moment:
-        """The moment after journal entry ``entry`` and the write ``version``, which is not before the
+        """Return the moment after journal entry ``entry`` and the write ``version``, which is not before the
         entry's. Raises Gone."""
         place = self._place("journal", entry)
         mark = self.chapters[place].began
@@ -81,8 +81,8 @@ class History(Chapters):
         return self._moment(place, replace(mark, version=version), TAIL)
 
     def collection(self, resource: str, version: int) -> list[Manifest]:
-        """The objects of one resource at the moment at which ``version`` was the last write, sorted by key.
-        Raises Gone if it is too old, or was never reached."""
+        """Return the objects of one resource at the moment at which ``version`` was the last write, sorted by
+        key. Raises Gone if it is too old, or was never reached."""
         if version > self.head.version:
             raise Gone(version)
         base = self._base(self._place("log", version), version)
@@ -90,7 +90,7 @@ class History(Chapters):
         return [codec.with_version(body, written) for _, (written, body) in sorted(stored.items())]
 
     def _base(self, place: int, version: int) -> int:
-        """The index of the last chapter, up to ``place``, that has a snapshot. Raises Gone."""
+        """Return the index of the last chapter, up to ``place``, that has a snapshot. Raises Gone."""
         for each in range(place, -1, -1):
             if self.chapters[each].snapshot:
                 return each
@@ -118,8 +118,8 @@ class History(Chapters):
     def _stored(
         self, base: int, version: int, only: str | None = None
     ) -> dict[str, dict[str, tuple[int, bytes]]]:
-        """Resource -> key -> (version of the last write, JSON), from the snapshot of chapter ``base`` and the
-        log after it. only: a resource; None = all."""
+        """Return a mapping: resource -> key -> (version of the last write, JSON), from the snapshot of
+        chapter ``base`` and the log after it. only: a resource; None = all."""
         stored: dict[str, dict[str, tuple[int, bytes]]] = {}
         for (resource, key), data in self.snapshot(base, "objects").items():
             if only in (None, resource):

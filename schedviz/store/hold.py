@@ -26,11 +26,11 @@ class Hold:
         self.key = f"{PREFIX}:{{{sandbox}}}:hold"
 
     def token(self) -> str:
-        """The presenter's token; "" = the sandbox is not held."""
+        """Return the presenter's token; "" = the sandbox is not held."""
         return self.token_in(cast("bytes | None", self._redis.get(self.key)))
 
     def token_in(self, value: bytes | None) -> str:
-        """The token in a value of the key; "" if it is of an older sandbox."""
+        """Return the token in a value of the key; "" if it is of an older sandbox."""
         born, _, token = (value or b"").decode().partition(" ")
         return token if token and born == repr(self._born()) else ""
 

@@ -11,7 +11,7 @@ from schedviz.store.wall import Wall
 
 class LeaseControl(SandboxHandle):
     def lease(self) -> Lease | None:
-        """The lease; None = no worker leads the sandbox."""
+        """Return the lease; None = no worker leads the sandbox."""
         holder, epoch, acquired, renewed = self._state("holder", "epoch", "acquired", "renewed")
         if not holder:
             return None

@@ -42,16 +42,16 @@ class Lifetimes:
             self._redis.zadd(USED, {name: self._store.wall()})
 
     def seconds_left(self, name: str) -> float | None:
-        """The time until the sandbox is deleted if it is not used; None = it has no lifetime, or no use was
-        noted yet."""
+        """Return the time until the sandbox is deleted if it is not used; None = it has no lifetime, or no
+        use was noted yet."""
         if not self._seconds:
             return None
         used = self._redis.zscore(USED, name)
         return None if used is None else max(0.0, used + self._seconds - self._store.wall())
 
     def ended(self, names: set[str]) -> list[str]:
-        """The sandboxes among these that were not used for the lifetime. One of which nothing was noted, as
-        there was no lifetime before, begins now; what was noted of deleted ones is removed."""
+        """Return the sandboxes among these that were not used for the lifetime. One of which nothing was
+        noted, as there was no lifetime before, begins now; what was noted of deleted ones is removed."""
         if not self._seconds:
             return []
         noted = {

@@ -23,17 +23,17 @@ class LoopState(SandboxHandle):
         return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}, move
 
     def lane(self, pod: str) -> LaneEntry | None:
-        """The queue place of one pod; None = it is not in the queue."""
+        """Return the queue place of one pod; None = it is not in the queue."""
         stored = cast("bytes | None", self._redis.hget(self._keys.lanes, pod))
         return codec.decode_lane(stored) if stored else None
 
     def under_way(self) -> UnderWay | None:
-        """The cycle that stands between two of its points; None = no cycle does."""
+        """Return the cycle that stands between two of its points; None = no cycle does."""
         (stored,) = self._state("under_way")
         return None if stored == b"0" else codec.decode_under_way(stored)
 
     def pipeline(self) -> Pipeline | None:
-        """The state of the leader's informer; None before the first leader."""
+        """Return the state of the leader's informer; None before the first leader."""
         (stored,) = self._state("pipeline")
         return None if stored == b"0" else codec.decode_pipeline(stored)
 
@@ -44,15 +44,15 @@ class LoopState(SandboxHandle):
         return int(seen), int(now), int(cycle)
 
     def edits(self) -> int:
-        """Number of objects that others than the leader created, changed or deleted."""
+        """Return the number of objects that others than the leader created, changed or deleted."""
         return int(self._state("edits")[0])
 
     def last_cycle(self) -> int:
-        """The number of the last scheduling cycle."""
+        """Return the number of the last scheduling cycle."""
         return int(self._state("cycle")[0])
 
     def failure(self) -> Failure | None:
-        """The failure of the loop; None = it runs, or was never started."""
+        """Return the failure of the loop; None = it runs, or was never started."""
         (stored,) = self._state("failure")
         return None if stored == b"0" else codec.decode_failure(stored)
 

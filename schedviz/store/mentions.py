@@ -16,7 +16,7 @@ class Mentions(NamedTuple):
 
 
 def mentions(event: Event) -> Mentions:
-    """All pods and nodes that an event names, in any of its fields."""
+    """Return all pods and nodes that an event names, in any of its fields."""
     pods = {getattr(event, "pod", ""), getattr(event, "preemptor", "")}
     nodes = {getattr(event, "node", "")}
     match event:
@@ -33,5 +33,6 @@ def mentions(event: Event) -> Mentions:
 
 
 def named(resource: str, pods: set[str], nodes: set[str]) -> set[str]:
-    """The set for the names of a resource's objects; a new one, which is dropped, for other resources."""
+    """Return the set for the names of a resource's objects; a new one, which is dropped, for other
+    resources."""
     return pods if resource == PODS else nodes if resource == NODES else set()

@@ -93,13 +93,13 @@ class Clock(msgspec.Struct, frozen=True):
             msgspec.structs.force_setattr(self, field, float(getattr(self, field)))
 
     def now(self, wall: float) -> Micros:
-        """Simulated time at ``wall``; never before ``sim``."""
+        """Return the simulated time at ``wall``; never before ``sim``."""
         if self.paused:
             return self.sim
         return self.sim + max(0, round((wall - self.wall) * self.speed * SECOND))
 
     def wall_at(self, sim: Micros) -> float | None:
-        """The wall time at which the simulated time is ``sim``; None = the clock is paused."""
+        """Return the wall time at which the simulated time is ``sim``; None = the clock is paused."""
         if self.paused:
             return None
         return self.wall + (sim - self.sim) / SECOND / self.speed
@@ -145,7 +145,7 @@ class Clock(msgspec.Struct, frozen=True):
         )
 
     def starting(self, wall: float) -> "Clock":
-        """The clock that has its ``sim`` at ``wall``: as if it had been paused until then."""
+        """Return the clock that has its ``sim`` at ``wall``: as if it had been paused until then."""
         return msgspec.structs.replace(self, wall=wall)
 
 

@@ -27,15 +27,15 @@ class ObjectReader(SandboxHandle):
         return None if stored is None else codec.decode_object(stored)
 
     def find(self, resource: str, key: str) -> Listing:
-        """The object of that key, or nothing, with the version at which it was so."""
+        """Return the object of that key, or nothing, with the version at which it was so."""
         version, [stored] = self._snapshot(
             "version", lambda pipe: pipe.hget(objects_key(self.name, resource), key)
         )
         return Listing([] if stored is None else [codec.decode_object(stored)], version)
 
     def list(self, resource: str, namespace: str = "") -> Listing:
-        """All objects of a resource, sorted by key, as of one version. A watch from this version misses no
-        write.
+        """Return all objects of a resource, sorted by key, as of one version. A watch from this version
+        misses no write.
 
         ``namespace``: only the objects in it. They are as of the version or newer; they are as of the version
         if the resource was not written since."""
@@ -49,7 +49,7 @@ class ObjectReader(SandboxHandle):
         return Listing([codec.decode_object(stored[key]) for key in sorted(stored)], version)
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
-        """All objects as resource -> key -> manifest, and the version as of which they are read."""
+        """Return all objects as resource -> key -> manifest, and the version as of which they are read."""
         while True:
             resources = self.resources()
 
@@ -68,22 +68,22 @@ class ObjectReader(SandboxHandle):
         }, version
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
-        """The objects whose keys begin with ``prefix``, in no order and not as of one version."""
+        """Return the objects whose keys begin with ``prefix``, in no order and not as of one version."""
         return [codec.decode_object(stored) for _, stored in self._scan_prefix(resource, prefix)]
 
     def keys_starting_with(self, resource: str, prefix: str) -> Iterator[str]:
-        """The keys that begin with ``prefix`` (as above). They are read during the iteration: an object may
-        be deleted meanwhile, and a key may come twice."""
+        """Yield the keys that begin with ``prefix`` (as above). They are read during the iteration: an object
+        may be deleted meanwhile, and a key may come twice."""
         return (key.decode() for key, _ in self._scan_prefix(resource, prefix))
 
     def _scan_prefix(self, resource: str, prefix: str) -> Iterable[tuple[bytes, bytes]]:
-        """The keys that begin with ``prefix``, with what is stored there. A key may come twice."""
+        """Yield the keys that begin with ``prefix``, with what is stored there. A key may come twice."""
         pattern = f"{GLOB_CHARACTERS.sub(ESCAPED, prefix)}*"
         found = self._redis.hscan_iter(objects_key(self.name, resource), match=pattern, count=SCANNED)
         return cast("Iterable[tuple[bytes, bytes]]", found)
 
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
-        """The objects whose JSON has ``text`` as a whole string, not as of one version. Only these are
+        """Return the objects whose JSON has ``text`` as a whole string, not as of one version. Only these are
         decoded: of 50,000 pods the few on a node."""
         quoted = msgspec.json.encode(text)
         found = self._redis.hscan_iter(objects_key(self.name, resource), count=SCANNED)
@@ -104,23 +104,23 @@ class ObjectReader(SandboxHandle):
         return reply, following
 
     def names(self, resource: str) -> builtins.list[str]:
-        """The keys of a resource's objects, in no order."""
+        """Return the keys of a resource's objects, in no order."""
         keys = self._redis.hkeys(objects_key(self.name, resource))
         return [key.decode() for key in cast("list[bytes]", keys)]
 
     def count(self, resource: str) -> int:
-        """The number of objects of a resource."""
+        """Return the number of objects of a resource."""
         return self._redis.hlen(objects_key(self.name, resource))
 
     def size(self) -> int:
-        """The number of objects of all resources."""
+        """Return the number of objects of all resources."""
         return int(self._state("objects")[0])
 
     def resources(self) -> builtins.list[str]:
-        """The resources of which an object was ever written."""
+        """Return the resources of which an object was ever written."""
         stored = cast("set[bytes]", self._redis.hkeys(self._keys.versions))
         return sorted(resource.decode() for resource in stored)
 
     def version(self) -> int:
-        """The resourceVersion of the last write."""
+        """Return the resourceVersion of the last write."""
         return int(self._state("version")[0])

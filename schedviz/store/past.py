@@ -72,12 +72,12 @@ class Past:
         self.moment = self.history.at_seq(seq, tail=1)
 
     def ahead(self, count: int) -> builtins.list[tuple[int, Event]]:
-        """The trace events after the moment, at most ``count``."""
+        """Return the trace events after the moment, at most ``count``."""
         return [*self.history.trace(self.seq, count)]
 
     def _cycle(self) -> int:
-        """The number of the last cycle that has ended. The trace shows the end a little before the decision
-        is stored, which is in the same commit as the cycle's write."""
+        """Return the number of the last cycle that has ended. The trace shows the end a little before the
+        decision is stored, which is in the same commit as the cycle's write."""
         lately = reversed(self.trace_tail(ENDS_WITHIN))
         ended = (event.cycle for _, event in lately if isinstance(event, ENDS))
         return max(self.moment.mark.cycle, next(ended, 0))

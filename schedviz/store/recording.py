@@ -12,7 +12,7 @@ from simulator.recording import Entry, ListInput, Recording, Snapshot
 
 
 def recording_lines(sandbox: Sandbox) -> Iterator[bytes]:
-    """The lines of the recording up to the last commit of the loop.
+    """Yield the lines of the recording up to the last commit of the loop.
 
     It begins with the term of a leader. Raises Gone if the history has no term that is complete from its
     beginning on."""
@@ -41,7 +41,8 @@ def recording_lines(sandbox: Sandbox) -> Iterator[bytes]:
 
 
 def _base(chapters: list[Chapter]) -> int:
-    """The index of the first chapter that has a snapshot and after which the log has no gap. Raises Gone."""
+    """Return the index of the first chapter that has a snapshot and after which the log has no gap. Raises
+    Gone."""
     first = len(chapters) - 1
     while first and (ended := chapters[first - 1].ended) and ended.version == chapters[first].began.version:
         first -= 1
@@ -52,7 +53,7 @@ def _base(chapters: list[Chapter]) -> int:
 
 
 def _terms(history: History, base: int) -> Iterator[Entry]:
-    """The journal entries from the first leader on whose list is at or after the snapshot of chapter
+    """Yield the journal entries from the first leader on whose list is at or after the snapshot of chapter
     ``base``. If the leader's own list became that snapshot, its first commit is in the chapter before."""
     known = history.chapters[base].began.version
     began = False

@@ -26,18 +26,18 @@ class RegistryReader:
         """The servers that have the sandboxes."""
 
     def names(self) -> set[str]:
-        """The names of all sandboxes, including those that are being created or deleted."""
+        """Return the names of all sandboxes, including those that are being created or deleted."""
         return {name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY))}
 
     def access_records(self) -> list[str]:
-        """The access records of all sandboxes."""
+        """Return the access records of all sandboxes."""
         found = self._read_each(
             self.names(), lambda pipe, name: pipe.hget(Keys.of(name).state, "access"), None
         )
         return [(access or b"").decode() for access in found.values()]
 
     def sandboxes(self) -> list[Meta]:
-        """The descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
+        """Return the descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
         stored = self._read_each(
             self.names(), lambda pipe, name: pipe.hget(Keys.of(name).state, "meta"), None
         )
@@ -80,30 +80,31 @@ class RegistryReader:
         return sorted(found, key=lambda each: (each.meta.created, each.meta.name)), unreadable
 
     def holders(self, names: Sequence[str]) -> dict[str, str]:
-        """Name of each sandbox that exists -> the holder of its lease, "" = no worker, or its server does not
-        answer while others do."""
+        """Return a mapping: name of each sandbox that exists -> the holder of its lease, "" = no worker, or
+        its server does not answer while others do."""
         states = self._read_each(
             names, lambda pipe, name: pipe.hmget(Keys.of(name).state, ["meta", "holder"]), (b"", b"")
         )
         return {name: (holder or b"").decode() for name, (meta, holder) in states.items() if meta is not None}
 
     def unseen(self) -> list[str]:
-        """The names of the sandboxes whose last writes the loop has not observed yet."""
+        """Return the names of the sandboxes whose last writes the loop has not observed yet."""
         counters = self._read_each(
             self.names(), lambda pipe, name: pipe.hmget(Keys.of(name).state, ["version", "seen"]), (0, 0)
         )
         return [name for name, (version, seen) in counters.items() if int(version or 0) > int(seen or 0)]
 
     def failing(self) -> list[str]:
-        """The names of the sandboxes whose loop failed, sorted."""
+        """Return the names of the sandboxes whose loop failed, sorted."""
         found = [cast("set[bytes]", server.redis.smembers(FAILING)) for server in self.servers.all]
         return sorted(name.decode() for names in found for name in names)
 
     def _read_each(
         self, names: Iterable[str], read: Callable[[Pipeline, str], object], away: Any, commands: int = 1
     ) -> dict[str, Any]:
-        """Name of each sandbox, sorted -> the reply to the command that ``read`` adds for it to a pipeline;
-        a list of the replies where it adds several ``commands``. One round trip for each server.
+        """Return a mapping: name of each sandbox, sorted -> the reply to the command that ``read`` adds for
+        it to a pipeline; a list of the replies where it adds several ``commands``. One round trip for each
+        server.
 
         away: in place of the replies of a server that does not answer, while others do."""
         replies: dict[str, Any] = {}

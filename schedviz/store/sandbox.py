@@ -44,12 +44,12 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl,
         return run_commit(self._redis, self._scripts, self.name, commit)
 
     def history(self) -> History:
-        """The history as it is stored now."""
+        """Return the history as it is stored now."""
         return History(self)
 
     def list_at(self, resource: str, version: int) -> Listing:
-        """All objects of a resource as they were at a version. Raises Gone if the version is too old, or was
-        never reached."""
+        """Return all objects of a resource as they were at a version. Raises Gone if the version is too old,
+        or was never reached."""
         listing = self.list(resource)
         written = int(cast("bytes | None", self._redis.hget(self._keys.versions, resource)) or 0)
         if max(written, self.origin().version) <= version <= listing.version:
@@ -57,8 +57,8 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl,
         return Listing(self.history().collection(resource, version), version)
 
     def trace(self, after: int, count: int = 1000) -> list[tuple[int, Event]]:
-        """The trace events after a number, with their numbers, oldest first, at most ``count``. Events that
-        the stream no longer has are read from the archive. Raises Gone."""
+        """Return the trace events after a number, with their numbers, oldest first, at most ``count``. Events
+        that the stream no longer has are read from the archive. Raises Gone."""
         entries, head = self._entries_after(self._keys.trace, "seq", after, count)
         try:
             check_continuity(entries, after, head)
@@ -69,6 +69,6 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl,
         return [codec.decode_trace(entry) for entry in entries]
 
     def decision(self, cycle: int) -> Decision | None:
-        """The decision of a cycle; None = there was none, or it is not stored any more."""
+        """Return the decision of a cycle; None = there was none, or it is not stored any more."""
         entries = self.live("decisions", cycle - 1, cycle)
         return codec.decode_decision(entries[0]) if entries else self.history().decision(cycle)

@@ -19,7 +19,8 @@ class OtherServers(StoreError):
 
 
 def stored_labels(store: Store) -> list[str]:
-    """The labels of the servers on which the sandboxes are: those of this process if there is no sandbox."""
+    """Return the labels of the servers on which the sandboxes are: those of this process if there is no
+    sandbox."""
     stored = cast("bytes | None", store.redis.get(SANDBOX_SERVERS))
     if stored is not None:
         return stored.decode().split(SEPARATOR)
@@ -27,7 +28,7 @@ def stored_labels(store: Store) -> list[str]:
 
 
 def own_labels(store: Store) -> list[str]:
-    """The labels of the servers that the setting names."""
+    """Return the labels of the servers that the setting names."""
     return sorted(server.label for server in store.servers.all)
 
 

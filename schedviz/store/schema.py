@@ -92,7 +92,7 @@ def _migrate(redis: Redis, migrations: Sequence[Migration], leave_seconds: float
 
 
 def _read(redis: Redis, wanted: int) -> int:
-    """The store's version; an empty store is given the wanted one. Raises WrongSchema."""
+    """Return the store's version; an empty store is given the wanted one. Raises WrongSchema."""
     check_version(redis, wanted)
     stored = cast("bytes | None", redis.get(SCHEMA))
     if stored is None:
@@ -102,7 +102,7 @@ def _read(redis: Redis, wanted: int) -> int:
 
 
 def _parse(stored: bytes, wanted: int, verb: str) -> int:
-    """The stored version as a number. Raises WrongSchema."""
+    """Return the stored version as a number. Raises WrongSchema."""
     if not stored.isdigit() or int(stored) < 1:
         raise WrongSchema(f"the schema version of the data in Redis must be a number, not {stored!r}")
     if int(stored) > wanted:

@@ -22,5 +22,5 @@ class Scripts:
 
 
 def load(redis: Redis, name: str) -> Script:
-    """The script in ``<name>.lua``."""
+    """Return the script in ``<name>.lua``."""
     return redis.register_script((Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8"))

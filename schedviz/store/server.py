@@ -72,9 +72,9 @@ AnyServer = TypeVar("AnyServer", bound=Labelled)
 
 
 def assign(name: str, servers: Iterable[AnyServer]) -> AnyServer:
-    """The server of the sandbox of this name, by rendezvous hashing: the one whose label and the name have
-    the greatest hash. A further server takes its share from all others equally, and no sandbox moves between
-    those."""
+    """Return the server of the sandbox of this name, by rendezvous hashing: the one whose label and the name
+    have the greatest hash. A further server takes its share from all others equally, and no sandbox moves
+    between those."""
     return max(servers, key=lambda server: hashlib.sha256(f"{server.label}/{name}".encode()).digest())
 
 
@@ -85,7 +85,7 @@ class Servers:
         self.all = servers
 
     def of(self, name: str) -> Server:
-        """The server of the sandbox of this name."""
+        """Return the server of the sandbox of this name."""
         return self.all[0] if len(self.all) == 1 else assign(name, self.all)
 
     def group(self, names: Iterable[str]) -> Mapping[Server, list[str]]:

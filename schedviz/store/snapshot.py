@@ -12,8 +12,8 @@ Read = Callable[[Pipeline], object]
 
 
 def snapshot(redis: Redis, state: str, counter: str, read: Read) -> tuple[int, list[Any]]:
-    """The value of a counter in a sandbox's state, and the replies to ``read`` at that value. The counter
-    must grow with every write of what is read.
+    """Return the value of a counter in a sandbox's state, and the replies to ``read`` at that value. The
+    counter must grow with every write of what is read.
 
     A Redis that is out of memory refuses transactions, also those that only read. Then the commands are run
     without a transaction until the counter is the same before and after them; hardly anything is written

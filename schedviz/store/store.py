@@ -58,7 +58,7 @@ class Store(RegistryReader):
         self.all_servers = [main, *(server for server in self.servers.all if server is not main)]
 
     def wall(self) -> float:
-        """Wall seconds since the Unix epoch, by Redis."""
+        """Return the wall seconds since the Unix epoch, by Redis."""
         return wall_time(self.redis)
 
     def probe(self) -> tuple[float, Trouble | None]:
@@ -160,13 +160,13 @@ class Store(RegistryReader):
             self.redis.sadd(REGISTRY, name)
 
     def sandbox(self, name: str) -> Sandbox:
-        """The sandbox of that name. Raises NoSandbox."""
+        """Return the sandbox of that name. Raises NoSandbox."""
         if not self.exists(name):
             raise NoSandbox(name)
         return self.handle(name)
 
     def handle(self, name: str) -> Sandbox:
-        """The handle of the sandbox of that name. Whether it exists is not checked."""
+        """Return the handle of the sandbox of that name. Whether it exists is not checked."""
         server = self.servers.of(name)
         return Sandbox(server.redis, server.scripts, name)
 
@@ -175,7 +175,7 @@ class Store(RegistryReader):
         return self.servers.of(name).starts
 
     def read_changes(self, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
-        """The changes of sandboxes since these positions, in one round trip for each server. If it was
+        """Return the changes of sandboxes since these positions, in one round trip for each server. If it was
         restarted since a position was read, the sandbox must be read again: it may have lost what the reader
         has."""
         known = dict(positions)

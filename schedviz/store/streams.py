@@ -26,7 +26,7 @@ class StreamReader(SandboxHandle):
     # The watch log
 
     def events(self, after: int, count: int = 1000) -> list[WatchEvent]:
-        """The watch events after a version, oldest first, at most ``count``. Raises Gone."""
+        """Return the watch events after a version, oldest first, at most ``count``. Raises Gone."""
         return [codec.watch_event(entry) for entry in self.log(after, count)]
 
     def log(self, after: int, count: int) -> list[LogEntry]:
@@ -38,21 +38,21 @@ class StreamReader(SandboxHandle):
     # The trace and the decisions
 
     def trace_head(self) -> int:
-        """The number of the last trace event."""
+        """Return the number of the last trace event."""
         return int(self._state("seq")[0])
 
     def trace_tail(self, count: int) -> list[tuple[int, Event]]:
-        """The last ``count`` trace events with their numbers, oldest first."""
+        """Return the last ``count`` trace events with their numbers, oldest first."""
         entries = cast("Entries", self._redis.xrevrange(self._keys.trace, count=count))
         return [codec.decode_trace(entry) for entry in reversed(entries)]
 
     def about_pod(self, key: str, count: int = TRACE_READ) -> list[tuple[int, Event]]:
-        """The events among the last ``count`` trace events that name the pod, oldest first."""
+        """Return the events among the last ``count`` trace events that name the pod, oldest first."""
         found = self._trace_with(key, count)
         return [(number, event) for number, event in found if key in mentions(event).pods]
 
     def about_node(self, name: str, count: int = TRACE_READ) -> list[tuple[int, Event]]:
-        """The events among the last ``count`` trace events that name the node, oldest first."""
+        """Return the events among the last ``count`` trace events that name the node, oldest first."""
         found = self._trace_with(name, count)
         return [(number, event) for number, event in found if name in mentions(event).nodes]
 
@@ -63,17 +63,17 @@ class StreamReader(SandboxHandle):
     # All streams
 
     def mark(self) -> Mark:
-        """The numbers of the last entries, and the simulated time that the loop has reached."""
+        """Return the numbers of the last entries, and the simulated time that the loop has reached."""
         return Mark(*(int(value) for value in self._state("version", "seq", "entry", "cycle", "now")))
 
     def origin(self) -> Mark:
-        """The mark at which the sandbox was created."""
+        """Return the mark at which the sandbox was created."""
         version, seq = self._state("origin", "origin_seq")
         return Mark(int(version), int(seq), 0, 0, 0)
 
     def packed(self, stream: Stream, after: int, last: int) -> bytes:
-        """The entries of a stream after one number, up to another, without those that were trimmed: the reply
-        of XRANGE as MessagePack, as the archive stores it."""
+        """Return the entries of a stream after one number, up to another, without those that were trimmed:
+        the reply of XRANGE as MessagePack, as the archive stores it."""
         first, end = (min(max(number, 0), MAX_NUMBER) for number in (after, max(last, after)))
         arguments = ["XRANGE", f"({first}-0", f"{end}-0"]
         return cast(
@@ -85,14 +85,15 @@ class StreamReader(SandboxHandle):
         return entries_of(self.packed(stream, after, last))
 
     def _trace_with(self, text: str, count: int) -> Iterator[tuple[int, Event]]:
-        """The events among the last ``count`` trace events whose JSON has ``text`` as a whole string. Only
-        these are decoded."""
+        """Yield the events among the last ``count`` trace events whose JSON has ``text`` as a whole string.
+        Only these are decoded."""
         quoted = msgspec.json.encode(text)
         entries = cast("Entries", self._redis.xrevrange(self._keys.trace, count=count))
         return (codec.decode_trace(entry) for entry in reversed(entries) if quoted in entry[1][b"event"])
 
     def _entries_after(self, stream: str, counter: str, after: int, count: int) -> tuple[Entries, int]:
-        """The entries after a number, at most ``count``, and the number of the last one. Raises Gone."""
+        """Return the entries after a number, at most ``count``, and the number of the last one. Raises
+        Gone."""
         if after < 0:
             raise Gone(after)
         entries = cast("Entries", self._redis.xrange(stream, min=f"({after}-0", count=count))

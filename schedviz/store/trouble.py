@@ -30,7 +30,7 @@ IN_SCRIPTS: Final = {
 
 
 def trouble_of(error: BaseException | None) -> Trouble | None:
-    """The trouble that an exception or one of its causes shows; None = another kind of error."""
+    """Return the trouble that an exception or one of its causes shows; None = another kind of error."""
     while error is not None:
         match error:
             case RedisConnectionError() | RedisTimeoutError() | ConnectionError():

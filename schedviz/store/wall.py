@@ -19,7 +19,7 @@ class Wall:
         self._offset = seconds - time.monotonic()
 
     def now(self) -> float:
-        """Seconds since the Unix epoch."""
+        """Return the seconds since the Unix epoch."""
         return time.monotonic() + self._offset
 
 
@@ -29,6 +29,6 @@ def wall_time(redis: Redis) -> float:
 
 
 def seconds_of(reply: tuple[int, int]) -> float:
-    """The seconds since the Unix epoch of a reply to TIME."""
+    """Return the seconds since the Unix epoch of a reply to TIME."""
     seconds, micros = reply
     return seconds + micros / MICROSECONDS

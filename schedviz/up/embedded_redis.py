@@ -57,7 +57,7 @@ def lock(directory: Path) -> Iterator[int]:
 
 
 def free_port() -> int:
-    """A free port on loopback; another process may take it before the caller does."""
+    """Return a free port on loopback; another process may take it before the caller does."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -72,8 +72,8 @@ class Address(NamedTuple):
 
 
 def socket_address(directory: Path) -> Address | None:
-    """A Unix socket in a folder of the directory that only this user can enter; None = its path would be too
-    long."""
+    """Return a Unix socket in a folder of the directory that only this user can enter; None = its path would
+    be too long."""
     path = directory.resolve() / "socket" / "redis"
     if len(bytes(path)) > SOCKET_BYTES:
         return None
@@ -85,7 +85,7 @@ def socket_address(directory: Path) -> Address | None:
 
 
 def loopback_address(port: int, password: str) -> Address:
-    """A port on loopback, which every user of the machine can reach, so it has a password."""
+    """Return a port on loopback, which every user of the machine can reach, so it has a password."""
     return Address(
         ("bind 127.0.0.1", f"port {port}", f"requirepass {password}"),
         f"redis://:{password}@127.0.0.1:{port}/0",
@@ -93,7 +93,7 @@ def loopback_address(port: int, password: str) -> Address:
 
 
 def redis_conf(directory: Path, address: Address, memory_mb: int) -> str:
-    """The server's configuration. memory_mb: 0 = no limit.
+    """Return the server's configuration. memory_mb: 0 = no limit.
 
     It is passed by standard input, so that no process list shows a password.
     """

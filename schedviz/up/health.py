@@ -47,7 +47,7 @@ def check_url(url: str) -> None:
 
 
 def allowed_host() -> str:
-    """A Host header that the web server accepts for any ALLOWED_HOSTS."""
+    """Return a Host header that the web server accepts for any ALLOWED_HOSTS."""
     host = settings.ALLOWED_HOSTS[0].removeprefix(".")
     return "localhost" if host == "*" else host
 

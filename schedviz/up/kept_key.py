@@ -12,8 +12,8 @@ FILE: Final = "secret-key"
 
 
 def kept_key(directory: Path) -> str:
-    """The key in the directory, which is generated at the first start. Only its user may read the file.
-    Raises NotReady."""
+    """Return the key in the directory, which is generated at the first start. Only its user may read the
+    file. Raises NotReady."""
     file = directory / FILE
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)

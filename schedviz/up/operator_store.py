@@ -8,8 +8,8 @@ from schedviz.up.embedded_redis import socket_address
 
 
 def operator_redis_url() -> str:
-    """The Redis of the settings; without REDIS_URL the embedded one, if ``manage.py up`` runs with the same
-    DATA_DIR."""
+    """Return the Redis of the settings; without REDIS_URL the embedded one, if ``manage.py up`` runs with the
+    same DATA_DIR."""
     if not environment.secret_given("REDIS_URL") and settings.DATA_DIR.is_dir():
         path = settings.DATA_DIR / "socket" / "redis"
         address = socket_address(settings.DATA_DIR) if path.exists() else None

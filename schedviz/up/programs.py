@@ -20,7 +20,7 @@ DEMO = "demo"
 
 
 def programs(host: str, port: int, workers: int) -> list[Program]:
-    """The web server, the workers, the job runner, and what makes the sandbox :data:`DEMO`."""
+    """Return the web server, the workers, the job runner, and what makes the sandbox :data:`DEMO`."""
     python = [sys.executable]
     celery = [*python, "-m", "celery", "--app=schedviz", "--quiet"]
     names = [f"worker-{number}" for number in range(1, workers + 1)]

@@ -166,5 +166,5 @@ class Supervisor:
 
 
 def describe_status(status: int) -> str:
-    """An exit status as subprocess has it: negative for a signal."""
+    """Return an exit status as subprocess has it: negative for a signal."""
     return signal.Signals(-status).name if status < 0 else f"exit status {status}"

@@ -94,7 +94,7 @@ def _check_role(request: HttpRequest, rule: Rule) -> HttpResponse | None:
 
 
 def _needed(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> Right:
-    """The right that the request needs on the sandbox in its path; NONE = there is none in it."""
+    """Return the right that the request needs on the sandbox in its path; NONE = there is none in it."""
     if "path" in named and is_review(request, named["path"]):
         return Right.VIEW
     do = request.POST.get("do", "") if rule.do and request.method == "POST" else ""
@@ -102,7 +102,7 @@ def _needed(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> Right:
 
 
 def _other_sandbox(request: HttpRequest, rule: Rule) -> tuple[str, Right] | None:
-    """The sandbox that a field names, and the right that the request needs on it."""
+    """Return the sandbox that a field names, and the right that the request needs on it."""
     if rule.creates:
         name = str(request.POST.get(rule.creates, "")).strip()
         return (name, Right.EDIT) if is_reserved(name) else None
@@ -133,7 +133,7 @@ def _not_found(request: HttpRequest, sandbox: str) -> HttpResponse:
 
 
 def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
-    """The refusal of a request to a sandbox."""
+    """Return the refusal of a request to a sandbox."""
     if API.fullmatch(request.path_info):
         return refusal(refusal_of(request, path_below_sandbox(request.path_info), asker.user))
     if asker.right >= Right.VIEW:

@@ -30,7 +30,7 @@ class Act(msgspec.Struct, frozen=True):
 
 
 def read_act(request: HttpRequest, created: float) -> Act | None:
-    """The visitor's act in the sandbox of the request; None if there is none."""
+    """Return the visitor's act in the sandbox of the request; None if there is none."""
     try:
         act = msgspec.convert(signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE), Act)
     except (signing.BadSignature, msgspec.ValidationError):

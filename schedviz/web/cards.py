@@ -50,7 +50,7 @@ class Cards(NamedTuple):
 
 
 def cards(store: Store, visitor: Visitor) -> Cards:
-    """The cards of the sandboxes that the visitor may see. See :func:`is_listed`."""
+    """Return the cards of the sandboxes that the visitor may see. See :func:`is_listed`."""
     found, unreadable = store.summaries([NODES, PODS])
     lists = Cards([], [], [], [], [])
     for each in reversed(found):
@@ -78,7 +78,8 @@ def _right(visitor: Visitor, name: str, access: str) -> Right:
 
 
 def visible_names(store: Store, visitor: Visitor, also: str) -> list[str]:
-    """The names of the sandboxes that the visitor may see, sorted. also: of an example to list, too."""
+    """Return the names of the sandboxes that the visitor may see, sorted. also: of an example to list,
+    too."""
     found, _ = store.summaries([])
     return sorted(
         each.meta.name
@@ -89,8 +90,8 @@ def visible_names(store: Store, visitor: Visitor, also: str) -> list[str]:
 
 
 def visible_summaries(store: Store, visitor: Visitor, counted: Sequence[str]) -> list[tuple[Summary, Right]]:
-    """The sandboxes of the home page that the visitor may see, each with the right on it, the newest first.
-    counted: see :meth:`Store.summaries`."""
+    """Return the sandboxes of the home page that the visitor may see, each with the right on it, the newest
+    first. counted: see :meth:`Store.summaries`."""
     found, _ = store.summaries(counted)
     listed = [each for each in reversed(found) if visitor.is_administrator or is_listed(each.meta)]
     rights = [(each, _right(visitor, each.meta.name, each.access)) for each in listed]
@@ -104,7 +105,7 @@ def is_listed(meta: Meta) -> bool:
 
 
 def sandbox_card(found: Summary) -> SandboxCard:
-    """The card of one sandbox."""
+    """Return the card of one sandbox."""
     return SandboxCard(
         name=found.meta.name,
         title=translated_meta(found.meta).title or found.meta.name,

@@ -40,7 +40,7 @@ class Example(NamedTuple):
         return _load(self.path)
 
     def sandbox(self, visitor: str) -> str:
-        """The name of a visitor's sandbox."""
+        """Return the name of a visitor's sandbox."""
         return f"{self.kind}-{self.name}-{visitor}"
 
 
@@ -51,13 +51,14 @@ def _load(path: str) -> Scenario:
 
 @cache
 def examples() -> dict[str, Example]:
-    """All examples by their paths."""
+    """Return all examples by their paths."""
     found = [Example(kind, file.stem) for kind in get_args(Kind) for file in FOLDER.glob(f"{kind}s/*.yaml")]
     return {example.path: example for example in found}
 
 
 def example_in(meta: Meta) -> Example | None:
-    """The example of which the sandbox is a visitor's; None for other sandboxes, and for a branch of one."""
+    """Return the example of which the sandbox is a visitor's; None for other sandboxes, and for a branch of
+    one."""
     example = examples().get(meta.scenario)
     stem = example.sandbox("") if example else ""
     return example if VISITOR.fullmatch(meta.name.removeprefix(stem)) else None
@@ -102,5 +103,5 @@ def delete_old(store: Store, now: float, room: int) -> None:
 
 
 def examples_to_delete(examples: Iterable[Meta], now: float, room: int) -> list[str]:
-    """The names of the examples (oldest first) to delete, so that ``room`` more can be created."""
+    """Return the names of the examples (oldest first) to delete, so that ``room`` more can be created."""
     return names_to_delete(examples, now, kept_seconds=KEPT_SECONDS, at_most=EXAMPLES_AT_MOST - room)

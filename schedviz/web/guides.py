@@ -44,7 +44,7 @@ class Guide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def guides() -> dict[str, Guide]:
-    """All guides by name, sorted by ``order``. The files are read once."""
+    """Return all guides by name, sorted by ``order``. The files are read once."""
     read = [_read_guide(path) for path in FOLDER.glob("*.yaml")]
     return {guide.name: guide for guide in sorted(read, key=lambda guide: guide.order)}
 
@@ -54,17 +54,17 @@ def _read_guide(path: Path) -> Guide:
 
 
 def translated_guide(guide: Guide) -> Guide:
-    """The guide in the active language."""
+    """Return the guide in the active language."""
     return msgspec.structs.replace(guide, **{word: gettext(getattr(guide, word)) for word in WORDS})
 
 
 def next_guide(guide: Guide) -> Guide | None:
-    """The guide after this one; None after the last one."""
+    """Return the guide after this one; None after the last one."""
     later = (each for each in guides().values() if each.order > guide.order)
     return next(later, None)
 
 
 def guide_in(meta: Meta) -> Guide | None:
-    """The guide of which the sandbox is a visitor's example; None for other sandboxes."""
+    """Return the guide of which the sandbox is a visitor's example; None for other sandboxes."""
     example = example_in(meta)
     return guides()[example.name] if example and example.kind == "guide" else None

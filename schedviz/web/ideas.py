@@ -61,7 +61,7 @@ class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def ideas() -> dict[str, Idea]:
-    """All ideas by name, sorted by ``order``. The files are read once."""
+    """Return all ideas by name, sorted by ``order``. The files are read once."""
     read = [_read_idea(path) for path in FOLDER.glob("*.yaml")]
     return {idea.name: idea for idea in sorted(read, key=lambda idea: idea.order)}
 
@@ -76,10 +76,10 @@ def example_of(idea: str) -> Example:
 
 
 def translated_idea(idea: Idea) -> Idea:
-    """The idea in the active language."""
+    """Return the idea in the active language."""
     return msgspec.structs.replace(idea, **{word: gettext(getattr(idea, word)) for word in (*WORDS, "watch")})
 
 
 def chosen_parts(text: str) -> list[str]:
-    """The parts in a comma-separated text such as ``"queue,cycle"``; other words are ignored."""
+    """Return the parts in a comma-separated text such as ``"queue,cycle"``; other words are ignored."""
     return [part for part in PARTS if part in text.split(",")]

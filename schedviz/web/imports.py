@@ -88,7 +88,7 @@ def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:
 
 
 def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Change]:
-    """The objects that the process writes. Raises ImportFailed if it ends before the last one."""
+    """Yield the objects that the process writes. Raises ImportFailed if it ends before the last one."""
     decoder = msgspec.json.Decoder(CleanedObject)
     try:
         for text in lines:

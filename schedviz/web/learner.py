@@ -14,13 +14,13 @@ COOKIE: Final = "learner"
 
 
 def known_learner(request: HttpRequest) -> str:
-    """The learner's identifier; "" if the browser has had no lesson."""
+    """Return the learner's identifier; "" if the browser has had no lesson."""
     given = request.COOKIES.get(COOKIE, "")
     return given if LEARNER.fullmatch(given) else ""
 
 
 def learner(request: HttpRequest) -> str:
-    """The learner's identifier; a new one if the browser has had no lesson."""
+    """Return the learner's identifier; a new one if the browser has had no lesson."""
     return known_learner(request) or new_learner()
 
 

@@ -84,8 +84,8 @@ def find_visit(request: HttpRequest, source: Current) -> Visit | None:
 
 
 def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
-    """The code of the sandbox's room, and the number in it of the learner who asks. A teacher is a learner in
-    the teacher's own sandbox."""
+    """Return the code of the sandbox's room, and the number in it of the learner who asks. A teacher is a
+    learner in the teacher's own sandbox."""
     place = room_of(sandbox)
     if place is None:
         return None
@@ -111,7 +111,7 @@ def _find_watched(lesson: Lesson, meta: Meta, place: tuple[str, int]) -> Visit |
 
 
 def find_begun(store: Store, lesson: Lesson, learner: str) -> str | None:
-    """The name of the learner's sandbox of a lesson; None if there is none."""
+    """Return the name of the learner's sandbox of a lesson; None if there is none."""
     progress = Learners(store.redis).progress(learner, lesson.name)
     if progress is None:
         return None
@@ -149,7 +149,7 @@ def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
 
 
 def with_result(lesson: Lesson, before: Progress, after: Progress, situation: Situation) -> Progress:
-    """The progress with the result of a level that was just finished, if it is the best one."""
+    """Return the progress with the result of a level that was just finished, if it is the best one."""
     if lesson.par is None or before.finished or not after.finished:
         return after
     return replace(after, best=keep_best(after.best, result_of(situation), lesson.par))
@@ -183,7 +183,7 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
 
 
 def _up(visit: Visit) -> str:
-    """The path of the page from which the visitor came."""
+    """Return the path of the page from which the visitor came."""
     if visit.room is None:
         return reverse("lessons")
     is_teacher = visit.watched or visit.room[1] == TEACHER

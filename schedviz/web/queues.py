@@ -43,5 +43,5 @@ QUEUES: Final = (
 
 
 def older_queue(version: QueueVersion) -> Queue | None:
-    """The description of an older version of the queue; None for today's."""
+    """Return the description of an older version of the queue; None for today's."""
     return next((queue for queue in QUEUES if queue.version == version and queue.tag), None)

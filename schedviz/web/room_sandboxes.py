@@ -11,8 +11,8 @@ from schedviz.store import NoSandbox, Store
 
 
 def open_sandbox(store: Store, room: Room, member: int) -> str | None:
-    """The name of the member's sandbox, which is created if there is none; None if the member must choose a
-    lesson first. Raises StatusError."""
+    """Return the name of the member's sandbox, which is created if there is none; None if the member must
+    choose a lesson first. Raises StatusError."""
     name = sandbox_name(room.code, number_for(room, member))
     with suppress(NoSandbox):
         sandbox = store.sandbox(name)
@@ -22,8 +22,8 @@ def open_sandbox(store: Store, room: Room, member: int) -> str | None:
 
 
 def open_own(store: Store, room: Room, lesson: str) -> str | None:
-    """The name of the teacher's own sandbox, which is created unless it is of the lesson (or scenario).
-    None: there is no such lesson. Raises StatusError."""
+    """Return the name of the teacher's own sandbox, which is created unless it is of the lesson (or
+    scenario). None: there is no such lesson. Raises StatusError."""
     name = sandbox_name(room.code, TEACHER)
     with suppress(NoSandbox):
         meta = store.sandbox(name).meta()

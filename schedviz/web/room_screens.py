@@ -146,7 +146,7 @@ def _question(now: RoomNow) -> view.QuestionView | None:
 
 
 def _shown(now: RoomNow) -> str:
-    """The name of the learner whose sandbox the projector shows."""
+    """Return the name of the learner whose sandbox the projector shows."""
     number = now.seen.room.shown
     return next((each.name for each in now.seen.members if each.number == number), "")
 

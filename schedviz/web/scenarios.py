@@ -9,7 +9,7 @@ from simulator.scenario import Scenario
 
 
 def offered() -> list[Scenario]:
-    """All scenarios, with title and summary in the active language."""
+    """Return all scenarios, with title and summary in the active language."""
     return [
         replace(each, title=gettext(each.title), summary=gettext(each.summary))
         for each in scenarios().values()

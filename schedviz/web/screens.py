@@ -30,8 +30,8 @@ SCREENS_LOCK: Final = Lock()
 
 
 def screens_of(cache: SandboxCache) -> "SandboxScreens":
-    """The screens of a sandbox, made at the first call. The hub and the requests for the page share them, so
-    that each part is rendered once in a process. The cache must have been read before."""
+    """Return the screens of a sandbox, made at the first call. The hub and the requests for the page share
+    them, so that each part is rendered once in a process. The cache must have been read before."""
     with SCREENS_LOCK:
         screens = SCREENS.get(cache)
         if screens is None:
@@ -40,8 +40,8 @@ def screens_of(cache: SandboxCache) -> "SandboxScreens":
 
 
 def followed_screens(name: str) -> "SandboxScreens | None":
-    """The screens of a sandbox that has viewers in this process, as of the last frame; otherwise None. For a
-    large sandbox, to parse all objects would take a request seconds."""
+    """Return the screens of a sandbox that has viewers in this process, as of the last frame; otherwise None.
+    For a large sandbox, to parse all objects would take a request seconds."""
     cache = default_caches().followed_cache(name)
     return SCREENS.get(cache) if cache is not None else None
 
@@ -109,7 +109,7 @@ class SandboxScreens:
         return drawn
 
     def page(self, language: str, look: Look) -> Parts:
-        """All parts for a request. The next call of ``draw`` still returns what changed."""
+        """Return all parts for a request. The next call of ``draw`` still returns what changed."""
         looks = {each: {*chosen} for each, chosen in self._looks.items()}
         looks.setdefault(language, set()).add(look)
         drawn = self._draw(looks)
@@ -134,17 +134,17 @@ class SandboxScreens:
         return drawn
 
     def whole(self, language: str, look: Look = DEFAULT) -> Parts:
-        """All parts as last rendered."""
+        """Return all parts as last rendered."""
         with translation.override(language):
             return self._screens[language].whole(look)
 
     def found(self, language: str, look: Look) -> Parts:
-        """The result of the look's filter as last rendered."""
+        """Return the result of the look's filter as last rendered."""
         return self._screens[language].found(look)
 
 
 def address(sandbox: Readable) -> str:
-    """The path of the page of a sandbox, or of a past moment."""
+    """Return the path of the page of a sandbox, or of a past moment."""
     if isinstance(sandbox, Past):
         return reverse("moment", args=[sandbox.name, sandbox.seq])
     return reverse("sandbox", args=[sandbox.name])
@@ -156,14 +156,14 @@ do not."""
 
 
 def trouble(text: str, away: str = "") -> SafeString:
-    """The element of the notice. away: why all sandboxes stand still, for the scripts."""
+    """Return the element of the notice. away: why all sandboxes stand still, for the scripts."""
     return format_html(
         '<div id="trouble" role="alert" data-away="{}" hx-swap-oob="true">{}</div>', away, text
     )
 
 
 def away_notice(language: str, away: Away) -> Parts:
-    """The notice while Redis or all workers are away; empty when they are there again."""
+    """Return the notice while Redis or all workers are away; empty when they are there again."""
     with translation.override(language):
         if away is None:
             return {"trouble": trouble("")}
@@ -177,6 +177,6 @@ def away_notice(language: str, away: Away) -> Parts:
 
 
 def too_many_looks(language: str) -> Parts:
-    """The message to a viewer whose filter is refused."""
+    """Return the message to a viewer whose filter is refused."""
     with translation.override(language):
         return {"trouble": trouble(gettext("Too many people are filtering this sandbox. Try again later."))}

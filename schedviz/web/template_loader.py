@@ -17,7 +17,8 @@ class Loader(filesystem.Loader):
     """Django's loader of the directories in ``DIRS``."""
 
     def get_contents(self, origin: Origin) -> str:
-        """The source of a template. It has no line break at its end: its place may be inside of a line."""
+        """Return the source of a template. It has no line break at its end: its place may be inside of a
+        line."""
         return without_indentation(super().get_contents(origin)).rstrip("\n")
 
 

@@ -23,7 +23,7 @@ class TroubleText(NamedTuple):
 
 
 def trouble_text(trouble: Trouble) -> TroubleText:
-    """The texts for a trouble, in the active language."""
+    """Return the texts for a trouble, in the active language."""
     match trouble:
         case Trouble.AWAY:
             return TroubleText(

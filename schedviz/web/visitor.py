@@ -11,13 +11,13 @@ COOKIE: Final = "visitor"
 
 
 def known_visitor(request: HttpRequest) -> str:
-    """The visitor's identifier; "" if the visitor has had no example."""
+    """Return the visitor's identifier; "" if the visitor has had no example."""
     given = request.COOKIES.get(COOKIE, "")
     return given if VISITOR.fullmatch(given) else ""
 
 
 def visitor(request: HttpRequest) -> str:
-    """The visitor's identifier; a new one if the visitor has had no example."""
+    """Return the visitor's identifier; a new one if the visitor has had no example."""
     return known_visitor(request) or secrets.token_hex(6)
 
 

@@ -24,7 +24,8 @@ Rule = Callable[[Sequence[Value], Value], int]
 
 
 def find_rule(function: str, *, is_typed: bool) -> Rule | None:
-    """The rule of a function; None = its calls cost 1. ``is_typed``: whether the check found one overload."""
+    """Return the rule of a function; None = its calls cost 1. ``is_typed``: whether the check found one
+    overload."""
     return _RULES.get(function) or (_TYPED_RULES.get(function) if is_typed else None)
 
 

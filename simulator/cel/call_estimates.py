@@ -46,7 +46,7 @@ class Operand(Protocol):
         """The range of the size; None = nothing is known about it."""
 
     def size_of_items(self) -> Range:
-        """The size of the items of a list."""
+        """Return the size of the items of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Call:
     arguments: tuple[Operand, ...]
 
     def size(self, index: int) -> Range:
-        """The size of an argument."""
+        """Return the size of an argument."""
         return self.arguments[index].size or UNKNOWN
 
     @property
@@ -77,7 +77,7 @@ _Rule = Callable[[Call], CallEstimate | None]
 
 
 def estimate_call(function: str, parameters: tuple[str, ...], call: Call) -> CallEstimate:
-    """The cost without that of the arguments. ``parameters``: the types of the overload by name, the
+    """Return the cost without that of the arguments. ``parameters``: the types of the overload by name, the
     target's first."""
     rule = _RULES.get(function)
     return (rule and rule(call)) or _estimate_overload(function, parameters, call) or CallEstimate(ONE)
@@ -219,7 +219,7 @@ def _join(call: Call) -> CallEstimate | None:
 
 
 def _select(call: Call) -> CallEstimate | None:
-    """A selector of labels or fields: one requirement for each two characters."""
+    """Return a selector of labels or fields: one requirement for each two characters."""
     size = call.size(0)
     requirements = size.scale(0.5).scale(NEW_LIST + NEW_OBJECT)
     return CallEstimate(fixed(NEW_LIST).add(size.scale(TRAVERSAL)).add(requirements))

@@ -114,7 +114,7 @@ class _Checker:
         self.types: dict[int, Type] = {}
 
     def check(self, node: Node) -> Type:
-        """The type of an expression."""
+        """Return the type of an expression."""
         found = self.types[node.id] = self._check(node)
         return found
 
@@ -199,7 +199,7 @@ class _Checker:
         return self._resolve(node, node.function, arguments, is_member=False)
 
     def _resolve(self, node: Call, name: str, given: list[Type], *, is_member: bool) -> Type:
-        """The type of a call: that of the overload that fits, of any type if several of them do."""
+        """Return the type of a call: that of the overload that fits, of any type if several of them do."""
         name = name.removeprefix(".")
         if not _has_function(name):
             self._issues.add_undeclared(self._place(node), name)
@@ -267,7 +267,7 @@ class _Checker:
         return resolved
 
     def _join(self, joined: Type | None, kind: Type) -> Type:
-        """The type of all elements so far."""
+        """Return the type of all elements so far."""
         if joined is None:
             return kind
         return get_more_general(joined, kind) if self.unifier.is_assignable([joined], [kind]) else DYN

@@ -45,7 +45,7 @@ _WITHOUT_FIELDS: Final = (*PRIMITIVES, "dyn", "any", "optional_type", "list", "n
 
 
 def estimate_cost(tree: Tree, checked: Checked, root: DeclaredSize) -> Range:
-    """The range of the cost. root: the sizes of what the first name of a path stands for."""
+    """Return the range of the cost. root: the sizes of what the first name of a path stands for."""
     return _Estimator(checked, root).cost(tree.root)
 
 
@@ -113,7 +113,7 @@ class _Estimator:
     def _estimate(
         self, node: Call, function: str, signature: Signature | None, call: CallParts, costs: list[Range]
     ) -> CallEstimate:
-        """The estimate of one overload; None = that of a selection (``a.?b``)."""
+        """Return the estimate of one overload; None = that of a selection (``a.?b``)."""
         parameters = tuple(each.name for each in signature.parameters) if signature else ()
         found = self._estimate_operator(node, function, call, costs)
         if found is None:
@@ -136,7 +136,7 @@ class _Estimator:
     def _estimate_operator(
         self, node: Call, function: str, call: CallParts, costs: list[Range]
     ) -> CallEstimate | None:
-        """The estimate of an operator that does not evaluate all of its arguments."""
+        """Return the estimate of an operator that does not evaluate all of its arguments."""
         if function in ("_&&_", "_||_"):
             return CallEstimate(Range(costs[0].least, costs[0].add(costs[1]).most))
         if function == "_?_:_":
@@ -199,7 +199,7 @@ class _Estimator:
         return cost.add(count.multiply(turn))
 
     def _iterated(self, node: Comprehension) -> dict[str, Local]:
-        """The variables of a loop."""
+        """Return the variables of a loop."""
         entry, path = self._entry(node.over), self._path(node.over)
         is_list = entry.is_list if entry else self._type(node.over).name == "list"
         found = {}
@@ -233,7 +233,7 @@ class _Estimator:
             self._entries[to.id] = entry
 
     def _size(self, node: Node) -> Range | None:
-        """The size of the value of an expression, if it is known."""
+        """Return the size of the value of an expression, if it is known."""
         found = self._sizes.get(node.id) or literal_size(node)
         if found:
             return found

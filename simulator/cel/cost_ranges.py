@@ -22,11 +22,11 @@ class Range:
         return Range(_bound(self.least * other.least), _bound(self.most * other.most))
 
     def scale(self, factor: float) -> "Range":
-        """The product with a factor, rounded up."""
+        """Return the product with a factor, rounded up."""
         return Range(scale(self.least, factor), scale(self.most, factor))
 
     def join(self, other: "Range") -> "Range":
-        """The range that has both."""
+        """Return the range that has both."""
         return Range(min(self.least, other.least), max(self.most, other.most))
 
 
@@ -40,7 +40,7 @@ def fixed(number: int) -> Range:
 
 
 def scale(number: int, factor: float) -> int:
-    """A number times a factor, rounded up."""
+    """Return a number times a factor, rounded up."""
     return _bound(math.ceil(float(number) * factor))
 
 

@@ -23,8 +23,8 @@ _CONVERSIONS: Final = ("bool", "bytes", "double", "duration", "int", "string", "
 
 
 def plan_with_cost(tree: Tree, checked: Checked) -> Callable[[Scope, Meter], Value]:
-    """A function that evaluates the tree for the values of its variables. It raises EvaluationError, also
-    when the meter is at its limit."""
+    """Return a function that evaluates the tree for the values of its variables. It raises EvaluationError,
+    also when the meter is at its limit."""
     step = _CostPlanner(checked).plan(tree.root)
     return lambda scope, meter: step({**scope, METER: meter})
 
@@ -74,7 +74,7 @@ class _CostPlanner(Planner):
 
 
 def _charge(step: Step, cost: int) -> Step:
-    """A step that costs something, also if it fails."""
+    """Return a step that costs something, also if it fails."""
 
     def run(scope: Scope) -> Value:
         try:
@@ -109,7 +109,7 @@ def _plan_call(function: Callable[..., Value], rule: Rule | None, arguments: tup
 
 
 def _root(node: Node) -> int:
-    """The node at which a path begins."""
+    """Return the node at which a path begins."""
     while isinstance(node, Select) or (isinstance(node, Call) and node.function in _SELECTIONS):
         node = node.operand if isinstance(node, Select) else node.arguments[0]
     return node.id

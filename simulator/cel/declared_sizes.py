@@ -25,7 +25,7 @@ class DeclaredSize:
     """The size in bytes of the smallest value in JSON."""
 
     def find(self, path: Sequence[str]) -> "DeclaredSize | None":
-        """The declared size at a path below this value; None = none is declared."""
+        """Return the declared size at a path below this value; None = none is declared."""
         found: DeclaredSize | None = self
         for step in path:
             if found is None:

@@ -67,7 +67,7 @@ class DeviceSelector:
         return to_result(self._evaluate(device.value))
 
     def estimate_cost(self) -> int:
-        """The largest cost of an evaluation, as the API server estimates it. The selector must have
+        """Return the largest cost of an evaluation, as the API server estimates it. The selector must have
         compiled."""
         return estimate_cost(*self._checked, _DEVICE).most
 
@@ -92,5 +92,5 @@ class DeviceSelector:
 
 @lru_cache(maxsize=CACHED)
 def compile_selector(expression: str) -> DeviceSelector:
-    """The compiled selector of an expression."""
+    """Return the compiled selector of an expression."""
     return DeviceSelector(expression)

@@ -42,7 +42,7 @@ class DeviceValue:
 
     @staticmethod
     def of(driver: str, device: Manifest) -> "DeviceValue":
-        """The value of a device in the manifest of a ResourceSlice (v1)."""
+        """Return the value of a device in the manifest of a ResourceSlice (v1)."""
         attributes = device.get("attributes") or {}
         capacity = device.get("capacity") or {}
         return _make(
@@ -73,7 +73,7 @@ _KINDS: Final = ("int", "bool", "string", "version")
 
 
 def _choose(attribute: Manifest) -> tuple[str, Value]:
-    """The kind and the content of an attribute; an empty kind if it has none (getAttributeValue)."""
+    """Return the kind and the content of an attribute; an empty kind if it has none (getAttributeValue)."""
     found = ((kind, attribute[kind]) for kind in _KINDS if attribute.get(kind) is not None)
     return next(found, ("", None))
 
@@ -99,7 +99,8 @@ def _read_capacity(text: str) -> Quantity:
 
 
 def _group(driver: str, found: list[tuple[str, Value]]) -> DomainMap:
-    """Values by domain and id. A name without a domain is in that of the driver (parseQualifiedName)."""
+    """Return values by domain and id. A name without a domain is in that of the driver
+    (parseQualifiedName)."""
     domains: dict[str, list[tuple[str, Value]]] = {}
     for name, value in found:
         domain, slash, identifier = name.partition("/")

@@ -17,7 +17,7 @@ _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def parse_duration(text: str) -> Duration | None:
-    """The duration that a text says."""
+    """Return the duration that a text says."""
     try:
         return Duration(parse_go_duration(text))
     except ValueError:
@@ -25,7 +25,7 @@ def parse_duration(text: str) -> Duration | None:
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """The time that a text says (time.Parse with RFC3339)."""
+    """Return the time that a text says (time.Parse with RFC3339)."""
     found = _TIME.fullmatch(text)
     if found is None:
         return None
@@ -42,14 +42,14 @@ def parse_timestamp(text: str) -> Timestamp | None:
 
 
 def format_seconds(duration: Duration) -> str:
-    """The duration in seconds, as its string."""
+    """Return the duration in seconds, as its string."""
     whole, rest = divmod(abs(duration.nanos), _SECOND)
     digits = f"{whole}.{rest:09}".rstrip("0").rstrip(".")
     return f"{'-' if duration.nanos < 0 else ''}{digits}s"
 
 
 def format_timestamp(time: Timestamp) -> str:
-    """The time by RFC 3339, in UTC."""
+    """Return the time by RFC 3339, in UTC."""
     seconds, rest = divmod(time.nanos, _SECOND)
     moment = _EPOCH + datetime.timedelta(seconds=seconds)
     fraction = f".{rest:09}".rstrip("0") if rest else ""

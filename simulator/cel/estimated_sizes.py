@@ -23,7 +23,7 @@ class Path:
         self._length = length
 
     def extend(self, step: str) -> "Path":
-        """The path with one more step."""
+        """Return the path with one more step."""
         steps, length = self._steps, self._length
         if length == len(steps):
             steps = [*steps, *[""] * max(length, 1)]
@@ -76,7 +76,7 @@ class Operand:
 
 
 def find_size(root: DeclaredSize, path: list[str]) -> Range | None:
-    """The size that is declared at a path, whose first step is a variable."""
+    """Return the size that is declared at a path, whose first step is a variable."""
     found = root.find(path[1:]) if path else None
     return Range(0, found.most) if found else None
 

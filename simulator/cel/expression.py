@@ -56,8 +56,8 @@ class Expression:
             raise cost_exceeded() from None
 
     def estimate_cost(self, root: DeclaredSize) -> int:
-        """The largest cost of an evaluation; 0 if the expression did not compile. root: the sizes of the
-        values that its variables stand for."""
+        """Return the largest cost of an evaluation; 0 if the expression did not compile. root: the sizes of
+        the values that its variables stand for."""
         return 0 if self.error else estimate_cost(*self._checked, root).most
 
     def _compile(
@@ -94,7 +94,7 @@ class Expression:
 def compile_expression(
     text: str, variables: tuple[tuple[str, Type], ...], result: str, objects: ObjectTypes = NO_OBJECTS
 ) -> Expression:
-    """The compiled expression. variables: names and types of what it may name; result: ``bool`` or
+    """Return the compiled expression. variables: names and types of what it may name; result: ``bool`` or
     ``string``; objects: the types of objects among them."""
     return Expression(text, variables, (result,), objects, exact=False)
 

@@ -37,8 +37,8 @@ _KINDS: Final = {
 
 
 def read_format(text: str, count: int, show: Callable[[int, str, int], str]) -> tuple[str, int]:
-    """The text with its clauses shown, and how many there are. ``show`` is given the number of the argument,
-    the letter and the precision. Raises SelectorError."""
+    """Return the text with its clauses shown, and how many there are. ``show`` is given the number of the
+    argument, the letter and the precision. Raises SelectorError."""
     found: list[str] = []
     at = used = 0
     while at < len(text):
@@ -122,7 +122,7 @@ def _show_text(value: Value) -> str:
 
 
 def _show_inside(value: Value) -> str:
-    """The value within a list or a map, as a literal of CEL."""
+    """Return the value within a list or a map, as a literal of CEL."""
     if type(value) is str:
         return quote(value)
     if type(value) is bytes:

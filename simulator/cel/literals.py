@@ -100,7 +100,7 @@ def _is_wrong(call: Call, text: str) -> bool:
 
 
 def find_broken_pattern(node: Node) -> str:
-    """The error of the first literal pattern of ``find`` and ``findAll`` that is none, else ""."""
+    """Return the error of the first literal pattern of ``find`` and ``findAll`` that is none, else ""."""
     if isinstance(node, Call) and node.function in ("find", "findAll") and node.arguments:
         pattern = node.arguments[0]
         fault = find_fault(pattern.value) if isinstance(pattern, Constant) else ""

@@ -63,7 +63,7 @@ class Budget:
         self._cost = -1
 
     def start(self) -> Meter:
-        """The meter of one more evaluation. Raises OutOfBudget."""
+        """Return the meter of one more evaluation. Raises OutOfBudget."""
         self._evaluations -= 1
         if self._evaluations < 0:
             raise OutOfBudget

@@ -49,7 +49,7 @@ class CIDR(Opaque):
         return f"{self.address}/{self.bits}"
 
     def mask(self) -> "CIDR":
-        """The network without the bits behind the prefix."""
+        """Return the network without the bits behind the prefix."""
         free = self.address.max_prefixlen - self.bits
         return CIDR(type(self.address)(int(self.address) >> free << free), self.bits)
 
@@ -62,7 +62,7 @@ class _Fault(Exception):
 
 
 def _parse_address(text: str) -> tuple[_Address, str]:
-    """An address and its zone (netip.ParseAddr). Raises _Fault."""
+    """Return an address and its zone (netip.ParseAddr). Raises _Fault."""
     first = next((each for each in text if each in ".:%"), "")
     if first == ".":
         return _parse_v4(text), ""
@@ -154,7 +154,7 @@ def _is_mapped(address: _Address) -> bool:
 
 
 def parse_ip(text: str) -> IP:
-    """The address of a text. Raises SelectorError (parseIPAddr)."""
+    """Return the address of a text. Raises SelectorError (parseIPAddr)."""
     try:
         address, zone = _parse_address(text)
     except _Fault as fault:
@@ -170,7 +170,7 @@ def parse_ip(text: str) -> IP:
 
 
 def parse_cidr(text: str) -> CIDR:
-    """The network of a text. Raises SelectorError (parseCIDR)."""
+    """Return the network of a text. Raises SelectorError (parseCIDR)."""
     prefix = "network address parse error during conversion from string: "
     try:
         address, bits = _parse_prefix(text)

@@ -31,21 +31,21 @@ _MAX_TIME: Final = 253_402_300_799_999_999_999
 
 
 def make_timestamp(nanos: int) -> Timestamp:
-    """The time, if its year is 1 to 9999. Raises SelectorError."""
+    """Return the time, if its year is 1 to 9999. Raises SelectorError."""
     if not _MIN_TIME <= nanos <= _MAX_TIME:
         raise SelectorError("timestamp overflow")
     return Timestamp(nanos)
 
 
 def make_duration(nanos: int) -> Duration:
-    """The duration, if Go can hold it. Raises SelectorError."""
+    """Return the duration, if Go can hold it. Raises SelectorError."""
     if not MIN_INT <= nanos < -MIN_INT:
         raise SelectorError("duration overflow")
     return Duration(nanos)
 
 
 def bound(value: str) -> str:
-    """The text, if it is not too long. Raises SelectorError."""
+    """Return the text, if it is not too long. Raises SelectorError."""
     if len(value) > MAX_SIZE:
         raise cost_exceeded()
     return value
@@ -223,7 +223,7 @@ def _index(key: Value) -> int:
 
 
 def show(value: Value) -> str:
-    """The value as Go's %v prints it in errors."""
+    """Return the value as Go's %v prints it in errors."""
     if type(value) is bool:
         return "true" if value else "false"
     if type(value) is float:
@@ -232,7 +232,7 @@ def show(value: Value) -> str:
 
 
 def format_double(value: float) -> str:
-    """The shortest text of a double, as strconv.FormatFloat(value, 'g', -1, 64) writes it."""
+    """Return the shortest text of a double, as strconv.FormatFloat(value, 'g', -1, 64) writes it."""
     if math.isnan(value) or math.isinf(value):
         return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
     sign = "-" if math.copysign(1, value) < 0 else ""

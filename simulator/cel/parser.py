@@ -21,7 +21,7 @@ class SyntaxFault(Exception):
 
 
 def parse(expression: str) -> Tree:
-    """The tree of an expression. Raises SyntaxFault."""
+    """Return the tree of an expression. Raises SyntaxFault."""
     if len(expression) > MAX_LENGTH:
         raise SyntaxFault(
             "ERROR: <input>:-1:0: expression code point size exceeds limit:"

@@ -47,7 +47,7 @@ class _Failure:
 
 
 def plan(tree: Tree, checked: Checked) -> Callable[[Value], Value]:
-    """A function that evaluates the tree for a device. It raises SelectorError."""
+    """Return a function that evaluates the tree for a device. It raises SelectorError."""
     step = Planner(checked).plan(tree.root)
     return lambda device: step({DEVICE: device, METER: Meter(MAX_DEVICE_ITERATIONS)})
 
@@ -95,7 +95,7 @@ class Planner:
         return self.plan_function(node, name, tuple(self.plan(each) for each in parts))
 
     def plan_function(self, node: Call, name: str, arguments: tuple[Step, ...]) -> Step:
-        """The call of a function by its whole name."""
+        """Return the call of a function by its whole name."""
         run = self.find_function(node, name)
         if run is None:
             return LAZY[name](*arguments)
@@ -165,7 +165,7 @@ def _fail(error: SelectorError) -> Step:
 
 
 def plan_name(name: str) -> Step:
-    """A function that reads a variable."""
+    """Return a function that reads a variable."""
     name = name.removeprefix(".")
     if name in TYPES:
         value = TypeName(name)

@@ -31,7 +31,7 @@ class Quantity(Opaque):
 
 
 def parse_quantity(text: str) -> Quantity:
-    """The quantity of a text (resource.ParseQuantity). Raises SelectorError."""
+    """Return the quantity of a text (resource.ParseQuantity). Raises SelectorError."""
     found = _PARTS.fullmatch(text) if text else None
     if found is None or len(text) > MAX_LENGTH:
         raise SelectorError(_WRONG)

@@ -45,7 +45,7 @@ def _order(version: Semver) -> tuple[object, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_version(text: str) -> Semver:
-    """The version of a text (semver.Parse). Raises SelectorError."""
+    """Return the version of a text (semver.Parse). Raises SelectorError."""
     if not text:
         raise SelectorError("Version string empty")
     parts = text.split(".", 2)

@@ -88,7 +88,7 @@ class Tree:
 
 
 def read_tree(serialized: bytes) -> Tree:
-    """The tree of a serialized program that was not checked."""
+    """Return the tree of a serialized program that was not checked."""
     parsed = wire.get_message(wire.read_fields(serialized), 2)
     positions = wire.get_messages(wire.get_message(parsed, 3), 4)
     return Tree(
@@ -108,7 +108,7 @@ def get_name(node: Node) -> str:
 
 
 def get_children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below a node."""
+    """Return the nodes directly below a node."""
     if isinstance(node, Select):
         return (node.operand,)
     if isinstance(node, Call):

@@ -40,11 +40,11 @@ class Type:
         return self.name not in PRIMITIVES and self.name not in _STRUCTURED
 
     def __str__(self) -> str:
-        """The type in errors of the check (FormatCELType)."""
+        """Return the type in errors of the check (FormatCELType)."""
         return self._show(self.name)
 
     def describe(self) -> str:
-        """The type by its name at run time (Type.String)."""
+        """Return the type by its name at run time (Type.String)."""
         name = _NAMES.get(self.name, self.name)
         if not self.parameters:
             return name
@@ -75,18 +75,18 @@ STRING: Final = Type("string")
 
 
 def parse_type(text: str) -> Type:
-    """The type that a signature names: ``list(A)``."""
+    """Return the type that a signature names: ``list(A)``."""
     name, bracket, rest = text.partition("(")
     return Type(name, parse_types(rest[:-1])) if bracket else Type(name)
 
 
 def parse_types(text: str) -> tuple[Type, ...]:
-    """Types with commas between."""
+    """Return types with commas between."""
     return tuple(map(parse_type, re.findall(r"[\w.@]+(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?", text)))
 
 
 def rename(declared: Type, variables: dict[str, Type]) -> Type:
-    """The type with variables for the parameters of its declaration."""
+    """Return the type with variables for the parameters of its declaration."""
     if declared.is_parameter:
         return variables[declared.name]
     if not declared.parameters:
@@ -106,7 +106,7 @@ class Unifier:
         return Type(f"%{self._count}")
 
     def resolve(self, kind: Type, free: Type | None = None) -> Type:
-        """The type with what is known for its variables; the rest becomes ``free``, if given."""
+        """Return the type with what is known for its variables; the rest becomes ``free``, if given."""
         if kind.is_variable:
             found = self._found.get(kind.name)
             return self.resolve(found, free) if found else free or kind
@@ -167,7 +167,7 @@ class Unifier:
 
 
 def get_more_general(one: Type, other: Type) -> Type:
-    """The less specific of two types that agree (mostGeneral)."""
+    """Return the less specific of two types that agree (mostGeneral)."""
     return one if _is_general(one, other) else other
 
 

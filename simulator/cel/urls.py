@@ -36,7 +36,7 @@ class URL(Opaque):
 
 
 def parse_request_uri(text: str) -> URL:
-    """The URL of a text (url.ParseRequestURI). Raises ValueError with Go's error."""
+    """Return the URL of a text (url.ParseRequestURI). Raises ValueError with Go's error."""
     fault = _find_fault(text)
     if fault:
         raise ValueError(f"parse {quote(text)}: {fault}")

@@ -83,7 +83,7 @@ class Map:
         self._entries: dict[Value, tuple[Value, Value]] = {_key(key): (key, found) for key, found in entries}
 
     def find(self, key: Value) -> tuple[Value, ...]:
-        """The value of a key, in a tuple; () = there is none."""
+        """Return the value of a key, in a tuple; () = there is none."""
         try:
             found = self._entries.get(_key(key))
         except TypeError:  # not a key: a list, a map
@@ -138,12 +138,12 @@ _GO_NAMES: Final = {
 
 
 def type_name(value: Value) -> str:
-    """The name of a value's type."""
+    """Return the name of a value's type."""
     return _NAMES.get(type(value)) or str(value.type_name)
 
 
 def go_name(value: Value) -> str:
-    """The type that holds a value in cel-go."""
+    """Return the type that holds a value in cel-go."""
     return _GO_NAMES.get(type(value)) or str(value.go_name)
 
 
@@ -207,14 +207,14 @@ def is_ordered(value: Value) -> bool:
 
 
 def make_int(value: int) -> int:
-    """The int, if it fits into 64 bits. Raises SelectorError."""
+    """Return the int, if it fits into 64 bits. Raises SelectorError."""
     if not MIN_INT <= value <= MAX_INT:
         raise SelectorError("integer overflow")
     return value
 
 
 def make_uint(value: int) -> Uint:
-    """The uint, if it fits into 64 bits. Raises SelectorError."""
+    """Return the uint, if it fits into 64 bits. Raises SelectorError."""
     if not 0 <= value <= MAX_UINT:
         raise SelectorError("unsigned integer overflow")
     return Uint(value)

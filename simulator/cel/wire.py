@@ -6,7 +6,7 @@ Fields = Mapping[int, list[bytes | int]]
 
 
 def read_fields(data: bytes) -> Fields:
-    """The fields of a message by number: a varint or fixed number as int, all else as bytes."""
+    """Return the fields of a message by number: a varint or fixed number as int, all else as bytes."""
     found: dict[int, list[bytes | int]] = {}
     at = 0
     while at < len(data):
@@ -26,42 +26,42 @@ def read_fields(data: bytes) -> Fields:
 
 
 def get_number(fields: Fields, number: int) -> int:
-    """The last number of a field, 0 if there is none."""
+    """Return the last number of a field, 0 if there is none."""
     content = fields.get(number, (0,))[-1]
     assert isinstance(content, int)
     return content
 
 
 def get_signed(fields: Fields, number: int) -> int:
-    """The last number of a field of type int64, 0 if there is none."""
+    """Return the last number of a field of type int64, 0 if there is none."""
     content = get_number(fields, number)
     return content - (1 << 64) if content >> 63 else content
 
 
 def get_bytes(fields: Fields, number: int) -> bytes:
-    """The last bytes of a field, empty if there are none."""
+    """Return the last bytes of a field, empty if there are none."""
     content = fields.get(number, (b"",))[-1]
     assert isinstance(content, bytes)
     return content
 
 
 def get_text(fields: Fields, number: int) -> str:
-    """The last text of a field."""
+    """Return the last text of a field."""
     return get_bytes(fields, number).decode()
 
 
 def get_message(fields: Fields, number: int) -> Fields:
-    """The last message of a field."""
+    """Return the last message of a field."""
     return read_fields(get_bytes(fields, number))
 
 
 def get_messages(fields: Fields, number: int) -> list[Fields]:
-    """All messages of a field."""
+    """Return all messages of a field."""
     return [read_fields(each) for each in fields.get(number, ()) if isinstance(each, bytes)]
 
 
 def get_numbers(fields: Fields, number: int) -> list[int]:
-    """All numbers of a field, packed or not."""
+    """Return all numbers of a field, packed or not."""
     found: list[int] = []
     for each in fields.get(number, ()):
         if isinstance(each, int):

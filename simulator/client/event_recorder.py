@@ -177,7 +177,7 @@ class EventRecorder:
 
 
 def _series(event: Manifest) -> bytes:
-    """A digest of what identifies the series of an event: 16 bytes instead of nine texts."""
+    """Return a digest of what identifies the series of an event: 16 bytes instead of nine texts."""
     return blake2b(msgspec.json.encode(event_identity(event)), digest_size=16).digest()
 
 

@@ -122,8 +122,8 @@ class Informer:
         return len(self._deltas)
 
     def pop(self) -> Iterator[WatchEvent]:
-        """The deltas of the first object, in order, without those that a list shows unchanged. The caller
-        applies each before it takes the next."""
+        """Yield the deltas of the first object, in order, without those that a list shows unchanged. The
+        caller applies each before it takes the next."""
         _, deltas = self._deltas.popitem(last=False) if self._deltas else (None, [])
         for delta, event in deltas:
             self._delta_fifo.note(delta, event)
@@ -160,11 +160,11 @@ class Informer:
         return self._objects.get(resource, {}).get(key)
 
     def of(self, resource: str) -> Mapping[str, Manifest]:
-        """The objects of a kind by key, in order of arrival. The caller does not change it."""
+        """Return the objects of a kind by key, in order of arrival. The caller does not change it."""
         return self._objects.get(resource, {})
 
     def resources(self) -> builtins.list[str]:
-        """The resources of which there is or was an object."""
+        """Return the resources of which there is or was an object."""
         return [*self._objects]
 
     def list(self, resource: str, namespace: str = "") -> ObjectList:

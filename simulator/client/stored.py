@@ -79,8 +79,8 @@ _made: dict[str, Any] = {}
 
 
 def _of(schema: Schema, within: tuple[str, ...]) -> Any:
-    """The msgspec type of a schema. ``within`` are the types that contain it: a type that contains itself
-    (JSONSchemaProps) is checked no further."""
+    """Return the msgspec type of a schema. ``within`` are the types that contain it: a type that contains
+    itself (JSONSchemaProps) is checked no further."""
     if "$ref" in schema:
         name = schema["$ref"]
         if name in within:

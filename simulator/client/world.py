@@ -49,7 +49,7 @@ class World(Environment):
         self.trace.append(event)
 
     def get(self, resource: str, key: str) -> Manifest | None:
-        """An object as the informer shows it."""
+        """Return an object as the informer shows it."""
         return self.informer.get(resource, key)
 
     # Failures

@@ -12,8 +12,8 @@ DRA_LISTS: Final = frozenset(("deviceClasses", "resourceSlices", "resourceClaims
 
 
 def claims_to_deallocate(search: Attempt) -> list[str]:
-    """The claims of which PostFilter deallocates one. A dry run of preemption, which comes later, may add to
-    them."""
+    """Return the claims of which PostFilter deallocates one. A dry run of preemption, which comes later, may
+    add to them."""
     found: ClaimsState | None = search.state.find(STATE)
     return sorted(claim.key for claim in found.claims_to_deallocate(search.pod)) if found else []
 
@@ -43,7 +43,7 @@ def _allocations(search: Attempt, found: ClaimsState, row: int) -> dict[str, Any
 
 
 def _complete(allocation: dict[str, Any]) -> dict[str, Any]:
-    """The object with the fields that exist also when they are empty."""
+    """Return the object with the fields that exist also when they are empty."""
     return {
         "devices": {"config": [], **allocation["devices"]},
         "nodeSelector": allocation.get("nodeSelector"),

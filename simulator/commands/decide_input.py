@@ -58,7 +58,7 @@ class DecideInput(msgspec.Struct):
     """Pending pods that are scheduled one after another."""
 
     def frameworks(self, transport: Transport | None) -> dict[str, Framework]:
-        """The profiles of the configuration, by schedulerName. Raises ConfigError."""
+        """Return the profiles of the configuration, by schedulerName. Raises ConfigError."""
         return profiles(load(self.config, default_percentage=ADAPTIVE_PERCENT), transport=transport)
 
 
@@ -69,7 +69,7 @@ def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, M
 
 
 def framework_of(pod: Pod, frameworks: Mapping[str, Framework]) -> Framework:
-    """The profile of a pod. Raises ValueError."""
+    """Return the profile of a pod. Raises ValueError."""
     framework = frameworks.get(pod.scheduler_name)
     if framework is None:
         raise ValueError(f"no profile has the schedulerName {pod.scheduler_name!r}")

@@ -41,15 +41,15 @@ def decide_sequence(question: DecideInput, transport: Transport | None = None) -
 
 
 def _search_order(cluster: Cluster) -> list[int]:
-    """The rows of all nodes in the order in which the next search looks at them."""
+    """Return the rows of all nodes in the order in which the next search looks at them."""
     order: list[int] = cluster.order().tolist()
     start = cluster.next_start_node_index % len(order) if order else 0
     return order[start:] + order[:start]
 
 
 def _answer(search: Attempt, order: list[int]) -> dict[str, Any]:
-    """The result of an attempt. order: see :func:`_search_order`; nodes that a PreFilter plugin selected are
-    in the order of their names."""
+    """Return the result of an attempt. order: see :func:`_search_order`; nodes that a PreFilter plugin
+    selected are in the order of their names."""
     cluster, diagnosis = search.cluster, search.diagnosis
     if search.outside is not None:
         order = sorted(order, key=lambda row: cluster.node(row).name)
@@ -82,7 +82,7 @@ def _names(cluster: Cluster, rows: list[int]) -> list[str]:
 
 
 def _scores(search: Attempt, feasible: list[int]) -> dict[str, list[int]]:
-    """The weighted scores by plugin and their total, in the order of the feasible nodes."""
+    """Return the weighted scores by plugin and their total, in the order of the feasible nodes."""
     if not search.scores:
         return {}
     index = {row: i for i, row in enumerate(search.feasible.tolist())}

@@ -154,7 +154,7 @@ def resource_id_of_kind(kind: str) -> str:
 
 
 def with_all_nodes_filtered(config: Manifest | None) -> Manifest | None:
-    """The configuration with percentageOfNodesToScore 100 in all profiles."""
+    """Return the configuration with percentageOfNodesToScore 100 in all profiles."""
     if config is None:
         return None
     profiles = [{**p, "percentageOfNodesToScore": 100} for p in config.get("profiles") or ()]

@@ -23,7 +23,7 @@ DECISIONS_AT_MOST: Final = 100
 
 
 def scheduler_names(history: RecordedHistory) -> list[str]:
-    """The schedulerNames of the pods of a recording, and of those that its controllers create."""
+    """Return the schedulerNames of the pods of a recording, and of those that its controllers create."""
     manifests = [change.object for change in history.workload.objects]
     manifests += [write.event.object for write in history.writes if write.event.type != "DELETED"]
     names = {
@@ -36,8 +36,8 @@ def scheduler_names(history: RecordedHistory) -> list[str]:
 
 
 def with_profiles(config: Manifest | None, names: Sequence[str]) -> Manifest:
-    """The configuration with a copy of its first profile for each name that none of its profiles has. Names
-    beyond MAX_PROFILES are left out: their pods are not scheduled."""
+    """Return the configuration with a copy of its first profile for each name that none of its profiles has.
+    Names beyond MAX_PROFILES are left out: their pods are not scheduled."""
     profiles = (config or {}).get("profiles") or [{}]
     known = {profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME for profile in profiles}
     more = [{**profiles[0], "schedulerName": name} for name in names if name not in known]

@@ -161,7 +161,7 @@ def _preemption_event(event: WatchEvent, now: Micros) -> OutsidePreempted:
 
 
 def _with_created(history: RecordedHistory) -> ComparedWorkload:
-    """The workload with all objects that were created later."""
+    """Return the workload with all objects that were created later."""
     created = [
         Change(write.event.resource, write.event.key, write.event.object, 0)
         for write in history.writes

@@ -143,7 +143,8 @@ class Controller:
                 return
 
     def _draw(self) -> str:
-        """A text of its own for each creation, the same in each run: generated names are drawn from it."""
+        """Return a text of its own for each creation, the same in each run: generated names are drawn from
+        it."""
         time, count = self._drawn
         self._drawn = (time, count + 1) if time == self._world.now else (self._world.now, 0)
         return f"{self._drawn[0]}/{self._drawn[1]}"
@@ -199,7 +200,8 @@ class Controller:
         self.patch(self.resource, manifest, with_fields)
 
     def describe(self, manifest: Manifest) -> str:
-        """The controller's name with an object's key, as the trace shows it: ``ReplicaSet default/web``."""
+        """Return the controller's name with an object's key, as the trace shows it: ``ReplicaSet
+        default/web``."""
         return f"{self.component} {manifest['metadata'].get('namespace')}/{name_of(manifest)}"
 
 
@@ -212,12 +214,12 @@ def text_of(refusal: StatusError | ApiError) -> str:
 
 
 def resource_of(manifest: Manifest) -> Resource:
-    """The resource of a stored object."""
+    """Return the resource of a stored object."""
     known = resources.find_by_kind(manifest["apiVersion"], manifest["kind"])
     assert known is not None, "an object of an unknown kind is not stored"
     return known
 
 
 def change_of(resource: str, manifest: Manifest, new: Manifest | None) -> Change:
-    """The write that replaces this version of an object by ``new``; None removes it."""
+    """Return the write that replaces this version of an object by ``new``; None removes it."""
     return Change(resource, key_of(manifest), new, version_of(manifest))

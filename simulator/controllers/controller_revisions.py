@@ -51,7 +51,7 @@ def delete_old_revisions(controller: WorkloadController, owner: Manifest, used: 
 
 
 def template_of(revision: Manifest) -> Manifest | None:
-    """The template in a revision's data; None if the data is something else."""
+    """Return the template in a revision's data; None if the data is something else."""
     match revision.get("data"):
         case {"spec": {"template": dict() as template}}:
             return template
@@ -59,5 +59,5 @@ def template_of(revision: Manifest) -> Manifest | None:
 
 
 def revision_hash(manifest: Manifest) -> str:
-    """The hash label of a revision, or of a pod created from one; "" without it."""
+    """Return the hash label of a revision, or of a pod created from one; "" without it."""
     return labels_of(manifest).get(HASH_LABEL, "")

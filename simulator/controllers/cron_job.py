@@ -42,7 +42,7 @@ class CronJobController(WorkloadController):
             self.enqueue(key, coming)
 
     def _schedule_times(self, manifest: Manifest) -> tuple[Micros | None, Micros | None]:
-        """The latest time of the schedule that is past and has no Job yet, and the next time
+        """Return the latest time of the schedule that is past and has no Job yet, and the next time
         (mostRecentScheduleTime)."""
         spec, now = manifest["spec"], self._world.now
         schedule, zone = cron.parse_schedule(spec["schedule"]), ZoneInfo(spec.get("timeZone", "UTC"))

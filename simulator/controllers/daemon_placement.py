@@ -31,7 +31,7 @@ def add_daemon_tolerations(spec: Manifest) -> None:
 
 
 def target_node_name(pod: Manifest) -> str:
-    """The node that the pod is bound to or requires; "" without one (GetTargetNodeName)."""
+    """Return the node that the pod is bound to or requires; "" without one (GetTargetNodeName)."""
     name: str = pod["spec"].get("nodeName", "")
     affinity = ((pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}).get(REQUIRED) or {}
     for term in affinity.get("nodeSelectorTerms", ()) if not name else ():
@@ -42,7 +42,7 @@ def target_node_name(pod: Manifest) -> str:
 
 
 def with_target_node(affinity: Manifest, name: str) -> Manifest:
-    """A copy of the affinity that requires one node (ReplaceDaemonSetPodNodeNameNodeAffinity)."""
+    """Return a copy of the affinity that requires one node (ReplaceDaemonSetPodNodeNameNodeAffinity)."""
     new = copy.deepcopy(affinity)
     field = {"key": "metadata.name", "operator": "In", "values": [name]}
     term = {"nodeSelectorTerms": [{"matchFields": [field]}]}

@@ -113,8 +113,8 @@ class DaemonSetController(WorkloadController):
     def _surplus_on_node(
         self, manifest: Manifest, daemons: DaemonPods, running: list[Manifest]
     ) -> list[Manifest]:
-        """The pods to delete of those running on one node. With maxSurge an old pod that is ready stays until
-        the new one is available."""
+        """Return the pods to delete of those running on one node. With maxSurge an old pod that is ready
+        stays until the new one is available."""
         if not _max_surge(manifest, 1):
             return running[1:]
         new = [pod for pod in running if revision_hash(pod) == daemons.digest]
@@ -202,7 +202,7 @@ class DaemonSetController(WorkloadController):
 
 
 def _max_surge(manifest: Manifest, nodes: int) -> int:
-    """The number of nodes that may have two pods during an update (SurgeCount)."""
+    """Return the number of nodes that may have two pods during an update (SurgeCount)."""
     strategy = manifest["spec"]["updateStrategy"]
     if strategy["type"] != "RollingUpdate":
         return 0

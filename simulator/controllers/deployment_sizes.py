@@ -48,13 +48,13 @@ def replicas_of(replica_set: Manifest) -> int:
 
 
 def status_count(manifest: Manifest, field: str) -> int:
-    """A number of the status; 0 if it is not set."""
+    """Return a number of the status; 0 if it is not set."""
     count: int = status_of(manifest).get(field, 0)
     return count
 
 
 def total_count(replica_sets: Sequence[Manifest], field: str) -> int:
-    """The sum of a number of the statuses."""
+    """Return the sum of a number of the statuses."""
     return sum(status_count(replica_set, field) for replica_set in replica_sets)
 
 
@@ -74,8 +74,8 @@ def is_scaling_event(deployment: Manifest, replica_sets: Sequence[Manifest]) -> 
 def proportional_sizes(
     deployment: Manifest, newest: Manifest | None, replica_sets: Sequence[Manifest]
 ) -> list[tuple[Manifest, int]]:
-    """The ReplicaSets to scale, with their new sizes (scale in sync.go). ``replica_sets`` are all of the
-    Deployment's, ``newest`` among them."""
+    """Return the ReplicaSets to scale, with their new sizes (scale in sync.go). ``replica_sets`` are all of
+    the Deployment's, ``newest`` among them."""
     limits = rollout_limits(deployment)
     active = [rs for rs in replica_sets if replicas_of(rs)]
     if len(active) <= 1:

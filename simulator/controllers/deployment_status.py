@@ -20,8 +20,8 @@ NO_DEADLINE: Final = (1 << 31) - 1
 def deployment_status(
     manifest: Manifest, newest: Manifest | None, replica_sets: list[Manifest], now: Micros
 ) -> tuple[DeploymentStatus, Micros | None]:
-    """The new status, and the deadline of the rollout, at which it must be computed again; None = there is
-    none."""
+    """Return the new status, and the deadline of the rollout, at which it must be computed again; None =
+    there is none."""
     limits = rollout_limits(manifest)
     available = total_count(replica_sets, "availableReplicas")
     status = DeploymentStatus(
@@ -52,8 +52,8 @@ def _available(manifest: Manifest, now: Micros, *, enough: bool) -> Manifest:
 def _progressing(
     manifest: Manifest, newest: Manifest | None, status: DeploymentStatus, now: Micros
 ) -> tuple[Manifest, Micros | None]:
-    """The condition Progressing, and the deadline if it is ahead. It is counted from the last change of the
-    status's numbers (syncRolloutStatus)."""
+    """Return the condition Progressing, and the deadline if it is ahead. It is counted from the last change
+    of the status's numbers (syncRolloutStatus)."""
     subject = f'ReplicaSet "{name_of(newest)}"' if newest else f'Deployment "{name_of(manifest)}"'
     replicas = manifest["spec"]["replicas"]
     if status.updated_replicas == replicas == status.replicas == status.available_replicas:
@@ -87,7 +87,7 @@ def _progressing(
 def _condition(
     manifest: Manifest, kind: str, status: str, reason: str, message: str, *, now: Micros
 ) -> Manifest:
-    """The old condition if it has this status and reason, else a new one."""
+    """Return the old condition if it has this status and reason, else a new one."""
     old = condition(manifest, kind)
     if old is not None and (old["status"], old.get("reason")) == (status, reason):
         return dict(old)
@@ -104,8 +104,8 @@ def _condition(
 
 
 def _replica_failures(newest: Manifest | None, replica_sets: list[Manifest]) -> list[Manifest]:
-    """The condition ReplicaFailure of the newest ReplicaSet, or of any other one, as the Deployment has it
-    (getReplicaFailures, ReplicaSetToDeploymentCondition)."""
+    """Return the condition ReplicaFailure of the newest ReplicaSet, or of any other one, as the Deployment
+    has it (getReplicaFailures, ReplicaSetToDeploymentCondition)."""
     for replica_set in (newest, *replica_sets):
         found = condition(replica_set, REPLICA_FAILURE) if replica_set is not None else None
         if found is not None:

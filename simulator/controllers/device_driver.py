@@ -86,7 +86,7 @@ def _slice(node: str, driver: str, devices: list[Device]) -> Manifest:
 
 
 def _with(devices: list[Device], published: Manifest) -> Manifest:
-    """The slice with other devices, as the next generation of its pool."""
+    """Return the slice with other devices, as the next generation of its pool."""
     spec = published["spec"]
     pool = {**spec["pool"], "generation": spec["pool"].get("generation", 0) + 1}
     return {**published, "spec": {**spec, "devices": devices, "pool": pool}}

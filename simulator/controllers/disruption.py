@@ -96,7 +96,7 @@ class DisruptionController(Controller):
         )
 
     def _expected_scale(self, pods: list[Pod]) -> int:
-        """The sum of the replicas of these pods' controllers; pods without one are not counted
+        """Return the sum of the replicas of these pods' controllers; pods without one are not counted
         (getExpectedScale). Raises ScaleUnknown."""
         scales: dict[str, int] = {}
         for pod in pods:
@@ -107,7 +107,8 @@ class DisruptionController(Controller):
         return sum(scales.values())
 
     def _scaled_owner(self, pod: Pod, reference: Manifest) -> Manifest:
-        """The pod's controller, or the Deployment that controls its ReplicaSet. Raises ScaleUnknown."""
+        """Return the pod's controller, or the Deployment that controls its ReplicaSet. Raises
+        ScaleUnknown."""
         kind = find_by_kind(reference["apiVersion"], reference["kind"])
         if kind is None or kind.id not in SCALED:
             name = kind.id if kind is not None else reference["kind"]
@@ -133,7 +134,7 @@ class DisruptionController(Controller):
     def _with_disruption_allowed(
         self, budget: Manifest, fields: dict[str, int], reason: str, message: str = ""
     ) -> Manifest:
-        """The budget with these fields of its status and the condition DisruptionAllowed."""
+        """Return the budget with these fields of its status and the condition DisruptionAllowed."""
         allowed = "True" if reason == "SufficientPods" else "False"
         new = with_status(budget, **fields)
         new = with_meta_condition(
@@ -148,5 +149,5 @@ def is_healthy(pod: Manifest) -> bool:
 
 
 def _pod_fields(pod: Manifest | None) -> object:
-    """The fields of a pod whose change makes a sync of the budgets in its namespace."""
+    """Return the fields of a pod whose change makes a sync of the budgets in its namespace."""
     return None if pod is None else (is_healthy(pod), labels_of(pod), controller_of(pod))

@@ -113,7 +113,7 @@ class GarbageCollector(Controller):
 
 
 def _policy_of(manifest: Manifest) -> Propagation:
-    """The propagation that the finalizers of an object without owners ask for."""
+    """Return the propagation that the finalizers of an object without owners ask for."""
     if ORPHAN_DEPENDENTS in finalizers_of(manifest):
         return "Orphan"
     return "Foreground" if DELETE_DEPENDENTS in finalizers_of(manifest) else "Background"

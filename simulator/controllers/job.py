@@ -214,7 +214,7 @@ class JobController(WorkloadController):
 
 
 def _wanted_active(job: Manifest, active: Sequence[Manifest]) -> int:
-    """The number of active pods that a Job which is not suspended should have."""
+    """Return the number of active pods that a Job which is not suspended should have."""
     succeeded: int = status_of(job).get("succeeded", 0)
     parallelism: int = job["spec"]["parallelism"]
     if "completions" not in job["spec"]:

@@ -21,7 +21,7 @@ class PodBackoff(NamedTuple):
     last_failure: Micros = 0
 
     def after(self, succeeded: Sequence[Manifest], failed: Sequence[Manifest]) -> "PodBackoff":
-        """The failures after these pods have finished, too (newBackoffRecord)."""
+        """Return the failures after these pods have finished, too (newBackoffRecord)."""
         times = [finish_time(pod) for pod in failed]
         if not succeeded:
             return PodBackoff(self.failures + len(times), max(times, default=self.last_failure))

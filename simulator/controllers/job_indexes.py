@@ -23,7 +23,8 @@ def completion_index(pod: Manifest) -> int:
 
 
 def completed_indexes(job: Manifest) -> set[int]:
-    """The completedIndexes of the status that are below the Job's completions; none without indexes."""
+    """Return the completedIndexes of the status that are below the Job's completions; none without
+    indexes."""
     if job["spec"]["completionMode"] != "Indexed":
         return set()
     return parse_ranges(status_of(job).get("completedIndexes", ""), job["spec"]["completions"])
@@ -42,7 +43,7 @@ def as_ranges(indexes: set[int]) -> str:
 
 
 def parse_ranges(text: str, completions: int) -> set[int]:
-    """The indexes of ``0-2,5`` that are below ``completions``; parts that are no numbers are skipped
+    """Return the indexes of ``0-2,5`` that are below ``completions``; parts that are no numbers are skipped
     (parseIndexesFromString)."""
     found: set[int] = set()
     for part in text.split(","):

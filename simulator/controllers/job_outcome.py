@@ -16,12 +16,12 @@ FAILURE_TARGET, SUCCESS_CRITERIA_MET = "FailureTarget", "SuccessCriteriaMet"
 
 
 def finished_condition(job: Manifest) -> Manifest | None:
-    """The condition Complete or Failed of a Job that has ended; None = it has not (IsJobFinished)."""
+    """Return the condition Complete or Failed of a Job that has ended; None = it has not (IsJobFinished)."""
     return _true_condition(job, "Complete") or _true_condition(job, "Failed")
 
 
 def outcome_condition(job: Manifest) -> Manifest | None:
-    """The condition FailureTarget or SuccessCriteriaMet; None = the outcome is open."""
+    """Return the condition FailureTarget or SuccessCriteriaMet; None = the outcome is open."""
     return _true_condition(job, FAILURE_TARGET) or _true_condition(job, SUCCESS_CRITERIA_MET)
 
 
@@ -31,7 +31,7 @@ def _true_condition(job: Manifest, kind: str) -> Manifest | None:
 
 
 def new_condition(kind: str, reason: str, message: str, now: Micros) -> JobCondition:
-    """A condition that is true since now."""
+    """Return a condition that is true since now."""
     stamp = timestamp(now)
     return JobCondition(
         type=kind,
@@ -44,8 +44,8 @@ def new_condition(kind: str, reason: str, message: str, now: Micros) -> JobCondi
 
 
 def decide_outcome(job: Manifest, pods: Sequence[Manifest], now: Micros) -> JobCondition | None:
-    """The condition FailureTarget or SuccessCriteriaMet if the outcome is certain now; None = it is open.
-    ``pods`` are all that the Job controls."""
+    """Return the condition FailureTarget or SuccessCriteriaMet if the outcome is certain now; None = it is
+    open. ``pods`` are all that the Job controls."""
     reason, message = _failure(job, pods, now)
     if reason:
         return new_condition(FAILURE_TARGET, reason, message, now)
@@ -68,7 +68,7 @@ def deadline_of(job: Manifest) -> Micros | None:
 
 
 def _failure(job: Manifest, pods: Sequence[Manifest], now: Micros) -> tuple[str, str]:
-    """The reason and message of the Job's failure; "" = it has not failed."""
+    """Return the reason and message of the Job's failure; "" = it has not failed."""
     spec = job["spec"]
     message = pod_failure_message(job, (pod for pod in pods if phase_of(pod) == "Failed"))
     if message:

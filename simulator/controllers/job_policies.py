@@ -35,13 +35,14 @@ def matching_failure_rule(job: Manifest, pod: Manifest) -> FailureRuleMatch:
 
 
 def pod_failure_message(job: Manifest, failed: Iterable[Manifest]) -> str:
-    """The message of the first pod that matches a rule with the action FailJob; "" = none does."""
+    """Return the message of the first pod that matches a rule with the action FailJob; "" = none does."""
     rules = (matching_failure_rule(job, pod) for pod in failed)
     return next((rule.message for rule in rules if rule.action == "FailJob"), "")
 
 
 def matched_success_rule(job: Manifest, succeeded: Set[int]) -> str:
-    """The message of the first rule that these succeeded indexes match; "" = none (matchSuccessPolicy)."""
+    """Return the message of the first rule that these succeeded indexes match; "" = none
+    (matchSuccessPolicy)."""
     if not succeeded:
         return ""
     for index, rule in enumerate((job["spec"].get("successPolicy") or {}).get("rules") or ()):

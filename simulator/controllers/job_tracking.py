@@ -14,11 +14,12 @@ def has_tracking_finalizer(pod: Manifest) -> bool:
 
 
 def release_pod(pod: Manifest) -> Manifest | None:
-    """The pod without the finalizer; None if it is terminating and has no other one: it is removed then."""
+    """Return the pod without the finalizer; None if it is terminating and has no other one: it is removed
+    then."""
     return without_finalizer(pod, TRACKING_FINALIZER)
 
 
 def without_tracking_finalizer(pod: Manifest) -> Manifest:
-    """A copy of the pod without the finalizer. A deletion of this copy is not counted as a failure."""
+    """Return a copy of the pod without the finalizer. A deletion of this copy is not counted as a failure."""
     kept = [finalizer for finalizer in finalizers_of(pod) if finalizer != TRACKING_FINALIZER]
     return with_metadata(pod, finalizers=kept)

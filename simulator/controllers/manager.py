@@ -90,8 +90,8 @@ class ControllerManager:
         self._handlers_of_all = _handlers_of("", handlers)
 
     def handlers(self, resource: str) -> Sequence[tuple[str, Handler]]:
-        """The handlers of changes to this resource, each with its component's name, in the order in which
-        they are to be called."""
+        """Return the handlers of changes to this resource, each with its component's name, in the order in
+        which they are to be called."""
         return self._handlers.get(resource, self._handlers_of_all)
 
 

@@ -58,7 +58,7 @@ class NamespaceController(Controller):
 
 
 def _estimate(manifest: Manifest) -> int:
-    """The seconds for which an object is expected to stay."""
+    """Return the seconds for which an object is expected to stay."""
     if finalizers_of(manifest):
         return FINALIZER_SECONDS
     metadata, spec = manifest["metadata"], manifest.get("spec", {})

@@ -51,7 +51,7 @@ class NodeLifecycleController(Controller):
         return node if taints == (spec.get("taints") or []) else {**node, "spec": {**spec, "taints": taints}}
 
     def _taints(self, node: Manifest) -> list[Manifest]:
-        """The taints that the node is to have: those of its conditions, and those of others."""
+        """Return the taints that the node is to have: those of its conditions, and those of others."""
         wanted = condition_taints(node)
         old = (node.get("spec") or {}).get("taints") or []
         kept = [taint for taint in old if _identity(taint) in wanted or not _is_managed(taint)]
@@ -82,7 +82,7 @@ def _unknown_at(node: Manifest) -> Micros | None:
 
 
 def condition_taints(node: Manifest) -> list[tuple[str, str]]:
-    """Key and effect of the taints for the node's conditions and its spec.unschedulable."""
+    """Return key and effect of the taints for the node's conditions and its spec.unschedulable."""
     found = []
     for kind, status, name in TAINT_BY_CONDITION:
         if condition_status(node, kind) == status:

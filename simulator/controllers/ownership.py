@@ -68,19 +68,19 @@ class OwnershipIndex:
                 self._dependents.setdefault(owner, {})[item] = None
 
     def find(self, uid: str) -> ObjectKey | None:
-        """The object with this uid."""
+        """Return the object with this uid."""
         return self._by_uid.get(uid)
 
     def dependents(self, owner: str) -> list[ObjectKey]:
-        """The objects that have ``owner`` (a uid) among their owners."""
+        """Return the objects that have ``owner`` (a uid) among their owners."""
         return [*self._dependents.get(owner, ())]
 
     def controlled(self, owner: str, resource: str) -> list[ObjectKey]:
-        """The objects of one resource whose controller is ``owner`` (a uid)."""
+        """Return the objects of one resource whose controller is ``owner`` (a uid)."""
         return [*self._controlled.get((owner, resource), ())]
 
     def orphans(self, resource: str, namespace: str) -> list[ObjectKey]:
-        """The objects of one resource and namespace without a controller."""
+        """Return the objects of one resource and namespace without a controller."""
         return [*self._orphans.get((resource, namespace), ())]
 
 

@@ -79,8 +79,8 @@ class PersistentVolumeClaimController(Controller):
         self._provisioning.pop(key, None)
 
     def _find_volume(self, claim: Manifest) -> Manifest | None:
-        """The volume that is reserved for the claim, else the smallest one that fits. None: there is none, or
-        the scheduler has to select a node first (findBestMatchForClaim)."""
+        """Return the volume that is reserved for the claim, else the smallest one that fits. None: there is
+        none, or the scheduler has to select a node first (findBestMatchForClaim)."""
         volumes = self._world.informer.of(PVS).values()
         reserved = next((volume for volume in volumes if is_volume_bound_to_claim(volume, claim)), None)
         delayed = self._is_binding_delayed(claim) and SELECTED_NODE not in annotations_of(claim)
@@ -155,7 +155,8 @@ class PersistentVolumeClaimController(Controller):
         return due
 
     def _zone_affinity(self, node: str | None) -> Manifest:
-        """The nodeAffinity of a volume in the zone of the selected node; {} if the node has no zone."""
+        """Return the nodeAffinity of a volume in the zone of the selected node; {} if the node has no
+        zone."""
         manifest = self._world.informer.get("nodes", node) if node else None
         zone = labels_of(manifest).get(ZONE) if manifest is not None else None
         if zone is None:
@@ -226,8 +227,8 @@ def _ephemeral_volumes(pod: Manifest) -> list[Manifest]:
 
 
 def csi_driver_of(provisioner: str) -> str:
-    """The CSI driver that provides the volumes of a storage class: the one to which an in-tree plugin is
-    migrated, or the one that has the provisioner's name. Names of other provisioners have a slash, which no
-    driver has: a dot takes its place."""
+    """Return the CSI driver that provides the volumes of a storage class: the one to which an in-tree plugin
+    is migrated, or the one that has the provisioner's name. Names of other provisioners have a slash, which
+    no driver has: a dot takes its place."""
     in_tree = BY_NAME.get(provisioner)
     return in_tree.driver if in_tree else provisioner.replace("/", ".")

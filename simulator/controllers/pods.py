@@ -55,13 +55,13 @@ def is_available(pod: Manifest, min_ready_seconds: int, now: Micros) -> bool:
 def count_available(
     pods: Iterable[Manifest], min_ready_seconds: int, now: Micros
 ) -> tuple[int, Micros | None]:
-    """The number of available pods, and when the next one becomes available."""
+    """Return the number of available pods, and when the next one becomes available."""
     times = [time for pod in pods if (time := available_at(pod, min_ready_seconds)) is not None]
     return sum(time <= now for time in times), min((time for time in times if time > now), default=None)
 
 
 def pod_from_template(template: Manifest) -> Manifest:
-    """A new pod without a name (GetPodFromTemplate)."""
+    """Return a new pod without a name (GetPodFromTemplate)."""
     metadata = {
         field: dict(template["metadata"][field])
         for field in ("labels", "annotations")
@@ -76,16 +76,16 @@ def pod_from_template(template: Manifest) -> Manifest:
 
 
 def template_hash(template: Manifest, collisions: int = 0) -> str:
-    """The hash of a template, independent of the order of its fields (ComputeHash)."""
+    """Return the hash of a template, independent of the order of its fields (ComputeHash)."""
     text = json.dumps([template, collisions], sort_keys=True)
     digest = hashlib.blake2b(text.encode(), digest_size=HASH_LENGTH).digest()
     return "".join(HASH_ALPHABET[byte % len(HASH_ALPHABET)] for byte in digest)
 
 
 def pods_to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]) -> list[Manifest]:
-    """The ``count`` pods that are deleted first when a workload is scaled down (ActivePodsWithRanks): pods
-    without a node, not running or not ready come first, then those of the lowest deletion cost, those that
-    share their node with most of ``related``, those that became ready or were created last."""
+    """Return the ``count`` pods that are deleted first when a workload is scaled down (ActivePodsWithRanks):
+    pods without a node, not running or not ready come first, then those of the lowest deletion cost, those
+    that share their node with most of ``related``, those that became ready or were created last."""
     on_node: dict[str, int] = {}
     for pod in related:
         node = pod["spec"].get("nodeName", "")

@@ -50,7 +50,7 @@ class ReplicaSetController(WorkloadController):
             raise refusal
 
     def _conditions(self, manifest: Manifest, refusal: CreateFailed | None) -> list[Manifest] | None:
-        """The conditions with ReplicaFailure, while pods cannot be created (calculateStatus)."""
+        """Return the conditions with ReplicaFailure, while pods cannot be created (calculateStatus)."""
         known = condition(manifest, REPLICA_FAILURE)
         others = [each for each in conditions_of(manifest) if each is not known]
         if refusal is None:
@@ -84,7 +84,7 @@ class ReplicaSetController(WorkloadController):
         return None
 
     def _related_pods(self, manifest: Manifest) -> list[Manifest]:
-        """The active pods of all ReplicaSets with the same controller, a Deployment
+        """Return the active pods of all ReplicaSets with the same controller, a Deployment
         (getIndirectlyRelatedPods)."""
         deployment = controller_of(manifest)
         if deployment is None:

@@ -90,7 +90,7 @@ class ResourceClaimController(Controller):
             self.patch("pods", pod, lambda newest: with_status(newest, resourceClaimStatuses=statuses))
 
     def _generated_claim(self, pod: Manifest, entry: str) -> Manifest | None:
-        """The claim that was created for this entry of the pod (findPodResourceClaim)."""
+        """Return the claim that was created for this entry of the pod (findPodResourceClaim)."""
         for item in self._ownership.controlled(uid_of(pod), RESOURCE_CLAIMS):
             claim = self._get(item)
             if claim is not None and annotations_of(claim).get(POD_CLAIM_NAME) == entry:
@@ -156,9 +156,9 @@ class ResourceClaimController(Controller):
 
 
 def without_consumers(claim: Manifest, kept: list[Manifest]) -> Manifest:
-    """A claim that was in use, with these of its consumers. With the last consumer it loses its allocation,
-    so that it can be allocated again for the next one; a claim that was not in use keeps its allocation.
-    Upstream removes the finalizer in a second request."""
+    """Return a claim that was in use, with these of its consumers. With the last consumer it loses its
+    allocation, so that it can be allocated again for the next one; a claim that was not in use keeps its
+    allocation. Upstream removes the finalizer in a second request."""
     left = with_status(claim, reservedFor=kept or None)
     finalizers = claim["metadata"].get("finalizers") or []
     if kept or FINALIZER not in finalizers:
@@ -172,8 +172,8 @@ def without_consumers(claim: Manifest, kept: list[Manifest]) -> Manifest:
 
 
 def _released(claim: Manifest) -> Manifest | None:
-    """A claim that is being deleted: first without its allocation, then without the finalizer that protects
-    it; None if that was the last one. A claim with consumers is left as it is."""
+    """Return a claim that is being deleted: first without its allocation, then without the finalizer that
+    protects it; None if that was the last one. A claim with consumers is left as it is."""
     finalizers = claim["metadata"].get("finalizers") or []
     if status_of(claim).get("reservedFor") or FINALIZER not in finalizers:
         return claim
@@ -201,7 +201,7 @@ def _templates(pod: Manifest) -> Iterator[str]:
 
 
 def _claim_names(pod: Manifest) -> Iterator[str]:
-    """The names of the pod's claims, as far as they are known."""
+    """Yield the names of the pod's claims, as far as they are known."""
     for reference in pod["spec"].get("resourceClaims") or ():
         if reference.get("resourceClaimName"):
             yield reference["resourceClaimName"]

@@ -97,7 +97,7 @@ class ResourceQuotaController(Controller):
             self._plan(key)
 
     def _counted(self, hard: Manifest) -> dict[str, Evaluator]:
-        """The resources that are counted for these names, with their evaluators."""
+        """Return the resources that are counted for these names, with their evaluators."""
         found = {name: each for name, each in SPECIAL_EVALUATORS.items() if any(map(each.charges, hard))}
         for name in hard:
             resource = name if name in _LEGACY else name.removeprefix(_COUNT)

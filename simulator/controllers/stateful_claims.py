@@ -37,8 +37,8 @@ def claim_from_template(stateful_set: Manifest, template: Manifest, name: str) -
 def with_retention_owner(
     claim: Manifest, stateful_set: Manifest, pod: Manifest, *, scaled_down: bool
 ) -> Manifest:
-    """The claim with the owner that the retention policy asks for; the claim itself if it has that one, or if
-    another object controls it (updateClaimOwnerRefForSetAndPod)."""
+    """Return the claim with the owner that the retention policy asks for; the claim itself if it has that
+    one, or if another object controls it (updateClaimOwnerRefForSetAndPod)."""
     policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
     owner = None
     if scaled_down and policy.get("whenScaled", RETAIN) != RETAIN:

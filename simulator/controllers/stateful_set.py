@@ -85,7 +85,7 @@ class StatefulSetController(WorkloadController):
         delete_old_revisions(self, manifest, used)
 
     def _current_revision(self, manifest: Manifest, update: Manifest) -> Manifest:
-        """The revision of the pods that an update did not replace yet."""
+        """Return the revision of the pods that an update did not replace yet."""
         name = status_of(manifest).get("currentRevision")
         revisions = self.owned(manifest, REVISIONS)
         return next((revision for revision in revisions if name_of(revision) == name), update)
@@ -225,7 +225,7 @@ class StatefulSetController(WorkloadController):
 
 
 def ordinal_of(pod: Manifest) -> int:
-    """The number at the end of the pod's name; -1 without one (getOrdinal)."""
+    """Return the number at the end of the pod's name; -1 without one (getOrdinal)."""
     number = whole_number(name_of(pod).rpartition("-")[2])
     return -1 if number is None else number
 

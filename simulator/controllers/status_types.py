@@ -98,7 +98,7 @@ class VolumeStatus(Struct, frozen=True, rename="camel"):
 
 
 def written_fields(resource: str, status: Struct) -> dict[str, Any]:
-    """The fields that a status of an object of this resource sets; those that are None are removed."""
+    """Return the fields that a status of an object of this resource sets; those that are None are removed."""
     return {
         name: None if value == 0 and omits_zero(resource, name) else value
         for name, value in to_builtins(status).items()
@@ -106,5 +106,5 @@ def written_fields(resource: str, status: Struct) -> dict[str, Any]:
 
 
 def with_status_fields(resource: str, manifest: Manifest, status: Struct) -> Manifest:
-    """A copy of the object with the fields of ``status``."""
+    """Return a copy of the object with the fields of ``status``."""
     return with_status(manifest, **written_fields(resource, status))

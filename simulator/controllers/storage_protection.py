@@ -99,7 +99,7 @@ def _uses(pod: Pod, name: str, claim: Manifest) -> bool:
 
 
 def _classes_of(manifest: Manifest) -> set[str]:
-    """The names of the classes that a claim or volume uses."""
+    """Return the names of the classes that a claim or volume uses."""
     names = (
         manifest["spec"].get("volumeAttributesClassName"),
         status_of(manifest).get("currentVolumeAttributesClassName"),

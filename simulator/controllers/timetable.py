@@ -44,8 +44,8 @@ class TimetableEntry(NamedTuple):
         return time if self.until is None or time <= self.until else None
 
     def count_after(self, created: int, elapsed: Micros) -> int:
-        """The number of creations to store after one more. If more than MOST_MISSED are due, all but the last
-        are skipped and counted."""
+        """Return the number of creations to store after one more. If more than MOST_MISSED are due, all but
+        the last are skipped and counted."""
         if self.every is None or elapsed < self.at:
             return created + 1
         passed = (elapsed - self.at) // self.every + 1
@@ -109,15 +109,15 @@ class TimetableController(Controller):
 
 
 def created_counts(timetable: Manifest) -> list[int]:
-    """The number of creations of each entry."""
+    """Return the number of creations of each entry."""
     counts: Sequence[int] = status_of(timetable).get("created") or ()
     entries = len(timetable["spec"]["entries"])
     return [*counts, *([0] * entries)][:entries]
 
 
 def next_creation(timetable: Manifest) -> tuple[Micros, int] | None:
-    """The time of the next creation and the index of its entry; None = there are no more. Raises ValueError
-    for text that is no duration."""
+    """Return the time of the next creation and the index of its entry; None = there are no more. Raises
+    ValueError for text that is no duration."""
     start = micros(timetable["metadata"]["creationTimestamp"])
     times = (
         (time, index)

@@ -46,7 +46,8 @@ class WorkloadController(Controller):
                 yield key
 
     def owned(self, owner: Manifest, resource: str = "pods") -> list[Manifest]:
-        """The objects of one resource that ``owner`` controls, in the order in which they were observed."""
+        """Return the objects of one resource that ``owner`` controls, in the order in which they were
+        observed."""
         found = map(self._get, self._ownership.controlled(uid_of(owner), resource))
         return [manifest for manifest in found if manifest is not None]
 

@@ -17,7 +17,7 @@ an allocation."""
 
 
 def redact_devices(manifest: Manifest, note: ReportField) -> Manifest:
-    """A copy without configurations, and without what drivers report of allocated devices."""
+    """Return a copy without configurations, and without what drivers report of allocated devices."""
     found: Any = manifest
     for path in CONFIGURED:
         found = _without_field(found, (*path, "config"), ".".join((*path, "config")), note)

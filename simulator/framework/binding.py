@@ -19,7 +19,7 @@ MAX_PERMIT_TIMEOUT: Micros = 15 * 60 * SECOND
 
 
 def run_reserve(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-    """The first plugin's refusal or fault; None = all have reserved."""
+    """Return the first plugin's refusal or fault; None = all have reserved."""
     for plugin in framework.reserve_plugins:
         try:
             status = plugin.reserve(state, pod, node_name)
@@ -40,7 +40,7 @@ def run_unreserve(framework: Framework, state: CycleState, pod: Pod, node_name: 
 def run_permit(
     framework: Framework, state: CycleState, pod: Pod, node_name: str
 ) -> tuple[Status | None, dict[str, Micros]]:
-    """The first refusal or fault, or the plugins that want the pod to wait, each with its timeout."""
+    """Return the first refusal or fault, or the plugins that want the pod to wait, each with its timeout."""
     waits: dict[str, Micros] = {}
     for plugin in framework.permit_plugins:
         try:
@@ -55,7 +55,7 @@ def run_permit(
 
 
 def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None]:
-    """The first plugin's refusal or fault; None = all have succeeded."""
+    """Yield the first plugin's refusal or fault; None = all have succeeded."""
     for plugin in framework.pre_bind_plugins:
         try:
             result = plugin.pre_bind(state, pod, node_name)

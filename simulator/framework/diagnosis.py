@@ -40,7 +40,7 @@ class Diagnosis:
             self.unschedulable_plugins.add(status.plugin)
 
     def status_of(self, name: str) -> Status | None:
-        """The status of a node by name, whether it exists or not; None where it passed."""
+        """Return the status of a node by name, whether it exists or not; None where it passed."""
         row = self.cluster.rows.get(name)
         code = NOT_EVALUATED if row is None else int(self.codes[row])
         if code == NOT_EVALUATED:
@@ -48,7 +48,8 @@ class Diagnosis:
         return self.statuses[code - 1] if code else None
 
     def rows_with_code(self, code: Code) -> Rows:
-        """Rows of nodes that got a status of this code, in the scheduler's order (NodesForStatusCode)."""
+        """Return rows of nodes that got a status of this code, in the scheduler's order
+        (NodesForStatusCode)."""
         table = np.array([status.code == code for status in (*self.statuses, self.absent)], dtype=np.bool_)
         order = self.cluster.order()
         codes = self.codes[order]
@@ -72,13 +73,13 @@ class Diagnosis:
 
 
 def excluded_by_pre_filter(plugins: Collection[str]) -> Status:
-    """The status of the nodes that PreFilter results exclude. Upstream also names a plugin that rejected the
-    nominated node before."""
+    """Return the status of the nodes that PreFilter results exclude. Upstream also names a plugin that
+    rejected the nominated node before."""
     reason = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
     return Status("UnschedulableAndUnresolvable", (reason,))
 
 
 def fit_error(nodes: int, reasons: Counter[str]) -> str:
-    """The histogram of reasons, sorted as text ("10 x" goes before "2 y")."""
+    """Return the histogram of reasons, sorted as text ("10 x" goes before "2 y")."""
     histogram = ", ".join(sorted(f"{times} {reason}" for reason, times in reasons.items()))
     return f"0/{nodes} nodes are available:" + (f" {histogram}." if histogram else "")

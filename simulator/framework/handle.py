@@ -20,7 +20,7 @@ class Client(Protocol):
     """The API server's objects as the informers show them, without what the scheduler assumes."""
 
     def clock(self) -> Micros:
-        """The simulated time."""
+        """Return the simulated time."""
 
     def get(self, resource: str, key: str) -> Manifest | None: ...
 

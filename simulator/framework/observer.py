@@ -8,7 +8,7 @@ AttemptResult = Literal["scheduled", "unschedulable", "error"]
 
 class Observer(Protocol):
     def now(self) -> float:
-        """The time of the observer's clock."""
+        """Return the time of the observer's clock."""
 
     def cycle_began(self, cycle: int) -> None:
         """A scheduling cycle begins."""

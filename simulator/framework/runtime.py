@@ -125,7 +125,8 @@ class Framework:
         return None
 
     def events_to_register(self) -> dict[str, list[ClusterEventWithHint]]:
-        """The cluster events that may make a rejected pod schedulable, by plugin (fillEnqueueExtensions).
+        """Return the cluster events that may make a rejected pod schedulable, by plugin
+        (fillEnqueueExtensions).
 
         A plugin that can reject pods and does not implement EnqueueExtensions registers all events. A profile
         with extenders registers all events for its extenders."""

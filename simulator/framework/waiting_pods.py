@@ -27,7 +27,7 @@ class WaitingPod:
         return list(self._pending)
 
     def next_timeout(self) -> tuple[str, Micros]:
-        """The pending plugin that waits the shortest, and until when."""
+        """Return the pending plugin that waits the shortest, and until when."""
         return min(self._pending.items(), key=lambda item: item[1])
 
     def allow(self, plugin: str) -> None:

@@ -45,19 +45,19 @@ class Agenda(Generic[T]):
             heapq.heapify(self._heap)
 
     def first(self) -> Place | None:
-        """The place of the first entry; None if there is no entry."""
+        """Return the place of the first entry; None if there is no entry."""
         heap = self._heap
         while heap and heap[0].number not in self._entries:
             heapq.heappop(heap)
         return heap[0] if heap else None
 
     def due(self) -> Micros | None:
-        """The time of the first entry; None if there is no entry."""
+        """Return the time of the first entry; None if there is no entry."""
         place = self.first()
         return None if place is None else place.time
 
     def entry(self, place: Place) -> T:
-        """The entry at a place that :meth:`first` returned."""
+        """Return the entry at a place that :meth:`first` returned."""
         return self._entries[place.number]
 
     def take(self) -> T:

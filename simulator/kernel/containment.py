@@ -93,11 +93,12 @@ class Containment:
 
 
 def backoff(failures: int, first: Micros, longest: Micros) -> Micros:
-    """The delay after one more failure than ``failures``: ``first``, doubled for each of these."""
+    """Return the delay after one more failure than ``failures``: ``first``, doubled for each of these."""
     return min(first << min(failures, 40), longest)
 
 
 def message_of(fault: Exception) -> str:
-    """The text of a failure, without the addresses of objects in memory, which differ from run to run."""
+    """Return the text of a failure, without the addresses of objects in memory, which differ from run to
+    run."""
     text = str(fault) if isinstance(fault, Refusal) else f"{type(fault).__name__}: {fault}"
     return re.sub(r" at 0x[0-9a-f]+", "", text)[:MAX_MESSAGE]

@@ -142,7 +142,7 @@ class Process:
                 return None
 
     def _next(self, value: object) -> Request | None:
-        """The generator's next request; None at its end."""
+        """Return the generator's next request; None at its end."""
         try:
             return self._steps.throw(value) if isinstance(value, Exception) else self._steps.send(value)
         except StopIteration:

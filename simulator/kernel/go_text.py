@@ -10,7 +10,7 @@ _ESCAPES: Final = {
 
 
 def quote(text: str) -> str:
-    """The text in double quotes (strconv.Quote)."""
+    """Return the text in double quotes (strconv.Quote)."""
     return '"' + "".join(map(_escape, text)) + '"'
 
 
@@ -26,7 +26,7 @@ def _escape(character: str) -> str:
 
 
 def json_kind(value: Any) -> str:
-    """The kind of a value that was decoded from JSON, as the errors of Go's decoder name it."""
+    """Return the kind of a value that was decoded from JSON, as the errors of Go's decoder name it."""
     match value:
         case None:
             return "null"
@@ -42,7 +42,7 @@ def json_kind(value: Any) -> str:
 
 
 def plain(value: Any) -> str:
-    """A value that was decoded from JSON, as ``%v`` prints it."""
+    """Return a value that was decoded from JSON, as ``%v`` prints it."""
     match value:
         case None:
             return "<nil>"
@@ -56,7 +56,7 @@ def plain(value: Any) -> str:
 
 
 def go_syntax(value: Any) -> str:
-    """A value that was decoded from JSON, as ``%#v`` prints it."""
+    """Return a value that was decoded from JSON, as ``%#v`` prints it."""
     match value:
         case None:
             return "interface {}(nil)"

@@ -78,7 +78,7 @@ def conditions_of(manifest: Mapping[str, Any]) -> Sequence[Manifest]:
 
 
 def condition(manifest: Mapping[str, Any], kind: str) -> Manifest | None:
-    """The condition of this type; None if the object has none (FindStatusCondition)."""
+    """Return the condition of this type; None if the object has none (FindStatusCondition)."""
     return next((found for found in conditions_of(manifest) if found["type"] == kind), None)
 
 
@@ -93,8 +93,8 @@ def is_condition_true(manifest: Manifest, kind: str) -> bool:
 
 
 def transition_time(old: Manifest | None, status: str, now: Micros) -> str:
-    """The lastTransitionTime of a condition that gets this status: that of the old condition while the status
-    stays the same, else now."""
+    """Return the lastTransitionTime of a condition that gets this status: that of the old condition while the
+    status stays the same, else now."""
     stamp = timestamp(now)
     if old is None or old["status"] != status:
         return stamp
@@ -103,7 +103,7 @@ def transition_time(old: Manifest | None, status: str, now: Micros) -> str:
 
 
 def replace_condition(manifest: Manifest, new: Condition) -> Manifest:
-    """A copy of the object with ``new`` as the last condition, instead of the one of its type."""
+    """Return a copy of the object with ``new`` as the last condition, instead of the one of its type."""
     kept = [old for old in conditions_of(manifest) if old["type"] != new.type]
     return with_status(manifest, conditions=[*kept, msgspec.to_builtins(new)])
 
@@ -111,7 +111,7 @@ def replace_condition(manifest: Manifest, new: Condition) -> Manifest:
 def with_condition(
     pod: Manifest, now: Micros, kind: str, status: str, *, reason: str = "", message: str = ""
 ) -> Manifest:
-    """The pod with this condition; the pod itself if it has it already (UpdatePodCondition,
+    """Return the pod with this condition; the pod itself if it has it already (UpdatePodCondition,
     pkg/api/v1/pod/util.go, v1.34)."""
     new = PodCondition(
         type=kind,
@@ -127,8 +127,8 @@ def with_condition(
 def with_meta_condition(
     manifest: Manifest, now: Micros, kind: str, status: str, *, reason: str, message: str = ""
 ) -> Manifest:
-    """The object with this condition for the generation that its status is about; the object itself if it has
-    it already (SetStatusCondition, apimachinery/pkg/api/meta/conditions.go, v1.34)."""
+    """Return the object with this condition for the generation that its status is about; the object itself if
+    it has it already (SetStatusCondition, apimachinery/pkg/api/meta/conditions.go, v1.34)."""
     new = MetaCondition(
         type=kind,
         status=status,
@@ -141,7 +141,7 @@ def with_meta_condition(
 
 
 def _with_condition(manifest: Manifest, new: Condition) -> Manifest:
-    """The object with ``new`` in the place of the condition of its type, or as the last one."""
+    """Return the object with ``new`` in the place of the condition of its type, or as the last one."""
     conditions, fields = [*conditions_of(manifest)], msgspec.to_builtins(new)
     for index, old in enumerate(conditions):
         if old["type"] == new.type:

@@ -59,7 +59,7 @@ def container_statuses(pod: Manifest) -> list[Manifest]:
 
 
 def restart_count(pod: Manifest) -> int:
-    """The highest restartCount of the pod's containers."""
+    """Return the highest restartCount of the pod's containers."""
     return max((status.get("restartCount", 0) for status in container_statuses(pod)), default=0)
 
 
@@ -89,7 +89,7 @@ def restart_time(pod: Manifest) -> Micros | None:
 
 
 def started_statuses(pod: Manifest, now: Micros, *, ready: bool) -> list[Manifest]:
-    """The statuses of containers that start now, for the first time or again."""
+    """Return the statuses of containers that start now, for the first time or again."""
     known = {status["name"]: status for status in container_statuses(pod)}
     state = ContainerState(running=ContainerStateRunning(timestamp(now)))
     statuses = []
@@ -109,7 +109,8 @@ def statuses_with_readiness(pod: Manifest, *, ready: bool) -> list[Manifest]:
 
 
 def waiting_statuses(pod: Manifest, now: Micros, since: Micros) -> list[Manifest]:
-    """The statuses of containers that fail now, having run ``since`` then, and wait for their restart."""
+    """Return the statuses of containers that fail now, having run ``since`` then, and wait for their
+    restart."""
     waiting = ContainerState(waiting=ContainerStateWaiting("CrashLoopBackOff"))
     return _encoded(
         [
@@ -120,7 +121,7 @@ def waiting_statuses(pod: Manifest, now: Micros, since: Micros) -> list[Manifest
 
 
 def terminated_statuses(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> list[Manifest]:
-    """The statuses of containers that terminate now for good, having run ``since`` then."""
+    """Return the statuses of containers that terminate now for good, having run ``since`` then."""
     return _encoded(_terminated(pod, now, since, exit_code=exit_code))
 
 

@@ -136,7 +136,7 @@ def _check_zone(name: str) -> None:
 
 
 def _parse_field(index: int, text: str) -> tuple[frozenset[int], bool]:
-    """The values of a field, and whether it has a star, which restricts nothing (getField)."""
+    """Return the values of a field, and whether it has a star, which restricts nothing (getField)."""
     found: set[int] = set()
     has_star = False
     for part in filter(None, text.split(",")):

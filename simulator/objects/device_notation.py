@@ -63,7 +63,7 @@ def _devices(driver: str, groups: str) -> list[Device]:
 
 
 def _described(words: list[str], group: str) -> Device:
-    """The attributes and the capacity of a group: ``a100 memory=40Gi``."""
+    """Return the attributes and the capacity of a group: ``a100 memory=40Gi``."""
     if not words or "=" in words[0] or len(words[0]) > 64:
         raise DeviceNotationError(f'"{group[:80]}" does not have the form NUMBER x MODEL KEY=VALUE')
     if len(words) - 1 > MAX_PAIRS:

@@ -6,17 +6,19 @@ from simulator.api import Manifest
 
 
 def object_key(namespace: str, name: str) -> str:
-    """The key by which an object is stored: ``namespace/name``, or ``name`` of a cluster-scoped kind."""
+    """Return the key by which an object is stored: ``namespace/name``, or ``name`` of a cluster-scoped
+    kind."""
     return f"{namespace}/{name}" if namespace else name
 
 
 def key_of(manifest: Manifest) -> str:
-    """The object's key: ``namespace/name``, or ``name`` of a cluster-scoped kind (MetaNamespaceKeyFunc)."""
+    """Return the object's key: ``namespace/name``, or ``name`` of a cluster-scoped kind
+    (MetaNamespaceKeyFunc)."""
     return object_key(namespace_of(manifest), name_of(manifest))
 
 
 def namespace_of_key(key: str) -> str:
-    """The namespace in an object's key; "" in that of a cluster-scoped kind."""
+    """Return the namespace in an object's key; "" in that of a cluster-scoped kind."""
     return key.rpartition("/")[0]
 
 
@@ -38,7 +40,7 @@ def uid_of(manifest: Manifest) -> str:
 
 
 def version_of(manifest: Manifest) -> int:
-    """The resourceVersion of a stored object."""
+    """Return the resourceVersion of a stored object."""
     return int(manifest["metadata"]["resourceVersion"])
 
 
@@ -62,11 +64,11 @@ def is_terminating(manifest: Manifest) -> bool:
 
 
 def with_metadata(manifest: Manifest, **fields: object) -> Manifest:
-    """A copy of the object with these fields of its metadata set."""
+    """Return a copy of the object with these fields of its metadata set."""
     return {**manifest, "metadata": {**manifest["metadata"], **fields}}
 
 
 def with_annotations(manifest: Manifest, new: Mapping[str, str]) -> Manifest:
-    """The object with these annotations set; the object itself if it has them already."""
+    """Return the object with these annotations set; the object itself if it has them already."""
     old = annotations_of(manifest)
     return manifest if new.items() <= old.items() else with_metadata(manifest, annotations={**old, **new})

@@ -25,7 +25,7 @@ def is_broken(node: Manifest) -> bool:
 
 
 def pressures(node: Manifest) -> set[str]:
-    """The resources that its annotation names as short."""
+    """Return the resources that its annotation names as short."""
     return {word.strip() for word in annotations_of(node).get(PRESSURE, "").split(",")}
 
 
@@ -37,7 +37,8 @@ def is_unreachable(node: Manifest) -> bool:
 def with_node_condition(
     node: Manifest, now: Micros, kind: str, status: str, *, reason: str, message: str
 ) -> Manifest:
-    """The node with this condition; the node itself if it has one of this status and reason already."""
+    """Return the node with this condition; the node itself if it has one of this status and reason
+    already."""
     old = condition(node, kind)
     if old is not None and (old["status"], old.get("reason")) == (status, reason):
         return node

@@ -12,17 +12,17 @@ def owner_references(manifest: Manifest) -> Sequence[Manifest]:
 
 
 def owner_uids(manifest: Manifest) -> Collection[str]:
-    """The uids of all owners, each once, in order."""
+    """Return the uids of all owners, each once, in order."""
     return dict.fromkeys(reference["uid"] for reference in owner_references(manifest))
 
 
 def controller_of(manifest: Manifest) -> Manifest | None:
-    """The reference to the object's controller; None if it has none (metav1.GetControllerOf)."""
+    """Return the reference to the object's controller; None if it has none (metav1.GetControllerOf)."""
     return next((reference for reference in owner_references(manifest) if reference.get("controller")), None)
 
 
 def controller_reference(owner: Manifest) -> Manifest:
-    """A reference by which ``owner`` controls another object (metav1.NewControllerRef)."""
+    """Return a reference by which ``owner`` controls another object (metav1.NewControllerRef)."""
     return {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
@@ -34,12 +34,12 @@ def controller_reference(owner: Manifest) -> Manifest:
 
 
 def with_controller(manifest: Manifest, owner: Manifest) -> Manifest:
-    """A copy of the object with ``owner`` added as its controller."""
+    """Return a copy of the object with ``owner`` added as its controller."""
     references = [*owner_references(manifest), controller_reference(owner)]
     return with_metadata(manifest, ownerReferences=references)
 
 
 def without_owners(manifest: Manifest, uids: Collection[str]) -> Manifest:
-    """A copy of the object without its references to the owners with these uids."""
+    """Return a copy of the object without its references to the owners with these uids."""
     kept = [reference for reference in owner_references(manifest) if reference["uid"] not in uids]
     return with_metadata(manifest, ownerReferences=kept)

@@ -13,12 +13,12 @@ def status_of(manifest: Mapping[str, Any]) -> Manifest:
 
 
 def phase_of(manifest: Manifest) -> str:
-    """The phase of a pod, claim or volume; "" if its status has none."""
+    """Return the phase of a pod, claim or volume; "" if its status has none."""
     phase: str = status_of(manifest).get("phase", "")
     return phase
 
 
 def with_status(manifest: Manifest, **fields: object) -> Manifest:
-    """A copy of the object with these fields of its status set; None removes one."""
+    """Return a copy of the object with these fields of its status set; None removes one."""
     status = {**status_of(manifest), **fields}
     return {**manifest, "status": {name: value for name, value in status.items() if value is not None}}

@@ -88,7 +88,7 @@ def claim_reference_to(claim: Manifest) -> Manifest:
 
 
 def storage_class_name(manifest: Manifest) -> str:
-    """The storage class of a claim or a volume, "" without one: the beta annotation still wins."""
+    """Return the storage class of a claim or a volume, "" without one: the beta annotation still wins."""
     name: str = annotations_of(manifest).get(
         BETA_STORAGE_CLASS, manifest["spec"].get("storageClassName") or ""
     )

@@ -51,7 +51,7 @@ def dry_run_record(
 
 
 def candidates(state: CycleState, pod: Pod, found: Candidates, chosen: str) -> list[Candidate]:
-    """The candidates as plain data, in their order."""
+    """Return the candidates as plain data, in their order."""
     rows = found.rows.tolist()
     columns = zip(
         [state.cluster.node(row).name for row in rows],
@@ -74,7 +74,7 @@ def candidates(state: CycleState, pod: Pod, found: Candidates, chosen: str) -> l
 
 
 def _victims(found: Candidates) -> list[list[Victim]]:
-    """Each candidate's, most important first."""
+    """Return each candidate's, most important first."""
     pods, violates = found.pods[found.victim].tolist(), found.violates[found.victim].tolist()
     every = [Victim(p.key, p.priority, b, p.start_time) for p, b in zip(pods, violates, strict=True)]
     ends = np.cumsum(found.victim_count()).tolist()
@@ -82,14 +82,14 @@ def _victims(found: Candidates) -> list[list[Victim]]:
 
 
 def _cleared_nominations(state: CycleState, pod: Pod, node: str) -> list[str]:
-    """The pods of lower priority that lose their nomination to the node."""
+    """Return the pods of lower priority that lose their nomination to the node."""
     nominated = state.nominated.get(node, ())
     return sorted(other.key for other in nominated if other.priority < pod.priority)
 
 
 def reprieve(state: CycleState, pod: Pod, row: int, victims: Set[str]) -> tuple[list[Victim], list[str]]:
-    """The pods that need not be evicted from the node, most important first, and the keys of all potential
-    victims in the order of the reprieve (SelectVictimsOnNode)."""
+    """Return the pods that need not be evicted from the node, most important first, and the keys of all
+    potential victims in the order of the reprieve (SelectVictimsOnNode)."""
     cluster = state.cluster
     potential = sorted(
         (p for p in cluster.pods_on(row).values() if is_preemption_allowed(p, pod)), key=importance_key

@@ -16,7 +16,7 @@ SortKey = Callable[[Pod, Micros], tuple[Any, ...]]
 
 
 def priority_sort(pod: Pod, timestamp: Micros) -> tuple[Any, ...]:
-    """The sort key of the PrioritySort plugin: higher priority first, then the earlier timestamp."""
+    """Return the sort key of the PrioritySort plugin: higher priority first, then the earlier timestamp."""
     return -pod.priority, timestamp
 
 

@@ -119,7 +119,7 @@ class Attempt:
             self.errors.append(fault.message)
 
     def status(self, point: str) -> str:
-        """The code of the result of an extension point that was run last."""
+        """Return the code of the result of an extension point that was run last."""
         if self.errors:
             return "Error"
         of_point = {"PreFilter": self.pre_filter and self.pre_filter.status, "PostFilter": self.post_filter}
@@ -127,7 +127,7 @@ class Attempt:
         return status.code if status else "Success"
 
     def result(self) -> ScheduleResult:
-        """The result, once :meth:`run` is exhausted or :meth:`fail` was called."""
+        """Return the result, once :meth:`run` is exhausted or :meth:`fail` was called."""
         evaluated = (self.diagnosis.codes >= 0) & self.cluster.exists[: self.cluster.width]
         counts = int(np.count_nonzero(evaluated)), len(self.feasible)
         if self.errors:
@@ -252,7 +252,7 @@ class Attempt:
             self.candidate = result.candidate
 
     def _preemption_alone(self) -> PostFilterResult | None:
-        """The record of DefaultPreemption where a PostFilter plugin before it failed."""
+        """Return the record of DefaultPreemption where a PostFilter plugin before it failed."""
         for plugin in self.framework.post_filter_plugins:
             if plugin.name == "DefaultPreemption":
                 result, _ = plugin.post_filter(self.state, self.pod, self.diagnosis)
@@ -286,7 +286,8 @@ class Attempt:
             self.selected = int(self.best[np.argpartition(places, k)[k]])
 
     def _feasible(self) -> NodeBatch:
-        """The feasible nodes; a whole batch where these are all rows, so that columns are not copied."""
+        """Return the feasible nodes; a whole batch where these are all rows, so that columns are not
+        copied."""
         if len(self.feasible) < self.cluster.width:
             return NodeBatch(self.cluster, self.feasible)
         self.feasible = np.arange(self.cluster.width)

@@ -31,7 +31,8 @@ EXPLAINED_AT_MOST = 16
 
 
 def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: bool = False) -> Decision:
-    """The Decision of an attempt that ended; ``under_way``: of one that stands between two extension points.
+    """Return the Decision of an attempt that ended; ``under_way``: of one that stands between two extension
+    points.
 
     To be called before the cluster changes: the inputs of scores and the victims are read from it."""
     cluster = search.cluster
@@ -72,7 +73,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
 
 
 def trace_of(search: Attempt, now: Micros = 0) -> Iterator[Event]:
-    """The trace events of the search: how many nodes passed the filters, and which node was chosen."""
+    """Yield the trace events of the search: how many nodes passed the filters, and which node was chosen."""
     cycle, pod = search.state.cycle, search.pod.key
     if search.pre_filter is not None:
         yield Filtered(
@@ -108,7 +109,7 @@ def _reasons(search: Attempt) -> dict[str, int]:
 
 
 def _two_passes(search: Attempt) -> list[TwoPasses]:
-    """The first nodes with nominations, as far as they were filtered and have pods of equal or higher
+    """Return the first nodes with nominations, as far as they were filtered and have pods of equal or higher
     priority."""
     cluster, codes = search.cluster, search.diagnosis.codes
     if not search.filter_passes:
@@ -123,7 +124,7 @@ def _two_passes(search: Attempt) -> list[TwoPasses]:
 
 
 def _scores(search: Attempt, best: Rows) -> list[PluginScores]:
-    """Each plugin's scores, with their inputs for the best nodes."""
+    """Return each plugin's scores, with their inputs for the best nodes."""
     plugins = search.framework.plugins
     batch = NodeBatch(search.cluster, search.feasible[best])
     made = []
@@ -161,18 +162,18 @@ def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreE
 
 
 def _best(totals: Ints) -> Rows:
-    """The indices of the highest totals, the highest first and the first of equal ones first."""
+    """Return the indices of the highest totals, the highest first and the first of equal ones first."""
     best: Rows = np.argsort(narrowed(-totals), kind="stable")[:EXPLAINED_AT_MOST]  # quicker if it is narrow
     return best
 
 
 def message(search: Attempt) -> str:
-    """The PodScheduled condition's message."""
+    """Return the PodScheduled condition's message."""
     return search.errors[0] if search.errors else search.full_message()
 
 
 def preemption(search: Attempt) -> decision.Preemption | None:
-    """The record of the preemption, with the status of PostFilter."""
+    """Return the record of the preemption, with the status of PostFilter."""
     if search.preemption is None or search.post_filter is None:
         return None
     status = search.post_filter
@@ -204,8 +205,8 @@ def _pre_filter(search: Attempt) -> decision.PreFilter | None:
 
 
 def _codes(search: Attempt) -> tuple[NDArray[np.int32], list[Status]]:
-    """The code of each node in the scheduler's order, see :class:`Diagnosis`, and the statuses. The last
-    status is that of the nodes which PreFilter results leave out, where there are any."""
+    """Return the code of each node in the scheduler's order, see :class:`Diagnosis`, and the statuses. The
+    last status is that of the nodes which PreFilter results leave out, where there are any."""
     codes, statuses = search.diagnosis.codes, [*search.diagnosis.statuses]
     if search.outside is not None and not search.nominated_shortcut:
         statuses.append(search.diagnosis.absent)

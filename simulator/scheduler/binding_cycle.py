@@ -131,7 +131,7 @@ def _run_bind(scheduler: Scheduler, pod: Pod, state: CycleState) -> BindResult:
 
 
 def _bound(scheduler: Scheduler, node_name: str, pod: Manifest) -> Manifest | None:
-    """The pod with its node. Raises StatusError."""
+    """Return the pod with its node. Raises StatusError."""
     target = {"target": {"kind": "Node", "name": node_name}}
     return admit_binding(pod, target, scheduler.world.now).object
 

@@ -42,7 +42,7 @@ class DecisionLog:
             self._world.emit(event)
 
     def so_far(self, attempt: Attempt, attempts: int) -> Decision | None:
-        """The Decision of a search that stands between two extension points."""
+        """Return the Decision of a search that stands between two extension points."""
         now = self._world.now
         return _contained(attempt, lambda: record(attempt, now=now, attempt=attempts, under_way=True))
 

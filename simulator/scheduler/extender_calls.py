@@ -53,8 +53,8 @@ def let_pass(extenders: Sequence[Extender], cluster: Cluster, pod: Pod, nominate
 
 
 def scores(extenders: Sequence[Extender], cluster: Cluster, pod: Pod, rows: Rows) -> Iterator[ScoreColumns]:
-    """The extenders' part of prioritizeNodes (schedule_one.go): their scores of 0 to 10, scaled to 0 to 100.
-    An extender that fails gives no scores."""
+    """Yield the extenders' part of prioritizeNodes (schedule_one.go): their scores of 0 to 10, scaled to 0 to
+    100. An extender that fails gives no scores."""
     if not extenders:
         return
     nodes = [cluster.node(row) for row in rows.tolist()]

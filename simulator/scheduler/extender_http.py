@@ -69,8 +69,8 @@ def _port(parts: SplitResult) -> int:
 
 
 def _read_response(answer: http.client.HTTPResponse, deadline: float) -> bytes:
-    """The answer's body. The deadline is checked here because a socket's timeout holds for each packet only.
-    Raises OSError."""
+    """Return the answer's body. The deadline is checked here because a socket's timeout holds for each packet
+    only. Raises OSError."""
     read = bytearray()
     while chunk := answer.read1(CHUNK_BYTES):
         read += chunk

@@ -19,7 +19,7 @@ class FaultInjection:
         return requested_point(pod) == point != self._injected.get(pod.uid)
 
     def inject(self, pod: Pod, point: str) -> Status | None:
-        """The Error with which the pod fails at this point; None if it does not."""
+        """Return the Error with which the pod fails at this point; None if it does not."""
         if not self.is_planned(pod, point):
             return None
         self._injected[pod.uid] = point
@@ -34,5 +34,5 @@ class FaultInjection:
 
 
 def requested_point(pod: Pod) -> str:
-    """The value of the annotation; "" if there is none."""
+    """Return the value of the annotation; "" if there is none."""
     return str((pod.manifest["metadata"].get("annotations") or {}).get(FAIL_AT, ""))

@@ -90,7 +90,7 @@ class Lanes:
             self._changed[key] = None
 
     def take(self) -> dict[str, LaneEntry | None]:
-        """The entries that have changed since the last call; None = the pod has left all lanes."""
+        """Return the entries that have changed since the last call; None = the pod has left all lanes."""
         changed, self._changed = self._changed, {}
         return {key: self._entry(key) for key in changed}
 

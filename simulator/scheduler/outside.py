@@ -98,7 +98,7 @@ class OutsideSchedulers:
                 self._preempted_by_event(key, uid, reporter, _pod_key(event.get("related") or {}))
 
     def take_lanes(self) -> dict[str, LaneEntry | None]:
-        """The places that have changed since the last call; None = the pod does not wait any more."""
+        """Return the places that have changed since the last call; None = the pod does not wait any more."""
         changed, self._changed = self._changed, {}
         return {key: self._entry(key) for key in changed}
 
@@ -234,6 +234,6 @@ class OutsideSchedulers:
 
 
 def _pod_key(reference: Manifest) -> str:
-    """The key of the pod that an Event names; "" if it names none."""
+    """Return the key of the pod that an Event names; "" if it names none."""
     name = reference.get("name", "")
     return f"{reference.get('namespace') or 'default'}/{name}" if name else ""

@@ -99,7 +99,7 @@ class Scheduler:
             state.write(PODS_TO_ACTIVATE, [])
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
-        """The pod if it waits on Permit, in whichever profile."""
+        """Return the pod if it waits on Permit, in whichever profile."""
         found = (framework.waiting_pods.get(uid) for framework in self.frameworks.values())
         return next((waiting for waiting in found if waiting is not None), None)
 

@@ -77,7 +77,7 @@ class SchedulingLoop:
         return cycle
 
     def _start(self, info: QueuedPod) -> Process | None:
-        """The cycle of a pod that was popped; None if it is skipped, or postponed."""
+        """Return the cycle of a pod that was popped; None if it is skipped, or postponed."""
         world, pod = self._world, info.pod
         run = Run(Actor("Scheduler", "pods", pod.key))
         until = world.limit.postponed_until(run)

@@ -65,8 +65,8 @@ class Stride:
         """The reason for which the step did nothing, when it is complete."""
 
     def next(self) -> Micros | None:
-        """The time for the next call of ``simulation.step``, with this object's ``by_point``; None = the step
-        is complete."""
+        """Return the time for the next call of ``simulation.step``, with this object's ``by_point``; None =
+        the step is complete."""
         simulation = self._simulation
         if not self._ran and simulation.cycles == self._cycles:
             if simulation.in_cycle:
@@ -138,8 +138,8 @@ class Until:
 
 
 def run_condition(until: str, end: Micros, pod: str = "") -> str:
-    """The condition, for :class:`Until`, of a run that ends at a time at the latest. until: ``time`` (exactly
-    then), ``idle``, or a kind of conditions; ``pod`` is that of ``bound``."""
+    """Return the condition, for :class:`Until`, of a run that ends at a time at the latest. until: ``time``
+    (exactly then), ``idle``, or a kind of conditions; ``pod`` is that of ``bound``."""
     match until:
         case "time":
             return f"time {end}"

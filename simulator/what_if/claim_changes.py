@@ -142,7 +142,7 @@ def _class_proposals(situation: Situation, name: str, devices: list[PoolDevice])
 
 
 def _refused(expression: str, devices: list[PoolDevice]) -> list[DeviceID]:
-    """The devices for which a selector is not true."""
+    """Return the devices for which a selector is not true."""
     found = []
     for device in devices:
         try:

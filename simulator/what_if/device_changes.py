@@ -95,8 +95,8 @@ def _holders(situation: Situation, obstacles: Obstacles) -> Iterator[_Holder]:
 
 
 def _wanted_devices(situation: Situation, obstacles: Obstacles) -> set[DeviceID]:
-    """The devices that one of the pod's requests could take, were they free, on nodes that have no other
-    obstacle."""
+    """Return the devices that one of the pod's requests could take, were they free, on nodes that have no
+    other obstacle."""
     parts = [*claim_parts(situation)]
     return {
         device.id
@@ -144,7 +144,8 @@ def _pattern(situation: Situation, rows: list[int], part: ClaimPart) -> PoolDevi
 
 
 def _edit_for_device(situation: Situation, row: int, pattern: PoolDevice) -> Edit | None:
-    """A new device in the slice of a node, or a slice with it for a node that has none of this driver."""
+    """Return a new device in the slice of a node, or a slice with it for a node that has none of this
+    driver."""
     slices = situation.cluster.objects(RESOURCE_SLICES)
     like = next((each for each in slices.values() if each["metadata"]["name"] == pattern.slice.name), None)
     if like is None:

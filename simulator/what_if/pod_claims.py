@@ -34,7 +34,7 @@ class ClaimPart(NamedTuple):
 
 
 def pod_claim_keys(situation: Situation) -> Iterable[str]:
-    """The keys of the pod's claims, each once."""
+    """Yield the keys of the pod's claims, each once."""
     keys: dict[str, None] = {}
     for reference in situation.pod.spec.get("resourceClaims") or ():
         try:
@@ -64,7 +64,7 @@ def claim_parts(situation: Situation) -> Iterator[ClaimPart]:
 
 
 def devices_of(situation: Situation, row: int) -> list[PoolDevice]:
-    """The devices that the node in a row of the cluster can use."""
+    """Return the devices that the node in a row of the cluster can use."""
     try:
         pools = situation.cluster.object_index(NodeDevices).pools(row)
     except AllocationError:
@@ -85,7 +85,7 @@ def can_take(situation: Situation, part: ClaimPart, device: PoolDevice) -> bool:
 
 
 def listed_devices(devices: list[DeviceID]) -> str:
-    """The pools and names of the first devices: ``node-1/gpu-0, node-1/gpu-1, …``."""
+    """Return the pools and names of the first devices: ``node-1/gpu-0, node-1/gpu-1, …``."""
     named = [f"{each.pool}/{each.device}" for each in devices[:DEVICES_AT_MOST]]
     return ", ".join([*named, "…"] if len(named) < len(devices) else named)
 

@@ -26,7 +26,7 @@ SPECS_AT_MOST: Final = 50
 def with_rivals(
     situation: Situation, suggestions: Sequence[Suggestion], pods: Sequence[Manifest]
 ) -> list[Suggestion]:
-    """The suggestions with the keys of the other pending pods that fit the same node after the change.
+    """Return the suggestions with the keys of the other pending pods that fit the same node after the change.
 
     ``pods``: the pods that may be rivals; those with a node, those that are being deleted and the
     situation's own are left out here.

@@ -78,7 +78,8 @@ def _check(store: Store, path: Path, *, overwrite: bool) -> None:
 
 
 def _existing(store: Store, records: Iterator[object]) -> list[str]:
-    """The names of some that are in the backup and in Redis. Reads all records unless there are any."""
+    """Return the names of some that are in the backup and in Redis. Reads all records unless there are
+    any."""
     found: list[str] = []
     for record in records:
         if isinstance(record, Group) and record.keys:
@@ -116,13 +117,13 @@ def _restore_group(store: Store, group: Group) -> None:
 
 
 def _redis_of(store: Store, group: Group) -> Redis:
-    """The server that has the group's keys now: another one than in the backup, perhaps."""
+    """Return the server that has the group's keys now: another one than in the backup, perhaps."""
     return store.servers.of(group.sandbox).redis if group.sandbox else store.redis
 
 
 def _keys_of(store: Store, name: str) -> list[str]:
-    """The keys of the sandbox of this name, if there is one: it may have kinds of objects that the backup has
-    not."""
+    """Return the keys of the sandbox of this name, if there is one: it may have kinds of objects that the
+    backup has not."""
     return [*Keys.of(name), *(objects_key(name, resource) for resource in store.handle(name).resources())]
 
 

@@ -76,7 +76,8 @@ def backup_records(store: Store) -> Iterator[Record]:
 
 
 def _groups(store: Store, server: Server) -> Iterator[Group]:
-    """All keys of a server. Those of the main server are not of one sandbox if this is on another server."""
+    """Yield all keys of a server. Those of the main server are not of one sandbox if this is on another
+    server."""
     redis = server.redis
     tagged: dict[bytes, list[bytes]] = {}
     alone: list[bytes] = []
@@ -95,8 +96,8 @@ def _groups(store: Store, server: Server) -> Iterator[Group]:
 
 
 def _sandbox(store: Store, name: str, found: Sequence[bytes]) -> Group | None:
-    """The keys of a sandbox at one moment; None if there is no sandbox of this name. A kind of objects that
-    is new since ``found`` was read has a key of its own, so its keys are read until all are known."""
+    """Return the keys of a sandbox at one moment; None if there is no sandbox of this name. A kind of objects
+    that is new since ``found`` was read has a key of its own, so its keys are read until all are known."""
     redis, handle = store.servers.of(name).redis, store.handle(name)
     keys = {*found, *(key.encode() for key in Keys.of(name))}
     while True:
@@ -110,7 +111,7 @@ def _sandbox(store: Store, name: str, found: Sequence[bytes]) -> Group | None:
 
 
 def _group(redis: Redis, keys: Sequence[bytes], sandbox: str = "") -> Group:
-    """The keys that exist, all as of one moment."""
+    """Return the keys that exist, all as of one moment."""
     with redis.pipeline(transaction=True) as pipe:
         pipe.time()
         for key in keys:

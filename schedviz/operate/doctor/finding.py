@@ -8,5 +8,5 @@ class Finding(NamedTuple):
     remedy: str
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line."""
         return f"{self.problem}: {self.remedy}"

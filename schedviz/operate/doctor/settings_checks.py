@@ -117,7 +117,7 @@ def _check_lesson_files() -> Iterator[Finding]:
 
 
 def check_data_directory(directory: Path, needed_mb: int, free_bytes: int) -> Iterator[Finding]:
-    """The directory of the embedded Redis, which exists. ``needed_mb``: what its memory may grow to."""
+    """Yield the directory of the embedded Redis, which exists. ``needed_mb``: what its memory may grow to."""
     status = directory.stat()
     if stat.S_IMODE(status.st_mode) & 0o077:
         yield Finding(

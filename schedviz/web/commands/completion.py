@@ -44,7 +44,7 @@ def complete(source: Readable, text: str) -> list[Option]:
 
 
 def commands_for(text: str) -> Iterator[Option]:
-    """The commands whose name or alias begins with the text."""
+    """Yield the commands whose name or alias begins with the text."""
     wanted = " ".join(text.lower().split())
     for command in COMMANDS:
         known = (command.words, *command.also)
@@ -56,7 +56,7 @@ def commands_for(text: str) -> Iterator[Option]:
 def proposals_for(
     command: Command, source: Readable, rest: list[str], typed: str
 ) -> Iterable[tuple[str, object]]:
-    """The proposals for the word that is being typed, as (text, description)."""
+    """Yield the proposals for the word that is being typed, as (text, description)."""
     before = rest[-1] if rest else ""
     if is_flag(before):
         try:
@@ -83,7 +83,7 @@ def flags_left(command: Command, rest: list[str]) -> list[tuple[str, object]]:
 
 
 def positional(command: Command, words: list[str]) -> list[str]:
-    """The words without flags and their values."""
+    """Return the words without flags and their values."""
     found: list[str] = []
     value = False
     for word in words:
@@ -99,7 +99,7 @@ def positional(command: Command, words: list[str]) -> list[str]:
 
 
 def matching(proposed: Iterable[tuple[str, object]], typed: str) -> list[tuple[str, object]]:
-    """The proposals that begin with the typed text, then those that contain it."""
+    """Return the proposals that begin with the typed text, then those that contain it."""
     wanted = typed.lower()
     beginning, inside = [], []
     for each in proposed:

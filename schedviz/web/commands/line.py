@@ -86,7 +86,7 @@ class Command(msgspec.Struct, frozen=True):
         return " ".join([self.words, *(shown(each) for each in self.arguments)])
 
     def find_flag(self, word: str) -> str:
-        """The name of the flag that is typed as ``--name`` or ``-short``. Raises CommandError."""
+        """Return the name of the flag that is typed as ``--name`` or ``-short``. Raises CommandError."""
         name = word.lstrip("-")
         for known, flag in self.flags.items():
             if name in (known, flag.short):

@@ -16,7 +16,7 @@ USUAL: Final = ("pods", "nodes", "priorityclasses", "poddisruptionbudgets", "dep
 
 
 def resource(source: Readable, word: str) -> Resource:
-    """The resource with this plural, singular, short name or ``plural.group``. Raises CommandError."""
+    """Return the resource with this plural, singular, short name or ``plural.group``. Raises CommandError."""
     word = word.lower()
     for each in chain(BUILT_IN, find_other_resources(source)):
         if word in (each.plural, each.singular, each.id, *each.short_names):
@@ -27,7 +27,8 @@ def resource(source: Readable, word: str) -> Resource:
 
 
 def objects(call: Call) -> tuple[Resource, list[str]]:
-    """The resource and the keys that ``KIND NAME...`` or ``KIND/NAME...`` names. Raises CommandError."""
+    """Return the resource and the keys that ``KIND NAME...`` or ``KIND/NAME...`` names. Raises
+    CommandError."""
     kind, slash, name = call.arguments[0].partition("/")
     names = [*([name] if slash else []), *call.arguments[1:]]
     found = resource(call.source, kind)
@@ -37,7 +38,7 @@ def objects(call: Call) -> tuple[Resource, list[str]]:
 
 
 def single_object(call: Call) -> tuple[Resource, str, list[str]]:
-    """The resource and the key of one object, and the arguments after it. Raises CommandError."""
+    """Return the resource and the key of one object, and the arguments after it. Raises CommandError."""
     kind, slash, name = call.arguments[0].partition("/")
     found, rest = resource(call.source, kind), call.arguments[1:]
     if not slash and not rest:
@@ -47,7 +48,7 @@ def single_object(call: Call) -> tuple[Resource, str, list[str]]:
 
 
 def key(found: Resource, name: str, namespace: str) -> str:
-    """The key of an object. A name with a namespace, such as ``shop/web``, overrides ``namespace``."""
+    """Return the key of an object. A name with a namespace, such as ``shop/web``, overrides ``namespace``."""
     inside, slash, bare = name.rpartition("/")
     return found.key(inside if slash else namespace, bare)
 

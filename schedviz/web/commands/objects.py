@@ -31,7 +31,7 @@ def name(resource: Resource, key: str) -> str:
 
 
 def shortened(output: list[str]) -> str:
-    """The lines of output, at most LINES_AT_MOST, as text."""
+    """Return the lines of output, at most LINES_AT_MOST, as text."""
     more = len(output) - LINES_AT_MOST
     if more > 0:
         output = [*output[:LINES_AT_MOST], gettext("and %(n)s more") % {"n": more}]
@@ -60,7 +60,7 @@ def create(kind: str, call: Call, **preset: str) -> CommandResult:
 
 
 def flag_name(field: str) -> str:
-    """The name of the flag for a field of a form."""
+    """Return the name of the flag for a field of a form."""
     return {"priority_class": "priority"}.get(field, field.replace("_", "-"))
 
 
@@ -69,7 +69,7 @@ def flag_field(form: type[ManifestForm], flag: str) -> str:
 
 
 def form_errors(form: forms.Form) -> list[str]:
-    """The errors of a form, each with the flag of its field."""
+    """Return the errors of a form, each with the flag of its field."""
     found = []
     for field, errors in form.errors.items():
         prefix = f"--{flag_name(field)}: " if field in form.fields and field != "name" else ""

@@ -28,7 +28,7 @@ OUTPUT: Final = {
 
 
 def creating(kind: str, form: type[ManifestForm]) -> Command:
-    """The ``create`` command of a form, whose flags are the form's fields."""
+    """Return the ``create`` command of a form, whose flags are the form's fields."""
     flags = {
         objects.flag_name(field): Flag(each.help_text or each.label, proposals.field(kind, field))
         for field, each in form.base_fields.items()
@@ -41,7 +41,8 @@ def creating(kind: str, form: type[ManifestForm]) -> Command:
 
 
 def creating_workload(kind: str) -> Command:
-    """The ``create`` command of a workload, which the form of pods creates by its field ``workload``."""
+    """Return the ``create`` command of a workload, which the form of pods creates by its field
+    ``workload``."""
     pods = creating("pod", FORMS["pod"])
     flags = {name: flag for name, flag in pods.flags.items() if name != "workload"}
     run = partial(objects.create, "pod", workload=kind)
@@ -110,7 +111,8 @@ COMMANDS: Final = (
 
 
 def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
-    """The command with the longest name or alias at the beginning of the words, and the words after it."""
+    """Return the command with the longest name or alias at the beginning of the words, and the words after
+    it."""
     found: tuple[Command, list[str]] | None = None
     longest = 0
     for command in COMMANDS:

@@ -32,7 +32,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
 
 
 def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:
-    """The arithmetic of a plugin's score for a node; None if the plugin did not score the node."""
+    """Return the arithmetic of a plugin's score for a node; None if the plugin did not score the node."""
     row = next((each for each in decision.scores if each.plugin == plugin), None)
     place = next((at for at, n in enumerate(decision.feasible) if decision.nodes[n] == node), None)
     if row is None or place is None:
@@ -49,7 +49,7 @@ def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:
 
 
 def raw_score_sums(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
-    """The formulas of the raw score, if its inputs are recorded."""
+    """Return the formulas of the raw score, if its inputs are recorded."""
     if not row.inputs or place not in decision.explained:
         return []
     at = decision.explained.index(place)
@@ -65,8 +65,8 @@ def raw_score_sums(decision: Decision, row: PluginScores, place: int) -> list[Su
 
 
 def term_sums(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
-    """The terms of a count, and their sum; [] if they are not recorded, or do not give the raw score because
-    the cluster had changed when they were recorded."""
+    """Return the terms of a count, and their sum; [] if they are not recorded, or do not give the raw score
+    because the cluster had changed when they were recorded."""
     if not row.terms or place not in decision.explained:
         return []
     sums = counts.of_terms(row, decision.explained.index(place))
@@ -74,7 +74,8 @@ def term_sums(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
 
 
 def images(row: PluginScores, at: int) -> Sum:
-    """The score of ImageLocality: the bytes of the pod's images on the node, between the two thresholds."""
+    """Return the score of ImageLocality: the bytes of the pod's images on the node, between the two
+    thresholds."""
     [held] = row.inputs
     most = MAX_CONTAINER_THRESHOLD * held.weight
     there = min(max(held.requested[at], MIN_THRESHOLD), most)

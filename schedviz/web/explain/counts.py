@@ -26,7 +26,7 @@ NAMES: Final[dict[TermKind, str]] = {
 
 
 def of_terms(row: PluginScores, at: int) -> list[Sum]:
-    """One formula for each term that is not 0 on the node, and one for the sum."""
+    """Return one formula for each term that is not 0 on the node, and one for the sum."""
     sums = [term(each, each.counts[at]) for each in row.terms if each.counts[at] or each.kind == "spread"]
     results = [each.result for each in sums]
     expression = "+".join(results).replace("+-", "-") or "0"

@@ -72,7 +72,7 @@ def mean(resources: Sequence[Held], scores: Sequence[int]) -> Sum:
 
 
 def weighted(resources: Sequence[Held], scores: Sequence[int]) -> tuple[str, str]:
-    """The expression of the weighted mean of scores, without and with names."""
+    """Return the expression of the weighted mean of scores, without and with names."""
     pairs = [*zip(resources, scores, strict=True)]
     products = "+".join(f"{score}*{each.weight}" for each, score in pairs)
     divisor = "+".join(str(each.weight) for each in resources)

@@ -27,7 +27,7 @@ class Sum(msgspec.Struct, frozen=True):
 
 
 def amount(resource: str, value: int) -> str:
-    """The amount of a resource with its unit, not rounded: 7900m of cpu, 24320Mi of memory."""
+    """Return the amount of a resource with its unit, not rounded: 7900m of cpu, 24320Mi of memory."""
     if resource == "cpu":
         return f"{value}m"
     if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
@@ -37,7 +37,7 @@ def amount(resource: str, value: int) -> str:
 
 
 def signed(value: int) -> str:
-    """The number as it follows an operator: -30 is written (-30)."""
+    """Return the number as it follows an operator: -30 is written (-30)."""
     return str(value) if value >= 0 else f"({value})"
 
 

@@ -25,7 +25,7 @@ FORMS: Final[dict[str, type[ManifestForm]]] = {
 
 
 def form_for(kind: str) -> type[ManifestForm]:
-    """The form for a kind of objects; PlainForm, which has no fields, if there is none."""
+    """Return the form for a kind of objects; PlainForm, which has no fields, if there is none."""
     return next((form for form in FORMS.values() if kind in form.kinds), PlainForm)
 
 

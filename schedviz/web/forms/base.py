@@ -35,7 +35,7 @@ class Place:
         self.notation = notation
 
     def show(self, manifest: Manifest) -> str | None:
-        """The text of the field; None if the notation cannot express the value."""
+        """Return the text of the field; None if the notation cannot express the value."""
         return shown(self.notation, self.value(manifest))
 
     def read(self, text: str) -> Any:
@@ -121,11 +121,11 @@ class ManifestForm(forms.Form):
 
     @staticmethod
     def start(sandbox: Readable) -> Manifest:
-        """The manifest of a new object, before the user changes it."""
+        """Return the manifest of a new object, before the user changes it."""
         raise NotImplementedError
 
     def show(self, manifest: Manifest) -> dict[str, str]:
-        """The texts of the fields for a manifest. Raises UnsupportedManifest."""
+        """Return the texts of the fields for a manifest. Raises UnsupportedManifest."""
         if manifest.get("kind") not in self.kinds:
             message = gettext("This form has fields for %(kinds)s; the YAML says %(kind)s.")
             kind = str(manifest.get("kind"))[:80]
@@ -139,7 +139,7 @@ class ManifestForm(forms.Form):
         return {name: text or "" for name, text in texts.items()}
 
     def root(self, manifest: Manifest) -> Path:
-        """The path to which the places are relative."""
+        """Return the path to which the places are relative."""
         return ()
 
     def write(self, manifest: Manifest, changed: Iterable[str]) -> Manifest:
@@ -151,7 +151,7 @@ class ManifestForm(forms.Form):
         return manifest
 
     def only_in_yaml(self, manifest: Manifest) -> int:
-        """The number of values that no field shows, without those that every new object has."""
+        """Return the number of values that no field shows, without those that every new object has."""
         root = self.root(manifest)
         shown_paths = [
             (*root, *path)
@@ -169,7 +169,7 @@ class ManifestForm(forms.Form):
         )
 
     def manifests(self, manifest: Manifest) -> list[Manifest]:
-        """The manifests of the objects to create from this one: several for copies."""
+        """Return the manifests of the objects to create from this one: several for copies."""
         return [manifest]
 
     def clean(self) -> dict[str, Any]:
@@ -185,15 +185,15 @@ class ManifestForm(forms.Form):
         return self.cleaned_data
 
     def means(self, name: str, text: str) -> Any:
-        """The value of a field's text; the text itself if it is invalid."""
+        """Return the value of a field's text; the text itself if it is invalid."""
         try:
             return self.places[name].read(text.strip()) if name in self.places else text.strip()
         except (ValidationError, ValueError):
             return text
 
     def field_of(self, path: str) -> str | None:
-        """The field for a path in an error of the API server: the one with the longest place that is a prefix
-        of the path."""
+        """Return the field for a path in an error of the API server: the one with the longest place that is a
+        prefix of the path."""
         plain = normal(path_in_manifest(path))
         found = [
             (len(place), name)
@@ -218,20 +218,20 @@ class ManifestForm(forms.Form):
         return others
 
     def sections(self) -> list[tuple[str, Any, list[forms.BoundField]]]:
-        """The closed sections: (id, heading, fields)."""
+        """Return the closed sections: (id, heading, fields)."""
         return [
             (f"fold-{number}", heading, [self[name] for name in names if name in self.fields])
             for number, (heading, names) in enumerate(self.groups)
         ]
 
     def first(self) -> list[forms.BoundField]:
-        """The fields before the closed sections."""
+        """Return the fields before the closed sections."""
         folded = {name for _, names in self.groups for name in names}
         return [field for field in self if field.name not in folded]
 
 
 def normal(path: str) -> str:
-    """A path with all keys of mappings after a dot. The API server writes some of them in brackets."""
+    """Return a path with all keys of mappings after a dot. The API server writes some of them in brackets."""
     pieces = path.replace("]", "").split("[")
     return pieces[0] + "".join(f"[{piece}" if piece[:1].isdecimal() else f".{piece}" for piece in pieces[1:])
 
@@ -248,14 +248,14 @@ def copies_field() -> forms.IntegerField:
 
 
 def verbatim(name: str) -> SafeString:
-    """A label that is a name of Kubernetes, and not translated."""
+    """Return a label that is a name of Kubernetes, and not translated."""
     return format_html('<span lang="en">{}</span>', name)
 
 
 def text_field(
     label: Any, *, help_text: Any = "", length: int = 2000, rows: int = 0, placeholder: str = ""
 ) -> forms.CharField:
-    """A text field. rows: 0 = one line; else a text area."""
+    """Return a text field. rows: 0 = one line; else a text area."""
     attributes = {"placeholder": placeholder} if placeholder else {}
     attributes |= {"rows": str(rows)} if rows else {}
     widget = forms.Textarea(attributes) if rows else forms.TextInput(attributes)

@@ -39,7 +39,7 @@ def merged(base: Any, own: Any, theirs: Any) -> Any:
 
 
 def differences(base: Any, own: Any, theirs: Any, path: Path = ()) -> Iterator[Difference]:
-    """The changes from ``base`` to ``theirs``."""
+    """Yield the changes from ``base`` to ``theirs``."""
     if theirs == base:
         return
     if isinstance(base, dict) and isinstance(theirs, dict):

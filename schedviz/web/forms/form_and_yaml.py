@@ -89,7 +89,8 @@ class FormAndYaml:
         self.form.is_valid()
 
     def _shown(self, form: ManifestForm, manifest: Manifest, *, set_unread: bool = False) -> dict[str, str]:
-        """The texts of the fields for a manifest; those about its copies, which it lacks, as posted."""
+        """Return the texts of the fields for a manifest; those about its copies, which it lacks, as
+        posted."""
         usual = {name: str(field.initial or "") for name, field in form.fields.items()}
         kept = {name: self.posted[name] for name in form.of_copies if name in self.posted}
         try:
@@ -159,7 +160,7 @@ class FormAndYaml:
 
 
 def with_position(text: str, cause: Cause, document: int = 0) -> str:
-    """The message of a cause, with the line and the column of its field in a document of a text."""
+    """Return the message of a cause, with the line and the column of its field in a document of a text."""
     position = position_of_field(text, path_in_manifest(cause.field), document) if cause.field else None
     if position is None:
         return str(cause)
@@ -168,7 +169,7 @@ def with_position(text: str, cause: Cause, document: int = 0) -> str:
 
 
 def plain(text: str) -> str:
-    """The text with "\\n" as line ends; browsers post "\\r\\n"."""
+    """Return the text with "\\n" as line ends; browsers post "\\r\\n"."""
     return text.replace("\r\n", "\n")
 
 

@@ -94,7 +94,7 @@ class NodeForm(ManifestForm):
 
     @staticmethod
     def start(sandbox: Readable) -> Manifest:
-        """A medium node with the next free number, in the zone of the last node."""
+        """Return a medium node with the next free number, in the zone of the last node."""
         names = sandbox.names(NODES)
         last = (sandbox.get(NODES, max(names)) if names else None) or {}
         zone = get(last, ("metadata", "labels", ZONE)) or "zone-a"

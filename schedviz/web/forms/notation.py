@@ -35,7 +35,7 @@ class Notation(NamedTuple):
 
 
 def shown(notation: Notation, value: Any) -> str | None:
-    """The text of a value, "" for None; None if the notation cannot express it."""
+    """Return the text of a value, "" for None; None if the notation cannot express it."""
     if value is None:
         return ""
     try:

@@ -15,7 +15,7 @@ DEFAULTS: Final = dict(DEFAULT_PLUGINS)
 
 
 def names(entries: Any) -> list[str]:
-    """The names in a list of plugins; invalid entries are ignored."""
+    """Return the names in a list of plugins; invalid entries are ignored."""
     found = entries if isinstance(entries, list) else []
     return [str(entry["name"]) for entry in found if isinstance(entry, dict) and "name" in entry]
 

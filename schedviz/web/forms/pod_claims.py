@@ -67,20 +67,20 @@ class ClaimsPlace(Place):
 
 
 def path_of_claims(place: int) -> Path:
-    """The path of the claims that a container uses."""
+    """Return the path of the claims that a container uses."""
     return (*CONTAINERS, place, "resources", "claims")
 
 
 def container_names(spec: Manifest) -> list[str]:
-    """The names of the containers of a pod or of a pod template; "" for one without a name."""
+    """Return the names of the containers of a pod or of a pod template; "" for one without a name."""
     found = get(spec, CONTAINERS)
     containers = found if isinstance(found, list) else []
     return [str(get(each, ("name",)) or "") for each in containers]
 
 
 def existing_sources(sandbox: Readable) -> list[str]:
-    """The claims and templates of the namespace default, as the field writes them. A claim that was made of a
-    template is for its own pod."""
+    """Return the claims and templates of the namespace default, as the field writes them. A claim that was
+    made of a template is for its own pod."""
     templates = [f"template/{name}" for name in _in_default(sandbox.names(TEMPLATES))]
     made = {claim["metadata"]["name"] for claim in sandbox.list(RESOURCE_CLAIMS).items if is_made(claim)}
     names = [name for name in _in_default(sandbox.names(RESOURCE_CLAIMS)) if name not in made]

@@ -19,7 +19,7 @@ NAMES_AT_MOST: Final = 6
 
 
 def with_names(text: Any, words: Any, names: Iterable[str]) -> Any:
-    """A help text, and behind it the words with the names of the first objects that there are."""
+    """Return a help text, and behind it the words with the names of the first objects that there are."""
     listed = ", ".join(islice(sorted(names), NAMES_AT_MOST))
     return format_lazy("{} {}", text, format_lazy(words, names=listed)) if listed else text
 
@@ -95,6 +95,6 @@ class ResourceClaimTemplateForm(ResourceClaimForm):
 
 
 def first_request(sandbox: Readable) -> Manifest:
-    """A request for one device of the first class that there is."""
+    """Return a request for one device of the first class that there is."""
     name = min(sandbox.names(DEVICE_CLASSES), default="gpu")
     return {"requests": [{"name": "gpus", "exactly": {"deviceClassName": name, "count": 1}}]}

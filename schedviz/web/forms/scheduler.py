@@ -193,8 +193,8 @@ class SchedulerForm(ManifestForm):
     def percentage(
         self, manifest: Manifest, name: str, label: Any, path: Path, choices: tuple[str, Sequence[int]]
     ) -> str:
-        """A choice of percentageOfNodesToScore. ``choices``: what no value means, and the offered values. The
-        value of the manifest is always offered."""
+        """Return a choice of percentageOfNodesToScore. ``choices``: what no value means, and the offered
+        values. The value of the manifest is always offered."""
         default, offered = choices
         there = get(manifest, path)
         if isinstance(there, int) and there not in offered:
@@ -217,13 +217,13 @@ def percentage_choice(percentage: int) -> str:
 
 
 def named(place: Place, profile: int) -> Iterable[Path]:
-    """The path of the plugin's name, for an Argument of this profile."""
+    """Yield the path of the plugin's name, for an Argument of this profile."""
     if isinstance(place, Argument) and place.list[1] == profile:
         yield (*place.paths[0][: len(place.list) + 1], "name")
 
 
 def with_profile(manifest: Manifest) -> Manifest:
-    """The manifest with one more profile: a copy of the last one with another name."""
+    """Return the manifest with one more profile: a copy of the last one with another name."""
     found = get(manifest, ("profiles",))
     profiles = found if isinstance(found, list) and found else [{}]
     taken = [mapping(profile).get("schedulerName") or DEFAULT_SCHEDULER_NAME for profile in profiles]

@@ -17,7 +17,7 @@ APP: Final = "app"
 
 
 def template(manifest: Manifest) -> Manifest:
-    """The pod template of a workload; a Pod itself. A missing template is added."""
+    """Return the pod template of a workload; a Pod itself. A missing template is added."""
     if manifest.get("kind") not in WORKLOADS:
         return manifest
     if not isinstance(get(manifest, TEMPLATE), dict):
@@ -52,7 +52,7 @@ def put_copies(manifest: Manifest, copies: int) -> None:
 
 
 def convert(kind: str, manifest: Manifest, copies: int) -> Manifest:
-    """The manifest of another kind with the same pod template."""
+    """Return the manifest of another kind with the same pod template."""
     pod, name = template(manifest), name_of(manifest)
     metadata, spec = {**mapping(pod.get("metadata"))}, {**mapping(pod.get("spec"))}
     for field in ("name", "generateName", "namespace"):

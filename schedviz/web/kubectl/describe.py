@@ -166,7 +166,7 @@ def event_table(sandbox: Readable, manifest: Manifest, now: Micros) -> Iterator[
 
 
 def events(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
-    """The output of ``kubectl get events`` for one pod."""
+    """Return the output of ``kubectl get events`` for one pod."""
     metadata = manifest["metadata"]
     found = events_of_pod(sandbox, metadata)
     if not found:

@@ -23,15 +23,15 @@ def kubectl(*words: str) -> str:
 
 
 def object_command(verb: str, resource: Resource, key: str, *more: str) -> str:
-    """A command on one object: ``kubectl delete pod web -n shop``, without ``-n`` for the default
+    """Return a command on one object: ``kubectl delete pod web -n shop``, without ``-n`` for the default
     namespace."""
     namespace, _, name = key.rpartition("/")
     return kubectl(verb, resource.singular, name, *more, *namespace_flag(namespace))
 
 
 def drain(node: str) -> str:
-    """The command with the same effect as :func:`schedviz.web.drain.drain_node`: pods of DaemonSets stay;
-    pods without a controller are evicted, too."""
+    """Return the command with the same effect as :func:`schedviz.web.drain.drain_node`: pods of DaemonSets
+    stay; pods without a controller are evicted, too."""
     return kubectl("drain", node, "--ignore-daemonsets", "--force")
 
 
@@ -74,7 +74,8 @@ def events_of(key: str) -> str:
 
 
 def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -> list[Shell]:
-    """The commands for a node. taints: as ``key=value:Effect``; those of node conditions are left out."""
+    """Return the commands for a node. taints: as ``key=value:Effect``; those of node conditions are left
+    out."""
     verb = "uncordon" if cordoned else "cordon"
     removable = [taint for taint in taints if not taint.startswith("node.kubernetes.io/")]
     failure = "schedviz/failed-" if failed else "schedviz/failed=true"
@@ -96,8 +97,8 @@ def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -
 
 
 def create(manifests: Sequence[Manifest]) -> str:
-    """The command that creates the manifests: ``kubectl apply``; ``kubectl create`` for a generateName, which
-    apply refuses. Several equal manifests are created in a loop."""
+    """Return the command that creates the manifests: ``kubectl apply``; ``kubectl create`` for a
+    generateName, which apply refuses. Several equal manifests are created in a loop."""
     if len(manifests) > 1 and all(each == manifests[0] for each in manifests):
         return f"for n in $(seq {len(manifests)}); do {create(manifests[:1])}\ndone"
     if len(manifests) > OBJECTS_AT_MOST:

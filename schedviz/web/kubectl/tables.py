@@ -52,8 +52,8 @@ def get_table(
     wide: bool = False,
     at_most: int = 500,
 ) -> str:
-    """The output of ``kubectl get``: of the objects with these keys, or of all objects in a namespace ("" =
-    in all namespaces)."""
+    """Return the output of ``kubectl get``: of the objects with these keys, or of all objects in a namespace
+    ("" = in all namespaces)."""
     if keys is not None:
         items = [item for key in keys if (item := sandbox.get(resource.id, key))]
     else:

@@ -10,8 +10,8 @@ EVENTS_AT_MOST: Final = 20
 
 
 def events_of_pod(sandbox: Readable, metadata: Manifest) -> list[Manifest]:
-    """The Events of a pod, newest last; without a uid, those of all pods with this name. The name of an Event
-    begins with the pod's name, so only these are read."""
+    """Return the Events of a pod, newest last; without a uid, those of all pods with this name. The name of
+    an Event begins with the pod's name, so only these are read."""
     named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")
     uid = metadata.get("uid")
     events = [event for event in named if uid in (None, event["involvedObject"].get("uid"))]
@@ -19,5 +19,5 @@ def events_of_pod(sandbox: Readable, metadata: Manifest) -> list[Manifest]:
 
 
 def seen_and_written(event: Manifest) -> tuple[Micros, int]:
-    """The order of Events: by their last occurrence, and at the same time as they were written."""
+    """Return the order of Events: by their last occurrence, and at the same time as they were written."""
     return event_last_seen(event), int(event["metadata"]["resourceVersion"])

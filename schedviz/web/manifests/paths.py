@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 
 
 def get(value: Any, path: Path) -> Any:
-    """The value at a path; None if there is none."""
+    """Return the value at a path; None if there is none."""
     for part in path:
         if isinstance(value, dict) and isinstance(part, str):
             value = value.get(part)
@@ -52,12 +52,12 @@ def _remove(value: Any, path: Path) -> None:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is a mapping, else an empty mapping."""
+    """Return the value if it is a mapping, else an empty mapping."""
     return value if isinstance(value, dict) else {}
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """All scalars and empty collections in a value, with their paths."""
+    """Yield all scalars and empty collections in a value, with their paths."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     if not inside or not value:
         yield path, value
@@ -66,6 +66,6 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def written(path: Path) -> str:
-    """The path as the API server writes it: ``spec.containers[0].image``."""
+    """Return the path as the API server writes it: ``spec.containers[0].image``."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")

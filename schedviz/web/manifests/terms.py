@@ -18,7 +18,8 @@ def pairs(labels: Mapping[str, Any]) -> list[str]:
 
 
 def requirement(found: Manifest) -> str:
-    """A requirement of a label or node selector: "key", "!key", "key=value", "key in (a, b)", "key>1"."""
+    """Return a requirement of a label or node selector: "key", "!key", "key=value", "key in (a, b)",
+    "key>1"."""
     key, operator, values = found["key"], found["operator"], found.get("values") or []
     match operator:
         case "Exists":
@@ -35,23 +36,23 @@ def requirement(found: Manifest) -> str:
 
 
 def label_selector(selector: Manifest) -> str:
-    """A metav1.LabelSelector."""
+    """Return a metav1.LabelSelector."""
     expressions = map(requirement, selector.get("matchExpressions") or ())
     return ", ".join([*pairs(selector.get("matchLabels") or {}), *expressions])
 
 
 def node_term(term: Manifest) -> str:
-    """A NodeSelectorTerm."""
+    """Return a NodeSelectorTerm."""
     expressions = [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
     return ", ".join(map(requirement, expressions))
 
 
 def pod_term(term: Manifest) -> str:
-    """A PodAffinityTerm: "app=web @ topology.kubernetes.io/zone"."""
+    """Return a PodAffinityTerm: "app=web @ topology.kubernetes.io/zone"."""
     return f"{label_selector(term.get('labelSelector') or {})} @ {term['topologyKey']}"
 
 
 def spread_constraint(constraint: Manifest) -> str:
-    """A TopologySpreadConstraint: "1 DoNotSchedule: app=web @ topology.kubernetes.io/zone"; the number is
-    maxSkew."""
+    """Return a TopologySpreadConstraint: "1 DoNotSchedule: app=web @ topology.kubernetes.io/zone"; the number
+    is maxSkew."""
     return f"{constraint['maxSkew']} {constraint['whenUnsatisfiable']}: {pod_term(constraint)}"

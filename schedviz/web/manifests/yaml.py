@@ -9,7 +9,7 @@ from simulator.apiserver.managed_fields.managers import without_managed_fields
 
 
 def to_yaml(manifests: Sequence[Manifest]) -> str:
-    """The manifests as YAML documents, without managedFields, as kubectl shows them."""
+    """Return the manifests as YAML documents, without managedFields, as kubectl shows them."""
     return "---\n".join(
         yaml.dump(
             without_managed_fields(manifest),

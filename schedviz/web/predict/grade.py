@@ -112,7 +112,8 @@ def room(node: str, world: ClusterState) -> dict[str, int]:
 
 
 def taken(node: str, world: ClusterState, resource: str, from_priority: int | None = None) -> int:
-    """The requests for a resource on a node. from_priority: only pods of at least this priority count."""
+    """Return the requests for a resource on a node. from_priority: only pods of at least this priority
+    count."""
     pods = world.by_node.get(node, {}).values()
     return sum(
         pod.requests.get(resource, 0)

@@ -135,7 +135,8 @@ def answer_view(
     tally: dict[str, int],
     guess: tuple[tuple[str, ...], Grade] | None,
 ) -> AnswerView:
-    """The answer to a question. guess: the guess of the viewer with its grade; None without a guess."""
+    """Return the answer to a question. guess: the guess of the viewer with its grade; None without a
+    guess."""
     subject = GuessQuestion(kind, decision.cycle, decision.pod)
     total = tally.get("", 0)
     counts = sorted(

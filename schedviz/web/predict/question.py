@@ -45,8 +45,8 @@ class GuessQuestion(msgspec.Struct, frozen=True):
 
 
 def next_question(picture: Picture, last_cycle: int) -> GuessQuestion | None:
-    """The question about the next decision; None if there are too few or too many choices. The next step is
-    then taken without a question."""
+    """Return the question about the next decision; None if there are too few or too many choices. The next
+    step is then taken without a question."""
     under_way = picture.under_way
     if under_way is None:
         question = next_pod_question(picture.lanes, last_cycle + 1)
@@ -92,8 +92,8 @@ def cycle_question(picture: Picture, under_way: UnderWay, so_far: Decision) -> G
 
 
 def answer(kind: Kind, decision: Decision, point: str = "") -> frozenset[str] | None:
-    """The right choices; None while it is undecided. point: the next extension point of a cycle under way.
-    All nodes with the best total score are right, because one of them is drawn at random."""
+    """Return the right choices; None while it is undecided. point: the next extension point of a cycle under
+    way. All nodes with the best total score are right, because one of them is drawn at random."""
     if kind == "next":
         return frozenset({decision.pod})
     if kind == "nodes":
@@ -106,7 +106,7 @@ def answer(kind: Kind, decision: Decision, point: str = "") -> frozenset[str] | 
 
 
 def equal_victims(decision: Decision) -> list[frozenset[str]]:
-    """The victims of each candidate that the tie-break rules do not exclude; one of these is drawn at
+    """Return the victims of each candidate that the tie-break rules do not exclude; one of these is drawn at
     random."""
     found = decision.preemption
     if found is None or not found.chosen:

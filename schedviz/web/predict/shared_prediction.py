@@ -21,7 +21,7 @@ class SharedPrediction:
         self.hold = Hold(redis, sandbox, lambda: born)
 
     def state(self) -> tuple[str, str]:
-        """The token of the presenter, and the id of the last question; both may be ""."""
+        """Return the token of the presenter, and the id of the last question; both may be ""."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.get(self.hold.key)
             pipe.hget(self._key, ASKED)

@@ -37,7 +37,7 @@ def how(asked: GuessQuestion) -> str:
 
 
 def solution(kind: Kind, decision: Decision, point: str) -> str:
-    """The right answer, as a short text."""
+    """Return the right answer, as a short text."""
     found = sorted(answer(kind, decision, point) or ())
     if kind == "nodes":
         return fmt.listed(map(node_name, found)) or gettext("no node")
@@ -74,7 +74,7 @@ def why(kind: Kind, decision: Decision) -> str:
 
 
 def mistake(grade: Grade, decision: Decision) -> str:
-    """The explanation of a mistake; "" if it was not recognized."""
+    """Return the explanation of a mistake; "" if it was not recognized."""
     is_pod = "/" in grade.subject
     values = {
         "subject": fmt.pod_name(grade.subject) if is_pod else node_name(grade.subject),

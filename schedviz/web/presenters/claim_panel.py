@@ -167,7 +167,7 @@ def _constraint(constraint: DeviceConstraint) -> str:
 
 
 def _where(allocation: Mapping[str, Any]) -> tuple[str, str]:
-    """The node on which an allocation can be used, and the selector in words if there are several."""
+    """Return the node on which an allocation can be used, and the selector in words if there are several."""
     found = get(allocation, ("nodeSelector", "nodeSelectorTerms")) or ()
     try:
         words = " | ".join(map(terms.node_term, found))
@@ -188,7 +188,8 @@ def _device(result: Manifest) -> AllocatedView:
 
 
 def _origin(sandbox: Readable, claim: Manifest) -> tuple[str, str]:
-    """The keys of the pod and of the template for which the claim was made, as far as the pod is there."""
+    """Return the keys of the pod and of the template for which the claim was made, as far as the pod is
+    there."""
     owner = controller_of(claim)
     if owner is None or owner["kind"] != "Pod":
         return "", ""
@@ -209,7 +210,7 @@ def _origin(sandbox: Readable, claim: Manifest) -> tuple[str, str]:
 
 
 def _naming(sandbox: Readable, claim: Manifest) -> Iterator[str]:
-    """The keys of the unfinished pods that name the claim, sorted."""
+    """Yield the keys of the unfinished pods that name the claim, sorted."""
     for manifest in sorted(sandbox.speaking_of(PODS, name_of(claim)), key=key_of):
         pod = Pod.parse(manifest)
         if pod.namespace != namespace_of(claim) or pod.phase in ("Succeeded", "Failed"):
@@ -227,7 +228,7 @@ def _claim_names(pod: Pod, manifest: Manifest) -> Iterator[str]:
 
 
 def template_users(sandbox: Readable, template: Manifest) -> tuple[str, ...]:
-    """The keys of the pods that name the template, sorted."""
+    """Return the keys of the pods that name the template, sorted."""
     return tuple(
         key_of(pod)
         for pod in sorted(sandbox.speaking_of(PODS, name_of(template)), key=key_of)

@@ -90,7 +90,7 @@ def present_figure(a: Curve, b: Curve, found: Comparison) -> Figure:
 
 
 def _at(curve: Curve, time: Micros) -> float:
-    """The value of a curve at a time; before its first point, the value of that."""
+    """Return the value of a curve at a time; before its first point, the value of that."""
     value = curve.points[0][1]
     for since, known in curve.points:
         if since > time:
@@ -122,10 +122,10 @@ def _signed(value: float, unit: Callable[[float], str]) -> str:
 
 
 def count_row(name: str, a: int, b: int) -> FigureRow:
-    """A row of the totals."""
+    """Return a row of the totals."""
     return _row(name, a, b, lambda value: fmt.number(int(value)))
 
 
 def mean_row(a: Curve, b: Curve) -> FigureRow:
-    """A row of the means of the curves."""
+    """Return a row of the means of the curves."""
     return _row(gettext("%(figure)s, mean") % {"figure": _title(a.name)}, a.mean, b.mean, _unit(a))

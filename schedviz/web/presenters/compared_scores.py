@@ -29,8 +29,8 @@ class ScoresOfSide(msgspec.Struct, frozen=True):
 
 
 def compare_scores(decisions: Sequence[Decision | None]) -> list[ScoresOfSide | None]:
-    """The tables of the decisions; None for one without scores. The nodes are ordered by their totals in the
-    first decision that has scores; those that only another one scored come last."""
+    """Return the tables of the decisions; None for one without scores. The nodes are ordered by their totals
+    in the first decision that has scores; those that only another one scored come last."""
     scored = [each for each in decisions if each is not None and each.totals]
     nodes = [*dict.fromkeys(node for each in scored for node in _best(each))]
     return [_table(each, nodes) if each is not None and each.totals else None for each in decisions]

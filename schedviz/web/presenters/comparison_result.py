@@ -98,7 +98,7 @@ def present_comparison(found: Comparison) -> ComparisonView:
 
 
 def _waits(a: RunOutcome, b: RunOutcome) -> Iterable[list[str]]:
-    """A row for each priority: the priority, then median, p90, bound and pending of A and of B."""
+    """Yield a row for each priority: the priority, then median, p90, bound and pending of A and of B."""
     sides = [{each.priority: each for each in outcome.waits} for outcome in (a, b)]
     for priority in sorted(sides[0].keys() | sides[1].keys(), reverse=True):
         row = [fmt.number(priority)]
@@ -122,7 +122,7 @@ def _time(duration: Micros | None) -> str:
 
 
 def compared_nodes(found: Comparison) -> tuple[str, ...]:
-    """The names of all nodes of the first cycle that differs."""
+    """Return the names of all nodes of the first cycle that differs."""
     decisions = (found.difference.a, found.difference.b) if found.difference else ()
     if found.pods and found.pods.first:
         decisions = (None, found.pods.first.decision)
@@ -168,7 +168,7 @@ def _since(since: Since, start: Micros) -> str:
 
 
 def _placed(node: str, time: Micros | None, start: Micros) -> str:
-    """The node to which a pod was bound, and the time since the beginning of the comparison."""
+    """Return the node to which a pod was bound, and the time since the beginning of the comparison."""
     if time is None:
         return gettext("not bound")
     return gettext("%(node)s, after %(time)s") % {

@@ -44,7 +44,8 @@ class CourseView(msgspec.Struct, frozen=True):
 
 
 def present_course(source: Readable, act: Act) -> CourseView:
-    """The course of the pod of the act: only events after the act count, and only a pod with its uid."""
+    """Return the course of the pod of the act: only events after the act count, and only a pod with its
+    uid."""
     pod = fmt.pod_name(act.pod)
     manifest = source.get(PODS, act.pod)
     if manifest is None or manifest["metadata"].get("uid") != act.uid:
@@ -69,7 +70,7 @@ def present_course(source: Readable, act: Act) -> CourseView:
 
 
 def last_nomination(source: Readable, act: Act) -> trace.Nominated | None:
-    """The last nomination of the pod since the act."""
+    """Return the last nomination of the pod since the act."""
     later = (event for seq, event in reversed(source.about_pod(act.pod)) if seq > act.seq)
     return next((each for each in later if isinstance(each, trace.Nominated) and each.pod == act.pod), None)
 

@@ -66,7 +66,7 @@ class CycleView(msgspec.Struct, frozen=True):
 
 
 def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
-    """The newest cycle of the sandbox; None before the first."""
+    """Return the newest cycle of the sandbox; None before the first."""
     if picture.decision is None:
         return None
     under_way = picture.under_way
@@ -77,7 +77,8 @@ def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
 
 
 def earlier(picture: Picture) -> EarlierPreemption | None:
-    """A link to the last cycle that preempted, as later cycles replace it soon; None if it is on show."""
+    """Return a link to the last cycle that preempted, as later cycles replace it soon; None if it is on
+    show."""
     decision = picture.preemption
     if decision is None or decision.preemption is None or decision is picture.decision:
         return None
@@ -89,7 +90,7 @@ def earlier(picture: Picture) -> EarlierPreemption | None:
 def present_cycle(
     decision: Decision, ranks: Ranks, point: str = "", entry: LaneEntry | None = None
 ) -> CycleView:
-    """The view of a cycle.
+    """Return the view of a cycle.
 
     point: the next extension point of a cycle that is not finished; "" = it is finished. entry: the pod's
     place in the queue, which shows whether its binding cycle waits on Permit."""
@@ -133,7 +134,7 @@ def view_of_decision(decision: Decision, ranks: Ranks, point: str) -> CycleView:
 
 
 def headline(decision: Decision, point: str = "") -> str:
-    """The outcome in a sentence; of an unfinished cycle, the next extension point."""
+    """Return the outcome in a sentence; of an unfinished cycle, the next extension point."""
     pod = fmt.pod_name(decision.pod)
     if point and decision.selected:
         text = gettext("%(node)s is selected for %(pod)s. Next: %(point)s.")
@@ -163,7 +164,7 @@ def headline(decision: Decision, point: str = "") -> str:
 
 
 def steps(decision: Decision) -> list[CycleStep]:
-    """The extension points of the scheduling cycle and of the binding cycle, with their results."""
+    """Return the extension points of the scheduling cycle and of the binding cycle, with their results."""
     sample = decision.sample
     total, feasible = sample.looked_at if sample else len(decision.nodes), len(decision.feasible)
     stopped = decision.pre_filter is not None and decision.pre_filter.code not in ("Success", "Skip")
@@ -193,7 +194,7 @@ def steps(decision: Decision) -> list[CycleStep]:
 
 
 def steps_before(steps: list[CycleStep], point: str) -> list[CycleStep]:
-    """The steps of a cycle whose next extension point is ``point``; unchanged if that is no step."""
+    """Return the steps of a cycle whose next extension point is ``point``; unchanged if that is no step."""
     name = {"PreScore": "Score", "PreBind": "Bind", "PostBind": "Bind"}.get(point, point)
     names = [step.name for step in steps]
     if name not in names:

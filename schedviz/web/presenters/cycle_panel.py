@@ -185,7 +185,7 @@ class CyclePanel:
 
 @lru_cache(maxsize=1_000)
 def part_and_element(piece: str) -> tuple[str, str]:
-    """The name of a piece's part, and the id of its root element."""
+    """Return the name of a piece's part, and the id of its root element."""
     return f"{PANEL}/{piece}", f"cycle-{piece.replace('/', '-')}"
 
 

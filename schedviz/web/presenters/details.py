@@ -109,7 +109,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
 
 
 def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
-    """The panel of a pod; None if it does not exist."""
+    """Return the panel of a pod; None if it does not exist."""
     manifest = sandbox.get(PODS, key)
     if manifest is None:
         return None
@@ -151,12 +151,12 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
 
 
 def events_of_pod(sandbox: Readable, key: str) -> list[trace.Event]:
-    """The latest trace events that are about a pod, oldest first."""
+    """Return the latest trace events that are about a pod, oldest first."""
     return events_about(sandbox.about_pod(key), key)
 
 
 def events_about(named: Sequence[Numbered], key: str) -> list[trace.Event]:
-    """The events that are about a pod, among those that name it."""
+    """Return the events that are about a pod, among those that name it."""
     return [event for _, event in named if is_about_pod(event, key)]
 
 
@@ -169,7 +169,7 @@ def is_about_pod(event: trace.Event, pod: str) -> bool:
 
 
 def deleted_pod(sandbox: Readable, key: str, base: str) -> DeletedPod | None:
-    """The panel of a deleted pod; None if the trace has no event of it."""
+    """Return the panel of a deleted pod; None if the trace has no event of it."""
     # A pod that was deleted long ago is not in the cache.
     named = sandbox.about_pod(key) or sandbox.about_pod(key, TRACE_LENGTH)
     about = events_about(named, key)
@@ -188,7 +188,7 @@ def deleted_pod(sandbox: Readable, key: str, base: str) -> DeletedPod | None:
 
 
 def removal_line(sentences: EventSentences, about: Sequence[trace.Event]) -> LogLine | None:
-    """The line that says why the pod was removed; None if a client of the API deleted it."""
+    """Return the line that says why the pod was removed; None if a client of the API deleted it."""
     for event in reversed(about):
         if isinstance(event, trace.CycleStarted):
             break  # earlier events did not remove the pod
@@ -200,7 +200,7 @@ def removal_line(sentences: EventSentences, about: Sequence[trace.Event]) -> Log
 
 
 def queue_place(entry: LaneEntry | None) -> str:
-    """The pod's place in the scheduling queue, in words; empty for a pod that is not in the queue."""
+    """Return the pod's place in the scheduling queue, in words; empty for a pod that is not in the queue."""
     if entry is None:
         return ""
     if entry.lane == "outside":
@@ -215,7 +215,7 @@ def queue_place(entry: LaneEntry | None) -> str:
 
 
 def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
-    """The panel of a node; None if it does not exist."""
+    """Return the panel of a node; None if it does not exist."""
     manifest = sandbox.get(NODES, name)
     if manifest is None:
         return None
@@ -257,12 +257,12 @@ def present_condition(item: Manifest) -> ConditionView:
 
 
 def lines_linking_to_pod(base: str, key: str, named: Sequence[Numbered]) -> list[LogLine]:
-    """The newest lines of the log that link to a pod, of the events that name it."""
+    """Return the newest lines of the log that link to a pod, of the events that name it."""
     return newest_lines(base, [each for each in named if key in linked_names(each[1]).pods])
 
 
 def lines_linking_to_node(base: str, name: str, named: Sequence[Numbered]) -> list[LogLine]:
-    """The newest lines of the log that link to a node, of the events that name it."""
+    """Return the newest lines of the log that link to a node, of the events that name it."""
     return newest_lines(base, [each for each in named if name in linked_names(each[1]).nodes])
 
 

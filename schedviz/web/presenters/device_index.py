@@ -49,7 +49,8 @@ class DeviceIndex:
         """The devices of each claim."""
 
     def changed_since(self, changes: int) -> Set[str] | None:
-        """The nodes whose devices changed after this number of changes; None if those of any may have."""
+        """Return the nodes whose devices changed after this number of changes; None if those of any may
+        have."""
         if self._all_changed > changes:
             return None
         return {node for node, change in self._changed.items() if change > changes}
@@ -112,7 +113,7 @@ class DeviceIndex:
         return self._holders.get(device)
 
     def pools(self, name: str, labels: dict[str, str]) -> tuple[Pool, ...]:
-        """The pools of devices of a node, as the allocator sees them."""
+        """Return the pools of devices of a node, as the allocator sees them."""
         own = self._of_node.get(name, {})
         shared = {key: each for key, each in self._shared.items() if counts_for(each, name, labels)}
         if not own and not shared:
@@ -121,7 +122,7 @@ class DeviceIndex:
 
 
 def without_contents(manifest: Manifest) -> Manifest:
-    """A slice without the attributes and capacity of its devices, so that a process can hold many."""
+    """Return a slice without the attributes and capacity of its devices, so that a process can hold many."""
     spec = manifest["spec"]
     devices = [{"name": each["name"]} for each in spec.get("devices") or ()]
     return {**manifest, "spec": {**spec, "devices": devices}}
@@ -135,7 +136,7 @@ def counts_for(of: ResourceSlice, name: str, labels: dict[str, str]) -> bool:
 
 
 def pods_of_claim(claim: Manifest) -> tuple[str, ...]:
-    """The keys of the pods for which the claim is reserved."""
+    """Return the keys of the pods for which the claim is reserved."""
     return tuple(
         f"{namespace_of(claim)}/{consumer['name']}"
         for consumer in status_of(claim).get("reservedFor") or ()

@@ -92,8 +92,8 @@ class _Situation:
 
 
 def device_reasons(source: Readable, decision: Decision) -> list[NodeReasons]:
-    """The reasons of the first nodes that could not serve the claims. source: the cluster as it was when the
-    cycle ended; a claim that the cycle itself allocated counts as not allocated."""
+    """Return the reasons of the first nodes that could not serve the claims. source: the cluster as it was
+    when the cycle ended; a claim that the cycle itself allocated counts as not allocated."""
     rejected = [*rejected_nodes(decision)][:NODES_AT_MOST]
     pod = source.get(PODS, decision.pod) if rejected else None
     if pod is None:
@@ -111,7 +111,7 @@ def device_reasons(source: Readable, decision: Decision) -> list[NodeReasons]:
 
 
 def rejected_nodes(decision: Decision) -> Iterator[str]:
-    """The nodes that could not serve the claims."""
+    """Yield the nodes that could not serve the claims."""
     codes = {
         place
         for place, failure in enumerate(decision.failures, 1)
@@ -124,7 +124,7 @@ def rejected_nodes(decision: Decision) -> Iterator[str]:
 
 
 def _grouped(found: Sequence[NodeReasons]) -> Iterator[NodeReasons]:
-    """One entry for nodes with equal reasons that follow each other."""
+    """Yield one entry for nodes with equal reasons that follow each other."""
     for _, group in groupby(found, key=lambda each: each.requests):
         first, *rest = group
         yield msgspec.structs.replace(first, others=len(rest))
@@ -233,7 +233,8 @@ def _reason(situation: _Situation, device: PoolDevice, wanted: DeviceRequest) ->
 def _constraints(
     claim: ResourceClaim, request: ClaimRequest, wanted: DeviceRequest, free: Sequence[PoolDevice]
 ) -> Iterator[DeviceReason]:
-    """The constraints that the devices which can be taken do not satisfy, as far as one request shows it."""
+    """Yield the constraints that the devices which can be taken do not satisfy, as far as one request shows
+    it."""
     for constraint in claim.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute
         if not constraint.applies_to(request, wanted) or len(free) < wanted.number:
@@ -248,7 +249,7 @@ def _constraints(
 
 
 def _count_values(attribute: str, devices: Sequence[PoolDevice]) -> Mapping[object, int]:
-    """The number of devices with each value; without those that lack the attribute."""
+    """Return the number of devices with each value; without those that lack the attribute."""
     counts: dict[object, int] = {}
     for device in devices:
         value = attribute_value(device, attribute)

@@ -54,7 +54,7 @@ class PoolRow(msgspec.Struct, frozen=True):
 
 
 def pool_rows(picture: Picture, ranks: Ranks, node: NodeRecord) -> tuple[list[PoolRow], More | None]:
-    """The rows of the first pools of a node, and how many more pools there are."""
+    """Return the rows of the first pools of a node, and how many more pools there are."""
     pools = picture.devices.pools(node.name, node.labels)
     rows = [pool_row(picture, ranks, node.name, pool) for pool in pools[:POOLS_AT_MOST]]
     return rows, More(len(pools) - POOLS_AT_MOST) if len(pools) > POOLS_AT_MOST else None

@@ -62,7 +62,7 @@ class ClaimView(msgspec.Struct, frozen=True):
 
 
 def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:
-    """The pools of devices of a node, as the allocator sees them."""
+    """Return the pools of devices of a node, as the allocator sees them."""
     pools = pools_seen_by(sandbox, node)
     if not pools:
         return []
@@ -71,7 +71,7 @@ def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:
 
 
 def pools_seen_by(sandbox: Readable, node: Manifest) -> tuple[Pool, ...]:
-    """The pools of devices of a node, with the contents of the devices."""
+    """Return the pools of devices of a node, with the contents of the devices."""
     slices = [each for each in _slices(sandbox) if counts_for(each, name_of(node), labels_of(node))]
     return gather_pools(slices)
 
@@ -134,7 +134,7 @@ def _key(claim: Manifest) -> str:
 
 
 def claims_of_pod(sandbox: Readable, manifest: Manifest) -> list[ClaimView]:
-    """The claims of a pod, in the order of its spec."""
+    """Return the claims of a pod, in the order of its spec."""
     references = manifest["spec"].get("resourceClaims") or ()
     if not references:
         return []

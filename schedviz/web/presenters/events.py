@@ -29,7 +29,7 @@ class PodEvent(msgspec.Struct, frozen=True):
 
 
 def pod_events(sandbox: Readable, metadata: Manifest, about: Sequence[trace.Event]) -> list[PodEvent]:
-    """The newest Events of a pod. about: the trace events that are about it."""
+    """Return the newest Events of a pod. about: the trace events that are about it."""
     events = events_of_pod(sandbox, metadata)
     return [pod_event(event, permalinks.permalink_of_event(event, about)) for event in events]
 

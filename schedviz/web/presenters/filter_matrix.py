@@ -66,7 +66,7 @@ def matrix(decision: Decision) -> Matrix:
 
 
 def explained(reasons: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
-    """The distinct reasons of failures, with their explanations; without those that have none."""
+    """Return the distinct reasons of failures, with their explanations; without those that have none."""
     distinct = dict.fromkeys(reason for of_failure in reasons for reason in of_failure)
     pairs = ((reason, meanings.reason_meaning(reason)) for reason in distinct)
     return [(reason, meaning) for reason, meaning in pairs if meaning][:MEANINGS_AT_MOST]
@@ -80,7 +80,7 @@ def one_by_one(decision: Decision) -> list[FilterRow]:
 
 
 def grouped(decision: Decision) -> list[FilterRow]:
-    """One row for each distinct verdict, sorted by the number of nodes."""
+    """Return one row for each distinct verdict, sorted by the number of nodes."""
     counts = Counter(decision.verdicts)
     by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:ROWS_AT_MOST]
     return [
@@ -102,7 +102,8 @@ def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRo
 
 
 def marks(plugins: list[str], failure: Failure) -> list[Mark]:
-    """The marks of a rejected node: plugins before the rejecting one passed, those after it did not run."""
+    """Return the marks of a rejected node: plugins before the rejecting one passed, those after it did not
+    run."""
     if failure.by_pre_filter or failure.plugin not in plugins:
         return ["unseen"] * len(plugins)
     place = plugins.index(failure.plugin)

@@ -110,7 +110,7 @@ def term(word: str) -> Term:
 
 
 def known(word: str, terms: dict[str, Term]) -> Term:
-    """The predicate of a value of a fixed set, as ``is:pending``. Raises BadQuery."""
+    """Return the predicate of a value of a fixed set, as ``is:pending``. Raises BadQuery."""
     field, _, value = word.partition(":")
     if value not in terms:
         values = {"term": word, "field": f"{field}:", "known": ", ".join(terms)}

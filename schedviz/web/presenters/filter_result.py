@@ -95,7 +95,7 @@ BRIGHT, FADED = "+", "."
 
 
 def found_lines(picture: Picture, pods: dict[str, PodRecord], names: set[str]) -> list[int]:
-    """The numbers of the newest trace events that name a found pod or node."""
+    """Return the numbers of the newest trace events that name a found pod or node."""
     return [
         seq
         for seq, event in islice(reversed(picture.trace), EVENTS_READ)

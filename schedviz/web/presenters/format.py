@@ -28,12 +28,12 @@ def number(value: int) -> str:
 
 
 def short_number(value: int) -> str:
-    """A priority beside a name: exact up to 9999, above that compact."""
+    """Return a priority beside a name: exact up to 9999, above that compact."""
     return number(value) if abs(value) < 10_000 else compact(value)
 
 
 def compact(value: int) -> str:
-    """A priority in a short form: 1000000 -> "1M", 2000001000 -> "2G"; below 1000 exact."""
+    """Return a priority in a short form: 1000000 -> "1M", 2000001000 -> "2G"; below 1000 exact."""
     sign, size = ("\u2212", -value) if value < 0 else ("", value)
     for unit, suffix in DECIMAL:
         if size >= unit:
@@ -42,13 +42,14 @@ def compact(value: int) -> str:
 
 
 def trimmed(value: Decimal, places: int) -> str:
-    """The number without zeros at the end of its decimals."""
+    """Return the number without zeros at the end of its decimals."""
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def amount(resource: str, value: int) -> str:
-    """The amount of a resource: cpu (in millicores) in cores, bytes in binary units, others unchanged."""
+    """Return the amount of a resource: cpu (in millicores) in cores, bytes in binary units, others
+    unchanged."""
     if value < 0:
         return f"\u2212{amount(resource, -value)}"
     if resource == "cpu":
@@ -61,7 +62,7 @@ def amount(resource: str, value: int) -> str:
 
 
 def listed(parts: Iterable[str]) -> str:
-    """The parts as a list in the active language."""
+    """Return the parts as a list in the active language."""
     return pgettext("between the parts of a list", ", ").join(parts)
 
 
@@ -72,24 +73,24 @@ def requests(amounts: dict[str, int]) -> str:
 
 
 def clock(t: Micros) -> str:
-    """The time of day of a simulated time, UTC, with milliseconds."""
+    """Return the time of day of a simulated time, UTC, with milliseconds."""
     return f"{datetime.fromtimestamp(t // SECOND, UTC):%H:%M:%S}.{t % SECOND // 1000:03d}"
 
 
 def parse_time(text: str) -> Micros:
-    """An RFC 3339 timestamp of the API in simulated microseconds; 0 for an empty text."""
+    """Return an RFC 3339 timestamp of the API in simulated microseconds; 0 for an empty text."""
     if not text:
         return 0
     return int(datetime.fromisoformat(text).timestamp() * SECOND)
 
 
 def pod_name(key: str) -> str:
-    """A pod's key, without the namespace if that is "default"."""
+    """Return a pod's key, without the namespace if that is "default"."""
     return key.removeprefix("default/")
 
 
 def first_pods(keys: Sequence[str], at_most: int = 3) -> str:
-    """The names of the first pods, as a list in a sentence, and how many more there are."""
+    """Return the names of the first pods, as a list in a sentence, and how many more there are."""
     names = listed(pod_name(key) for key in keys[:at_most])
     more = len(keys) - at_most
     return names if more <= 0 else gettext("%(names)s and %(n)s more") % {"names": names, "n": more}
@@ -118,14 +119,15 @@ def split_pod_name(label: str) -> PodName:
 
 
 def stem(label: str) -> str:
-    """The part of a pod's name that pods of one controller share, for the first of two lines: the owner's
-    name, or the name before its last hyphen; the whole name without a hyphen. Without the namespace."""
+    """Return the part of a pod's name that pods of one controller share, for the first of two lines: the
+    owner's name, or the name before its last hyphen; the whole name without a hyphen. Without the
+    namespace."""
     name = split_pod_name(label)
     return name.owner if name.end else name.owner.rpartition("-")[0] or name.owner
 
 
 def tail(label: str) -> str:
-    """The part of a pod's name in which pods of one controller differ, with the hyphen before it; empty
-    without one."""
+    """Return the part of a pod's name in which pods of one controller differ, with the hyphen before it;
+    empty without one."""
     name = split_pod_name(label)
     return name.end or name.owner[len(stem(label)) :]

@@ -72,7 +72,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 def chunks(overview: Overview, prefix: str) -> dict[str, list[str]]:
-    """The nodes of each part of the grid, by the part's name: "<prefix>/g<group>-<number>"."""
+    """Return the nodes of each part of the grid, by the part's name: "<prefix>/g<group>-<number>"."""
     return {
         f"{prefix}/g{place}-{start // CELLS_PER_CHUNK}": group.nodes[start : start + CELLS_PER_CHUNK]
         for place, group in enumerate(overview.groups)
@@ -115,14 +115,15 @@ def cell_marks(node: NodeRecord, pods: list[PodRecord], nominated: list[PodRecor
 
 
 def pod_code(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> str:
-    """A pod in three digits of base 36: rank + 7 * state, then two for its share (:func:`dominant_share`)."""
+    """Return a pod in three digits of base 36: rank + 7 * state, then two for its share
+    (:func:`dominant_share`)."""
     share = dominant_share(node, pod)
     look = ranks.rank(pod.priority) + 7 * STATES.index(pod_state(picture, pod))
     return DIGITS[look] + DIGITS[share // 36] + DIGITS[share % 36]
 
 
 def judged(decision: Decision | None, order: Iterable[str]) -> Judged:
-    """The verdicts of a cycle. order: the nodes in the order of the page."""
+    """Return the verdicts of a cycle. order: the nodes in the order of the page."""
     if decision is None:
         return Judged(run_lengths(UNSEEN for _ in order), {})
     codes, words = filtered(decision)
@@ -134,7 +135,7 @@ def judged(decision: Decision | None, order: Iterable[str]) -> Judged:
 
 
 def filtered(decision: Decision) -> tuple[dict[str, str], dict[str, str]]:
-    """The code of each node, and the meaning of each code."""
+    """Return the code of each node, and the meaning of each code."""
     codes: dict[str, str] = {}
     words: dict[str, str] = {}
     for place, failure in enumerate(decision.failures):
@@ -180,5 +181,5 @@ def run_lengths(codes: Iterable[str]) -> str:
 
 
 def json(value: Any) -> SafeString:
-    """JSON that is safe as the text of an HTML element."""
+    """Return JSON that is safe as the text of an HTML element."""
     return mark_safe(msgspec.json.encode(value).decode().translate(UNSAFE))  # noqa: S308 (UNSAFE is escaped)

@@ -83,7 +83,7 @@ def group_value(node: NodeRecord, by: str) -> str:
 
 
 def natural(node: NodeRecord) -> tuple[int, str]:
-    """A sort key that puts node-2 before node-10."""
+    """Return a sort key that puts node-2 before node-10."""
     return len(node.name), node.name
 
 
@@ -112,8 +112,8 @@ class Totals:
 
 
 def choices(picture: Picture, by: str) -> list[tuple[str, str, bool]]:
-    """The choices of the grouping, as (key, words, chosen): the zone, labels with several values, and no
-    grouping."""
+    """Return the choices of the grouping, as (key, words, chosen): the zone, labels with several values, and
+    no grouping."""
     values: dict[str, set[str]] = {}
     for node in picture.nodes.values():
         for key, text in node.labels.items():

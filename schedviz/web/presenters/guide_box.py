@@ -27,7 +27,7 @@ class GuideBox(msgspec.Struct, frozen=True):
 
 
 def present_box(source: Readable, meta: Meta, act: Act | None) -> GuideBox | None:
-    """The box for the visitor's act; None = there is nothing to say."""
+    """Return the box for the visitor's act; None = there is nothing to say."""
     if act is None:
         return None
     guide = guide_in(meta)

@@ -47,7 +47,7 @@ def hint(picture: Picture, sandbox: str = "") -> Hint:
 
 
 def hint_to_outside(picture: Picture, sandbox: str) -> Hint:
-    """The next step while the sandbox's scheduler stands down."""
+    """Return the next step while the sandbox's scheduler stands down."""
     if not picture.pods:
         text = gettext("The nodes are empty. Add pods for an outside scheduler to bind.")
         return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
@@ -59,9 +59,9 @@ def hint_to_outside(picture: Picture, sandbox: str) -> Hint:
 
 
 def urgent_pod_fields(picture: Picture) -> dict[str, str]:
-    """The fields of a pod that fits on a node only after preemption. It requests more cpu than is free on any
-    node, and less than would be free without the pods of lower priority; without such a node, the fields are
-    its name and class only."""
+    """Return the fields of a pod that fits on a node only after preemption. It requests more cpu than is free
+    on any node, and less than would be free without the pods of lower priority; without such a node, the
+    fields are its name and class only."""
     classes = picture.user_classes()
     if not classes:
         return {"name": URGENT}
@@ -75,8 +75,8 @@ def urgent_pod_fields(picture: Picture) -> dict[str, str]:
 
 
 def free_cpu(picture: Picture, name: str, priority: int) -> tuple[int, int]:
-    """The free millicores of a node, now and without its pods of lower priority; (0, 0) for a node that the
-    pod cannot use."""
+    """Return the free millicores of a node, now and without its pods of lower priority; (0, 0) for a node
+    that the pod cannot use."""
     node = picture.nodes[name]
     if node.unschedulable or node.taints or node.conditions:
         return 0, 0

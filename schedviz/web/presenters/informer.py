@@ -22,7 +22,7 @@ class StageView(msgspec.Struct, frozen=True):
 
 
 def present_stages(pipeline: Pipeline | None) -> list[StageView]:
-    """The stages from the watch to the event handlers; empty before the first leader."""
+    """Return the stages from the watch to the event handlers; empty before the first leader."""
     if pipeline is None:
         return []
     lists = gettext("objects received, %(lists)s lists, resourceVersion %(version)s")

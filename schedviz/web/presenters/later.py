@@ -17,7 +17,8 @@ from .why import comparison_sentence
 def later_turn(
     decision: Decision, events: Iterable[trace.Event], find: Callable[[int], Decision | None]
 ) -> str:
-    """The end of a preemption in a sentence; empty while it has none, and for a cycle that did not preempt.
+    """Return the end of a preemption in a sentence; empty while it has none, and for a cycle that did not
+    preempt.
 
     events: the trace events of the preemptor, oldest first. find: the decision of a cycle."""
     found = decision.preemption

@@ -49,7 +49,7 @@ class LeaderView(msgspec.Struct, frozen=True):
 
 
 def present_leader(store: Store, sandbox: Readable) -> LeaderView:
-    """The leader election of a sandbox. Raises NoSandbox."""
+    """Return the leader election of a sandbox. Raises NoSandbox."""
     # From the store: a renewal of the lease is no change of the sandbox, so that no cache sees it.
     lease, living, now = sandbox.sandbox.lease(), living_workers(store), store.wall()
     holder = lease.holder if lease else ""

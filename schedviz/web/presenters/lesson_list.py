@@ -74,7 +74,7 @@ def present_lessons(
 
 
 def numbers(lessons: Iterable[Lesson]) -> dict[str, int]:
-    """The number of each lesson by its name: lessons of the course and levels are counted apart."""
+    """Return the number of each lesson by its name: lessons of the course and levels are counted apart."""
     counts = {True: 0, False: 0}
     found = {}
     for each in lessons:

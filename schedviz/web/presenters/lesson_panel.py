@@ -211,7 +211,7 @@ def present_question(step: Step, words: StepText, guess: Guess | None) -> Questi
 
 
 def hint_text(step: Step, words: StepText, shown: str) -> str:
-    """The text of a hint of this step; "" = none."""
+    """Return the text of a hint of this step; "" = none."""
     of_step, _, hint = shown.partition("/")
     return words.hints.get(hint, "") if of_step == step.id else ""
 

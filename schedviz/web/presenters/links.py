@@ -11,7 +11,8 @@ from .node_names import node_name
 
 
 def pod_link(base: str, key: str) -> SafeString:
-    """The name of a pod with a link; what was generated of it is marked (templates/parts/pod_name.html)."""
+    """Return the name of a pod with a link; what was generated of it is marked
+    (templates/parts/pod_name.html)."""
     name = fmt.split_pod_name(fmt.pod_name(key))
     if not name.end:
         return format_html('<a data-panel href="{}pods/{}/">{}{}</a>', base, key, name.namespace, name.owner)
@@ -20,7 +21,7 @@ def pod_link(base: str, key: str) -> SafeString:
 
 
 def node_link(base: str, name: str) -> SafeString:
-    """The short name of a node with a link, and the whole name as its title."""
+    """Return the short name of a node with a link, and the whole name as its title."""
     short = node_name(name)
     if short == name:
         return format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, name, name)
@@ -28,11 +29,11 @@ def node_link(base: str, name: str) -> SafeString:
 
 
 def in_english(text: str) -> SafeString:
-    """Text that is not translated. The language is marked for screen readers."""
+    """Return text that is not translated. The language is marked for screen readers."""
     return format_html('<span lang="en">{}</span>', text)
 
 
 def recorded_comparison(sandbox: str) -> str:
-    """The address of the form that compares the recording of a sandbox with the model, to its end."""
+    """Return the address of the form that compares the recording of a sandbox with the model, to its end."""
     asked = {"workload": f"sandbox:{sandbox}", "a": "recorded", "b": "own", "until": ""}
     return f"{reverse('compare')}?{urlencode(asked)}"

@@ -53,6 +53,7 @@ def refresh(source: Readable, picture: Picture) -> None:
 
 
 def ranks(source: Readable) -> Ranks:
-    """The ranks of the PriorityClasses. Panels use them, because the priorities of pods need all pods."""
+    """Return the ranks of the PriorityClasses. Panels use them, because the priorities of pods need all
+    pods."""
     values = (item.get("value", 0) for item in source.list(PRIORITY_CLASSES).items)
     return Ranks(value for value in values if value < SYSTEM_PRIORITY)

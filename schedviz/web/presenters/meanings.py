@@ -271,28 +271,28 @@ CAUSES: Final[Patterns] = [
 
 
 def reason_meaning(text: str) -> str:
-    """The explanation of a plugin's reason for one node or for all nodes."""
+    """Return the explanation of a plugin's reason for one node or for all nodes."""
     return translate_match(REASONS, text)
 
 
 def condition_meaning(kind: str, status: str, why: str) -> str:
-    """The explanation of a condition. why: its reason."""
+    """Return the explanation of a condition. why: its reason."""
     sentence = CONDITIONS.get((kind, why)) or CONDITIONS.get((kind, status))
     return gettext(sentence) if sentence else ""
 
 
 def event_meaning(why: str) -> str:
-    """The explanation of an Event by its reason."""
+    """Return the explanation of an Event by its reason."""
     return gettext(EVENTS[why]) if why in EVENTS else ""
 
 
 def cause_text(text: str) -> str:
-    """The reason of a trace event in the active language; an unknown one unchanged."""
+    """Return the reason of a trace event in the active language; an unknown one unchanged."""
     return translate_match(CAUSES, text) or text
 
 
 def translate_match(patterns: Patterns, text: str) -> str:
-    """The translated sentence of the first pattern that matches; "" if none does."""
+    """Return the translated sentence of the first pattern that matches; "" if none does."""
     for pattern, sentence in patterns:
         found = pattern.fullmatch(text)
         if found is not None:

@@ -41,11 +41,12 @@ class NodeNames:
         """Names that are left whole, because the short ones would be equal."""
 
     def short(self, name: str) -> str:
-        """The short name of a node; also of one that is not there any more."""
+        """Return the short name of a node; also of one that is not there any more."""
         return name if name in self._whole else self._shorten(name)
 
     def patterns(self, names: Iterable[str]) -> list[str]:
-        """The forms of the shortened names: ``ip-10-0-….eu-west-1.compute.internal``, most frequent first."""
+        """Return the forms of the shortened names: ``ip-10-0-….eu-west-1.compute.internal``, most frequent
+        first."""
         found: Counter[str] = Counter()
         for name in names:
             short = self.short(name)
@@ -71,7 +72,7 @@ class NodeNames:
 
 
 def host_of(name: str) -> str:
-    """The name without its domain."""
+    """Return the name without its domain."""
     return name.partition(".")[0]
 
 
@@ -80,7 +81,7 @@ def first_piece(host: str) -> str:
 
 
 def shared(hosts: list[list[str]]) -> str:
-    """The leading pieces that all hosts have, with the hyphen behind them; empty if they are short."""
+    """Return the leading pieces that all hosts have, with the hyphen behind them; empty if they are short."""
     first, last = min(hosts), max(hosts)  # the others lie between them
     pieces = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     beginning = "".join(f"{piece}-" for piece, _ in pieces)
@@ -112,7 +113,7 @@ def using(names: NodeNames) -> Iterator[None]:
 
 
 def node_name(name: str) -> str:
-    """The short name of a node, by the names in use."""
+    """Return the short name of a node, by the names in use."""
     names = _names.get()
     if not isinstance(names, NodeNames):
         names = names()

@@ -103,18 +103,18 @@ class Blocks:
 
 @lru_cache(maxsize=10_000)
 def node_id(name: str) -> str:
-    """The element id of a node: a hash, because names contain dots, which selectors must escape."""
+    """Return the element id of a node: a hash, because names contain dots, which selectors must escape."""
     return "n" + blake2b(name.encode(), digest_size=6).hexdigest()
 
 
 @lru_cache(maxsize=20_000)
 def block_id(holder: str, key: str) -> str:
-    """The element id of a pod on a card or in a lane, or of a node in a table."""
+    """Return the element id of a pod on a card or in a lane, or of a node in a table."""
     return "b" + blake2b(f"{holder} {key}".encode(), digest_size=6).hexdigest()
 
 
 def summary(picture: Picture) -> str:
-    """The number of nodes, and the requested percentages of their allocatable."""
+    """Return the number of nodes, and the requested percentages of their allocatable."""
     count = len(picture.nodes)
     if not count:
         return ""
@@ -135,7 +135,7 @@ def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> l
 
 
 def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None) -> Card:
-    """The card of a node. blocks: the cache from earlier drawings of it."""
+    """Return the card of a node. blocks: the cache from earlier drawings of it."""
     node = picture.nodes[name]
     pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_card)
     kept = blocks or Blocks()
@@ -154,7 +154,7 @@ def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None
 
 
 def nominated_blocks(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecord]) -> list[Block]:
-    """The blocks of nominated pods, after those of the pods that stay: where they will be."""
+    """Return the blocks of nominated pods, after those of the pods that stay: where they will be."""
     nominated = sorted(picture.nominated.get(node.name, {}).values(), key=importance)[:BLOCKS_AT_MOST]
     if not nominated:
         return []
@@ -223,7 +223,7 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
 
 
 def pod_title(pod: PodRecord, words: str) -> str:
-    """The tooltip of a block. It has in words what colour and pattern show."""
+    """Return the tooltip of a block. It has in words what colour and pattern show."""
     return gettext("%(pod)s: %(state)s; priority %(priority)s; requests %(requests)s") % {
         "pod": fmt.pod_name(pod.key),
         "state": words,
@@ -233,7 +233,7 @@ def pod_title(pod: PodRecord, words: str) -> str:
 
 
 def dominant_share(node: NodeRecord, pod: PodRecord) -> int:
-    """The pod's largest request, in per mille of the node's allocatable."""
+    """Return the pod's largest request, in per mille of the node's allocatable."""
     shares = [
         value * 1000 // node.allocatable[resource]
         for resource, value in pod.requests.items()
@@ -243,8 +243,8 @@ def dominant_share(node: NodeRecord, pod: PodRecord) -> int:
 
 
 def card_meters(picture: Picture, node: NodeRecord) -> list[Meter]:
-    """The meters of a card: of the resources that some pod requests and the node has; of cpu and memory if
-    no pod requests anything; of pods if the node may take few more."""
+    """Return the meters of a card: of the resources that some pod requests and the node has; of cpu and
+    memory if no pod requests anything; of pods if the node may take few more."""
     load = picture.loads.get(node.name, NO_LOAD)
     wanted = picture.wanted.keys() or {*SHARED}
     return [
@@ -256,7 +256,8 @@ def card_meters(picture: Picture, node: NodeRecord) -> list[Meter]:
 
 
 def meters(node: NodeRecord, load: Load) -> list[Meter]:
-    """The meters of cpu, memory, pods, and of other resources that the node has or its pods request."""
+    """Return the meters of cpu, memory, pods, and of other resources that the node has or its pods
+    request."""
     others = sorted(
         name
         for name in node.allocatable.keys() | load.requests.keys()

@@ -56,7 +56,7 @@ class NodesPanel:
         return self._drawing.changes()
 
     def whole(self) -> Parts:
-        """All parts as last rendered."""
+        """Return all parts as last rendered."""
         return self._drawing.all()
 
     def _arrange(self, overview: groups.Overview) -> None:
@@ -164,10 +164,10 @@ class NodesPanel:
 
 
 def node_part(name: str) -> str:
-    """The name of a node's part."""
+    """Return the name of a node's part."""
     return f"{PANEL}/{nodes.node_id(name)}"
 
 
 def heading_part(place: int) -> str:
-    """The name of the part with the heading of a group."""
+    """Return the name of the part with the heading of a group."""
     return f"{PANEL}/h{place}"

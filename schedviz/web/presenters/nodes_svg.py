@@ -57,7 +57,7 @@ class NodesSvg(msgspec.Struct, frozen=True):
 
 @cache
 def colours() -> Sheet:
-    """The colours of the light theme, by the names of their custom properties."""
+    """Return the colours of the light theme, by the names of their custom properties."""
     text = (settings.FILES_DIR / "static" / "css" / "tokens.css").read_text()
     return dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", text))
 
@@ -125,7 +125,8 @@ def box(view: Card, x: int, y: int) -> NodeBox:
 
 
 def pod_shapes(blocks: list[Block], inner: int) -> Iterator[PodShape]:
-    """The pods side by side, each as wide as its share. Together they are at most as wide as the card."""
+    """Yield the pods side by side, each as wide as its share. Together they are at most as wide as the
+    card."""
     widths = [max(3.0, each.share * inner / 1000) for each in blocks]
     scale = min(1.0, inner / sum(widths)) if widths else 1.0
     x = 0.0
@@ -164,8 +165,8 @@ def pod_shape(block: Block, x: float, inner: int, width: float | None = None) ->
 
 
 def labelled(block: Block, room: int) -> list[str]:
-    """The pod's name, in two lines if one is too short. The second has the part after the last hyphen, in
-    which pods of one controller differ."""
+    """Return the pod's name, in two lines if one is too short. The second has the part after the last hyphen,
+    in which pods of one controller differ."""
     if len(block.label) * LETTER <= room or not block.tail or block.state == "nominated":
         return [shorten_to_width(block.label, room)]
     return [shorten_to_width(block.stem, room), shorten_to_width(block.tail, room)]
@@ -191,7 +192,7 @@ def shade(percent: int) -> float:
 
 
 def cells_legend() -> list[LegendItem]:
-    """The entries for cells, as in parts/key.html."""
+    """Return the entries for cells, as in parts/key.html."""
     label = gettext("shade: requested share of the fullest resource")
     half = shade(50)
     return [
@@ -208,7 +209,7 @@ def cells_legend() -> list[LegendItem]:
 
 
 def cards_legend(picture: Picture, ranks: Ranks) -> list[LegendItem]:
-    """The priorities, and the states of pods."""
+    """Return the priorities, and the states of pods."""
     sheet = colours()
     found = [
         LegendItem(" ".join(part for part in (band.value, band.names) if part)[:40], sheet[f"r{band.rank}"])
@@ -224,7 +225,7 @@ def cards_legend(picture: Picture, ranks: Ranks) -> list[LegendItem]:
 
 
 def arrange_legend(items: Iterable[LegendItem], room: int) -> Iterator[LegendItem]:
-    """The entries with their places, in as many rows as needed."""
+    """Yield the entries with their places, in as many rows as needed."""
     x = y = 0
     for each in items:
         width = 34 + round(sum(2 if east_asian_width(sign) in "WF" else 1 for sign in each.label) * LETTER)
@@ -235,6 +236,6 @@ def arrange_legend(items: Iterable[LegendItem], room: int) -> Iterator[LegendIte
 
 
 def shorten_to_width(text: str, room: int) -> str:
-    """The text, shortened to a width in pixels."""
+    """Return the text, shortened to a width in pixels."""
     most = max(0, int(room / LETTER))
     return text if len(text) <= most else text[: max(0, most - 1)] + "…"

@@ -60,7 +60,7 @@ def act(event: OutsideEvent) -> OutsideAct:
 
 
 def act_in_words(event: OutsideEvent) -> tuple[Tone, str]:
-    """The act without the name of its pod."""
+    """Return the act without the name of its pod."""
     match event:
         case trace.OutsideBound():
             text = gettext("bound to %(node)s after %(waits)s")

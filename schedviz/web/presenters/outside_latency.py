@@ -50,7 +50,7 @@ def note_binding(waits: Waits, event: trace.OutsideBound) -> None:
 
 
 def latencies(waits: Mapping[str, Iterable[trace.OutsideBound]]) -> list[Latency]:
-    """The latencies, sorted by the names of the schedulers."""
+    """Return the latencies, sorted by the names of the schedulers."""
     found = []
     for scheduler, events in sorted(waits.items()):
         bound = [*events]
@@ -67,7 +67,8 @@ def _percentiles(waits: Sequence[int]) -> Percentiles:
 
 
 def percentile(values: Sequence[int], percent: int) -> int:
-    """The smallest of the values that at least so many percent of them do not exceed (nearest rank)."""
+    """Return the smallest of the values that at least so many percent of them do not exceed (nearest
+    rank)."""
     return sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)]
 
 

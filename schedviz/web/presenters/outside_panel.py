@@ -32,7 +32,7 @@ class ActOfPod(msgspec.Struct, frozen=True):
 
 
 def outside_acts(picture: Picture) -> list[ActOfPod]:
-    """The last acts of outside schedulers, newest first."""
+    """Return the last acts of outside schedulers, newest first."""
     return [*islice(_acts(picture), ACTS_AT_MOST)]
 
 

@@ -14,7 +14,7 @@ OutsideEvent = trace.OutsideBound | trace.OutsideNominated | trace.OutsideFailed
 
 
 def outside_sentence(base: str, event: OutsideEvent) -> tuple[Tone, SafeString]:
-    """The tone and the sentence. base: the path of the sandbox's page."""
+    """Return the tone and the sentence. base: the path of the sandbox's page."""
     scheduler, pod = in_english(event.scheduler), pod_link(base, event.pod)
     match event:
         case trace.OutsideBound():

@@ -91,12 +91,12 @@ def edits(into: str, before: Elements, after: Elements) -> str | None:
 
 
 def in_place(name: str, html: str) -> str:
-    """HTML that replaces the element with this id."""
+    """Return HTML that replaces the element with this id."""
     return swap(f"outerHTML:#{name}", html) if html.startswith("<tr") else html
 
 
 def swap(how: str, html: str) -> str:
-    """An out-of-band swap. Browsers parse table rows only within a template element; static/js/live.js
+    """Return an out-of-band swap. Browsers parse table rows only within a template element; static/js/live.js
     unpacks it."""
     return f'<template hx-swap-oob="{how}">{html}</template>'
 
@@ -186,7 +186,8 @@ class PartRenderer:
         return [*self._html]
 
     def changes(self) -> Parts:
-        """The parts that changed since the last call. A part within another one that changed is left out."""
+        """Return the parts that changed since the last call. A part within another one that changed is left
+        out."""
         changed, self._changed = self._changed, {}
         return {
             name: self.whole(name) if before is None else self._list_change(name, before)
@@ -199,14 +200,14 @@ class PartRenderer:
         return ListChange.between(into, self._with_parts(self._html[name]), before, elements)
 
     def whole(self, name: str) -> SafeString:
-        """A part with the parts that it contains."""
+        """Return a part with the parts that it contains."""
         html = self._html[name]
         if name in self._lists:
             html = filled(html, self._lists[name].elements)
         return self._with_parts(html)
 
     def _with_parts(self, html: str) -> SafeString:
-        """HTML with the parts that it contains. The position of a list's elements stays."""
+        """Return HTML with the parts that it contains. The position of a list's elements stays."""
         if "<!--" not in html:
             return trusted(html)
         return trusted(PLACE.sub(self._part_at, html))
@@ -217,7 +218,7 @@ class PartRenderer:
         return self.whole(place[1]) if place[1] in self._html else ""
 
     def all(self) -> Parts:
-        """All parts that are in no other part."""
+        """Return all parts that are in no other part."""
         return {name: self.whole(name) for name in self._html if "/" not in name}
 
 
@@ -243,6 +244,6 @@ def merge(older: Parts, newer: Parts) -> Parts:
 
 @lru_cache(maxsize=20_000)
 def paths(name: str) -> list[str]:
-    """A part's name, after the names of the parts that contain it: "a/b" -> ["a", "a/b"]."""
+    """Return a part's name, after the names of the parts that contain it: "a/b" -> ["a", "a/b"]."""
     pieces = name.split("/")
     return ["/".join(pieces[:length]) for length in range(1, len(pieces) + 1)]

@@ -29,12 +29,12 @@ class Permalinks(msgspec.Struct, frozen=True):
 
 
 def cycle_of(event: trace.Event) -> int:
-    """The cycle that caused the event; 0 for an event without a cycle."""
+    """Return the cycle that caused the event; 0 for an event without a cycle."""
     return event.cycle if isinstance(event, DECIDED) else 0
 
 
 def pod_permalinks(about: Iterable[trace.Event]) -> Permalinks:
-    """The permalinks of a pod from its trace events, oldest first."""
+    """Return the permalinks of a pod from its trace events, oldest first."""
     bound = nominated = evicted = 0
     preemptor = ""
     for event in about:
@@ -51,7 +51,8 @@ def pod_permalinks(about: Iterable[trace.Event]) -> Permalinks:
 
 
 def permalink_of_event(event: Manifest, about: Sequence[trace.Event]) -> int:
-    """The cycle of an Event of a pod, found by the trace, as an Event does not contain it; 0 = none."""
+    """Return the cycle of an Event of a pod, found by the trace, as an Event does not contain it; 0 =
+    none."""
     for happened in reversed(about):
         match event.get("reason"), happened:
             case "Scheduled", trace.Bound():

@@ -106,7 +106,7 @@ class Picture:
         """Nodes whose card may have changed. The caller that draws them clears the set."""
 
     def node_names(self) -> NodeNames:
-        """The short names of its nodes."""
+        """Return the short names of its nodes."""
         if self._named != self.layout:
             self._named, self._names = self.layout, names_of(tuple(self.nodes))
             self._patterns = self._names.patterns(self.nodes)
@@ -123,7 +123,7 @@ class Picture:
         return None if self.stands_down else self.decision
 
     def user_classes(self) -> dict[str, int]:
-        """The PriorityClasses without those of Kubernetes itself."""
+        """Return the PriorityClasses without those of Kubernetes itself."""
         return {name: value for name, value in self.classes.items() if value < SYSTEM_PRIORITY}
 
     def object(self, resource: str, manifest: Manifest) -> bool:
@@ -174,7 +174,7 @@ class Picture:
             self.devices.remove_claim(event.key)
 
     def _held(self, resource: str, key: str) -> int:
-        """The version of the object in the picture; 0 if it has none."""
+        """Return the version of the object in the picture; 0 if it has none."""
         held = self.pods.get(key) if resource == PODS else self.nodes.get(key) if resource == NODES else None
         return held.version if held else 0
 

@@ -61,7 +61,7 @@ class PlayStep(msgspec.Struct, frozen=True):
 
 
 def play_steps(decision: Decision) -> list[PlayStep]:
-    """The steps of a preemption; empty if the cycle did not preempt."""
+    """Return the steps of a preemption; empty if the cycle did not preempt."""
     found = decision.preemption
     chosen = decision.chosen_candidate
     if found is None or chosen is None:

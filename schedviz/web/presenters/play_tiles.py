@@ -14,7 +14,7 @@ from .records import FINISHED, Load, NodeRecord, PodRecord, node_record, pod_rec
 
 
 def with_tiles(steps: Sequence[PlayStep], source: Readable) -> Sequence[PlayStep]:
-    """The steps with the figures of the tile; as they are where the nodes are cards."""
+    """Return the steps with the figures of the tile; as they are where the nodes are cards."""
     if not steps or size(source.count(NODES)) != "dense":
         return steps
     manifest = source.get(NODES, steps[0].node)

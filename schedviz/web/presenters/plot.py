@@ -82,7 +82,7 @@ def plot(a: Curve, b: Curve, end: Micros) -> Plot:
 
 
 def round_up(value: float) -> float:
-    """The smallest number not below the value that is 1, 2 or 5 times a power of ten; 1 for 0."""
+    """Return the smallest number not below the value that is 1, 2 or 5 times a power of ten; 1 for 0."""
     if value <= 0:
         return 1.0
     power = 10.0 ** floor(log10(value))
@@ -90,7 +90,7 @@ def round_up(value: float) -> float:
 
 
 def _path(points: Iterable[tuple[Micros, float]], end: Micros, top: float) -> str:
-    """The path of a step curve: horizontal to the time of the next point, then vertical."""
+    """Return the path of a step curve: horizontal to the time of the next point, then vertical."""
     parts: list[str] = []
     for time, value in points:
         across, up = f"{_x(time, end):g}", f"{_y(value, top):g}"

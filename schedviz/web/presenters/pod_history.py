@@ -67,7 +67,7 @@ def attempts(events: Sequence[trace.Event]) -> list[PodAttempt]:
 
 
 def attempt_outcome(event: trace.Event) -> tuple[Tone, str] | None:
-    """The tone and the words for the outcome of an attempt; None for an event that ends none."""
+    """Return the tone and the words for the outcome of an attempt; None for an event that ends none."""
     match event:
         case trace.Bound():
             return "good", gettext("bound to %(node)s") % {"node": node_name(event.node)}

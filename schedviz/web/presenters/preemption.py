@@ -111,7 +111,8 @@ def present_preemption(decision: Decision) -> PreemptionView | None:
 
 
 def eliminating_rules(candidates: Sequence[Candidate]) -> dict[str, int]:
-    """The rule, from 1, that removes each candidate, by node; without candidates that no rule removes."""
+    """Return the rule, from 1, that removes each candidate, by node; without candidates that no rule
+    removes."""
     out: dict[str, int] = {}
     left = list(candidates)
     for rule, (figure, greatest) in enumerate(RULES, start=1):
@@ -153,8 +154,8 @@ def texts(candidate: Candidate) -> list[str]:
 
 
 def sum_text(candidate: Candidate) -> str:
-    """The sum of the victims' priorities as "2·2³¹+200". Upstream adds 2^31 to each priority, so that more
-    victims never have a smaller sum; in this form the sum of the priorities is visible."""
+    """Return the sum of the victims' priorities as "2·2³¹+200". Upstream adds 2^31 to each priority, so that
+    more victims never have a smaller sum; in this form the sum of the priorities is visible."""
     victims = len(candidate.victims)
     priorities = candidate.priority_sum - victims * (1 << 31)
     return f"{victims if victims != 1 else ''}{'·' if victims != 1 else ''}2³¹{priorities:+d}".replace(
@@ -167,7 +168,7 @@ def time_of(timestamp: str) -> str:
 
 
 def preemption_sentence(decision: Decision) -> str:
-    """The result of the preemption in a sentence: the rule that decided, or why no node was chosen."""
+    """Return the result of the preemption in a sentence: the rule that decided, or why no node was chosen."""
     found = decision.preemption
     assert found is not None
     if not found.eligible:

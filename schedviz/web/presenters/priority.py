@@ -43,8 +43,8 @@ class Ranks:
         return self._ranks.get(priority, 0)
 
     def legend(self, classes: dict[str, int]) -> list[Band]:
-        """The entries of the legend, highest first. classes: the names of the priorities. A system class is
-        among them only if a pod uses it."""
+        """Return the entries of the legend, highest first. classes: the names of the priorities. A system
+        class is among them only if a pod uses it."""
         names: dict[int, list[str]] = {}
         for name, value in classes.items():
             names.setdefault(value, []).append(name)

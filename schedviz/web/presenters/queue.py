@@ -86,7 +86,7 @@ class Lanes:
         self._ranks: Ranks | None = None
 
     def read(self, picture: Picture, ranks: Ranks) -> list[LaneView]:
-        """All lanes in the order of the page."""
+        """Return all lanes in the order of the page."""
         self._words = self._words or {name: (title(name), hint) for name, hint in hints().items()}
         if ranks is not self._ranks:
             self._ranks, self._chips = ranks, {}
@@ -117,12 +117,12 @@ class Lanes:
 
 
 def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
-    """All lanes in the order of the page, also empty ones."""
+    """Return all lanes in the order of the page, also empty ones."""
     return Lanes().read(picture, ranks)
 
 
 def arriving(picture: Picture) -> list[PodRecord]:
-    """Pods that the API server has stored and that are not in the scheduling queue yet."""
+    """Return the pods that the API server has stored and that are not in the scheduling queue yet."""
     return [
         pod
         for key, pod in picture.unqueued.items()
@@ -135,7 +135,7 @@ def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count
 
 
 def order_hint(first: LaneEntry) -> str:
-    """The hint of activeQ where not PrioritySort orders it; "" where it does."""
+    """Return the hint of activeQ where not PrioritySort orders it; "" where it does."""
     if first.place:
         return gettext("by arrival")
     return gettext("by the QueueSort plugin") if first.sort_key else ""
@@ -153,7 +153,8 @@ def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
 
 
 def with_outside(lane: LaneView, picture: Picture, sandbox: str) -> LaneView:
-    """The lane of outside schedulers with their latency, and whether this sandbox's scheduler stands down."""
+    """Return the lane of outside schedulers with their latency, and whether this sandbox's scheduler stands
+    down."""
     if not (picture.stands_down or lane.count or picture.outside):
         return lane
     note = "" if picture.past else gettext("It acts in real time: Pause and Step do not hold it.")
@@ -169,7 +170,7 @@ def with_outside(lane: LaneView, picture: Picture, sandbox: str) -> LaneView:
 
 
 def hints() -> dict[LaneName, str]:
-    """The hint of each lane, in the active language."""
+    """Return the hint of each lane, in the active language."""
     return {
         "inFlight": gettext("being scheduled"),
         "waiting": gettext("waiting on Permit"),
@@ -183,7 +184,7 @@ def hints() -> dict[LaneName, str]:
 
 
 def title(name: LaneName | Literal[""]) -> str:
-    """The title of a lane. The names activeQ and backoffQ are not translated. "" = no lane."""
+    """Return the title of a lane. The names activeQ and backoffQ are not translated. "" = no lane."""
     return {
         "inFlight": gettext("in flight"),
         "waiting": gettext("waiting"),

@@ -30,8 +30,9 @@ class TieView(msgspec.Struct, frozen=True):
 
 
 def sort_key(entry: LaneEntry) -> tuple[Any, ...]:
-    """The order of a lane. activeQ: as pods are popped (``_order`` of the queues in simulator/queueing).
-    backoffQ: by the end of the backoff, then as activeQ, which is how pods are popped from it."""
+    """Return the order of a lane. activeQ: as pods are popped (``_order`` of the queues in
+    simulator/queueing). backoffQ: by the end of the backoff, then as activeQ, which is how pods are popped
+    from it."""
     until = (entry.backoff_until or 0) if entry.lane == "backoffQ" else 0
     return until, entry.place, *_first_rule(entry), *_second_rule(entry), entry.sequence, entry.pod
 
@@ -47,7 +48,7 @@ def _second_rule(entry: LaneEntry) -> tuple[int, ...]:
 
 
 def ties(ordered: Sequence[LaneEntry]) -> list[Tie]:
-    """The ties among the pods of activeQ. A queue without priorities has none."""
+    """Return the ties among the pods of activeQ. A queue without priorities has none."""
     found = []
     for first_rule, group in groupby(ordered, lambda entry: (entry.place, _first_rule(entry))):
         entries = [*group]
@@ -64,7 +65,7 @@ def ties(ordered: Sequence[LaneEntry]) -> list[Tie]:
 
 
 def _rule_in_words(entries: Sequence[LaneEntry]) -> tuple[str, str]:
-    """The rule that orders pods of the same priority, and its explanation."""
+    """Return the rule that orders pods of the same priority, and its explanation."""
     undefined = gettext(
         "If this is equal, too, Kubernetes does not define the order. This simulator uses the order in "
         "which the scheduler received the pods."

@@ -94,7 +94,7 @@ def short(message: str) -> str:
 
 
 def in_words(reason: str, count: int) -> str:
-    """One reason and the number of nodes that gave it."""
+    """Return one reason and the number of nodes that gave it."""
     if reason.startswith(INSUFFICIENT):
         text = ngettext("%(n)s has too little %(what)s", "%(n)s have too little %(what)s", count)
         return text % {"n": count, "what": reason.removeprefix(INSUFFICIENT)}
@@ -117,12 +117,13 @@ def fits_no_node(pod: str, message: str) -> str:
 
 
 def unplaced(message: str) -> str:
-    """The short form beside the message: "It fits no node: 6 have too little cpu."; "" if it is unknown."""
+    """Return the short form beside the message: "It fits no node: 6 have too little cpu."; "" if it is
+    unknown."""
     if AVAILABLE.match(message) is None:
         return meanings.reason_meaning(message)
     return gettext("It fits no node: %(reasons)s.") % {"reasons": short_without_stop(message)}
 
 
 def short_without_stop(message: str) -> str:
-    """The short form without a full stop, for the middle of a sentence."""
+    """Return the short form without a full stop, for the middle of a sentence."""
     return short(message).rstrip(".。")

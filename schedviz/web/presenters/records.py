@@ -138,13 +138,13 @@ def node_record(manifest: Manifest) -> NodeRecord:
 
 
 def taint_text(taint: Manifest) -> str:
-    """A taint as kubectl writes it: key=value:Effect, or key:Effect."""
+    """Return a taint as kubectl writes it: key=value:Effect, or key:Effect."""
     value = f"={taint['value']}" if taint.get("value") else ""
     return f"{taint.get('key', '')}{value}:{taint.get('effect', '')}"
 
 
 def bad_conditions(conditions: Iterable[Manifest]) -> Iterable[str]:
-    """The conditions of a node that report a problem; Ready, if not true, is NotReady."""
+    """Yield the conditions of a node that report a problem; Ready, if not true, is NotReady."""
     for condition in conditions:
         if condition.get("type") == "Ready":
             if condition.get("status") != "True":

@@ -63,5 +63,5 @@ def _partial_text(others: int, first: int) -> str:
 
 
 def _order(entry: LaneEntry) -> tuple[object, ...]:
-    """The order in activeQ, for a pod in any lane."""
+    """Return the order in activeQ, for a pod in any lane."""
     return sort_key(msgspec.structs.replace(entry, lane="activeQ"))

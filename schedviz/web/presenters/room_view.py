@@ -110,7 +110,7 @@ def question_view(found: Histogram, room: Room, lessons: Lessons) -> QuestionVie
 
 
 def question_choices(room: Room, lessons: Lessons, name: str) -> list[Choice]:
-    """The questions of a lesson that the teacher may show."""
+    """Return the questions of a lesson that the teacher may show."""
     if name not in lessons:
         return []
     text = lessons[name].text(get_language() or "en")
@@ -122,7 +122,7 @@ def question_choices(room: Room, lessons: Lessons, name: str) -> list[Choice]:
 
 
 def step_choices(room: Room, lessons: Lessons, name: str) -> list[Choice]:
-    """The steps of a lesson."""
+    """Return the steps of a lesson."""
     if name not in lessons:
         return []
     text = lessons[name].text(get_language() or "en")
@@ -133,7 +133,7 @@ def step_choices(room: Room, lessons: Lessons, name: str) -> list[Choice]:
 
 
 def lesson_choices(lessons: Lessons, chosen: str) -> list[Choice]:
-    """The lessons that a room may be for: those of the list, and an uploaded one that was chosen."""
+    """Return the lessons that a room may be for: those of the list, and an uploaded one that was chosen."""
     language = get_language() or "en"
     ordered = sorted(lessons.values(), key=lambda each: each.order)
     if chosen in lessons and all(each.name != chosen for each in ordered):
@@ -142,7 +142,7 @@ def lesson_choices(lessons: Lessons, chosen: str) -> list[Choice]:
 
 
 def source_choices(seen: Seen, numbers: Sequence[int]) -> list[Choice]:
-    """The sandboxes of a room whose state the teacher may put into all."""
+    """Return the sandboxes of a room whose state the teacher may put into all."""
     names = {each.number: each.name for each in seen.members}
     return [
         Choice(str(number), gettext("your own") if number == TEACHER else names[number]) for number in numbers
@@ -150,7 +150,7 @@ def source_choices(seen: Seen, numbers: Sequence[int]) -> list[Choice]:
 
 
 def duration(seconds: float) -> str:
-    """A duration in hours and minutes, rounded up."""
+    """Return a duration in hours and minutes, rounded up."""
     minutes = max(0, -int(-seconds // 60))
     hours, rest = divmod(minutes, 60)
     if not hours:

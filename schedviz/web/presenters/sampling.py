@@ -30,7 +30,7 @@ def sample_sentence(sample: NodeSample) -> str:
 
 
 def percentage_words(percentage: int) -> str:
-    """The value of percentageOfNodesToScore in words."""
+    """Return the value of percentageOfNodesToScore in words."""
     if percentage == ADAPTIVE_PERCENT:
         return gettext("as kube-scheduler: a part of the nodes, from %(n)s nodes on") % {
             "n": MIN_FEASIBLE_NODES_TO_FIND
@@ -41,7 +41,7 @@ def percentage_words(percentage: int) -> str:
 
 
 def configured_percentages(config: Manifest | None) -> dict[str, int]:
-    """The percentageOfNodesToScore of each profile of a valid configuration, by schedulerName."""
+    """Return the percentageOfNodesToScore of each profile of a valid configuration, by schedulerName."""
     return {profile.scheduler_name: profile.percentage_of_nodes_to_score for profile in load(config).profiles}
 
 

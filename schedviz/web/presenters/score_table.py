@@ -70,8 +70,8 @@ def scores(decision: Decision) -> Scores | None:
 
 
 def best_first(decision: Decision) -> list[int]:
-    """The feasible nodes that the score table shows, as indexes; of nodes with equal totals the selected one
-    is first."""
+    """Return the feasible nodes that the score table shows, as indexes; of nodes with equal totals the
+    selected one is first."""
     selected = decision.selected
 
     def sort_key(place: int) -> tuple[int, bool, int]:
@@ -81,7 +81,7 @@ def best_first(decision: Decision) -> list[int]:
 
 
 def node_at(decision: Decision, place: str) -> str:
-    """The node in a row of the score table, counted from 0; empty if there is no such row."""
+    """Return the node in a row of the score table, counted from 0; empty if there is no such row."""
     shown = best_first(decision)
     if not place.isdecimal() or len(place) > 2 or int(place) >= len(shown):
         return ""

@@ -46,7 +46,7 @@ DEFAULT: Final = Look()
 
 
 def look(group: str, query: str, informer: str = "") -> Look:
-    """The look that a browser requested, with its texts cut to their maximum length."""
+    """Return the look that a browser requested, with its texts cut to their maximum length."""
     return Look(group.strip()[:LABEL_AT_MOST], " ".join(query.split())[:QUERY_AT_MOST], bool(informer))
 
 
@@ -128,13 +128,13 @@ class Screen:
         }
 
     def whole(self, look: Look = DEFAULT) -> Parts:
-        """All parts of a look as last rendered."""
+        """Return all parts of a look as last rendered."""
         self._draw_informer()
         common = self._drawing.all() | self._informer.all()
         return common | self._boards[look.group].whole() | self._finds[look].all()
 
     def found(self, look: Look) -> Parts:
-        """The parts that change when a viewer chooses another filter, or unfolds the informer."""
+        """Return the parts that change when a viewer chooses another filter, or unfolds the informer."""
         if not look.informer:
             return self._finds[look].all()
         self._draw_informer()
@@ -207,8 +207,8 @@ class Screen:
         self._drawing.draw_list("timeline/counts", "counts", "parts/mark_count.html", counts)
 
     def _find(self, picture: Picture, lanes: list[LaneView], wanted: set[Look]) -> dict[Look, Parts]:
-        """The results of the filters, by look. A filter reads all objects, so it runs again only after a
-        change, and not too often."""
+        """Return the results of the filters, by look. A filter reads all objects, so it runs again only after
+        a change, and not too often."""
         began = monotonic()
         now = (picture.version, picture.seq, picture.moves)
         due = now != self._known and began >= self._find_again
@@ -229,7 +229,8 @@ class Screen:
 
 
 def sandbox_of(base: str) -> str:
-    """The name of the sandbox in the path of its page, "/s/<name>/", or of the page of a past moment."""
+    """Return the name of the sandbox in the path of its page, "/s/<name>/", or of the page of a past
+    moment."""
     return base.partition("/s/")[2].partition("/")[0]
 
 
@@ -240,6 +241,6 @@ def failure(known: Failure | None) -> FailureView | None:
 
 
 def budgets(picture: Picture) -> list[tuple[str, BudgetRecord]]:
-    """The first PodDisruptionBudgets by name."""
+    """Return the first PodDisruptionBudgets by name."""
     found = sorted(picture.budgets.items())[:BUDGETS_AT_MOST]
     return [(fmt.pod_name(key), budget) for key, budget in found]

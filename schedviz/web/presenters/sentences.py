@@ -62,8 +62,8 @@ class EventSentences:
         )
 
     def sentence(self, event: Event) -> tuple[Tone, SafeString] | None:
-        """The tone and the sentence; None for an event without a line in the log. A queue move that repeats
-        the line beside it has none."""
+        """Return the tone and the sentence; None for an event without a line in the log. A queue move that
+        repeats the line beside it has none."""
         match event:
             case trace.LeaderElected():
                 return "quiet", format_html(
@@ -234,7 +234,7 @@ class EventSentences:
                 return None
 
     def objects(self, resource: str, keys: Sequence[str]) -> SafeString:
-        """The first objects by name, pods with a link, and the number of the others."""
+        """Return the first objects by name, pods with a link, and the number of the others."""
         named = keys[:NAMES_AT_MOST]
         if resource == "pods":
             html = self.pods(named)
@@ -275,13 +275,13 @@ class EventSentences:
 
 
 def scheduler_message(event: Event) -> str:
-    """The scheduler's message, if the sentence has a shorter form of it."""
+    """Return the scheduler's message, if the sentence has a shorter form of it."""
     return event.message if isinstance(event, trace.Unschedulable | trace.OutsideFailed) else ""
 
 
 def linked_names(event: Event) -> Mentions:
-    """The pods and nodes that the sentence links to. An event may name others, which the sentence leaves
-    out."""
+    """Return the pods and nodes that the sentence links to. An event may name others, which the sentence
+    leaves out."""
     match event:
         case trace.Filtered() | trace.ObjectUnreadable():
             return Mentions(set(), set())

@@ -51,7 +51,7 @@ class Objects(msgspec.Struct, frozen=True):
 
 
 def kinds(sandbox: Readable, part: str = "") -> list[Kind]:
-    """The kinds that have objects with this text in their names, by name."""
+    """Return the kinds that have objects with this text in their names, by name."""
     found = []
     for name in sandbox.resources():
         plural, _, group = name.partition(".")

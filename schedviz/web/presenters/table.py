@@ -52,8 +52,8 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def present_table(picture: Picture, sort: str, query: str, page: int) -> Table:
-    """One page of the table. sort: the key of a column; with "-" before it, descending. page: its number,
-    from 1; the nearest existing page is shown."""
+    """Return one page of the table. sort: the key of a column; with "-" before it, descending. page: its
+    number, from 1; the nearest existing page is shown."""
     nodes, wrong = list(picture.nodes.values()), ""
     if query:
         try:
@@ -81,7 +81,7 @@ def present_table(picture: Picture, sort: str, query: str, page: int) -> Table:
 
 
 def filter_nodes(picture: Picture, holds: filter_query.Term) -> list[NodeRecord]:
-    """The nodes that the query matches, or that have a pod which it matches."""
+    """Return the nodes that the query matches, or that have a pod which it matches."""
     return [
         node
         for node in picture.nodes.values()
@@ -143,7 +143,7 @@ def headings(sort: str) -> list[ColumnHeading]:
 
 
 def column_heading(key: str, words: str, sort: str) -> ColumnHeading:
-    """The heading of a column. The first click sorts numbers descending, and names ascending."""
+    """Return the heading of a column. The first click sorts numbers descending, and names ascending."""
     number = key not in ("name", "zone", "state")
     first, second = (f"-{key}", key) if number else (key, f"-{key}")
     direction = {key: "ascending", f"-{key}": "descending"}.get(sort, "")

@@ -50,7 +50,7 @@ class Timeline:
         self._shown: list[MarkView] = []
 
     def marks(self, picture: Picture) -> list[MarkView]:
-        """The marks of the newest attempts. The same list object is returned until a mark changes."""
+        """Return the marks of the newest attempts. The same list object is returned until a mark changes."""
         if picture.seq > self._seq:
             new = [*takewhile(lambda each: each[0] > self._seq, reversed(picture.trace))]
             read = [self._read(seq, event, picture.seq) for seq, event in chain(reversed(new), picture.ahead)]
@@ -130,6 +130,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 def counts(marks: Iterable[MarkView]) -> list[Count]:
-    """The number of marks of each kind, without those after a past moment. "error" only if there are any."""
+    """Return the number of marks of each kind, without those after a past moment. "error" only if there are
+    any."""
     kinds = Counter(mark.kind for mark in marks if not mark.ahead)
     return [Count(kind, kinds[kind]) for kind in KINDS if kinds[kind] or kind != "error"]

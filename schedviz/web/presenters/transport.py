@@ -56,12 +56,12 @@ def idle(picture: Picture, clock: Clock) -> str:
 
 
 def speeds(clock: Clock) -> tuple[float, ...]:
-    """The speeds to choose from, with the current one."""
+    """Return the speeds to choose from, with the current one."""
     return tuple(sorted({*SPEEDS, clock.speed}))
 
 
 def until(clock: Clock) -> str:
-    """The condition at which the clock is paused, in words; empty if there is none."""
+    """Return the condition at which the clock is paused, in words; empty if there is none."""
     match (clock.until or "").split(" "):
         case ["time", time]:
             return gettext("until %(time)s") % {"time": fmt.clock(int(time))}
@@ -78,5 +78,5 @@ def until(clock: Clock) -> str:
 
 
 def proposals(picture: Picture) -> list[str]:
-    """The pods to choose from for "until bound"."""
+    """Return the pods to choose from for "until bound"."""
     return nsmallest(PODS_AT_MOST, picture.lanes)

@@ -30,15 +30,15 @@ class Travel(msgspec.Struct, frozen=True):
 
 
 def live_travel(source: Readable) -> Travel:
-    """The bar of the live page; of the archive it reads only the chapters, which no cache holds. Raises
-    NoSandbox."""
+    """Return the bar of the live page; of the archive it reads only the chapters, which no cache holds.
+    Raises NoSandbox."""
     head, archive = source.trace_head(), source.sandbox.archive
     chapters = archive.chapters() or [Chapter(0, source.sandbox.origin(), snapshot=True)]
     return Travel(False, head, "", first(chapters, head), head)
 
 
 def past_travel(past: Past) -> Travel:
-    """The bar of a past moment."""
+    """Return the bar of a past moment."""
     now = past.moment.mark.now
     ahead = [(seq, (event.t - now) * 1000 // SECOND) for seq, event in past.ahead(PLAYED_AT_MOST)]
     return Travel(
@@ -52,7 +52,8 @@ def past_travel(past: Past) -> Travel:
 
 
 def first(chapters: Sequence[Chapter], head: int) -> int:
-    """The oldest moment: the first event, also where it is yet to come, unless the archive begins later."""
+    """Return the oldest moment: the first event, also where it is yet to come, unless the archive begins
+    later."""
     began = next((chapter.began for chapter in chapters if chapter.snapshot), None)
     oldest = began.seq + 1 if began else head
     return max(1, min(oldest, head))

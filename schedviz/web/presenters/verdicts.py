@@ -27,7 +27,7 @@ NO_VERDICT: Final = Verdict("")
 
 
 def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str, Verdict]:
-    """The verdicts by node, without nodes that PreFilter or a nomination left out.
+    """Return the verdicts by node, without nodes that PreFilter or a nomination left out.
 
     outcome_only: only the candidates and the chosen node. With thousands of nodes nearly all verdicts would
     change with each cycle; the filter matrix has their numbers.
@@ -47,7 +47,7 @@ def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str,
 
 
 def looked_at(decision: Decision) -> dict[str, Verdict]:
-    """The verdicts of the Filter plugins, and the scores."""
+    """Return the verdicts of the Filter plugins, and the scores."""
     found: dict[str, Verdict] = {}
     left_out = Verdict("unseen", gettext("not looked at")) if decision.sample else None
     for name, code in zip(decision.nodes, decision.verdicts, strict=True):
@@ -76,7 +76,7 @@ def victims_text(victims: int, pdb_violations: int) -> str:
 
 
 def short_reason(reason: str) -> str:
-    """The reason without its first words, such as "node(s) had"."""
+    """Return the reason without its first words, such as "node(s) had"."""
     return reason.removeprefix("node(s) ").removeprefix("had ").removeprefix("were ")
 
 
@@ -109,7 +109,7 @@ REASONS: Final = frozenset(
 
 
 def translated_reason(short: str) -> str:
-    """The short reason in the language of the page; a reason that is not known, unchanged."""
+    """Return the short reason in the language of the page; a reason that is not known, unchanged."""
     if short.startswith(INSUFFICIENT):
         return gettext("Insufficient %(what)s") % {"what": short.removeprefix(INSUFFICIENT)}
     if short.startswith(TAINT):

@@ -174,7 +174,7 @@ def offer(number: int, suggestion: Suggestion, base: str, owner: str, rivals: st
 
 
 def suggestion_sentence(suggestion: Suggestion) -> str:
-    """The change in a sentence."""
+    """Return the change in a sentence."""
     what, text = suggestion.what, SENTENCES.get(suggestion.kind, "")
     if suggestion.kind == "label":
         text, what = (LABEL, f"{what}={suggestion.after}") if suggestion.after else (NO_LABEL, what)
@@ -194,7 +194,7 @@ def short_devices(listed: str) -> str:
 
 
 def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
-    """The outcome of the attempt with the change, with links."""
+    """Return the outcome of the attempt with the change, with links."""
     node = node_link(base, outcome.node)
     if outcome.kind == "bound":
         text = ngettext(

@@ -210,7 +210,7 @@ def present_preventions(question: Question, base: str) -> PreventionsView:
 
 
 def prevention_sentence(prevention: Prevention) -> str:
-    """The change that would have prevented the eviction, in a sentence."""
+    """Return the change that would have prevented the eviction, in a sentence."""
     return gettext(PREVENTIONS[prevention.kind]).format(
         what=prevention.what, before=prevention.before, after=prevention.after
     )

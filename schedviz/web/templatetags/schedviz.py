@@ -34,8 +34,8 @@ def share(part: int, whole: int) -> int:
 
 @register.filter
 def number_classes(number: float, prefix: str) -> str:
-    """The classes of static/css/numbers.css for the digits of a number from 0 to 1000: 345 with the prefix x
-    is ``xh3 xt4 xo5``."""
+    """Return the classes of static/css/numbers.css for the digits of a number from 0 to 1000: 345 with the
+    prefix x is ``xh3 xt4 xo5``."""
     whole = max(0, min(1000, int(number)))
     digits = {"h": whole // 100, "t": whole // 10 % 10, "o": whole % 10}
     return " ".join(f"{prefix}{place}{digit}" for place, digit in digits.items() if digit)
@@ -49,13 +49,14 @@ def without_domain(resource: str) -> str:
 
 @register.filter
 def sentence(text: str) -> str:
-    """The text if it ends with a full stop, else "". The text of Django's own Http404 is not a sentence."""
+    """Return the text if it ends with a full stop, else "". The text of Django's own Http404 is not a
+    sentence."""
     return text if text.endswith(".") else ""
 
 
 @register.filter
 def named(text: str) -> SafeString:
-    """The text as HTML, with names in backticks as ``<code>``."""
+    """Return the text as HTML, with names in backticks as ``<code>``."""
     pieces = enumerate(text.split("`"))
     marked = (format_html("<code>{}</code>", piece) if place % 2 else piece for place, piece in pieces)
     return format_html_join("", "{}", ((piece,) for piece in marked))
@@ -63,7 +64,7 @@ def named(text: str) -> SafeString:
 
 @register.filter
 def breakable(text: str) -> SafeString:
-    """A label or taint as HTML, which may be broken after its signs: ``dedicated=``, ``gpu:``,
+    """Return a label or taint as HTML, which may be broken after its signs: ``dedicated=``, ``gpu:``,
     ``NoSchedule``."""
     return _with_breaks(re.split(r"(?<=[/=:])", text))
 
@@ -74,19 +75,19 @@ def _with_breaks(parts: Iterable[str]) -> SafeString:
 
 @register.filter
 def words(name: str) -> SafeString:
-    """A name in camel case as HTML, which may be broken before each of its words."""
+    """Return a name in camel case as HTML, which may be broken before each of its words."""
     return _with_breaks(WORD.findall(name))
 
 
 @register.inclusion_tag("parts/idea.html")
 def idea(name: str) -> dict[str, ideas.Idea]:
-    """A link to the page of an idea."""
+    """Return a link to the page of an idea."""
     return {"idea": ideas.translated_idea(ideas.ideas()[name])}
 
 
 @register.inclusion_tag("parts/explanations.html")
 def explanations() -> dict[str, list[ideas.Idea]]:
-    """The sentences of all ideas, which the help mode shows on the page (static/js/help.js)."""
+    """Return the sentences of all ideas, which the help mode shows on the page (static/js/help.js)."""
     return {"ideas": [ideas.translated_idea(each) for each in ideas.ideas().values()]}
 
 

@@ -32,7 +32,7 @@ from simulator.objects.durations import format_duration
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def comparison_form(request: HttpRequest) -> HttpResponse:
-    """The form, filled in from the address where that says something; see
+    """Render the form, filled in from the address where that says something; see
     :func:`schedviz.web.comparison_form.parse_comparison` for its fields."""
     if request.method != "POST":
         return _form(request, {})
@@ -49,8 +49,8 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
-    """The result or the progress of a comparison. A request of htmx gets the progress only, and a header that
-    reloads the page when the comparison is finished."""
+    """Return the result or the progress of a comparison. A request of htmx gets the progress only, and a
+    header that reloads the page when the comparison is finished."""
     job = _find(request, number)
     if is_htmx(request):
         if job.finished:
@@ -77,7 +77,8 @@ def _jobs() -> JobStore[ComparisonJob]:
 
 
 def _find(request: HttpRequest, number: str) -> ComparisonJob:
-    """The comparison, for those who asked for it, and those who may see the sandbox that it is about."""
+    """Return the comparison, for those who asked for it, and those who may see the sandbox that it is
+    about."""
     job = _jobs().read(number)
     if job is None or not _may_see(request, job):
         raise Http404(gettext("This comparison is no longer stored. Run it again."))

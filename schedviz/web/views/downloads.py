@@ -35,7 +35,8 @@ def choice(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def objects(request: HttpRequest, name: str) -> HttpResponse:
-    """All objects as stored, in the format of ``kubectl get -A -o json``, for import into another server."""
+    """Return all objects as stored, in the format of ``kubectl get -A -o json``, for import into another
+    server."""
     return _file(name, "objects.json", _list(_objects(find_present(name))))
 
 
@@ -50,14 +51,14 @@ def manifests(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def picture(request: HttpRequest, name: str) -> HttpResponse:
-    """A picture of the nodes, as SVG."""
+    """Return a picture of the nodes, as SVG."""
     response = HttpResponse(draw_picture(find_present(name)), content_type="image/svg+xml")
     response["Content-Disposition"] = f'attachment; filename="{name}.nodes.svg"'
     return response
 
 
 def draw_picture(sandbox: Current) -> str:
-    """The picture of the nodes, as SVG."""
+    """Return the picture of the nodes, as SVG."""
     screens = followed_screens(sandbox.name)
     if screens is not None:
         with screens.lock:
@@ -74,7 +75,7 @@ def draw_picture(sandbox: Current) -> str:
 
 
 def _objects(sandbox: Current) -> Iterator[Manifest]:
-    """All objects; owners before their dependents, unknown kinds last."""
+    """Yield all objects; owners before their dependents, unknown kinds last."""
     stored, _ = sandbox.list_all()
     for resource in (*IMPORTED_RESOURCES, *sorted(stored.keys() - {*IMPORTED_RESOURCES})):
         yield from (bare(manifest) for manifest in stored.get(resource, {}).values())

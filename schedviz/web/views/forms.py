@@ -28,9 +28,9 @@ def form_of(kind: str) -> type[ManifestForm]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
-    """The form that creates objects. The query may set fields. POST with ``do`` = "step" only synchronizes
-    form and YAML, and validates them by a dry run. With ``act`` in the query, the page has proposed the pod,
-    and creating it is the visitor's act."""
+    """Render the form that creates objects. The query may set fields. POST with ``do`` = "step" only
+    synchronizes form and YAML, and validates them by a dry run. With ``act`` in the query, the page has
+    proposed the pod, and creating it is the visitor's act."""
     source, form = find_present(name), form_of(kind)
     posted, step = posted_by(request), is_step(request)
     asked = {field: str(request.GET[field]) for field in request.GET}
@@ -60,7 +60,7 @@ def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
 
 
 def act_of(source: Current, pod: Manifest) -> Act:
-    """The act of the visitor who created the pod. source: the sandbox before."""
+    """Return the act of the visitor who created the pod. source: the sandbox before."""
     metadata = pod["metadata"]
     key = f"{metadata['namespace']}/{metadata['name']}"
     return Act(source.meta().created, key, metadata["uid"], source.trace_head())
@@ -91,7 +91,7 @@ def paste_yaml(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def find_mistakes(text: str, manifests: list[Manifest]) -> list[str]:
-    """The values of the manifests of a text that are valid and most likely not meant."""
+    """Return the values of the manifests of a text that are valid and most likely not meant."""
     return [
         with_position(text, cause, number)
         for number, manifest in enumerate(manifests)

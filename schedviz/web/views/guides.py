@@ -42,8 +42,8 @@ def start_guide(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def guide_box(request: HttpRequest, name: str) -> HttpResponse:
-    """The box. GET with ``shown``: 204 if it has not changed since; ``embed``: of a page in a frame. POST
-    closes it."""
+    """Render the box. GET with ``shown``: 204 if it has not changed since; ``embed``: of a page in a frame.
+    POST closes it."""
     source, path = find_present(name), reverse("sandbox", args=[name])
     if request.method == "POST":
         closed = {"box": None, "base": path}

@@ -65,7 +65,7 @@ def find_idea(name: str) -> ideas.Idea:
 
 
 def running(idea: str, visitor_id: str) -> str:
-    """The name of the sandbox of the visitor's example; "" if there is none."""
+    """Return the name of the sandbox of the visitor's example; "" if there is none."""
     try:
         return default_store().sandbox(ideas.example_of(idea).sandbox(visitor_id)).name if visitor_id else ""
     except NoSandbox:

@@ -25,8 +25,8 @@ from simulator.dumps.dump import MAX_DUMP_BYTES, MAX_YAML_BYTES
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_cluster(request: HttpRequest) -> HttpResponse:
-    """The import page. Fields: ``dump``, a file, or ``text``, the pasted dump; ``name`` of the new sandbox.
-    ``do`` = "look" only shows the report."""
+    """Render the import page. Fields: ``dump``, a file, or ``text``, the pasted dump; ``name`` of the new
+    sandbox. ``do`` = "look" only shows the report."""
     if request.method != "POST":
         return _page(request)
     look = request.POST.get("do") == "look"

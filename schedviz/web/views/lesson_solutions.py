@@ -78,7 +78,7 @@ def solution_page(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_safe
 def solution_picture(request: HttpRequest, token: str) -> HttpResponse:
-    """The nodes and their pods, as SVG."""
+    """Return the nodes and their pods, as SVG."""
     return HttpResponse(_find(token).picture, content_type="image/svg+xml")
 
 

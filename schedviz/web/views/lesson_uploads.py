@@ -32,7 +32,7 @@ _turns = BoundedSemaphore(AT_ONCE)
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload_lesson(request: HttpRequest) -> HttpResponse:
-    """The form. Field ``files``: a zip of a lesson's folder, or its files."""
+    """Render the form. Field ``files``: a zip of a lesson's folder, or its files."""
     if request.method != "POST":
         return _form(request)
     given = request.FILES.getlist("files")

@@ -76,8 +76,8 @@ def handout(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def lesson_panel(request: HttpRequest, name: str) -> HttpResponse:
-    """The panel. GET with ``shown``: 204 if it has not changed since. POST: ``do`` = guess (with ``pick``),
-    next, back, undo, reset or solution, at the step ``step``."""
+    """Render the panel. GET with ``shown``: 204 if it has not changed since. POST: ``do`` = guess (with
+    ``pick``), next, back, undo, reset or solution, at the step ``step``."""
     source = find_present(name)
     visit = find_visit(request, source)
     if visit is None:

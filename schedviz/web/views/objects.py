@@ -87,7 +87,7 @@ def show_pod(
 
 
 def show_deleted_pod(request: HttpRequest, sandbox: Source, key: str, acted: str) -> HttpResponse:
-    """The panel of a deleted pod, as long as the trace has events of it."""
+    """Render the panel of a deleted pod, as long as the trace has events of it."""
     view = details.deleted_pod(sandbox, key, address(sandbox))
     if view is None:
         return missing_panel(request, sandbox, gettext("Pod %(key)s no longer exists.") % {"key": key})

@@ -53,7 +53,7 @@ def is_htmx(request: HttpRequest) -> bool:
 
 
 def find_sandbox(name: str) -> Sandbox:
-    """The handle of a sandbox, for a request that writes and reads nothing else; others call
+    """Return the handle of a sandbox, for a request that writes and reads nothing else; others call
     :func:`find_present`. Raises Http404."""
     try:
         return default_store().sandbox(name)
@@ -62,8 +62,8 @@ def find_sandbox(name: str) -> Sandbox:
 
 
 def find_past(name: str, seq: int) -> Past:
-    """A past moment of a sandbox. Raises Http404 for an unknown sandbox; Gone if the moment is not stored any
-    more, or was never reached."""
+    """Return a past moment of a sandbox. Raises Http404 for an unknown sandbox; Gone if the moment is not
+    stored any more, or was never reached."""
     sandbox = find_sandbox(name)
     if seq < 1:
         raise Gone(seq)
@@ -71,7 +71,8 @@ def find_past(name: str, seq: int) -> Past:
 
 
 def find_end_of_cycle(name: str, cycle: int) -> Past | None:
-    """The moment at which a scheduling cycle ended; None if the history does not reach it. Raises Http404."""
+    """Return the moment at which a scheduling cycle ended; None if the history does not reach it. Raises
+    Http404."""
     sandbox = find_sandbox(name)
     try:
         seq = sandbox.history().end_of_cycle(cycle)
@@ -87,9 +88,9 @@ def _open_past(sandbox: Sandbox, seq: int) -> Past:
 
 
 def find_present(name: str) -> Current:
-    """The sandbox from its cache, or from the store if it has too many objects to read all of them within a
-    request. All that was written before the call is in it: a request that writes calls it again before it
-    shows what there is now. Raises Http404."""
+    """Return the sandbox from its cache, or from the store if it has too many objects to read all of them
+    within a request. All that was written before the call is in it: a request that writes calls it again
+    before it shows what there is now. Raises Http404."""
     found = read_present(name)
     _use_node_names(found)
     return found
@@ -115,14 +116,14 @@ def _use_node_names(source: Source) -> None:
 
 
 def find_at(name: str, seq: int | None) -> Source:
-    """The sandbox, or its past moment ``seq``. Raises Http404, Gone."""
+    """Return the sandbox, or its past moment ``seq``. Raises Http404, Gone."""
     return find_present(name) if seq is None else find_past(name, seq)
 
 
 def live_page(
     request: HttpRequest, source: Source, detail: str = "", status: int = 200, subject: str = ""
 ) -> HttpResponse:
-    """The whole page of a sandbox, or of a past moment.
+    """Render the whole page of a sandbox, or of a past moment.
 
     detail: HTML of a panel that is open in the inspector. subject: its title. The query parameter ``embed``
     names the parts that a page of an idea shows in a frame (:mod:`schedviz.web.ideas`).
@@ -210,8 +211,8 @@ def find_box(request: HttpRequest, source: Current, embed: object) -> GuideBox |
 
 
 def draw_parts(source: Source, look: Look) -> Parts:
-    """The parts of the page. The nodes and pods of a large sandbox are left out: the socket sends them, as
-    its hub has usually read them already."""
+    """Return the parts of the page. The nodes and pods of a large sandbox are left out: the socket sends
+    them, as its hub has usually read them already."""
     language = get_language() or "en"
     by_socket = not isinstance(source, Past) and is_large(source)
     cache = default_caches().held_cache(source.name) if isinstance(source, Present) else None
@@ -230,7 +231,7 @@ def draw_parts(source: Source, look: Look) -> Parts:
 
 
 def moment_html(request: HttpRequest, past: Past) -> str:
-    """A past moment for htmx: its parts, as in a frame of the socket, and the bar."""
+    """Return a past moment for htmx: its parts, as in a frame of the socket, and the bar."""
     parts = draw_parts(past, asked_look(request.GET.get("group", ""), request.GET.get("q", "")))
     banner = render_to_string("parts/past.html", {"travel": travel.past_travel(past), "base": address(past)})
     return "".join([banner, *parts.values()])
@@ -263,15 +264,15 @@ def panel(
 
 
 def acted_html(line: str) -> str:
-    """The line above the log after an action: the kubectl command that does the same."""
+    """Return the line above the log after an action: the kubectl command that does the same."""
     return render_to_string("parts/acted.html", {"line": line, "oob": True})
 
 
 def done(
     request: HttpRequest, sandbox: Readable, event: str = "schedviz:done", kubectl: str = ""
 ) -> HttpResponse:
-    """The response after a successful write. The live page gets the change by its socket; a page without
-    scripts is redirected to the sandbox's page. event: triggered in the browser."""
+    """Return the response after a successful write. The live page gets the change by its socket; a page
+    without scripts is redirected to the sandbox's page. event: triggered in the browser."""
     if not is_htmx(request):
         response: HttpResponse = redirect("sandbox", sandbox.name)
     elif not kubectl:

@@ -16,7 +16,7 @@ from simulator.apiserver.status import StatusError
 
 @require_safe
 def moment_page(request: HttpRequest, name: str, seq: int) -> HttpResponse:
-    """The whole page, or for htmx its parts, as in a frame of the socket."""
+    """Render the whole page, or for htmx its parts, as in a frame of the socket."""
     past = find_past(name, seq)
     if not is_htmx(request):
         return live_page(request, past)

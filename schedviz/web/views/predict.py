@@ -57,9 +57,9 @@ def shared_prediction_of(source: Current) -> SharedPrediction:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def predict(request: HttpRequest, name: str) -> HttpResponse:
-    """The panel. GET with ``seen``: 204 if the panel has not changed since. POST ``do``: begin; guess (with
-    ``question`` and ``pick``); go (take the deciding step, which reveals the answer); hold and release the
-    answers; reset the score."""
+    """Render the panel. GET with ``seen``: 204 if the panel has not changed since. POST ``do``: begin; guess
+    (with ``question`` and ``pick``); go (take the deciding step, which reveals the answer); hold and release
+    the answers; reset the score."""
     source = find_present(name)
     if is_large(source):
         message = gettext("This sandbox is too large for Predict. Try one with a few dozen nodes.")
@@ -99,7 +99,7 @@ def predict_state(source: Current, shared: SharedPrediction) -> PredictState:
 
 
 def fingerprint(source: Current, shared: SharedPrediction, viewer_state: ViewerState) -> str:
-    """A text that changes when the panel changes. Of the store it needs only the shared state."""
+    """Return a text that changes when the panel changes. Of the store it needs only the shared state."""
     clock, under_way = source.clock(), source.under_way()
     held, last = shared.state()
     if not clock.paused:
@@ -158,8 +158,8 @@ def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) 
 
 
 def decision_of(state: PredictState, question_id: str) -> tuple[Kind, Decision, str] | None:
-    """The kind of a question, its Decision, and the next extension point of the cycle ("" = it has ended);
-    None if it is not decided yet, or the decision is not stored any more."""
+    """Return the kind of a question, its Decision, and the next extension point of the cycle ("" = it has
+    ended); None if it is not decided yet, or the decision is not stored any more."""
     number, _, rest = question_id.partition("-")
     kind = rest.partition("-")[0]
     if kind not in get_args(Kind):
@@ -187,7 +187,7 @@ def grade_of(state: PredictState, viewer_state: ViewerState) -> Grade | None:
 
 
 def with_last_grade(state: PredictState, viewer_state: ViewerState) -> ViewerState:
-    """The viewer's state, with the last guess added to the score once it is decided."""
+    """Return the viewer's state, with the last guess added to the score once it is decided."""
     if viewer_state.guess is None or viewer_state.graded:
         return viewer_state
     result = grade_of(state, viewer_state)
@@ -218,7 +218,7 @@ def view(state: PredictState, viewer_state: ViewerState, seen: str, posted: str 
 
 
 def last_answer(state: PredictState, viewer_state: ViewerState) -> AnswerView | None:
-    """The answer to the last question; None if it is not decided yet."""
+    """Return the answer to the last question; None if it is not decided yet."""
     found = decision_of(state, state.asked)
     if found is None:
         return None

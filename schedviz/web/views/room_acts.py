@@ -67,7 +67,7 @@ class Wrong(Exception):
 
 
 def _number(text: str) -> int | None:
-    """The number of a step or of a sandbox; None if the text is none."""
+    """Return the number of a step or of a sandbox; None if the text is none."""
     return int(text) if text.isdecimal() and len(text) <= DIGITS_AT_MOST else None
 
 
@@ -112,8 +112,8 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 
 def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Fields ``place``: ``LESSON/STEP``, the step counted from 0; ``sandboxes`` = ``prepared``: all are
-    created again, with the state of the step."""
+    """Return fields ``place``: ``LESSON/STEP``, the step counted from 0; ``sandboxes`` = ``prepared``: all
+    are created again, with the state of the step."""
     store, room = default_store(), seen.room
     name, _, place = request.POST.get("place", "").rpartition("/")
     lesson, step = room_lessons().get(name), _number(place)

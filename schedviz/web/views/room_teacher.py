@@ -37,7 +37,7 @@ def teacher_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
 
 @require_safe
 def teach(request: HttpRequest, code: str) -> HttpResponse:
-    """The teacher's view."""
+    """Render the teacher's view."""
     room = find_room(code)
     sandboxes.sweep_rooms(default_store())
     now = read_room(default_store(), room.code)
@@ -61,7 +61,7 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_safe
 def projector(request: HttpRequest, code: str) -> HttpResponse:
-    """The page for the projector."""
+    """Render the page for the projector."""
     room = find_room(code)
     drawn = Painter().projector(read_room(default_store(), room.code))
     context = {
@@ -76,7 +76,7 @@ def projector(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_safe
 def download_results(request: HttpRequest, code: str) -> HttpResponse:
-    """The results as CSV, with a byte order mark, so that spreadsheets read it as UTF-8."""
+    """Return the results as CSV, with a byte order mark, so that spreadsheets read it as UTF-8."""
     room = find_room(code)
     seen = Rooms(default_store()).read(room.code)
     text = results(seen, read_progress(default_store(), seen), room_lessons())

@@ -77,7 +77,8 @@ def new_room(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def find_by_code(request: HttpRequest) -> HttpResponse:
-    """The page on which a learner types the code of a room. With the query parameter ``code``, go there."""
+    """Render the page on which a learner types the code of a room. With the query parameter ``code``, go
+    there."""
     typed = request.GET.get("code", "")
     code, error = read_code(typed), ""
     if code:
@@ -135,8 +136,8 @@ def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_page(request: HttpRequest, code: str) -> HttpResponse:
-    """A learner's page in a room. POST opens the sandbox; field ``lesson``: with this lesson. It is recreated
-    unless the learner is in it already."""
+    """Render a learner's page in a room. POST opens the sandbox; field ``lesson``: with this lesson. It is
+    recreated unless the learner is in it already."""
     room, store = find_room(code), default_store()
     member = find_own_member(request, room)
     if member is None:
@@ -168,7 +169,7 @@ def close_hint(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_safe
 def qr_code(request: HttpRequest, code: str) -> HttpResponse:
-    """The QR code of the address at which learners join."""
+    """Return the QR code of the address at which learners join."""
     room = find_room(code)
     picture = io.BytesIO()
     segno.make(join_address(request, room), error="m").save(
@@ -190,7 +191,7 @@ def find_room(code: str) -> Room:
 
 
 def find_own_member(request: HttpRequest, room: Room) -> Member | None:
-    """The learner whose browser this is."""
+    """Return the learner whose browser this is."""
     token = request.COOKIES.get(member_cookie(room.code), "")
     return find_member(Rooms(default_store()), room.code, token) if token else None
 

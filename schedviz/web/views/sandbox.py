@@ -72,8 +72,8 @@ def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
 
 
 def run_condition(data: QueryDict) -> str:
-    """The condition for :class:`simulator.scheduler.stepping.Until`. A pod without a namespace is in the
-    default namespace."""
+    """Return the condition for :class:`simulator.scheduler.stepping.Until`. A pod without a namespace is in
+    the default namespace."""
     kind, pod = data.get("until", ""), data.get("pod", "").strip()
     if kind != "bound":
         return kind
@@ -84,11 +84,11 @@ def run_condition(data: QueryDict) -> str:
 def cycle_panel(
     request: HttpRequest, name: str, number: int | None = None, seq: int | None = None
 ) -> HttpResponse:
-    """The panel of one scheduling cycle, with its decision, on the page of the moment at which the cycle
-    ended; without ``number``, of the last cycle. If the history does not reach that moment, the panel says so
-    on the live page. The query parameters ``plugin`` and ``node`` choose a score whose arithmetic is shown;
-    ``place``, the column of the live page, may stand for ``node``. ``why``: with the explanation why the node
-    was chosen, and not ``other``. ``moment``: with the parts of the page."""
+    """Render the panel of one scheduling cycle, with its decision, on the page of the moment at which the
+    cycle ended; without ``number``, of the last cycle. If the history does not reach that moment, the panel
+    says so on the live page. The query parameters ``plugin`` and ``node`` choose a score whose arithmetic is
+    shown; ``place``, the column of the live page, may stand for ``node``. ``why``: with the explanation why
+    the node was chosen, and not ``other``. ``moment``: with the parts of the page."""
     if number is None:
         last = find_at(name, seq).last_decision()
         number = last.cycle if last else 1

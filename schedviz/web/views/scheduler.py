@@ -27,8 +27,8 @@ FIELDS_AT_MOST = 20
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
-    """The form of the configuration. POST applies it, and the scheduler starts again with it; with ``do`` =
-    "step" it is only validated, with "add-profile" the form gets one more profile. "stand-down" and
+    """Render the form of the configuration. POST applies it, and the scheduler starts again with it; with
+    ``do`` = "step" it is only validated, with "add-profile" the form gets one more profile. "stand-down" and
     "take-over" change nothing but whether outside schedulers bind the pods."""
     source, posted = find_present(name), posted_by(request)
     if posted is not None and posted.get("do") in SWITCHES:
@@ -81,5 +81,5 @@ def stand_down_switch(*, stands_down: bool) -> Switch:
 
 
 def configuration(sandbox: Current) -> Manifest:
-    """The stored configuration, with the form's initial values for missing fields."""
+    """Return the stored configuration, with the form's initial values for missing fields."""
     return SchedulerForm.start(sandbox) | (sandbox.meta().config or {})

@@ -24,8 +24,8 @@ from schedviz.web.views.page import find_present, find_sandbox, panel
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def share(request: HttpRequest, name: str) -> HttpResponse:
-    """The page. POST ``do``: ``make`` a link, with ``right`` and ``label``; or ``withdraw`` the link with the
-    id ``link``."""
+    """Render the page. POST ``do``: ``make`` a link, with ``right`` and ``label``; or ``withdraw`` the link
+    with the id ``link``."""
     sandbox, made, error = find_sandbox(name), "", ""
     match request.POST.get("do"):
         case None:
@@ -44,7 +44,7 @@ def share(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def download_kubeconfig(request: HttpRequest, name: str) -> HttpResponse:
-    """A kubeconfig with a token of its own, whose right is ``right``; without one in open mode."""
+    """Return a kubeconfig with a token of its own, whose right is ``right``; without one in open mode."""
     sandbox, token = find_sandbox(name), ""
     if _has_rights(name):
         try:

@@ -34,7 +34,7 @@ SAVES_AT_MOST = 5
 
 @require_safe
 def kinds(request: HttpRequest, name: str) -> HttpResponse:
-    """The list of kinds. Query: ``name``, a part of an object's name."""
+    """Render the list of kinds. Query: ``name``, a part of an object's name."""
     source = find_present(name)
     part = name_part(request)
     context = {"kinds": view.kinds(source, part), "part": part, "subject": gettext("All objects")}
@@ -43,7 +43,7 @@ def kinds(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def objects(request: HttpRequest, name: str, resource: str) -> HttpResponse:
-    """The list of a kind. Query: ``name``, a part of an object's name; ``after``, the last key of the
+    """Render the list of a kind. Query: ``name``, a part of an object's name; ``after``, the last key of the
     previous page."""
     source = find_present(name)
     kind = find_kind(source, resource)
@@ -165,8 +165,8 @@ def save_unless_changed(
 
 
 def editable(kind: Resource, manifest: Manifest) -> Manifest:
-    """The part of an object that users write: without the fields of the server and the controllers. For a
-    Node this includes the capacity and allocatable of its status."""
+    """Return the part of an object that users write: without the fields of the server and the controllers.
+    For a Node this includes the capacity and allocatable of its status."""
     shown = copy.deepcopy(manifest)
     for field in (*SERVER_FIELDS, "generateName"):
         shown.get("metadata", {}).pop(field, None)
@@ -199,7 +199,7 @@ def save(
 
 
 def find_kind(sandbox: Readable, resource: str) -> Resource:
-    """The resource ``<plural>.<group>``. Raises Http404."""
+    """Return the resource ``<plural>.<group>``. Raises Http404."""
     plural, _, group = resource.partition(".")
     found = find_resource(sandbox, group, plural)
     if found is None:

@@ -27,8 +27,8 @@ def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> Http
 
 
 def rows(sandbox: Source, sort: str, query: str, page: int) -> table.Table:
-    """The table, from the sandbox's cache or the store; for a large sandbox from the picture of an open live
-    page, if there is one."""
+    """Return the table, from the sandbox's cache or the store; for a large sandbox from the picture of an
+    open live page, if there is one."""
     by_socket = not isinstance(sandbox, Past) and is_large(sandbox)
     screens = followed_screens(sandbox.name) if by_socket else None
     if screens is None:

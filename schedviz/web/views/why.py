@@ -37,9 +37,9 @@ from simulator.what_if.answer import Suggestion
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """The question which changes would let the pod be scheduled. POST ``do``: ask, stop, apply or branch; the
-    last two with the ``number`` of a suggestion and the ``id`` of its question. Query ``part``: respond only
-    with the suggestions while the search runs."""
+    """Return the question which changes would let the pod be scheduled. POST ``do``: ask, stop, apply or
+    branch; the last two with the ``number`` of a suggestion and the ``id`` of its question. Query ``part``:
+    respond only with the suggestions while the search runs."""
     source, key = find_present(name), f"{namespace}/{pod}"
     manifest = source.get(PODS, key)
     if manifest is None:
@@ -113,7 +113,7 @@ def apply_suggestion(source: Current, key: str, suggestion: Suggestion) -> None:
 
 
 def follow_up_of(source: Current, key: str) -> FollowUp | None:
-    """The follow-up of the suggestion that was last applied for a pod; None if there is none."""
+    """Return the follow-up of the suggestion that was last applied for a pod; None if there is none."""
     manifest = source.get(PODS, key)
     if manifest is None or not may_have_been_asked(source, key):
         return None
@@ -133,8 +133,8 @@ def may_have_been_asked(source: Current, key: str) -> bool:
 
 
 def chosen_suggestion(question: Question | None, request: HttpRequest) -> Suggestion | None:
-    """The suggestion that the posted fields name; None if the page shows another question than the stored
-    one."""
+    """Return the suggestion that the posted fields name; None if the page shows another question than the
+    stored one."""
     if question is None or question.id != request.POST.get("id"):
         return None
     named = request.POST.get("number")

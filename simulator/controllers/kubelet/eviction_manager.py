@@ -84,6 +84,6 @@ def eviction_rank(pod: Pod, resource: str) -> tuple[bool, int, int, str]:
 
 
 def pressure_of(node: Manifest) -> str:
-    """The type of the first pressure condition that is true, memory before the others as upstream; "" if
-    there is none."""
+    """Return the type of the first pressure condition that is true, memory before the others as upstream; ""
+    if there is none."""
     return next((kind for kind in RESOURCES if is_condition_true(node, kind)), "")

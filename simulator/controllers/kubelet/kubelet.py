@@ -253,7 +253,7 @@ class Kubelet(Controller):
 
 
 def _reachability(node: Manifest) -> tuple[bool, str]:
-    """The facts of a node that its pods' next steps depend on."""
+    """Return the facts of a node that its pods' next steps depend on."""
     return is_unreachable(node), condition_status(node, "Ready")
 
 

@@ -154,7 +154,7 @@ class _Search:
         return self._try_devices(c, r, s, k, within_subrequest=within_subrequest)
 
     def _try_subrequests(self, c: int, r: int) -> Outcome:
-        """The first subrequest with which all that comes after it is found, too."""
+        """Return the first subrequest with which all that comes after it is found, too."""
         outcomes = set()
         for s in range(len(self.claims[c].requests[r].alternatives)):
             outcome = self.allocate_one(c, r, s, 0, within_subrequest=True)

@@ -65,7 +65,7 @@ def _bind_claim(
 
 
 def _bound(current: Manifest, claim: ResourceClaim, pod: Pod, allocation: Manifest | None) -> Manifest:
-    """The claim with the allocation, if it has none, and with the pod among its consumers. Raises
+    """Return the claim with the allocation, if it has none, and with the pod among its consumers. Raises
     PluginError if others have changed the claim."""
     if current["metadata"].get("deletionTimestamp"):
         raise PluginError(f"claim {claim.key} got deleted in the meantime")
@@ -82,7 +82,7 @@ def _bound(current: Manifest, claim: ResourceClaim, pod: Pod, allocation: Manife
 
 
 def without_consumer(claim: Manifest, pod: Pod) -> Manifest:
-    """The claim without the pod among its consumers; the claim itself if the pod is none."""
+    """Return the claim without the pod among its consumers; the claim itself if the pod is none."""
     if not is_reserved_for(claim, pod):
         return claim
     others = [consumer for consumer in reservations(claim) if consumer["uid"] != pod.uid]
@@ -90,5 +90,5 @@ def without_consumer(claim: Manifest, pod: Pod) -> Manifest:
 
 
 def without_allocation(claim: Manifest) -> Manifest:
-    """The claim without consumers, allocation and the status of its devices."""
+    """Return the claim without consumers, allocation and the status of its devices."""
     return with_status(claim, reservedFor=None, allocation=None, devices=None)

@@ -32,7 +32,7 @@ class ClaimsState:
     """Uid of a claim -> the allocation that Reserve chose."""
 
     def claims_to_deallocate(self, pod: Pod) -> list[ResourceClaim]:
-        """The claims that some node could not use, and that no other pod uses; each once."""
+        """Return the claims that some node could not use, and that no other pod uses; each once."""
         found = {self.claims[index].uid: self.claims[index] for index in sorted(self.unavailable)}
         return [
             claim

@@ -14,7 +14,7 @@ def device_classes(objects: OtherObjects) -> Mapping[str, Manifest]:
 
 
 def class_expressions(objects: OtherObjects) -> Mapping[str, tuple[str, ...]]:
-    """The CEL expressions of each class, by its name."""
+    """Return the CEL expressions of each class, by its name."""
     return objects.derived(_class_expressions, DEVICE_CLASSES)
 
 

@@ -95,8 +95,8 @@ def _state(claim: ResourceClaim, index: int, constraint: DeviceConstraint) -> Co
 
 
 def attribute_value(device: PoolDevice, name: str) -> Value | None:
-    """The value of an attribute by its full name ``domain/id``; in the domain of the driver, also by ``id``
-    alone (lookupAttribute)."""
+    """Return the value of an attribute by its full name ``domain/id``; in the domain of the driver, also by
+    ``id`` alone (lookupAttribute)."""
     attributes = device.device.attributes
     attribute: Manifest | None = attributes.get(name)
     domain, slash, id_ = name.partition("/")

@@ -30,7 +30,7 @@ def is_selectable(device: PoolDevice, selectors: tuple[tuple[str, tuple[str, ...
 
 @lru_cache(maxsize=CACHED_RESULTS)
 def _evaluate(expression: str, device: DeviceValue) -> bool | str:
-    """The result, or the text of the error."""
+    """Return the result, or the text of the error."""
     selector = compile_selector(expression)
     if selector.error:
         return f"CEL compile error: {selector.error}"

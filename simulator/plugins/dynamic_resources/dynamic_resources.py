@@ -253,7 +253,7 @@ def _fault(cluster: Cluster, found: ClaimsState, row: int) -> str:
 
 
 def allocations_on(cluster: Cluster, found: ClaimsState, row: int) -> dict[str, Manifest]:
-    """The allocation that each unallocated claim gets on the node in a row, by the claim's uid. Raises
+    """Return the allocation that each unallocated claim gets on the node in a row, by the claim's uid. Raises
     PluginError."""
     try:
         allocated = allocate_on(cluster, found.to_allocate(), row)

@@ -95,7 +95,7 @@ class NodeDevices:
     # Pools
 
     def pools(self, row: int) -> tuple[Pool, ...]:
-        """The pools of the node in a row of the cluster. Raises AllocationError."""
+        """Return the pools of the node in a row of the cluster. Raises AllocationError."""
         name = self._cluster.node(row).name
         found = self._pools.get(name)
         if found is None:
@@ -184,7 +184,8 @@ class NodeDevices:
 
 
 def distinct_situations(situations: Ints) -> tuple[Ints, Ints]:
-    """The distinct situations, and the index of the first node of each, in the order of these nodes."""
+    """Return the distinct situations, and the index of the first node of each, in the order of these
+    nodes."""
     # Of several assignments to one place the last one stays. There are few numbers, so nothing is sorted.
     first: Ints = np.full(int(situations.max(initial=0)) + 1, -1, dtype=np.int64)
     first[situations[::-1]] = np.arange(len(situations) - 1, -1, -1)

@@ -33,8 +33,8 @@ def claims_of_pod(cluster: Cluster, pod: Pod) -> Iterator[Manifest]:
 
 
 def claim_name(pod: Pod, reference: Manifest) -> str:
-    """The name of the claim of one of ``spec.resourceClaims``; "" if the pod needs no claim for it. Raises
-    ClaimError if the name is not known."""
+    """Return the name of the claim of one of ``spec.resourceClaims``; "" if the pod needs no claim for it.
+    Raises ClaimError if the name is not known."""
     if reference.get("resourceClaimName"):
         name: str = reference["resourceClaimName"]
         return name

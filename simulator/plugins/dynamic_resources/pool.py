@@ -45,7 +45,7 @@ class Pool(NamedTuple):
 
 
 def selector_terms(of: ResourceSlice) -> int:
-    """The number of terms in the slice's node selector, where that is what selects its nodes."""
+    """Return the number of terms in the slice's node selector, where that is what selects its nodes."""
     if of.node_name or of.selector_manifest is None or of.all_nodes:
         return 0
     return len(of.selector_manifest.get("nodeSelectorTerms") or ())

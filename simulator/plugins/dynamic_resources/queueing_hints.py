@@ -52,7 +52,7 @@ def claim_changed(handle: Handle, pod: Pod, old: Manifest | None, new: Manifest)
 
 
 def claim_uids(handle: Handle, pod: Pod) -> set[str] | None:
-    """The uids of the pod's claims; None if one of them cannot be used."""
+    """Return the uids of the pod's claims; None if one of them cannot be used."""
     try:
         return {claim["metadata"].get("uid", "") for claim in claims_of_pod(handle.cluster, pod)}
     except ClaimError:

@@ -82,8 +82,8 @@ def _all_devices(
     pools: Sequence[Pool],
     cache: dict[DeviceID, bool],
 ) -> list[PoolDevice]:
-    """All devices that the selectors choose. A pool that is incomplete or invalid is an error, even when it
-    has nothing to do with the request."""
+    """Return all devices that the selectors choose. A pool that is incomplete or invalid is an error, even
+    when it has nothing to do with the request."""
     found = []
     for pool in pools:
         trouble = "being updated" if pool.incomplete else "invalid" if pool.duplicate else ""

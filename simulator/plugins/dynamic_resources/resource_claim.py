@@ -37,7 +37,7 @@ class ClaimRequest(NamedTuple):
     """Whether it asks for capacity, which needs the feature DRAConsumableCapacity."""
 
     def result_name(self, request: DeviceRequest) -> str:
-        """The name of an alternative in an allocation: ``REQUEST`` or ``REQUEST/SUBREQUEST``."""
+        """Return the name of an alternative in an allocation: ``REQUEST`` or ``REQUEST/SUBREQUEST``."""
         return f"{self.name}/{request.name}" if self.first_available else request.name
 
 
@@ -110,7 +110,7 @@ def _alternative(manifest: Manifest, name: str) -> DeviceRequest:
 
 
 def selector_expressions(manifest: Manifest) -> tuple[str | None, ...]:
-    """The CEL expressions of the ``selectors`` of a request or of a DeviceClass's spec."""
+    """Return the CEL expressions of the ``selectors`` of a request or of a DeviceClass's spec."""
     return tuple((each.get("cel") or {}).get("expression") for each in manifest.get("selectors") or ())
 
 

@@ -31,7 +31,7 @@ def allocation_result(found: ClaimAllocation, node: str, class_of: Callable[[str
 
 
 def _config(found: ClaimAllocation, class_of: Callable[[str], Manifest]) -> Iterator[Manifest]:
-    """The configuration of the classes, request by request, then that of the claim."""
+    """Yield the configuration of the classes, request by request, then that of the claim."""
     names: list[tuple[str, str]] = []
     for index, request in enumerate(found.claim.requests):
         alternative = request.alternatives[found.chosen.get(index, 0)]
@@ -48,7 +48,7 @@ def _config(found: ClaimAllocation, class_of: Callable[[str], Manifest]) -> Iter
 
 
 def node_selector_of(found: ClaimAllocation, node: str) -> Manifest | None:
-    """The nodes on which the devices can be used; None for all. Raises AllocationError."""
+    """Return the nodes on which the devices can be used; None for all. Raises AllocationError."""
     slices = [device.slice for _, _, device in found.devices]
     if any(each.node_name for each in slices):
         return {

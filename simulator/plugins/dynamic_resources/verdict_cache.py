@@ -27,8 +27,8 @@ class VerdictCache:
         self._classes: Mapping[str, tuple[str, ...]] | None = None
 
     def number_of(self, claims: Sequence[ResourceClaim], classes: Mapping[str, tuple[str, ...]]) -> int:
-        """A number for what the claims request. ``classes``: DeviceClass -> its CEL expressions, another
-        mapping whenever a class has changed."""
+        """Return a number for what the claims request. ``classes``: DeviceClass -> its CEL expressions,
+        another mapping whenever a class has changed."""
         if classes is not self._classes or len(self._verdicts) > MAX_VERDICTS:
             self.clear()
             self._classes = classes

@@ -156,7 +156,7 @@ def _check_volume_provisions(
 
 
 def _in_topology(nodes: NodeBatch, storage_class: Manifest) -> Bools:
-    """The nodes for which the class may provision volumes (MatchTopologySelectorTerms)."""
+    """Return the nodes for which the class may provision volumes (MatchTopologySelectorTerms)."""
     terms = storage_class.get("allowedTopologies")
     if not terms:
         return np.ones(len(nodes), dtype=np.bool_)
@@ -177,7 +177,7 @@ def _in_topology(nodes: NodeBatch, storage_class: Manifest) -> Bools:
 
 
 def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -> Bools:
-    """The nodes that reach a storage with enough capacity (hasEnoughCapacity). Drivers without
+    """Return the nodes that reach a storage with enough capacity (hasEnoughCapacity). Drivers without
     storageCapacity are not checked."""
     size = requested_storage(claim)
     driver = nodes.cluster.objects(CSI_DRIVERS).get(storage_class["provisioner"])

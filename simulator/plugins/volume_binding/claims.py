@@ -109,7 +109,7 @@ def _name(volume: Manifest) -> str:
 
 
 def matching_volumes(volumes: Iterable[Manifest], claim: Manifest) -> Iterator[Manifest]:
-    """The volumes that a claim can be bound to, on any node."""
+    """Yield the volumes that a claim can be bound to, on any node."""
     spec = claim["spec"]
     name = storage_class_name(claim)
     size = requested_storage(claim) or 0

@@ -43,7 +43,7 @@ class PodVolumes(NamedTuple):
 
 
 def bound_to(volume: Manifest, claim: Manifest) -> Assumed:
-    """The volume with a reference to the claim (GetBindVolumeToClaim in
+    """Return the volume with a reference to the claim (GetBindVolumeToClaim in
     component-helpers/storage/volume/pv_helpers.go). A volume that a user bound to the claim beforehand is not
     annotated as bound by a controller."""
     after, reference = volume, claim_reference_to(claim)
@@ -55,7 +55,7 @@ def bound_to(volume: Manifest, claim: Manifest) -> Assumed:
 
 
 def placed(claim: Manifest, node: str) -> Assumed:
-    """The claim with the node on which its volume is to be provisioned."""
+    """Return the claim with the node on which its volume is to be provisioned."""
     return Assumed(PVCS, key_of(claim), claim, with_annotations(claim, {SELECTED_NODE: node}))
 
 

@@ -67,7 +67,7 @@ def capacity_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
 
 
 def _volume_limit(capacity: Manifest) -> int | None:
-    """The size in bytes of the largest volume that can be provisioned: the maximum if there is one, else the
-    whole capacity."""
+    """Return the size in bytes of the largest volume that can be provisioned: the maximum if there is one,
+    else the whole capacity."""
     stated = capacity.get("maximumVolumeSize", capacity.get("capacity"))
     return None if stated is None else quantity.value(quantity.parse_quantity(stated))

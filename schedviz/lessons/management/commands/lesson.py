@@ -42,12 +42,12 @@ class Command(BaseCommand):
 
 
 def _lessons_in(folder: Path) -> list[Path]:
-    """The folder itself, or the lessons in it."""
+    """Return the folder itself, or the lessons in it."""
     return lesson_folders(folder) if folder.is_dir() and not (folder / FILE).exists() else [folder]
 
 
 def find_mistakes(folder: Path) -> list[Mistake]:
-    """All mistakes of the lesson in a folder. It is played only if it can be read."""
+    """Return all mistakes of the lesson in a folder. It is played only if it can be read."""
     try:
         lesson = read_lesson(folder.resolve())
     except LessonError as error:

@@ -98,7 +98,7 @@ def _answers(url: str) -> bool:
 
 
 def _for_browsers(host: str) -> str:
-    """The address to open in a browser for the address that the server listens on."""
+    """Return the address to open in a browser for the address that the server listens on."""
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 (compared, not listened on)
         return "localhost"
     return f"[{host}]" if ":" in host else host
