@@ -30,6 +30,7 @@ from simulator.apiserver import selection
 from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
+from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
@@ -153,6 +154,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
 def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     if body.content_type(request) == body.APPLY:
         return apply_object(request, sandbox, resource, target)
+    check_patch_type(resource, body.content_type(request))
     form = Representation.of(request, custom=is_custom(resource))
 
     warnings: list[str] = []

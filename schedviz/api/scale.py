@@ -13,6 +13,7 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.managed_fields.scale_entries import managed_fields_of_scale
+from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
@@ -48,6 +49,7 @@ def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
     """The patch is one of the Scale, not of the object."""
     if body.content_type(request) == body.APPLY:
         return apply_scale(request, sandbox, resource, target)
+    check_patch_type(resource, body.content_type(request))
     warnings: list[str] = []
 
     def change(_: Resource, old: Manifest) -> Manifest:

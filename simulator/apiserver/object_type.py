@@ -18,7 +18,10 @@ _INTERNAL_PACKAGES = {"": "core", "events.k8s.io": "core"}
 
 def with_type(resource: Resource, manifest: Manifest, *, also: str = "") -> Manifest:
     """Return the manifest with the resource's apiVersion and kind, which the body may leave out. Raises
-    BadRequest if the body has another type. ``also``: a further version that is accepted."""
+    BadRequest if the body has another type. ``also``: a further version that is accepted. A custom resource
+    must say its apiVersion."""
+    if resource.schema_text and not manifest.get("apiVersion"):
+        raise _custom_type_error(resource, manifest, "", str(manifest.get("kind")))
     manifest = {"apiVersion": resource.api_version, "kind": resource.kind} | {
         field: value for field, value in manifest.items() if value or field not in ("apiVersion", "kind")
     }
@@ -31,6 +34,24 @@ def with_type(resource: Resource, manifest: Manifest, *, also: str = "") -> Mani
     _, _, version = api_version.rpartition("/")
     detail = type_error(resource, api_version, kind)
     raise BadRequest(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {detail}')
+
+
+def missing_kind(text: str) -> str:
+    """The error of the decoder of custom resources for an object without a kind, in this text."""
+    return f"Object 'Kind' is missing in '{text}'"
+
+
+def custom_type_faults(resource: Resource, manifest: Manifest) -> Invalid | None:
+    """Return the error for a patched custom resource of another type; None if it has the right one: its
+    decoder takes all, and the strategy compares the type (customresource/validator.go)."""
+    kind, api_version = str(manifest.get("kind")), str(manifest.get("apiVersion") or "")
+    causes = []
+    if kind != resource.kind:
+        causes.append(invalid("kind", kind, f"must be {resource.kind}"))
+    if api_version != resource.api_version:
+        causes.append(invalid("apiVersion", api_version, f"must be {resource.api_version}"))
+    name = manifest.get("metadata", {}).get("name", "")
+    return Invalid(kind, api_version.rpartition("/")[0], name, causes) if causes else None
 
 
 def _custom_type_error(

@@ -19,7 +19,7 @@ META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 BINDING = "io.k8s.api.core.v1.Binding"
 EVICTION = "io.k8s.api.policy.v1.Eviction"
 DELETE_OPTIONS = f"{META}DeleteOptions"
-_UNKNOWN_KIND = "unknown"
+UNKNOWN_KIND = "unknown"
 _WITHOUT_REQUIRED = (
     "io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern",
     "io.k8s.api.core.v1.NodeSystemInfo",
@@ -72,7 +72,7 @@ _TYPES: dict[str, Schema] = {
         "anyOf": [{"type": "array", "items": {"type": "string"}}, {"$ref": _JSON_SCHEMA}],
     },
     # A kind without a schema: only its metadata is checked.
-    _UNKNOWN_KIND: {
+    UNKNOWN_KIND: {
         "type": "object",
         "properties": {
             "apiVersion": {"type": "string"},
@@ -156,7 +156,7 @@ def type_name_of(resource: Resource) -> str:
     """Return the name of the type of a resource's objects."""
     if (resource.api_version, resource.kind) in OWN_KINDS:
         return _own_type_name(resource.api_version, resource.kind)
-    return _type_names().get((resource.group, resource.version, resource.kind), _UNKNOWN_KIND)
+    return _type_names().get((resource.group, resource.version, resource.kind), UNKNOWN_KIND)
 
 
 def reference_of(resource: Resource) -> Schema:

@@ -55,6 +55,16 @@ def plain(value: Any) -> str:
     return json.dumps(value)
 
 
+def go_json(value: Any) -> str:
+    """A value that was decoded from JSON, as Go's encoder writes it: its keys in order."""
+    return escaped(json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False))
+
+
+def escaped(text: str) -> str:
+    """A JSON text without ``<``, ``>`` and ``&``, which Go's encoder escapes."""
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
 def go_syntax(value: Any) -> str:
     """Return a value that was decoded from JSON, as ``%#v`` prints it."""
     match value:

@@ -170,16 +170,54 @@ def test_columns_are_those_of_the_definition() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "value", "cell"),
+    [
+        ("string", {"b": 1, "a": "<"}, '{"a":"\\u003c","b":1}'),
+        ("string", None, "<no value>"),
+        ("string", True, "true"),
+        ("integer", 1.5, 1),
+        ("integer", "1", None),
+        ("number", True, None),
+        ("boolean", 1, None),
+        ("date", 1, None),
+        ("date", "soon", "<invalid>"),
+    ],
+)
+def test_values_of_another_type_than_their_column_are_left_out(kind: str, value: Any, cell: Any) -> None:
+    columns = [{"name": "C", "type": kind, "jsonPath": ".spec.c"}]
+    item = widget() | {"spec": {"c": value}}
+    assert custom_printer(resource(columns)).cells(item, NOW)[1] == cell
+
+
+@pytest.mark.parametrize(
     ("path", "value"),
-    [(".a.b", 1), ("{.a.b}", 1), (".list[1]", "y"), (".a['x/y']", 2), ('.items[?(@.t=="2")].v', "two")],
+    [
+        (".a.b", 1),
+        ("{.a.b}", 1),
+        (".list[1]", "y"),
+        (".list[-1]", "y"),
+        (".list[1:]", "y"),
+        (".a['x/y']", 2),
+        (r".a.x\/y", 2),
+        (".a.*", 1),
+        (".items[*].v", "one"),
+        ('.items[?(@.t=="2")].v', "two"),
+        (".items[?(@.n>1)].v", "two"),
+        (".items[?(@.on==true)].v", "two"),
+        (".items[?(@.n)].v", "two"),
+        (".items[?(@.t!='1')].v", "two"),
+        (".null", None),
+    ],
 )
 def test_simple_json_paths(path: str, value: Any) -> None:
-    items = [{"t": "1", "v": "one"}, {"t": "2", "v": "two"}]
-    document = {"a": {"b": 1, "x/y": 2}, "list": ["x", "y"], "items": items}
+    items = [{"t": "1", "v": "one"}, {"t": "2", "v": "two", "n": 2, "on": True}]
+    document = {"a": {"b": 1, "x/y": 2}, "list": ["x", "y"], "items": items, "null": None}
     assert value_at_path(document, path) == value
 
 
-@pytest.mark.parametrize("path", [".no", ".a[5]", "..a", ".a[*]", ".a[?(@.x)]"])
+@pytest.mark.parametrize(
+    "path", [".no", ".a[5]", "..a", ".a[0].b", ".a[?(@.x)]", ".a[-2]", ".a[?(@=='1')]", ".a[0:2]", ".a[?(1)]"]
+)
 def test_paths_without_a_field_are_errors(path: str) -> None:
     with pytest.raises(PathError):
         value_at_path({"a": [1]}, path)

@@ -57,7 +57,10 @@ _ALSO: Final[dict[str, Manifest]] = {
 
 
 def empty_object(resource: Resource) -> Manifest:
-    """Return the empty object of a resource, without apiVersion and kind."""
+    """Return the empty object of a resource, without apiVersion and kind. A custom resource has no Go type:
+    its empty object has nothing."""
+    if resource.schema_text:
+        return {}
     pointer = _POINTERS.get(resource.id, "")
     also = _ALSO.get(f"{resource.plural}.{resource.group}".removesuffix("."), {})
     fields: Manifest = _merged(_empty(schema_of(resource), pointer), also)

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from simulator.apiserver.protobuf import short_type_name, struct_fields
 from simulator.apiserver.schema import Schema, resolve_reference
+from simulator.kernel.go_text import escaped
 
 _FIRST: Final = ("kind", "apiVersion")
 
 
 def patched_object_text(schema: Schema, value: Any, changed: Any) -> str:
     """Return the JSON of a patched object. ``changed``: the parts that the patch changes, as nested dicts."""
-    return json.dumps(_in_order(schema, value, changed), separators=(",", ":"), ensure_ascii=False)
+    return escaped(json.dumps(_in_order(schema, value, changed), separators=(",", ":"), ensure_ascii=False))
 
 
 def _in_order(schema: Schema, value: Any, changed: Any) -> Any:

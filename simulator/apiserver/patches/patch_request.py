@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_BYTES, ManifestError, TooLong
-from simulator.apiserver.object_type import type_error
+from simulator.apiserver.object_type import custom_type_faults, missing_kind, type_error
 from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch, parse_pointer
 from simulator.apiserver.patches.json_patch_operations import (
     check_operations,
@@ -31,7 +31,7 @@ from simulator.apiserver.request_errors import (
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.schema import find_type_name, reference_of
 from simulator.apiserver.status import BadRequest, Cause, Invalid
-from simulator.kernel.go_text import plain, quote
+from simulator.kernel.go_text import go_json, plain, quote
 
 PatchType = Literal[
     "application/json-patch+json",
@@ -65,19 +65,26 @@ class PatchBody(NamedTuple):
 def patched_object(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
     """Apply a patch to an object of the resource. Raises StatusError, and ManifestError beyond the bounds of
     a request."""
+    check_patch_type(resource, body.type)
     match body.type:
         case "application/json-patch+json":
             return _json_patched(resource, body, subject)
         case "application/merge-patch+json":
             return _merged(resource, body, subject)
-        case "application/strategic-merge-patch+json" if resource.group in BUILT_IN_GROUPS:
-            return _strategically_merged(resource, body, subject)
-        case "application/strategic-merge-patch+json":
-            raise UnsupportedMediaType(
-                "the body of the request was in an unknown format - accepted media types include: "
-                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-            )
-    raise UnsupportedPatchType()
+    return _strategically_merged(resource, body, subject)
+
+
+def check_patch_type(resource: Resource, media_type: str) -> None:
+    """Check that a content type is one of a patch of the resource, or of its subresources, other than an
+    apply. Raises UnsupportedMediaType or UnsupportedPatchType."""
+    if resource.group in BUILT_IN_GROUPS:
+        if media_type not in PATCH_TYPES:
+            raise UnsupportedPatchType()
+    elif media_type not in PATCH_TYPES[:2]:
+        raise UnsupportedMediaType(
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+        )
 
 
 def _json_patched(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
@@ -126,9 +133,9 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
     if not isinstance(result, dict):
         error = go_type_error(result, "struct")
         return _checked(body, {}, error, [], patched_object_text({}, result, None))
-    api_version = str(result.get("apiVersion") or "")
-    built_in = resource.group in BUILT_IN_GROUPS
-    given = api_version, str(result.get("kind") or (resource.kind if built_in else ""))
+    if resource.group not in BUILT_IN_GROUPS:
+        return _decoded_custom(resource, body, result, strict)
+    given = str(result.get("apiVersion") or ""), str(result.get("kind") or resource.kind)
     if given == (resource.api_version, resource.kind):
         decoded, error, unknown = decode_object(resource, result)
     else:
@@ -136,6 +143,17 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
         decoded = decoder.decode(name, result) if name else result
         error, unknown = decoder.error or type_error(resource, *given), []
     text = patched_object_text(reference_of(resource), result, changed)
+    return _checked(body, decoded, error, [*strict, *unknown], text)
+
+
+def _decoded_custom(resource: Resource, body: PatchBody, result: Manifest, strict: list[str]) -> Patched:
+    text = go_json(result)
+    if not result.get("kind"):
+        return _checked(body, {}, missing_kind(text), [], text)
+    other_type = custom_type_faults(resource, result)
+    if other_type:
+        raise other_type
+    decoded, error, unknown = decode_object(resource, result)
     return _checked(body, decoded, error, [*strict, *unknown], text)
 
 

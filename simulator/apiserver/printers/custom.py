@@ -3,6 +3,7 @@
 Upstream: apiextensions-apiserver/pkg/registry/customresource/tableconvertor/tableconvertor.go, v1.34.
 """
 
+import json
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, human_duration
 from simulator.apiserver.printers.simple_json_path import PathError, value_at_path
 from simulator.apiserver.resources import Resource
+from simulator.kernel.go_text import go_json
 
 _AGE_PATH: Final = ".metadata.creationTimestamp"
 _MICROS: Final = 1_000_000
@@ -44,14 +46,31 @@ def _cell(item: Manifest, path: str, kind: str, now: Micros) -> Any:
         value = value_at_path(item, path)
     except PathError:
         return None
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     match kind:
         case "string":
-            return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            return _text(value)
         case "date" if isinstance(value, str):
             return _age(value, now)
-        case "integer" if isinstance(value, float):
+        case "integer" if is_number:
             return int(value)
-    return value
+        case "number" if is_number:
+            return value
+        case "boolean" if isinstance(value, bool):
+            return value
+    return None
+
+
+def _text(value: Any) -> str:
+    """A value as PrintResults in client-go/util/jsonpath writes it."""
+    match value:
+        case None:
+            return "<no value>"
+        case str():
+            return value
+        case dict() | list():
+            return go_json(value)
+    return json.dumps(value)
 
 
 def _age(text: str, now: Micros) -> str:

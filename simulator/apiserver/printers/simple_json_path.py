@@ -1,20 +1,36 @@
-"""Simple JSON paths, as printer columns have them: ``.spec.size``, ``.items[0]``, ``.labels['a/b']``,
-``.status.conditions[?(@.type=="Ready")].status``.
+"""JSON paths as printer columns have them: ``.spec.size``, ``.items[0]``, ``.items[*].name``,
+``.labels['a/b']``, ``.status.conditions[?(@.type=="Ready")].status``.
 
-Upstream allows these only (k8s.io/client-go/util/jsonpath, restricted by the validation of definitions).
+Upstream: k8s.io/client-go/util/jsonpath (parser.go, jsonpath.go), v0.34. Recursive descent and unions lead to
+nothing here.
 Looked at jsonpath-ng: its syntax is another one, and it allows what costs time.
 """
 
+import operator
 import re
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 _STEP: Final = re.compile(
-    r"""\.(?P<field>[^.\[\]]+)
-    | \[(?P<index>\d+)\]
-    | \['(?P<key>[^']+)'\]
-    | \[\?\(@\.(?P<name>[\w.]+)\s*==\s*["'](?P<wanted>[^"']*)["']\)\]""",
+    r"""\.(?P<field>(?:\\.|[^.,\[\]$@{}\s\\])+)
+    | \['(?P<key>[^']*)'\]
+    | \[(?P<all>\*)\]
+    | \[(?P<index>-?\d+)\]
+    | \[(?P<start>-?\d*):(?P<end>-?\d*)(?::(?P<stride>\d*))?\]
+    | \[\?\((?P<filter>[^()]*)\)\]""",
     re.VERBOSE,
 )
+_COMPARED: Final = re.compile(r"@(?P<left>[^!<>=]*?)\s*(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.+?)\s*")
+_OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 
 
 class PathError(ValueError):
@@ -24,25 +40,84 @@ class PathError(ValueError):
 def value_at_path(value: Any, path: str) -> Any:
     """Return the first value at a path. Raises PathError."""
     text = path.removeprefix("{").removesuffix("}")
-    text = text if text.startswith((".", "[")) else f".{text}"
-    place = 0
-    while place < len(text):
-        step = _STEP.match(text, place)
+    found = next(_values(value, text if text.startswith((".", "[")) else f".{text}"), None)
+    if found is None:
+        raise PathError(path)
+    return found[0]
+
+
+def _values(value: Any, path: str) -> Iterator[tuple[Any]]:
+    """Yield the values at a path, each in a tuple. Raises PathError."""
+    values, place = [value], 0
+    while place < len(path):
+        step = _STEP.match(path, place)
         if step is None:
             raise PathError(path)
-        value = _next(value, step, path)
+        values = [item for each in values for item in _next(each, step)]
         place = step.end()
+    yield from ((each,) for each in values)
+
+
+def _next(value: Any, step: re.Match[str]) -> list[Any]:
+    """The values to which one step leads; none where there is nothing."""
+    if value is None:
+        return []
+    name = step["key"] if step["field"] is None else step["field"].replace("\\", "")
+    if step["all"] or step["field"] == "*":
+        return [*value.values()] if isinstance(value, dict) else _listed(value)
+    if name is not None:
+        return [value[name]] if isinstance(value, dict) and name in value else []
+    if step["filter"] is not None:
+        return [item for item in _listed(value) if _passes(item, step["filter"])]
+    return _part(_listed(value), step)
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise PathError("not a list")
     return value
 
 
-def _next(value: Any, step: re.Match[str], path: str) -> Any:
-    name = step["field"] or step["key"]
-    if name is not None and isinstance(value, dict) and name in value:
-        return value[name]
-    if step["index"] is not None and isinstance(value, list) and int(step["index"]) < len(value):
-        return value[int(step["index"])]
-    if step["name"] is not None and isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict) and str(item.get(step["name"])) == step["wanted"]:
-                return item
-    raise PathError(path)
+def _part(items: list[Any], step: re.Match[str]) -> list[Any]:
+    """The item of an index, or the items of a range. Raises PathError outside of the list."""
+    size = len(items)
+    if step["index"] is not None:
+        start = int(step["index"])
+        start += size if start < 0 else 0
+        end, stride = start + 1, 1
+    else:
+        start, end = int(step["start"] or 0), int(step["end"] or size)
+        start += size if start < 0 else 0
+        end += size if end < 0 else 0
+        stride = int(step["stride"] or 1)
+    if (start != end and not 0 <= start < end <= size) or stride < 1:
+        raise PathError("outside of the list")
+    return items[start:end:stride]
+
+
+def _passes(item: Any, condition: str) -> bool:
+    """Whether an item of a list passes a filter. Raises PathError if it cannot be compared."""
+    compared = _COMPARED.fullmatch(condition.strip())
+    if compared is None:
+        if not condition.strip().startswith("@"):
+            raise PathError(condition)
+        return any(True for _ in _values(item, condition.strip()[1:]))
+    lefts, right = [*_values(item, compared["left"])], _literal(compared["right"])
+    if not lefts:
+        return False
+    left = lefts[0][0]
+    # Texts, numbers and booleans are compared only with their like, whole numbers not with others.
+    if len(lefts) > 1 or type(left) is not type(right):
+        raise PathError(condition)
+    return _OPERATORS[compared["operator"]](left, right)
+
+
+def _literal(text: str) -> Any:
+    quoted = _QUOTED.fullmatch(text)
+    if quoted:
+        return quoted[1] if quoted[2] is None else quoted[2]
+    if text in ("true", "false"):
+        return text == "true"
+    if not _NUMBER.fullmatch(text):
+        raise PathError(text)
+    return float(text) if "." in text else int(text)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_TEXT_DEPTH, ManifestError, count_values
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
-from simulator.apiserver.object_type import with_type
+from simulator.apiserver.object_type import missing_kind, with_type
 from simulator.apiserver.request_decoding.read_object import (
     RecordedObject,
     UnreadableBody,
@@ -49,6 +49,11 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
             f"the object provided is unrecognized (must be of type {resource.kind}): "
             f"{error} ({_summary(data)})"
         ) from None
+    if resource.schema_text and not value.get("kind"):
+        raise BadRequest(
+            f"the object provided is unrecognized (must be of type {resource.kind}): "
+            f"{missing_kind(text)} ({_summary(data)})"
+        )
     manifest = with_type(resource, value, also=also)
     typed = decode_object(resource, _with_repeated(manifest, value))
     if typed.error:

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.request_decoding.read_object import RecordedObject
-from simulator.apiserver.schema import Schema, definitions
+from simulator.apiserver.schema import UNKNOWN_KIND, Schema, definitions
 from simulator.kernel.go_text import json_kind
 from simulator.objects import quantity
 from simulator.objects.timestamps import is_timestamp
@@ -106,6 +106,8 @@ class TypedValues:
         kept = {}
         for key, item in value.items():
             at = place.field(key, struct)
+            if name == UNKNOWN_KIND:
+                at = at._replace(fields=())  # a custom resource has no type, but its metadata has one
             if isinstance(value, RecordedObject) and key in value.repeated:
                 self.strict.append(f'duplicate field "{at.path}"')
             if key in fields:

@@ -1,0 +1,98 @@
+"""Custom resources without a type, with another one, and their patches: a custom resource has no Go type."""
+
+import json
+from typing import Any
+
+import pytest
+
+from .asking import request
+from .widget_definition import DEFINITIONS, definition, version
+
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 1}}
+APPLY = "apply-patch+yaml"
+
+
+@pytest.fixture
+def widgets(url: str) -> str:
+    """The address of the widgets, of which there is one. They need a size."""
+    with_size = version("v1", storage=True)
+    with_size["schema"]["openAPIV3Schema"]["properties"]["spec"]["required"] = ["size"]
+    with_size["subresources"] = {
+        "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+    }
+    assert request(url + DEFINITIONS, "POST", json.dumps(definition(with_size)))[0] == 201
+    assert request(url + WIDGETS, "POST", json.dumps(WIDGET))[0] == 201
+    return url + WIDGETS
+
+
+def patch(address: str, body: Any, kind: str = "merge-patch+json") -> tuple[int, Any]:
+    return request(address, "PATCH", json.dumps(body), {"Content-Type": f"application/{kind}"})
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", ""), ("PUT", "/w")])
+def test_a_body_must_say_its_type(widgets: str, method: str, path: str) -> None:
+    text = '{"apiVersion":"example.com/v1"}'
+    code, refused = request(widgets + path, method, text)
+    assert code == 400
+    assert refused["message"] == (
+        f"the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{text}' "
+        f"({text[:30]} ...)"
+    )
+    code, refused = request(widgets + path, method, '{"kind":"Widget"}')
+    assert code == 400
+    expected = "the API version in the data () does not match the expected API version (example.com/v1)"
+    assert refused["message"] == expected
+
+
+def test_metadata_is_decoded_by_itself(widgets: str) -> None:
+    wrong = WIDGET | {"metadata": {"name": "x", "labels": {"a": 1}}}
+    _, refused = request(widgets, "POST", json.dumps(wrong))
+    assert refused["message"] == (
+        'Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal number into Go struct '
+        "field ObjectMeta.labels of type string"
+    )
+    _, refused = request(widgets, "POST", json.dumps(WIDGET | {"metadata": "x"}))
+    assert refused["message"].endswith("json: cannot unmarshal string into Go value of type v1.ObjectMeta")
+
+
+def test_a_patch_cannot_change_the_type(widgets: str) -> None:
+    code, refused = patch(f"{widgets}/w", {"kind": "Gadget"})
+    assert code == 422
+    message = 'kind: Invalid value: "Gadget": must be Widget'
+    assert refused["message"] == f'Gadget.example.com "w" is invalid: {message}'
+    code, refused = patch(f"{widgets}/w", {"apiVersion": "example.com/v2"})
+    assert code == 422
+    message = 'apiVersion: Invalid value: "example.com/v2": must be example.com/v1'
+    assert refused["message"] == f'Widget.example.com "w" is invalid: {message}'
+
+
+def test_a_patch_that_removes_the_kind_shows_the_object_with_its_keys_in_order(widgets: str) -> None:
+    code, refused = patch(f"{widgets}/w", {"kind": None})
+    (cause,) = refused["details"]["causes"]
+    shown, missing = cause["message"].split(": Object 'Kind' is missing in '")
+    assert (code, json.loads(shown.removeprefix("Invalid value: "))) == (422, missing.removesuffix("'"))
+    assert missing.startswith('{"apiVersion":"example.com/v1","metadata":{"creationTimestamp":')
+
+
+@pytest.mark.parametrize("path", ["/w", "/w/scale", "/missing"])
+@pytest.mark.parametrize("kind", ["strategic-merge-patch+json", "json"])
+def test_only_three_types_of_patches_are_accepted(widgets: str, path: str, kind: str) -> None:
+    code, refused = patch(widgets + path, {}, kind)
+    assert code == 415
+    assert refused["message"] == (
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+    )
+
+
+def test_an_applied_object_has_no_empty_fields(widgets: str) -> None:
+    applied = WIDGET | {"metadata": {"name": "new"}, "spec": {}}
+    code, refused = patch(f"{widgets}/new?fieldManager=alpha", applied, APPLY)
+    assert code == 422
+    assert "spec.size: Required value" in refused["message"]
+
+
+def test_the_creator_owns_the_objects_that_it_creates(widgets: str) -> None:
+    (entry,) = request(f"{widgets}/w")[1]["metadata"]["managedFields"]
+    assert entry["fieldsV1"] == {"f:spec": {".": {}, "f:size": {}}}
