@@ -77,6 +77,6 @@ def read_database(directory: Path) -> dict[str, Any]:
 
 
 def check() -> None:
-    """Raises SystemExit if single sign-on is set by halves."""
+    """Check the settings of single sign-on. Raises SystemExit if only some of them are set."""
     if OIDC_ISSUER and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
         raise SystemExit("schedviz: OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET")

@@ -23,7 +23,8 @@ def text(name: str, default: str) -> str:
 
 
 def secret(name: str, default: str = "") -> str:
-    """A text that is never printed. The variable NAME_FILE may name a file that contains it instead."""
+    """Read a secret, which is never printed. The variable NAME_FILE may name a file that contains it
+    instead."""
     KNOWN[name], KNOWN[f"{name}_FILE"] = default, ""
     value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
     if not path:
@@ -49,7 +50,7 @@ def pass_secret(name: str, value: str) -> None:
 
 
 def header(name: str) -> str:
-    """The name of a request header, as Django's ``request.META`` has it; "" = none."""
+    """Read the name of a request header, and return it as Django's ``request.META`` has it; "" = none."""
     value = text(name, "")
     if not re.fullmatch(r"[A-Za-z0-9-]*", value):
         refuse(name, "the name of a header such as X-Forwarded-Proto")
@@ -57,7 +58,7 @@ def header(name: str) -> str:
 
 
 def comma_separated(name: str, default: str) -> list[str]:
-    """A comma-separated list."""
+    """Read a comma-separated list."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
@@ -69,12 +70,12 @@ def number(name: str, default: int, least: int, most: int) -> int:
 
 
 def switch(name: str) -> bool:
-    """1 = on; 0, the default, = off."""
+    """Read a switch: 1 = on; 0, the default, = off."""
     return number(name, 0, 0, 1) == 1
 
 
 def choice(name: str, default: str, allowed: tuple[str, ...], shown: str) -> str:
-    """One of several words. ``shown``: the default as the documentation shows it."""
+    """Read one of several words. ``shown``: the default as the documentation shows it."""
     value = text(name, default)
     KNOWN[name] = shown
     if value not in allowed:
@@ -83,7 +84,7 @@ def choice(name: str, default: str, allowed: tuple[str, ...], shown: str) -> str
 
 
 def directory(name: str, default: Path, shown: str) -> Path:
-    """An absolute path. ``shown``: the default as the documentation shows it, as it depends on the
+    """Read an absolute path. ``shown``: the default as the documentation shows it, as it depends on the
     machine."""
     value = Path(text(name, str(default))).expanduser()
     KNOWN[name] = shown
@@ -93,7 +94,7 @@ def directory(name: str, default: Path, shown: str) -> Path:
 
 
 def optional_directory(name: str) -> Path | None:
-    """An absolute path of a directory that exists; None = the variable is not set."""
+    """Read the absolute path of a directory that exists; None = the variable is not set."""
     KNOWN[name] = ""
     if not given(name):
         return None

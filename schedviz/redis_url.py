@@ -34,8 +34,8 @@ def read_labelled() -> dict[str, str]:
 
 
 def parse_labelled(text: str, name: str) -> dict[str, str]:
-    """``label=URL`` of servers, with commas between. ``name``: of the setting, for the message that ends the
-    process."""
+    """Parse the URLs of servers: ``label=URL``, with commas between. ``name``: the name of the setting, for
+    the message that ends the process."""
     servers: dict[str, str] = {}
     for each in filter(None, (part.strip() for part in text.split(","))):
         label, _, url = each.partition("=")

@@ -51,7 +51,7 @@ class RequestHandler(ASGIHandler):
             thread.submit(self._keep, thread)
 
     def _keep(self, thread: ThreadPoolExecutor) -> None:
-        """Called in the thread."""
+        """Keep the thread for a later request, or shut it down if enough are idle. Called in the thread."""
         if len(self._idle) < IDLE_THREADS:
             self._idle.append(thread)
         else:

@@ -161,7 +161,7 @@ def _short_form(array: NDArray[Any]) -> "_StoredColumn":
 
 
 def _runs(values: NDArray[Any]) -> list[int] | None:
-    """Value, count, value, count, ... of neighbours that are equal; None where these are many."""
+    """Return value, count, value, count, ... of neighbours that are equal; None where these are many."""
     ends = (values[1:] != values[:-1]).nonzero()[0]
     if len(ends) > len(values) // VALUES_A_RUN:
         return None
@@ -293,5 +293,5 @@ plain_encoder = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def decision_decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    """Reads what holds Decisions, in either form."""
+    """Return the decoder of a type that contains Decisions, in either form."""
     return msgspec.json.Decoder(kind, dec_hook=_read)

@@ -155,7 +155,8 @@ class MemorySandbox:
         return self.get(resource.id, key) or old
 
     def patch_named(self, changes: Manifest) -> Manifest:
-        """:meth:`patch` of the object that the changes name by their apiVersion, kind and metadata."""
+        """Patch the object that the changes name by their apiVersion, kind and metadata, as :meth:`patch`
+        does."""
         resource = resource_of(changes, self)
         metadata = changes["metadata"]
         key = resource.key(metadata.get("namespace", "default"), metadata["name"])

@@ -105,7 +105,7 @@ class Simulation:
             self._world.informer.watch(event)
 
     def relist(self, listed: Sequence[WatchEvent], version: int) -> None:
-        """The watch begins, or begins again after it broke. ``listed`` are all objects at ``version``, the
+        """Begin the watch, or begin it again after it broke. ``listed`` are all objects at ``version``, the
         oldest first."""
         gone = self._world.informer.replace(listed, version)
         self._world.listed(version)

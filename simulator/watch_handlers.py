@@ -33,7 +33,7 @@ class WatchHandlers:
         self._controllers = ControllerManager(world, self.pods, self.nodes)
 
     def first_list_ends(self) -> None:
-        """All that is delivered from now on comes after the first list."""
+        """Note that the first list has ended: all that is delivered from now on comes after it."""
         self.started = self._outside.started = True
 
     def of(

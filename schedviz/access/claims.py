@@ -10,7 +10,7 @@ from schedviz.store import NoSandbox, Store
 
 
 def claim_sandboxes(store: Store, was: str, owner: str) -> None:
-    """The sandboxes that one owner has become another's, with their links."""
+    """Transfer the sandboxes of the owner ``was`` to another owner, with their links."""
 
     def claim(record: AccessRecord) -> AccessRecord:
         return replace(record, owner=owner) if record.owner == was else record

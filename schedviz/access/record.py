@@ -85,5 +85,6 @@ def new_token() -> str:
 
 
 def digest_of(secret: str) -> str:
-    """Tokens and identities are random, so the digest needs neither salt nor many rounds."""
+    """Return the digest of a token or an identity. Both are random, so the digest needs neither salt nor many
+    rounds."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()[:40]

@@ -5,5 +5,6 @@ from django.http import HttpRequest
 
 
 def add_account(request: HttpRequest) -> dict[str, object]:
-    """A context processor. The user comes from Django's own."""
+    """Return the variables of templates about accounts (a context processor). The user comes from Django's
+    own."""
     return {"has_accounts": True, "has_mail": bool(settings.EMAIL_HOST)}

@@ -24,7 +24,7 @@ TIMEOUT_SECONDS: Final = 10
 
 @cache
 def provider() -> Any:
-    """Authlib's client of the provider, which keeps what it has read about it."""
+    """Return Authlib's client of the provider, which keeps what it has read about it."""
     # Imported here: accounts without single sign-on need none of it.
     from authlib.integrations.django_client import OAuth  # noqa: PLC0415
 

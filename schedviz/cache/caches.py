@@ -53,7 +53,8 @@ class Caches:
             self._drop(sandbox)
 
     def held(self, name: str) -> Present | None:
-        """The same, if the sandbox has a cache that was read; None = all of it would have to be read."""
+        """Return the sandbox as :meth:`read` does, if it has a cache that was read; None = all of it would
+        have to be read."""
         return self.read(name) if self.held_cache(name) is not None else None
 
     def held_cache(self, name: str) -> SandboxCache | None:
@@ -63,7 +64,8 @@ class Caches:
         return sandbox if sandbox is not None and sandbox.position is not None else None
 
     def followed_cache(self, name: str) -> SandboxCache | None:
-        """The same; None also if it is not kept up to date. It is at most a second old."""
+        """Return the cache of a sandbox; None also if it is not kept up to date. It is at most a second
+        old."""
         sandbox = self.held_cache(name)
         if sandbox is None or not self._follower.follows(sandbox) or sandbox.state != "current":
             return None

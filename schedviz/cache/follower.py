@@ -140,7 +140,8 @@ class Run:
                 look_at = self._loop.time()
 
     def _by_server(self, caches: list[SandboxCache]) -> Mapping[Server, list[SandboxCache]]:
-        """A server that does not answer does not keep the others from being read."""
+        """Group the caches by server, so that a server that does not answer does not keep the others from
+        being read."""
         by_name = {cache.name: cache for cache in caches}
         grouped = self._store.servers.group(by_name)
         return {server: [by_name[name] for name in names] for server, names in grouped.items()}

@@ -64,7 +64,7 @@ class Present:
         self._objects = objects
 
     def meta(self) -> Meta:
-        """Raises Unreadable, as ``clock`` does."""
+        """Return the description of the sandbox. Raises Unreadable, as ``clock`` does."""
         return codec.decode_meta(self.name, self._meta)
 
     def stands_down(self) -> bool:
@@ -194,7 +194,7 @@ class Present:
         return self.lanes.get(pod)
 
     def queue(self) -> tuple[Mapping[str, LaneEntry], int]:
-        """Pod -> its queue place, and the number of the last move."""
+        """Return a mapping of each pod to its queue place, and the number of the last move."""
         return self.lanes, self.position.move
 
     # The loop

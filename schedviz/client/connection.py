@@ -51,7 +51,8 @@ class Connection:
         self._opener = urllib.request.build_opener(cookies)
 
     def send(self, method: str, path: str, body: Any = None, *, content_type: str = JSON) -> bytes:
-        """Raises StatusError for what the server refuses; OSError if it does not answer."""
+        """Send a request, and return the body of the response. Raises StatusError for what the server
+        refuses; OSError if it does not answer."""
         data = None if body is None else msgspec.json.encode(body)
         headers = self._headers | ({"Content-Type": content_type} if data is not None else {})
         request = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310 (checked)
@@ -64,5 +65,5 @@ class Connection:
         return found
 
     def ask(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
-        """:meth:`send`, with the answer as this type."""
+        """Send a request as :meth:`send` does, and decode the response as this type."""
         return msgspec.json.decode(self.send(method, path, body), type=kind)

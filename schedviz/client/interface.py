@@ -218,7 +218,7 @@ class Sandbox(ABC):
 
 
 def resource_named(kind: str) -> Resource:
-    """Raises ValueError."""
+    """Return the resource of that name. Raises ValueError."""
     found = find_by_name(kind)
     if found is None:
         raise ValueError(f"there is no kind {kind!r}")
@@ -226,7 +226,7 @@ def resource_named(kind: str) -> Resource:
 
 
 def pod_key(pod: str | Mapping[str, Any]) -> str:
-    """``namespace/name``"""
+    """Return the key of a pod: ``namespace/name``."""
     if isinstance(pod, str):
         return pod if "/" in pod else f"default/{pod}"
     metadata = pod["metadata"]

@@ -52,7 +52,7 @@ class LocalSandbox(Sandbox):
         return len(self.memory.trace())
 
     def branch(self, at: int | None = None) -> "LocalSandbox":
-        """The branch is made by the same calls. Its state after a trace event is that after the step of the
+        """Create a branch by the same calls. Its state after a trace event is that after the step of the
         simulator which the event belongs to. Raises ValueError for an event that there is not."""
         if at is not None and not 0 <= at <= self.trace_head():
             raise ValueError(f"there is no trace event {at}")

@@ -135,8 +135,8 @@ class RemoteSandbox(Sandbox):
         return self.describe().last_event
 
     def branch(self, at: int | None = None) -> "RemoteSandbox":
-        """The branch is deleted when it is closed. Without ``at``, its scheduler queues the pending pods
-        again."""
+        """Create a branch, which is deleted when it is closed. Without ``at``, its scheduler queues the
+        pending pods again."""
         asked = BranchRequest(at=at)
         made = self._connection.ask(SandboxAnswer, "POST", f"{self._path}/branches", asked)
         branch = RemoteSandbox(self._connection, made.name, closes=True).begin()
@@ -196,7 +196,7 @@ class RemoteSandbox(Sandbox):
         return self._ask(f"{self._pod_path(pod)}/preventions").preventions
 
     def _ask(self, path: str) -> QuestionAnswer:
-        """Raises RuntimeError for a question that has no answer."""
+        """Ask a question, and wait for its answer. Raises RuntimeError for a question that has no answer."""
         self._connection.send("POST", path)
         found = self._poll(
             "the question is answered",
@@ -222,7 +222,8 @@ class RemoteSandbox(Sandbox):
             after = found.items[-1].seq
 
     def _wait_for(self, what: str, done: Callable[[SandboxAnswer], bool]) -> SandboxAnswer:
-        """Raises TimeoutError; RuntimeError if the loop of the sandbox has failed."""
+        """Wait until the sandbox is in a state. Raises TimeoutError; RuntimeError if the loop of the sandbox
+        has failed."""
 
         def is_over(found: SandboxAnswer) -> bool:
             if found.failure:

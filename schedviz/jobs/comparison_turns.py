@@ -90,7 +90,7 @@ class _RunningComparison:
         self._progress: Iterator[float] = self.comparison_run.run()
 
     def work(self) -> float:
-        """Work for one turn. Returns how much of the comparison is done, 1.0 = all."""
+        """Work for one turn. Return how much of the comparison is done, 1.0 = all."""
         began, done = time.monotonic(), 1.0
         while time.monotonic() - began < TURN_SECONDS:
             done = next(self._progress, 1.0)
@@ -110,7 +110,7 @@ def _workload(store: Store, request: ComparisonRequest) -> ComparedWorkload:
 
 
 def _recorded_history(store: Store, name: str) -> RecordedHistory:
-    """Raises RecordingError."""
+    """Return the history of the sandbox's recording. Raises RecordingError."""
     try:
         lines = recording_lines(store.sandbox(name))
         return read_history(record_decoder.decode(line) for line in lines)

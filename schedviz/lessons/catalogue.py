@@ -59,7 +59,7 @@ def lessons() -> Lessons:
 
 
 def _find_upload(name: str) -> Lesson:
-    """Raises KeyError."""
+    """Return the uploaded lesson of that name. Raises KeyError."""
     if not is_upload(name):
         raise KeyError(name)
     return _read_upload(name)
@@ -67,7 +67,7 @@ def _find_upload(name: str) -> Lesson:
 
 @lru_cache(maxsize=UPLOADS_HELD)
 def _read_upload(name: str) -> Lesson:
-    """An uploaded lesson does not change. Raises KeyError."""
+    """Return an uploaded lesson, which does not change. Raises KeyError."""
     lesson = Uploads(default_store().redis).find(name)
     if lesson is None:
         raise KeyError(name)
@@ -80,7 +80,7 @@ def lesson_folders(folder: Path) -> list[Path]:
 
 
 def scenario_of(lesson: Lesson) -> str:
-    """``Meta.scenario`` of the lesson's sandboxes."""
+    """Return the value of ``Meta.scenario`` in the lesson's sandboxes."""
     return _SCENARIO + lesson.name
 
 

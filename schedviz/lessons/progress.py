@@ -67,5 +67,5 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_name(step: Step, check: Check) -> str:
-    """``STEP/CHECK``."""
+    """Return the name of a check: ``STEP/CHECK``."""
     return f"{step.id}/{check.id}"

@@ -151,7 +151,7 @@ class _Reader:
             self.steps[step] = replace(text, hints={**text.hints, hint: _render(section.tokens)})
 
     def _read_question(self, step: str, section: _Section) -> None:
-        """The question is all before the last list; the items of that list are the choices."""
+        """Read a question: the text before the last list. The items of that list are the choices."""
         starts = [
             number
             for number, token in enumerate(section.tokens)

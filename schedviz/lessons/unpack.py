@@ -76,7 +76,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def _check_entry(entry: zipfile.ZipInfo) -> None:
-    """Raises LessonError."""
+    """Check an entry of the archive. Raises LessonError."""
     path = PurePosixPath(entry.filename)
     if path.is_absolute() or ".." in path.parts or "\\" in entry.filename or len(path.parts) > 2:
         raise refusal(entry.filename, "a file of a lesson is in the lesson's folder")
@@ -91,7 +91,7 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
 
 
 def _check_file(name: str, size: int) -> None:
-    """Raises LessonError."""
+    """Check a file. Raises LessonError."""
     if name not in (FILE, CLUSTER) and not _TEXT.fullmatch(name):
         raise refusal(name, f"not a file of a lesson: {FILE}, {CLUSTER}, en.md, zh-hans.md")
     if size > FILE_BYTES:

@@ -30,7 +30,7 @@ class OpenCounts:
         self._lock = Lock()
 
     def check(self, requester: Requester, sandbox: str) -> None:
-        """Raises LimitExceeded if one more may not be opened."""
+        """Check whether one more may be opened. Raises LimitExceeded if not."""
         with self._lock:
             self._check(requester, sandbox)
 

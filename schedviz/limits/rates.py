@@ -53,7 +53,7 @@ def count_question(requester: Requester, sandbox: str) -> None:
 
 
 def count_creation(requester: Requester, store: Store) -> None:
-    """A sandbox is about to be created. One round trip for those who may own sandboxes."""
+    """Count a sandbox that is about to be created, in one round trip for those who may own sandboxes."""
     _take("MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
     at_most = settings.LIMITS["MAX_SANDBOXES_PER_OWNER"]
     if not at_most or not requester.owner:
@@ -64,7 +64,7 @@ def count_creation(requester: Requester, store: Store) -> None:
 
 
 def count_upload(requester: Requester) -> None:
-    """A lesson is about to be stored."""
+    """Count a lesson that is about to be stored."""
     _take("MAX_UPLOADS_PER_DAY_PER_ADDRESS", requester.address or requester.owner, DAY)
 
 

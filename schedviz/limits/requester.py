@@ -99,14 +99,14 @@ def find_requester(
 
 
 def _address(peer: str, forwarded: str) -> str:
-    """Each proxy adds the address that it sees at the end of the header; what is before those of our own
-    proxies was written by the client."""
+    """Return the address of the client."""
     given = [each.strip() for each in forwarded.split(",")] if forwarded else []
     return given[-settings.PROXIES] if len(given) >= settings.PROXIES else peer
 
 
 def _counted(address: str) -> str:
-    """An IPv6 address counts as its network, as each client in it can have any number of addresses."""
+    """Return the address that counts: of an IPv6 address its network, as each client in it can have any
+    number of addresses."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -55,7 +55,7 @@ def _is_teacher(code: str, cookies: dict[str, str]) -> bool:
 
 
 def _may_view(scope: dict[str, Any], sandbox: str) -> bool:
-    """Notes who asks in the scope."""
+    """Return whether the visitor may view the sandbox, and note the visitor in the scope."""
     store, cookies = default_store(), scope["cookies"]
     account = read_account(scope.get("user"))
     visitor = find_visitor(cookies, read_header(scope, b"authorization"), account)

@@ -93,7 +93,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             await self._leave_room()
 
     async def doorbell(self, message: dict[str, Any]) -> None:
-        """The room of the sandbox has changed (:mod:`schedviz.rooms.notify`)."""
+        """Note that the room of the sandbox has changed (:mod:`schedviz.rooms.notify`)."""
         if self.room:
             await self.room.send_notice()
 

@@ -73,10 +73,10 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
                 await self.channel_layer.group_discard(teacher_group(self.code), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Browsers send nothing here."""
+        """Ignore messages of browsers, which send nothing here."""
 
     async def doorbell(self, message: dict[str, Any]) -> None:
-        """A message of :mod:`schedviz.rooms.notify`."""
+        """Handle a message of :mod:`schedviz.rooms.notify`."""
         self.changed.set()
 
     async def _send_frames(self) -> None:

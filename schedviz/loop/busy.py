@@ -38,7 +38,8 @@ class Busy:
                 self._slices.append((name, began, self.clock()))
 
     def shares(self) -> dict[str, float]:
-        """Sandbox -> the share of the last WINDOW_SECONDS in which its slices ran."""
+        """Return a mapping of each sandbox to the share of the last WINDOW_SECONDS in which its slices
+        ran."""
         with self._lock:
             now = self.clock()
             since = now - WINDOW_SECONDS

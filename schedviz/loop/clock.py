@@ -43,7 +43,7 @@ def pause(sandbox: Sandbox) -> Clock:
 
 
 def pause_many(store: Store, names: Sequence[str]) -> None:
-    """:func:`pause` for those of the sandboxes that exist, in a few round trips for all."""
+    """Pause those of the sandboxes that exist, as :func:`pause` does, in a few round trips for all."""
     _change_many(store, names, _paused)
 
 
@@ -53,7 +53,7 @@ def resume(sandbox: Sandbox) -> Clock:
 
 
 def resume_many(store: Store, names: Sequence[str]) -> None:
-    """:func:`resume` for those of the sandboxes that exist, in a few round trips for all."""
+    """Resume those of the sandboxes that exist, as :func:`resume` does, in a few round trips for all."""
     _change_many(store, names, _resumed)
 
 
@@ -83,8 +83,8 @@ def step(sandbox: Sandbox, unit: Unit = "point", count: int = 1) -> Clock:
 
 
 def run_until(sandbox: Sandbox, condition: str) -> Clock:
-    """Resume, and pause when the condition becomes true. Raises ValueError for a condition that
-    :class:`simulator.scheduler.stepping.Until` does not know."""
+    """Resume, and pause when the condition becomes true. Raises ValueError for a condition that is none of
+    :class:`simulator.scheduler.stepping.Until`."""
     until = Until(condition).condition
     return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=False), until=until))
 

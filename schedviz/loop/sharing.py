@@ -54,7 +54,7 @@ class Shares:
         self._redis.set(busy_key(worker), f"{share:.3f}", ex=EXPIRY_SECONDS)
 
     def read(self, workers: Sequence[str]) -> dict[str, float]:
-        """Worker -> its share; 0 if none is stored."""
+        """Return a mapping of each worker to its share; 0 if none is stored."""
         stored = self._redis.mget([busy_key(worker) for worker in workers]) if workers else []
         return {worker: float(share or 0) for worker, share in zip(workers, stored, strict=True)}
 

@@ -62,7 +62,7 @@ def wake(name: str) -> None:
 
 
 def wake_many(names: Sequence[str]) -> None:
-    """:func:`wake` for some sandboxes."""
+    """Wake some sandboxes, as :func:`wake` does."""
     try:
         _wakes().wake_many(names)
     except (RedisError, OperationalError) as error:
@@ -83,7 +83,8 @@ class Wakes:
         self._send({name: self.due.mark(name).order})
 
     def wake_many(self, names: Sequence[str]) -> None:
-        """:meth:`wake` for some sandboxes, with a few round trips for all and one for each message."""
+        """Wake some sandboxes, as :meth:`wake` does, with a few round trips for all and one for each
+        message."""
         self._send(self.due.mark_many(names))
 
     def claim(self) -> None:

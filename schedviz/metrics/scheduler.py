@@ -19,7 +19,8 @@ def profile_label(profile: str) -> str:
 
 
 def _exponential(start: float, factor: float, count: int) -> list[float]:
-    """ExponentialBuckets of Prometheus' Go client, without the errors of its multiplications."""
+    """Return the bounds of ExponentialBuckets of Prometheus' Go client, without the errors of its
+    multiplications."""
     return [float(f"{start * factor**i:.6g}") for i in range(count)]
 
 

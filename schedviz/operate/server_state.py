@@ -32,7 +32,7 @@ NAMES: Final = {
 
 
 def server_state(store: Store) -> list[GaugeMetricFamily]:
-    """Raises what redis-py raises."""
+    """Return the gauges of the state of the server. Raises what redis-py raises."""
     with store.redis.pipeline(transaction=False) as pipe:
         pipe.time()
         pipe.scard(REGISTRY)

@@ -32,7 +32,7 @@ class MessageCheck:
         self._in_task = False
 
     def reset(self) -> None:
-        """Redis did not serve, so no process could take a message."""
+        """Begin to count again: Redis did not answer, so no process could take a message."""
         self._failures = 0
 
     def run(self) -> bool:

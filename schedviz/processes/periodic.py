@@ -35,11 +35,11 @@ class PeriodicThread:
         self._thread.start()
 
     def request_stop(self) -> None:
-        """No call begins after those that are due now."""
+        """Ask the thread to stop: no call begins after those that are due now."""
         self._stop.set()
 
     def stop(self) -> None:
-        """The same, and wait until the last call has ended."""
+        """Ask the thread to stop, and wait until the last call has ended."""
         self._stop.set()
         self._thread.join()
 

@@ -173,7 +173,7 @@ def _decode(field: str) -> Series:
 
 
 def _resident_bytes() -> int:
-    """0 where the system has no /proc."""
+    """Return the resident memory in bytes; 0 where the system has no /proc."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:

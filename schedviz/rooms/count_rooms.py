@@ -14,7 +14,7 @@ class RoomCounts(NamedTuple):
 
 
 def count_rooms(store: Store) -> RoomCounts:
-    """Needs three round trips."""
+    """Count the rooms, in three round trips."""
     now, codes = store.wall(), Rooms(store).codes()
     with store.redis.pipeline(transaction=False) as pipe:
         for code in codes:

@@ -73,7 +73,7 @@ def set_step(store: Store, room: Room, member: int, lesson: Lesson, step: int) -
 
 
 def _create_at_step(store: Store, room: Room, lesson: Lesson, step: int, name: str) -> Sandbox:
-    """Raises StatusError."""
+    """Create a sandbox of the lesson in the state of a step. Raises StatusError."""
     seed, now = room.settings.seed, store.wall()
     if step:
         with suppress(NotReached):  # a solution does not work with this seed

@@ -5,12 +5,12 @@ from schedviz.loop.doorbell import group, ring
 
 
 def notify_teacher(code: str) -> None:
-    """The teacher's view and the projector draw what changed: the room, or a learner's progress."""
+    """Notify the teacher's view and the projector of a change: of the room, or of a learner's progress."""
     ring(_teacher(code))
 
 
 def notify_learners(code: str) -> None:
-    """The pages of the learners show the last hint and whether the room is paused."""
+    """Notify the pages of the learners of a change: of the last hint, or whether the room is paused."""
     ring(_learners(code))
 
 

@@ -122,7 +122,7 @@ def new_token() -> str:
 
 
 def hash_token(token: str) -> str:
-    """Tokens are random, so the hash needs neither salt nor many rounds."""
+    """Return the hash of a token. Tokens are random, so the hash needs neither salt nor many rounds."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 

@@ -106,11 +106,11 @@ class Rooms:
         return room, token
 
     def find(self, code: str) -> Room:
-        """Raises NoRoom."""
+        """Return the room with this code. Raises NoRoom."""
         return _room(cast("dict[bytes, bytes]", self._redis.hgetall(room_key(code))))
 
     def member(self, code: str, number: int) -> Member:
-        """Raises NoRoom if there is no such member."""
+        """Return a member of a room. Raises NoRoom if there is no such member."""
         stored = cast("bytes | None", self._redis.hget(room_key(code, "members"), str(number)))
         if stored is None:
             raise NoRoom

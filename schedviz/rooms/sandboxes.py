@@ -19,7 +19,8 @@ def numbers_of(seen: Seen) -> list[int]:
 
 
 def pause_all(store: Store, seen: Seen) -> None:
-    """The sandboxes that learners have not opened yet are created paused. Raises Busy."""
+    """Pause the sandboxes of the room. Those that learners have not opened yet are created paused. Raises
+    Busy."""
     names = _names_of(seen)
     with short_work(store, seen.room.code, "pause", len(names)):
         Rooms(store).change(seen.room.code, paused=True)
@@ -27,7 +28,7 @@ def pause_all(store: Store, seen: Seen) -> None:
 
 
 def resume_all(store: Store, seen: Seen) -> None:
-    """Raises Busy."""
+    """Resume the sandboxes of the room. Raises Busy."""
     names = _names_of(seen)
     with short_work(store, seen.room.code, "resume", len(names)):
         Rooms(store).change(seen.room.code, paused=False)
@@ -55,7 +56,7 @@ def end_if_over(store: Store, code: str) -> None:
 
 
 def delete_sandboxes(store: Store, code: str, names: Sequence[str]) -> None:
-    """Raises Busy."""
+    """Delete the sandboxes of the room. Raises Busy."""
 
     def delete(place: int) -> None:
         with suppress(NoSandbox):

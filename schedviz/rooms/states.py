@@ -81,7 +81,7 @@ def _put(
 
 
 def _hide_answer(store: Store, room: Room, lesson: Lesson, step: int) -> None:
-    """The projector does not show the answer to a question that all guess at again."""
+    """Remove the answer from the projector, to a question that all guess at again."""
     name, _, revealed = room.revealed.partition("/")
     if name == lesson.name and any(each.id == revealed for each in lesson.steps[step:]):
         Rooms(store).change(room.code, revealed="")

@@ -51,7 +51,7 @@ def run(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def end_of_run(sandbox: Sandbox, asked: RunRequest) -> Micros:
-    """Raises BadRequest, NoSandbox."""
+    """Return the time at which a run ends. Raises BadRequest, NoSandbox."""
     if (asked.until == "bound") != bool(asked.pod):
         raise BadRequest("pod: the condition bound, and no other, has a pod")
     if asked.until == "time" and (asked.time is None) == (asked.duration is None):

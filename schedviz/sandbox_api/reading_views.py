@@ -45,7 +45,7 @@ def explain(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
 
 
 def explanation_of(name: str, namespace: str, pod: str) -> Explanation:
-    """Raises NotFound."""
+    """Return the explanation of a pod. Raises NotFound."""
     source, key = read_current(find_handle(name)), f"{namespace}/{pod}"
     named = source.about_pod(key)
     if not any(isinstance(event, CycleStarted) for _, event in named):
@@ -59,7 +59,7 @@ def explanation_of(name: str, namespace: str, pod: str) -> Explanation:
 
 
 def read_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """404 where nobody has asked, or it was long ago."""
+    """Return the question about a pod; 404 where nobody has asked, or it was long ago."""
     return read(what_if(name, namespace, pod))
 
 
@@ -70,7 +70,7 @@ def ask_question(request: HttpRequest, name: str, namespace: str, pod: str) -> H
 
 
 def read_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """404 where nobody has asked, or it was long ago."""
+    """Return the question about the eviction of a pod; 404 where nobody has asked, or it was long ago."""
     return read(saved(name, namespace, pod))
 
 
@@ -95,7 +95,7 @@ def saved(name: str, namespace: str, pod: str) -> Question:
 
 
 def read(question: Question) -> HttpResponse:
-    """Raises NotFound."""
+    """Return the stored question. Raises NotFound."""
     found = JobStore(default_store(), QUESTIONS).read(question.key)
     if found is None:
         raise NotFound("questions", question.pod)
@@ -103,7 +103,7 @@ def read(question: Question) -> HttpResponse:
 
 
 def submit(question: Question) -> HttpResponse:
-    """Raises TooManyRequests."""
+    """Submit a question. Raises TooManyRequests."""
     try:
         return answer(question_answer(JobStore(default_store(), QUESTIONS).submit(question)), 202)
     except TooManyJobs:
@@ -111,7 +111,7 @@ def submit(question: Question) -> HttpResponse:
 
 
 def existing_pod(source: Current, namespace: str, pod: str) -> Manifest:
-    """Raises NotFound."""
+    """Return a pod that exists. Raises NotFound."""
     found = source.get(PODS.id, f"{namespace}/{pod}")
     if found is None:
         raise NotFound(PODS.id, pod)

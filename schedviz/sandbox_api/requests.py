@@ -52,7 +52,7 @@ def read_body(request: HttpRequest, kind: type[T]) -> T:
 
 
 def read_manifests(given: list[dict[str, Any]] | str) -> list[Manifest]:
-    """Raises BadRequest."""
+    """Read the manifests in the body of a request. Raises BadRequest."""
     if not isinstance(given, str):
         return given
     try:

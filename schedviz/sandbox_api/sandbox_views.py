@@ -74,7 +74,7 @@ def create_sandbox(request: HttpRequest) -> HttpResponse:
 
 
 def asked_scenario(asked: CreateRequest) -> Scenario:
-    """Raises StatusError."""
+    """Return the scenario that a request names or contains. Raises StatusError."""
     known = bundled_scenarios.scenarios()
     if asked.scenario and asked.scenario not in known:
         raise BadRequest(f"scenario: there is no {asked.scenario[:63]!r}; those are {', '.join(known)}")
@@ -113,7 +113,7 @@ def delete_sandbox(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def branch_sandbox(request: HttpRequest, name: str) -> HttpResponse:
-    """The branch belongs to who asks."""
+    """Create a branch, which belongs to the visitor."""
     asked = read_body(request, BranchRequest)
     check_name(asked.name)
     store, access = default_store(), owned_by(owner_of(request))

@@ -107,7 +107,7 @@ def bind(pieces: Sequence[Piece]) -> bytes:
 
 
 def stored_in(page: bytes) -> dict[tuple[str, str], bytes]:
-    """(resource, key) -> stored text, from the page of a snapshot."""
+    """Return a mapping: (resource, key) -> stored text, from the page of a snapshot."""
     found: dict[tuple[str, str], str] = {}
     for resource, packed in msgspec.msgpack.decode(page, type=list[Piece]):
         _, flat = msgspec.msgpack.decode(zlib.decompress(packed), type=tuple[str, list[str]])

@@ -147,7 +147,7 @@ def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, 
 
 
 def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
-    """Everything of a sandbox, with or without its objects. Raises NoSandbox."""
+    """Read a whole sandbox, with or without its objects. Raises NoSandbox."""
     keys = Keys.of(name)
     while True:
         resources = [found.decode() for found in cast("list[bytes]", redis.hkeys(keys.versions))]

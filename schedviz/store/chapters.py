@@ -35,8 +35,8 @@ class Chapters:
         self._pages: dict[tuple[int, Page], Entries] = {}
 
     def snapshot(self, place: int, page: Page) -> dict[tuple[str, str], bytes]:
-        """(resource, key) -> stored text: the snapshot of the chapter at index ``place``. Raises Gone if it
-        was dropped meanwhile."""
+        """Return the snapshot of the chapter at index ``place``: (resource, key) -> stored text. Raises Gone
+        if it was dropped meanwhile."""
         chapter = self.chapters[place]
         if chapter.number == 0:
             return {}

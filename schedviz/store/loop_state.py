@@ -14,11 +14,11 @@ from simulator.trace import LaneEntry
 
 class LoopState(SandboxHandle):
     def lanes(self) -> dict[str, LaneEntry]:
-        """Pod -> its queue place, for all pods in the scheduling queue."""
+        """Return a mapping of each pod in the scheduling queue to its queue place."""
         return self.queue()[0]
 
     def queue(self) -> tuple[dict[str, LaneEntry], int]:
-        """The same, and the number of the last move."""
+        """Return the queue places as :meth:`lanes` does, and the number of the last move."""
         move, [stored] = self._snapshot("move", lambda pipe: pipe.hgetall(self._keys.lanes))
         return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}, move
 

@@ -131,8 +131,8 @@ class Clock(msgspec.Struct, frozen=True):
         return Clock(sim=sim, wall=wall, speed=self.speed, paused=True, unpaced=self.unpaced)
 
     def advanced(self, sim: Micros, wall: float, taken: int, idle: Idle | None = None) -> "Clock":
-        """Moved forward to ``sim``, unless it is later already, with ``taken`` fewer pending steps, of which
-        the last one did nothing for the reason ``idle``."""
+        """Return the clock, moved forward to ``sim``, unless it is later already, with ``taken`` fewer
+        pending steps, of which the last one did nothing for the reason ``idle``."""
         left = self.steps.left - taken if self.steps else 0
         steps = msgspec.structs.replace(self.steps, left=left) if self.steps and left > 0 else UNSET
         there = max(self.now(wall), sim)

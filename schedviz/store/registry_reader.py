@@ -50,9 +50,9 @@ class RegistryReader:
         return sorted(metas, key=lambda meta: (meta.created, meta.name))
 
     def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], dict[str, str]]:
-        """Summaries of all sandboxes, oldest first, with the numbers of objects of the resources ``counted``;
-        and, of the sandboxes that cannot be decoded, the names with the access records. Needs two round
-        trips."""
+        """Return the summaries of all sandboxes, oldest first, with the numbers of objects of the resources
+        ``counted``; and, of the sandboxes that cannot be decoded, the names with the access records. Needs
+        two round trips."""
 
         def read(pipe: Pipeline, name: str) -> None:
             keys = Keys.of(name)

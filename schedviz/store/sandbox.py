@@ -28,7 +28,7 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl,
         return self
 
     def meta(self) -> Meta:
-        """Raises NoSandbox, Unreadable."""
+        """Return the description of the sandbox. Raises NoSandbox, Unreadable."""
         return codec.decode_meta(self.name, self._state("meta")[0])
 
     def stands_down(self) -> bool:

@@ -45,7 +45,7 @@ def prepare_sandbox_servers(store: Store) -> None:
 
 
 def check_sandbox_servers(store: Store) -> None:
-    """Raises OtherServers."""
+    """Check that the sandboxes are on the servers that the setting names. Raises OtherServers."""
     stored, own = stored_labels(store), own_labels(store)
     if stored != own:
         raise OtherServers(

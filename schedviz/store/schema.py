@@ -68,7 +68,8 @@ def prepare(
 
 
 def check_version(redis: Redis, wanted: int = VERSION) -> None:
-    """Raises WrongSchema if the store has a newer version than ``wanted``, or is being migrated to one."""
+    """Check the version of the store. Raises WrongSchema if it has a newer version than ``wanted``, or is
+    being migrated to one."""
     stored, target = cast("list[bytes | None]", redis.mget(SCHEMA, SCHEMA_TARGET))
     if stored is not None:
         _parse(stored, wanted, "has")

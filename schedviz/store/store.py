@@ -171,7 +171,7 @@ class Store(RegistryReader):
         return Sandbox(server.redis, server.scripts, name)
 
     def starts(self, name: str) -> int:
-        """:attr:`Server.starts` of the server of this sandbox."""
+        """Return :attr:`Server.starts` of the server of this sandbox."""
         return self.servers.of(name).starts
 
     def read_changes(self, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
@@ -188,7 +188,7 @@ class Store(RegistryReader):
         return [found[name] for name, _ in positions]
 
     def read_whole(self, name: str, *, objects: bool = True) -> Whole:
-        """Everything that a reader keeps of a sandbox, as of one revision. ``objects``: with its objects.
+        """Read all that a reader keeps of a sandbox, as of one revision. ``objects``: with its objects.
         Raises NoSandbox."""
         server = self.servers.of(name)
         while True:

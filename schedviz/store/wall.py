@@ -24,7 +24,7 @@ class Wall:
 
 
 def wall_time(redis: Redis) -> float:
-    """Redis's time, in seconds since the Unix epoch."""
+    """Return Redis's time, in seconds since the Unix epoch."""
     return seconds_of(redis.time())
 
 

@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
 
 
 def check_url(url: str) -> None:
-    """The web server answers. Raises Unhealthy."""
+    """Check that the web server answers. Raises Unhealthy."""
     # No proxy: one that the container's environment names does not lead back into the container.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(url, headers={"Host": allowed_host()})  # noqa: S310 (http, see main)
@@ -53,7 +53,8 @@ def allowed_host() -> str:
 
 
 def check_heartbeat(role: str) -> None:
-    """A Celery process of this role in this container has sent a heartbeat just now. Raises Unhealthy."""
+    """Check that a Celery process of this role in this container has sent a heartbeat just now. Raises
+    Unhealthy."""
     # Imported here: a check of the web server, in its container every few seconds, needs none of it.
     from redis import Redis  # noqa: PLC0415
     from redis.exceptions import RedisError  # noqa: PLC0415

@@ -36,7 +36,7 @@ def watch(pid: int) -> None:
 
 
 def forget(pid: int) -> None:
-    """The process has ended; another process may get its id."""
+    """Forget a process that has ended: another process may get its id."""
     _write(f"-{pid}")
 
 

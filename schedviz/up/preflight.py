@@ -15,7 +15,7 @@ class NotReady(Exception):
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises NotReady if the server cannot listen there."""
+    """Check that the server can listen there. Raises NotReady if it cannot."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -33,7 +33,8 @@ def check_port(host: str, port: int) -> None:
 
 
 def check_redis(url: str, setting: str = "REDIS_URL") -> None:
-    """Raises NotReady if no Redis responds at the URL, or its version is too old. setting: that names it."""
+    """Check that Redis responds at the URL, in a version that is new enough. Raises NotReady. setting: the
+    setting that names it."""
     try:
         with Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as redis:
             version = redis.info("server")["redis_version"]
@@ -47,8 +48,8 @@ def check_redis(url: str, setting: str = "REDIS_URL") -> None:
 
 
 def check_stored(store: Store) -> None:
-    """Migrates what is stored, if that is needed. Raises NotReady if a newer schedviz has stored it, or if
-    the sandboxes are on other servers than the setting names."""
+    """Migrate what is stored, if that is needed. Raises NotReady if a newer schedviz has stored it, or if the
+    sandboxes are on other servers than the setting names."""
     try:
         for server in store.all_servers:
             schema.prepare(server.redis)
@@ -64,6 +65,6 @@ def check_stored(store: Store) -> None:
 
 
 def check_lesson_files() -> None:
-    """Raises NotReady for the first mistake in the lessons."""
+    """Check the lessons. Raises NotReady for the first mistake in them."""
     if mistake := check_lessons():
         raise NotReady(mistake)

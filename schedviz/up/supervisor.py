@@ -102,7 +102,8 @@ class Supervisor:
             await asyncio.sleep(attempts * program.retry_seconds)
 
     async def _run_once(self, program: Program) -> int:
-        """Returns the exit status. When the task is cancelled, stops the program first."""
+        """Run the program once, and return its exit status. When the task is cancelled, stops the program
+        first."""
         process = await asyncio.create_subprocess_exec(
             *parent_death.WHEN_WATCHED,
             *program.command,

@@ -117,7 +117,8 @@ def _find_asker(request: HttpRequest, sandbox: str, visitor: Visitor) -> Asker |
 
 
 def _is_teacher(request: HttpRequest, code: str) -> bool:
-    """A room that there is not has no teacher; its pages then say so."""
+    """Return whether the visitor is the teacher of the room. A room that does not exist has no teacher; its
+    pages then say so."""
     try:
         room = Rooms(default_store()).find(read_code(code))
     except NoRoom:
@@ -126,7 +127,8 @@ def _is_teacher(request: HttpRequest, code: str) -> bool:
 
 
 def _not_found(request: HttpRequest, sandbox: str) -> HttpResponse:
-    """404. The view does not look for the sandbox again, as it may have been created meanwhile."""
+    """Return a response 404. The view does not look for the sandbox again, as it may have been created
+    meanwhile."""
     if API.fullmatch(request.path_info):
         return refusal(NotFound("sandboxes", sandbox))
     raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": sandbox})
@@ -144,7 +146,8 @@ def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
 
 
 def refuse(request: HttpRequest, text: str) -> HttpResponse:
-    """403: a page, for htmx a message, which the live page shows, or a Status of the API."""
+    """Return a response 403: a page, for htmx a message, which the live page shows, or a Status of the
+    API."""
     if API.fullmatch(request.path_info):
         return refusal(NotPermitted(text))
     if request.headers.get("HX-Request") == "true":
@@ -156,7 +159,7 @@ def refuse(request: HttpRequest, text: str) -> HttpResponse:
 
 
 def refuse_room(request: HttpRequest) -> HttpResponse:
-    """403: the page for those who are not in a room, or not its teacher."""
+    """Return a response 403: the page for those who are not in a room, or not its teacher."""
     response = render(request, "rooms/forbidden.html", status=HTTPStatus.FORBIDDEN)
     response.headers["X-Trouble"] = quote(gettext("You are not in this room."))
     return response

@@ -76,7 +76,7 @@ class ActionLimits(MiddlewareMixin):
 
 
 def refuse(request: HttpRequest, exceeded: LimitExceeded) -> HttpResponse:
-    """429 with Retry-After."""
+    """Return a response 429 with Retry-After."""
     if API.fullmatch(request.path_info):
         return refusal(exceeded)
     text = text_of(exceeded.limit, exceeded.retry_after_seconds)

@@ -63,7 +63,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def read_room(store: Store, code: str) -> RoomNow:
-    """Raises NoRoom."""
+    """Read the room with the progress of its members. Raises NoRoom."""
     seen = Rooms(store).read(code)
     lessons = room_lessons()
     found = overview(seen, read_progress(store, seen), lessons)

@@ -17,8 +17,8 @@ def offered() -> list[Scenario]:
 
 
 def translated_meta(meta: Meta) -> Meta:
-    """``meta`` with title and summary of a bundled scenario in the active language. The title of a branch
-    names the event at which it was branched."""
+    """Return ``meta`` with title and summary of a bundled scenario in the active language. The title of a
+    branch names the event at which it was branched."""
     if meta.scenario:
         meta = replace(meta, title=gettext(meta.title), summary=gettext(meta.summary))
     if meta.origin:

@@ -120,7 +120,7 @@ class SandboxScreens:
         return self.whole(language, look)
 
     def stop_drawing(self) -> None:
-        """The hub does not call ``draw`` for now: no changes are kept for it."""
+        """Keep no changes for now: the hub does not call ``draw``."""
         self._looks, self._unsent = {}, {}
 
     def _draw(self, looks: Mapping[str, Iterable[Look]]) -> Drawn:

@@ -23,5 +23,5 @@ class Loader(filesystem.Loader):
 
 
 def without_indentation(source: str) -> str:
-    """``source`` with each line that is indented put behind the line before it."""
+    """Return ``source`` with each line that is indented put behind the line before it."""
     return INDENTATION.sub(lambda found: found["end_of_tag"] or " ", source)

@@ -173,7 +173,7 @@ def _search(call: Call) -> Range:
 
 
 def _go_through(call: Call) -> CallEstimate | None:
-    """``isSorted``, ``sum`` and the like: all items of a list, or all of a text."""
+    """Estimate ``isSorted``, ``sum`` and the like, which read all items of a list, or all of a text."""
     target = call.target
     assert target
     if not target.type.parameters:

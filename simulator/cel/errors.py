@@ -14,7 +14,7 @@ class CostExceeded(EvaluationError):
 
 
 def no_such_overload(function: str = "") -> SelectorError:
-    """A value has a type for which there is no function."""
+    """Return the error for a value of a type for which there is no function."""
     return SelectorError(f"no such overload: {function}" if function else "no such overload")
 
 

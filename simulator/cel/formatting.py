@@ -71,7 +71,7 @@ def read_format(text: str, count: int, show: Callable[[int, str, int], str]) -> 
 
 
 def check_kind(letter: str, kind: str) -> None:
-    """Raises SelectorError if a clause cannot show values of a type."""
+    """Check that a clause can show values of a type. Raises SelectorError if not."""
     text, kinds = _KINDS[letter.lower() if letter == "X" else letter]
     if kind not in kinds:
         raise SelectorError(f"error during formatting: {text}, was given {kind}")

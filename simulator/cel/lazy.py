@@ -11,7 +11,8 @@ Step = Callable[[Scope], Value]
 
 
 def _plan_logic(decisive: bool) -> Callable[[Step, Step], Step]:
-    """``&&`` or ``||``: the decisive value of either side wins over an error of the other one."""
+    """Plan ``&&`` or ``||``: the decisive value of either side has priority over an error of the other
+    one."""
 
     def plan_pair(left: Step, right: Step) -> Step:
         def run(scope: Scope) -> Value:
@@ -56,7 +57,7 @@ def _plan_tolerance(step: Step) -> Step:
 
 
 def _plan_or(get: Callable[[Optional], Value], name: str) -> Callable[[Step, Step], Step]:
-    """``or`` and ``orValue``: the second side is evaluated only if it is needed."""
+    """Plan ``or`` and ``orValue``: the second side is evaluated only if it is needed."""
 
     def plan_pair(left: Step, right: Step) -> Step:
         def run(scope: Scope) -> Value:

@@ -31,13 +31,13 @@ class Meter:
         self.most_iterations = most_iterations
 
     def charge(self, cost: int) -> None:
-        """Raises CostExceeded at the limit."""
+        """Add to the cost. Raises CostExceeded at the limit."""
         self.cost += cost
         if self.cost > PER_CALL_LIMIT:
             raise cost_exceeded()
 
     def count(self, iterations: int) -> None:
-        """Raises CostExceeded at the limit."""
+        """Count iterations. Raises CostExceeded at the limit."""
         self.iterations += iterations
         if self.iterations > self.most_iterations:
             raise cost_exceeded()

@@ -32,7 +32,7 @@ _KINDS: Final = {
 
 @lru_cache(maxsize=1024)
 def find_fault(pattern: str) -> str:
-    """Go's error of a pattern that is not a regular expression, else ""."""
+    """Return Go's error of a pattern that is not a regular expression, else ""."""
     try:
         _MATCHES.eval(data={"text": "", "pattern": pattern}).plain_value()
         found = _MATCHES.eval(data={"text": "", "pattern": pattern})

@@ -32,7 +32,7 @@ class Semver(Opaque):
 
 
 def compare_versions(left: Semver, right: Semver) -> int:
-    """-1, 0 or 1, by the precedence of Semantic Versioning 2.0.0 (semver.Version.Compare)."""
+    """Return -1, 0 or 1, by the precedence of Semantic Versioning 2.0.0 (semver.Version.Compare)."""
     one, other = _order(left), _order(right)
     return int(one > other) - int(one < other)
 

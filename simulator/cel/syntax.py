@@ -98,7 +98,7 @@ def read_tree(serialized: bytes) -> Tree:
 
 
 def get_name(node: Node) -> str:
-    """``a.b.c`` as one name; "" if the node is none."""
+    """Return ``a.b.c`` as one name; "" if the node is none."""
     if isinstance(node, Name):
         return node.name
     if isinstance(node, Select) and not node.only_tests:

@@ -85,7 +85,7 @@ class EventRecorder:
         self._next_sweep: Micros = 0
 
     def changed(self, key: str, old: Manifest | None, new: Manifest | None) -> None:
-        """The informer shows that an event was written, or deleted (``new`` None)."""
+        """Note that an event was written, or deleted (``new`` None), when the informer shows it."""
         if new is not None:
             self._latest[_series(new)] = key
         elif old is not None and self._latest.get(_series(old)) == key:
@@ -182,7 +182,8 @@ def _series(event: Manifest) -> bytes:
 
 
 def reference(pod: Pod) -> Manifest:
-    """GetReference (staging/src/k8s.io/client-go/tools/reference/ref.go)."""
+    """Return the reference to an object (GetReference in
+    staging/src/k8s.io/client-go/tools/reference/ref.go)."""
     return {
         "kind": "Pod",
         "namespace": pod.namespace,
@@ -203,7 +204,8 @@ def reference_of(manifest: Manifest) -> Manifest:
 
 
 def micro_time(second: str, now: Micros) -> str:
-    """RFC 3339 with microseconds, as metav1.MicroTime is written; ``second`` is the time without them."""
+    """Format a time by RFC 3339 with microseconds, as metav1.MicroTime is written; ``second`` is the time
+    without them."""
     return f"{second[:-1]}.{now % SECOND:06}Z"
 
 

@@ -114,7 +114,8 @@ class Informer:
     # Delta FIFO
 
     def _add(self, delta: DeltaType, event: WatchEvent) -> None:
-        """An object that waits already keeps its place in the queue; its deltas are popped together."""
+        """Add a delta. An object that waits already keeps its place in the queue; its deltas are popped
+        together."""
         self._deltas.setdefault((event.resource, event.key), []).append((delta, event))
 
     @property

@@ -115,10 +115,10 @@ def _of(schema: Schema, within: tuple[str, ...]) -> Any:
 
 
 def _struct(schema: Schema, within: tuple[str, ...]) -> Any:
-    """An object with fields. Of the required fields of a status and its conditions, only FOUND_BY are
-    required here: components write these objects, and Go reads 0 or "" for a missing field. A field that is
-    not required may be null, which means "not set": real API servers answer ``lastProbeTime: null`` in the
-    conditions of each pod. So may one of NULL_LISTS."""
+    """Return the type of an object with fields. Of the required fields of a status and its conditions, only
+    FOUND_BY are required here: components write these objects, and Go reads 0 or "" for a missing field. A
+    field that is not required may be null, which means "not set": real API servers answer ``lastProbeTime:
+    null`` in the conditions of each pod. So may one of NULL_LISTS."""
     title: str = schema.get("title", "")
     required = schema.get("required", ())
     if title.endswith(("Status", "Condition")):

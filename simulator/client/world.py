@@ -71,7 +71,7 @@ class World(Environment):
         self.emit(ControllerPostponed(t=self.now, controller=str(actor), runs=runs, until=until))
 
     def report_unreadable(self, resource: str, key: str, manifest: Manifest, fault: Exception) -> None:
-        """An object does not fit its kind."""
+        """Report an object that does not fit its kind."""
         message = message_of(fault)
         log.warning("%s %s cannot be read: %s", resource, key, message)
         self.emit(ObjectUnreadable(t=self.now, resource=resource, key=key, message=message))
@@ -169,7 +169,7 @@ class World(Environment):
     # What the watch shows
 
     def observed(self, resource: str, key: str) -> None:
-        """The informer shows a newer version of an object: make the patches again that wait for it."""
+        """Make the patches again that wait for a newer version of an object, when the informer shows it."""
         for patch, finish, retries in self._retries.pop((resource, key), ()):
             try:
                 outcome = self._patch(patch, finish, retries)
@@ -187,7 +187,8 @@ class World(Environment):
         return own
 
     def listed(self, version: int) -> None:
-        """The informer has listed all objects: what was written up to this version will not be watched."""
+        """Note that the informer has listed all objects: what was written up to this version will not be
+        watched."""
         self._own = {own: run for own, run in self._own.items() if own > version}
 
 
@@ -196,7 +197,7 @@ def _ignore(outcome: Outcome) -> None:
 
 
 def _refused(error: ApiError) -> Refused:
-    """The answer in kube-apiserver's words."""
+    """Return the answer in kube-apiserver's words."""
     status = {"NotFound": NotFound, "Conflict": Conflict}.get(error.reason)
     name = error.key.rpartition("/")[2]
     return Refused(error.reason, str(status(error.resource, name)) if status else str(error))

@@ -39,7 +39,7 @@ class PodIndex(Protocol):
     def pod_removed(self, row: int, pod: Pod) -> None: ...
 
     def grow(self, capacity: int) -> None:
-        """Called when the columns of the cluster are extended to ``capacity`` rows."""
+        """Extend the columns to ``capacity`` rows. It is called when those of the cluster are extended."""
 
 
 I = TypeVar("I", bound=PodIndex)  # noqa: E741 - the index

@@ -89,7 +89,7 @@ class CountColumnCache(Generic[K]):
         return column
 
     def get_cached(self, key: K) -> CountColumn:
-        """Raises KeyError if the column is not in the cache."""
+        """Return the cached column. Raises KeyError if it is not in the cache."""
         return self._columns[key]
 
     def __len__(self) -> int:

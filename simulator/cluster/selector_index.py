@@ -22,7 +22,7 @@ class SelectorIndex(Generic[T]):
         self._items.setdefault(required_label(selector), {})[item] = None
 
     def remove(self, selector: Selector, item: T) -> None:
-        """Raises KeyError if the item was not added with this selector."""
+        """Remove an item. Raises KeyError if it was not added with this selector."""
         label = required_label(selector)
         found = self._items[label]
         del found[item]

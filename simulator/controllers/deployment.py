@@ -47,7 +47,8 @@ class DeploymentController(WorkloadController):
             self._pod_deleted(old)
 
     def _pod_deleted(self, pod: Manifest) -> None:
-        """The strategy Recreate waits until the last old pod is deleted."""
+        """Sync the Deployment of a deleted pod: the strategy Recreate waits until the last old pod is
+        deleted."""
         reference = controller_of(pod)
         if reference is not None and reference["kind"] == "ReplicaSet":
             key = object_key(namespace_of(pod), reference["name"])

@@ -29,7 +29,7 @@ class RolloutLimits(NamedTuple):
 
 
 def rollout_limits(deployment: Manifest) -> RolloutLimits:
-    """ResolveFenceposts."""
+    """Return the limits of a rollout (ResolveFenceposts)."""
     spec = deployment["spec"]
     replicas: int = spec["replicas"]
     rolling = spec["strategy"].get("rollingUpdate")
@@ -42,7 +42,7 @@ def rollout_limits(deployment: Manifest) -> RolloutLimits:
 
 
 def replicas_of(replica_set: Manifest) -> int:
-    """spec.replicas."""
+    """Return spec.replicas."""
     replicas: int = replica_set["spec"]["replicas"]
     return replicas
 
@@ -59,7 +59,7 @@ def total_count(replica_sets: Sequence[Manifest], field: str) -> int:
 
 
 def size_annotations(deployment: Manifest) -> dict[str, str]:
-    """SetReplicasAnnotations."""
+    """Return the annotations with the sizes (SetReplicasAnnotations)."""
     limits = rollout_limits(deployment)
     return {DESIRED_REPLICAS: str(limits.replicas), MAX_REPLICAS: str(limits.max_replicas)}
 
@@ -111,7 +111,7 @@ def _proportional_change(deployment: Manifest, replica_set: Manifest) -> int:
 
 
 def _is_saturated(replica_set: Manifest, replicas: int) -> bool:
-    """IsSaturated."""
+    """Return whether the ReplicaSet has its full size (IsSaturated)."""
     desired = _annotated_number(replica_set, DESIRED_REPLICAS)
     sizes = (desired, replicas_of(replica_set), status_count(replica_set, "availableReplicas"))
     return sizes == (replicas, replicas, replicas)

@@ -43,7 +43,7 @@ class DeviceDriver(Controller):
         self.delete(manifest, useless, "the node has no devices of this driver")
 
     def _published(self, node: Manifest) -> dict[str, Manifest]:
-        """Driver -> the slice of the node that this controller has published."""
+        """Return a mapping of each driver to the slice of the node that this controller has published."""
         items = self._ownership.controlled(uid_of(node), RESOURCE_SLICES)
         found = [
             each
@@ -61,7 +61,8 @@ def _described(manifest: Manifest | None) -> str:
 
 
 def _wanted(node: Manifest) -> dict[str, list[Device]]:
-    """Driver -> its devices. A text that the API server would refuse describes none."""
+    """Return a mapping of each driver to its devices. A text that the API server would refuse describes
+    none."""
     try:
         return parse_devices(_described(node))
     except DeviceNotationError:

@@ -69,7 +69,7 @@ class DisruptionController(Controller):
             self.patch(BUDGETS, manifest, lambda budget: self._with_status(budget, status))
 
     def _status(self, budget: Manifest, pods: list[Pod]) -> PodDisruptionBudgetStatus:
-        """``pods`` are those of the budget's namespace. Raises ScaleUnknown.
+        """Compute the status of a budget. ``pods`` are those of the budget's namespace. Raises ScaleUnknown.
 
         Without minAvailable and maxUnavailable no pods are expected, and no disruption is allowed
         (getExpectedPodCount)."""
@@ -124,7 +124,7 @@ class DisruptionController(Controller):
         return owner
 
     def _failed_safe(self, budget: Manifest, problem: str) -> Manifest:
-        """No disruption is allowed (failSafe)."""
+        """Return the budget with a status that allows no disruption (failSafe)."""
         return self._with_disruption_allowed(budget, {"disruptionsAllowed": 0}, "SyncFailed", problem)
 
     def _with_status(self, budget: Manifest, status: PodDisruptionBudgetStatus) -> Manifest:

@@ -61,7 +61,8 @@ class GarbageCollector(Controller):
         self._remove_finalizer(item, manifest, ORPHAN_DEPENDENTS)
 
     def _delete_dependents(self, item: ObjectKey, manifest: Manifest) -> None:
-        """The owner waits only for dependents with blockOwnerDeletion (processDeletingDependentsItem)."""
+        """Delete the dependents of an owner, which waits only for those with blockOwnerDeletion
+        (processDeletingDependentsItem)."""
         blocking = [
             dependent
             for dependent in self._ownership.dependents(uid_of(manifest))

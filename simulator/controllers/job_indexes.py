@@ -17,7 +17,7 @@ def set_index(pod: Manifest, job: Manifest, index: int) -> None:
 
 
 def completion_index(pod: Manifest) -> int:
-    """-1 for a pod without an index (getCompletionIndex)."""
+    """Return the index of a pod; -1 for a pod without an index (getCompletionIndex)."""
     index = whole_number(annotations_of(pod).get(COMPLETION_INDEX, ""))
     return -1 if index is None else index
 
@@ -31,7 +31,7 @@ def completed_indexes(job: Manifest) -> set[int]:
 
 
 def as_ranges(indexes: set[int]) -> str:
-    """``0-2,5``: three and more in a row are written as a range (succeededIndexes.String)."""
+    """Format indexes: ``0-2,5``: three and more in a row are written as a range (succeededIndexes.String)."""
     runs: list[list[int]] = []
     for index in sorted(index for index in indexes if index >= 0):
         if runs and runs[-1][-1] == index - 1:

@@ -21,7 +21,7 @@ class FailureRuleMatch(NamedTuple):
 
 
 def matching_failure_rule(job: Manifest, pod: Manifest) -> FailureRuleMatch:
-    """matchPodFailurePolicy."""
+    """Return the first rule that a failed pod matches (matchPodFailurePolicy)."""
     for index, rule in enumerate((job["spec"].get("podFailurePolicy") or {}).get("rules") or ()):
         action = rule["action"]
         matched = (
@@ -55,7 +55,7 @@ def matched_success_rule(job: Manifest, succeeded: Set[int]) -> str:
 
 
 def _match_exit_codes(pod: Manifest, requirement: Manifest) -> str | None:
-    """matchOnExitCodes."""
+    """Return the message of a match on exit codes (matchOnExitCodes); None = no match."""
     status = status_of(pod)
     for container in (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ())):
         code = ((container.get("state") or {}).get("terminated") or {}).get("exitCode", 0)
@@ -66,7 +66,7 @@ def _match_exit_codes(pod: Manifest, requirement: Manifest) -> str | None:
 
 
 def _match_conditions(pod: Manifest, patterns: Iterable[Manifest]) -> str | None:
-    """matchOnPodConditions."""
+    """Return the message of a match on conditions (matchOnPodConditions); None = no match."""
     wanted = {(pattern["type"], pattern.get("status", "True")) for pattern in patterns}
     for condition in conditions_of(pod):
         if (condition["type"], condition["status"]) in wanted:

@@ -9,7 +9,7 @@ TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
 
 
 def has_tracking_finalizer(pod: Manifest) -> bool:
-    """hasJobTrackingFinalizer."""
+    """Return whether the pod has the finalizer (hasJobTrackingFinalizer)."""
     return TRACKING_FINALIZER in finalizers_of(pod)
 
 

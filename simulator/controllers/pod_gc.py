@@ -25,7 +25,7 @@ class PodGarbageCollector(Controller):
         self.enqueue(node, self._world.now + QUARANTINE)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        """The node exists again: its pods stay."""
+        """Do nothing: the node exists again, so its pods stay."""
 
     def sync_deleted(self, key: str) -> None:
         for pod in [pod for pod in self._pods.values() if pod.node_name == key]:

@@ -110,7 +110,7 @@ def pods_to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]
 
 
 def _deletion_cost(pod: Manifest) -> int:
-    """0 without the annotation, or if it is not a number."""
+    """Return the deletion cost; 0 without the annotation, or if it is not a number."""
     try:
         return int(annotations_of(pod).get(DELETION_COST, "0"))
     except ValueError:

@@ -15,7 +15,8 @@ def claim_name(template: Manifest, pod: str) -> str:
 
 
 def template_name(template: Manifest) -> str:
-    """ "" for a template without a name: the API server accepts it, and refuses its claims."""
+    """Return the name of a template; "" for one without a name: the API server accepts it, and refuses its
+    claims."""
     name: str = template["metadata"].get("name", "")
     return name
 

@@ -58,7 +58,8 @@ class StatefulSetController(WorkloadController):
                     self.enqueue(stateful_set)
 
     def may_own(self, owner: Manifest, manifest: Manifest) -> bool:
-        """Pods belong to the set by name and ordinal (isMemberOf), revisions by their labels alone."""
+        """Return whether the set may own the object: pods by name and ordinal (isMemberOf), revisions by
+        their labels alone."""
         if manifest["kind"] != "Pod":
             return True
         parent, _, _ = name_of(manifest).rpartition("-")

@@ -131,7 +131,7 @@ def next_creation(timetable: Manifest) -> tuple[Micros, int] | None:
 
 
 def entries(timetable: Manifest) -> list[TimetableEntry]:
-    """Raises ValueError for text that is no duration."""
+    """Parse the entries of a Timetable. Raises ValueError for text that is no duration."""
     return [
         TimetableEntry(
             durations.parse_duration(entry["at"]),

@@ -90,7 +90,7 @@ def run_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) 
 
 
 def run_post_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> None:
-    """The pod is bound, even if a plugin raises."""
+    """Run the PostBind plugins. The pod is bound, even if a plugin raises."""
     for plugin in framework.post_bind_plugins:
         with suppress(Exception):
             plugin.post_bind(state, pod, node_name)

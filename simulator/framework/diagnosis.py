@@ -58,7 +58,7 @@ class Diagnosis:
         return found
 
     def message(self) -> str:
-        """FitError.Error() without the PostFilter part."""
+        """Return FitError.Error() without the PostFilter part."""
         count = self.cluster.node_count
         if self.pre_filter_message:
             return f"0/{count} nodes are available: {self.pre_filter_message}."

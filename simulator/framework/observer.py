@@ -11,14 +11,15 @@ class Observer(Protocol):
         """Return the time of the observer's clock."""
 
     def cycle_began(self, cycle: int) -> None:
-        """A scheduling cycle begins."""
+        """Observe that a scheduling cycle begins."""
 
     def point_ran(self, profile: str, point: str, status: str, seconds: float) -> None:
-        """All plugins of an extension point were run for one pod. ``status``: the code of the result."""
+        """Observe that all plugins of an extension point were run for one pod. ``status``: the code of the
+        result."""
 
     def cycle_ended(self, profile: str, result: AttemptResult, seconds: float) -> None:
-        """A scheduling cycle ended. ``seconds``: of its own work, without the times at which it stood at a
-        point."""
+        """Observe that a scheduling cycle ended. ``seconds``: of its own work, without the times at which it
+        stood at a point."""
 
 
 class NoObserver:

@@ -20,7 +20,7 @@ class ClusterEventWithHint(NamedTuple):
 
 
 def always_queue(pod: Pod, old: Any, new: Any) -> bool:
-    """The hint of an event that is registered without a hint."""
+    """Queue the pod always: the hint of an event that is registered without a hint."""
     return True
 
 

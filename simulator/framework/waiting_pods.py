@@ -31,8 +31,8 @@ class WaitingPod:
         return min(self._pending.items(), key=lambda item: item[1])
 
     def allow(self, plugin: str) -> None:
-        """A plugin allows the pod. The pod is bound after all plugins have allowed it. Nothing happens after
-        the wait has ended."""
+        """Allow the pod for one plugin. The pod is bound after all plugins have allowed it. Nothing happens
+        after the wait has ended."""
         if self.ended.fired:
             return
         self._pending.pop(plugin, None)
@@ -40,7 +40,7 @@ class WaitingPod:
             self._end(None)
 
     def reject(self, plugin: str, message: str) -> None:
-        """A plugin rejects the pod. Nothing happens after the wait has ended."""
+        """Reject the pod for one plugin. Nothing happens after the wait has ended."""
         if not self.ended.fired:
             self._end(unschedulable(message)._replace(plugin=plugin))
 
@@ -64,6 +64,6 @@ class WaitingPods:
         return self._pods.get(uid)
 
     def add(self, pod: Pod, timeouts: Mapping[str, Micros], *, attempt: int) -> WaitingPod:
-        """``timeouts`` says until when each plugin waits, by its name."""
+        """Add a pod that waits. ``timeouts``: for each plugin, by its name, the time until which it waits."""
         waiting = self._pods[pod.uid] = WaitingPod(pod, timeouts, attempt, self._pods)
         return waiting

@@ -62,11 +62,11 @@ class Environment(ABC):
 
     @abstractmethod
     def report(self, actor: Actor, fault: Exception) -> None:
-        """A run raised."""
+        """Report that a run raised."""
 
     @abstractmethod
     def report_postponed(self, actor: Actor, runs: int, until: Micros) -> None:
-        """An actor had too many runs at one moment."""
+        """Report that an actor had too many runs at one moment."""
 
     @abstractmethod
     def write(self, write: Write, finish: Callable[[Outcome], object]) -> Outcome | None:
@@ -158,7 +158,8 @@ class Process:
             signal.wake = partial(self._wake, number)
 
     def _wake(self, number: int | None, value: object) -> None:
-        """The signal was fired before the time of the wait, whose entry has this number."""
+        """Wake the process whose signal was fired before the time of its wait, whose entry has this
+        number."""
         if number is not None:
             self._environment.agenda.cancel(number)
         self._plan(value)

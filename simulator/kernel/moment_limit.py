@@ -69,7 +69,8 @@ class MomentLimit:
         return until
 
     def _begin(self, now: Micros) -> None:
-        """A new moment. An actor that ran at the last one without being postponed again starts afresh."""
+        """Begin a new moment. An actor that ran at the last one without being postponed again starts
+        afresh."""
         for actor in [*self._waiting] if self._waiting else ():
             if actor in self._runs and self._waiting[actor][1] <= self._moment:
                 del self._waiting[actor]

@@ -83,7 +83,8 @@ def condition(manifest: Mapping[str, Any], kind: str) -> Manifest | None:
 
 
 def condition_status(manifest: Manifest, kind: str) -> str:
-    """True, False or Unknown; "" if the object has no condition of this type."""
+    """Return the status of a condition: True, False or Unknown; "" if the object has no condition of this
+    type."""
     found = condition(manifest, kind)
     return "" if found is None else str(found["status"])
 

@@ -35,7 +35,7 @@ class DeviceNotationError(ValueError):
 
 
 def parse_devices(text: str) -> dict[str, list[Device]]:
-    """Driver -> its devices. Raises DeviceNotationError."""
+    """Return a mapping of each driver to its devices. Raises DeviceNotationError."""
     found: dict[str, list[Device]] = {}
     for line in filter(None, (each.strip() for each in re.split(r"[\n;]", text))):
         driver, colon, groups = (each.strip() for each in line.partition(":"))

@@ -28,13 +28,13 @@ def name_of(manifest: Manifest) -> str:
 
 
 def namespace_of(manifest: Manifest) -> str:
-    """ "" for an object of a cluster-scoped kind."""
+    """Return the namespace of an object; "" for an object of a cluster-scoped kind."""
     namespace: str = manifest["metadata"].get("namespace") or ""
     return namespace
 
 
 def uid_of(manifest: Manifest) -> str:
-    """ "" for an object that is not stored yet."""
+    """Return the uid of an object; "" for an object that is not stored yet."""
     uid: str = manifest["metadata"].get("uid", "")
     return uid
 

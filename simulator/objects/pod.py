@@ -22,7 +22,8 @@ class Toleration(NamedTuple):
     effect: str
 
     def tolerates(self, key: str, value: str, effect: str) -> bool:
-        """ToleratesTaint (staging/src/k8s.io/api/core/v1/toleration.go)."""
+        """Return whether the toleration tolerates a taint (ToleratesTaint in
+        staging/src/k8s.io/api/core/v1/toleration.go)."""
         if (self.effect and self.effect != effect) or (self.key and self.key != key):
             return False
         return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == value)

@@ -7,7 +7,7 @@ from simulator.api import Manifest
 
 
 def status_of(manifest: Mapping[str, Any]) -> Manifest:
-    """{} for an object without a status."""
+    """Return the status of an object; {} for an object without one."""
     found: Manifest = manifest.get("status") or {}
     return found
 

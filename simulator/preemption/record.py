@@ -19,7 +19,7 @@ selected one. More of them are too many to show step by step."""
 
 
 def not_eligible(reason: str) -> Preemption:
-    """The pod may not preempt others."""
+    """Return the record for a pod that may not preempt others."""
     return Preemption(eligible=False, ineligible_reason=reason)
 
 
@@ -37,8 +37,8 @@ def dry_run_record(
     chosen: str = "",
     rule: int = 0,
 ) -> Preemption:
-    """``tied`` are the candidates that are left after all tie-break rules, None where the dry run found no
-    candidate."""
+    """Return the record of a dry run. ``tied`` are the candidates that are left after all tie-break rules,
+    None where the dry run found no candidate."""
     cluster = state.cluster
     return Preemption(
         eligible=True,

@@ -139,7 +139,7 @@ class Attempt:
         return ScheduleResult("", *counts, fit_error=failure)
 
     def full_message(self) -> str:
-        """FitError.Error(), with the message of PostFilter."""
+        """Return FitError.Error(), with the message of PostFilter."""
         status = self.post_filter
         if status is None or status.code == "Success" or not status.message:
             return self.message
@@ -268,7 +268,7 @@ class Attempt:
         return True
 
     def _score(self) -> None:
-        """prioritizeNodes and selectHost."""
+        """Score the feasible nodes and choose one (prioritizeNodes and selectHost)."""
         try:
             self.scores, self.totals = run_score(self.framework, self.state, self.pod, self._feasible())
         except PluginError as fault:

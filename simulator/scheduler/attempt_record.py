@@ -96,7 +96,7 @@ def trace_of(search: Attempt, now: Micros = 0) -> Iterator[Event]:
 
 
 def _reasons(search: Attempt) -> dict[str, int]:
-    """Reason -> the number of nodes that were rejected for it."""
+    """Return a mapping of each reason to the number of nodes that were rejected for it."""
     codes, statuses = _codes(search)
     if codes.max(initial=0) <= 0:
         return {}

@@ -166,6 +166,6 @@ def handle_binding_cycle_error(
 
 
 def message_for_one_node(status: Status) -> str:
-    """FitError's text for a pod that had a node already and was rejected for it."""
+    """Return FitError's text for a pod that had a node already and was rejected for it."""
     reasons = ", ".join(sorted(f"1 {reason}" for reason in status.reasons))
     return f"0/1 nodes are available: {reasons}."

@@ -30,13 +30,13 @@ class Cache:
         return assumed
 
     def forget(self, assumed: Pod) -> None:
-        """The binding failed. Nothing happens if the watch has shown the pod on a node, or deleted, since
-        then."""
+        """Remove a pod whose binding failed. Nothing happens if the watch has shown the pod on a node, or
+        deleted, since then."""
         if self._assumed.pop(assumed.uid, None) is not None:
             self.cluster.remove_pod(assumed)
 
     def add_pod(self, pod: Pod) -> None:
-        """The watch shows the pod on a node, or a newer version of such a pod."""
+        """Add a pod that the watch shows on a node, or a newer version of such a pod."""
         self._assumed.pop(pod.uid, None)
         self.cluster.add_pod(pod)
 

@@ -32,7 +32,8 @@ class DecisionLog:
         """Whether the Decisions are taken. If not, none is made."""
 
     def search_ended(self, attempt: Attempt, attempts: int) -> None:
-        """``attempts``: how often the pod was tried, this time included."""
+        """Note the end of a search. ``attempts``: the number of times that the pod was tried, this time
+        included."""
         now = self._world.now
         if self.wanted:
             decision = _contained(attempt, lambda: record(attempt, now=now, attempt=attempts))

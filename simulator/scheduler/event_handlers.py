@@ -33,8 +33,8 @@ class EventHandlers:
     # Pods: upstream has one handler for those with a node and one for those without
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> list[ClusterEvent]:
-        """``old`` is None for a new pod, ``new`` for a deleted one. A finished pod counts as deleted: the
-        scheduler's watch leaves those out."""
+        """Handle a change of a pod. ``old`` is None for a new pod, ``new`` for a deleted one. A finished pod
+        counts as deleted: the scheduler's watch leaves those out."""
         old, new = (pod if pod is not None and not pod.finished else None for pod in (old, new))
         if new is not None:
             self._cache.pods[new.key] = new
@@ -81,7 +81,8 @@ class EventHandlers:
         return self._nomination_ended(pod) if pod.nominated_node_name else []
 
     def _nomination_ended(self, pod: Pod) -> list[ClusterEvent]:
-        """Pods of lower or equal priority had to leave room for it on its nominated node."""
+        """Requeue the pods of lower or equal priority, which had to leave room for the pod on its nominated
+        node."""
         event = cluster_event.ASSIGNED_POD_DELETE
         self._queue.move_all(event, pod, None, lambda other: other.priority <= pod.priority)
         return [event]
@@ -109,8 +110,8 @@ class EventHandlers:
     def object_changed(
         self, resource: str, key: str, old: Manifest | None, new: Manifest | None
     ) -> list[ClusterEvent]:
-        """An object of any other kind: it is kept for the plugins, and makes an event if a plugin registered
-        one."""
+        """Handle a change of an object of any other kind: it is kept for the plugins, and makes an event if a
+        plugin registered one."""
         self._cache.cluster.set_object(resource, key, new)
         kind = EVENT_RESOURCES.get(resource)
         if kind is None:

@@ -10,7 +10,8 @@ MIN_FEASIBLE_NODES_PERCENTAGE_TO_FIND = 5
 
 
 def num_feasible_nodes_to_find(nodes: int, percentage: int) -> int:
-    """``percentage`` is percentageOfNodesToScore; 0 = a share that shrinks as the cluster grows."""
+    """Return the number of feasible nodes that end a search. ``percentage`` is percentageOfNodesToScore; 0 =
+    a share that shrinks as the cluster grows."""
     if nodes < MIN_FEASIBLE_NODES_TO_FIND:
         return nodes
     if percentage == 0:

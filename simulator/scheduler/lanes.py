@@ -38,7 +38,7 @@ class Lanes:
         self._changed: dict[str, None] = {}  # a set in the order of insertion
 
     def moved(self, move: Move) -> None:
-        """The queue moved a pod."""
+        """Note that the queue moved a pod."""
         key = move.info.pod.key
         if move.target is None:
             self._left(key, move.info.pod.uid, move.event)
@@ -68,11 +68,11 @@ class Lanes:
         return not self._places
 
     def bound(self, key: str, uid: str) -> None:
-        """The watch shows the pod with a node."""
+        """Remove a pod that the watch shows with a node."""
         self._left(key, uid, ASSIGNED_POD_ADD.label)
 
     def gone(self, key: str, uid: str) -> None:
-        """The pod was deleted, or has finished."""
+        """Remove a pod that was deleted, or has finished."""
         self._left(key, uid, UNSCHEDULED_POD_DELETE.label)
 
     def _left(self, key: str, uid: str, event: str) -> None:
@@ -85,7 +85,7 @@ class Lanes:
         self._world.emit(QueueMoved(t=self._world.now, pod=key, source=lane or "", target="", event=event))
 
     def entry_changed(self, key: str) -> None:
-        """A field of the pod's entry has changed."""
+        """Note that a field of the pod's entry has changed."""
         if key in self._places:
             self._changed[key] = None
 

@@ -59,7 +59,7 @@ class OutsideSchedulers:
         return all(each.pod.scheduling_gates for each in self._waiting.values())
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """The informer shows a pod's new version, or (``new`` None) its deletion."""
+        """Note a pod's new version, or (``new`` None) its deletion, when the informer shows it."""
         if old is not None and new is not None and old.uid != new.uid:
             # Deleted and created again; only a relist shows that as one change.
             self.pod_changed(old, None)
@@ -81,7 +81,7 @@ class OutsideSchedulers:
                 self._bound(known, new)
 
     def event_changed(self, event: Manifest | None) -> None:
-        """The informer shows a new version of an Event, or its deletion."""
+        """Note a new version of an Event, or its deletion, when the informer shows it."""
         if event is None or not self.started:
             return
         regarding = event.get("involvedObject") or {}

@@ -117,7 +117,7 @@ def _reserve(scheduler: Scheduler, info: QueuedPod, attempt: Attempt, assumed: P
 
 
 def _reject(scheduler: Scheduler, info: QueuedPod, cycle: int, failure: FitError) -> None:
-    """No node can take the pod, but evicting others may help."""
+    """Reject the pod: no node can take it, but evicting others may help."""
     world, candidate, message = scheduler.world, failure.candidate, failure.message
     info.unschedulable_plugins = set(failure.unschedulable_plugins)
     if candidate is None:

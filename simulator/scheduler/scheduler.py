@@ -76,7 +76,7 @@ class Scheduler:
         self.lanes.moved(move)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """The informer shows a pod's new version, or (``new`` None) its deletion."""
+        """Handle a pod's new version, or (``new`` None) its deletion, when the informer shows it."""
         self.handlers.pod_changed(old, new)
         self.faults.pod_changed(old, new)
         pod = new or old

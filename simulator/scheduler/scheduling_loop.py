@@ -63,7 +63,7 @@ class SchedulingLoop:
         self._next_pod.set(self._world.now if waiting else None)
 
     def _schedule_next(self) -> Process | None:
-        """ScheduleOne, up to the search for a node."""
+        """Start the cycle of the next pod, up to the search for a node (ScheduleOne)."""
         info = self._scheduler.queue.pop()
         cycle = self._start(info) if info is not None else None
         if cycle is None or not self._pace:

@@ -118,7 +118,7 @@ class Until:
         self._kind = kind
 
     def saw(self, decisions: Iterable[Decision], trace: Iterable[Event] = ()) -> None:
-        """``trace``: the new trace events, which have the preemptions of outside schedulers."""
+        """Note new Decisions and trace events. The latter have the preemptions of outside schedulers."""
         self._preempted = (
             self._preempted
             or any(each.outcome == "preempting" for each in decisions)

@@ -185,7 +185,7 @@ def _claim_proposal(
 
 
 def _edits_of_claim(key: str, claim: Manifest, change: Callable[[Manifest], None]) -> list[Edit]:
-    """The spec of a claim cannot be updated."""
+    """Return the edits that change a claim: it is created again, as its spec cannot be updated."""
     new = mutable_copy(claim)
     change(new)
     return [recreate_object(RESOURCE_CLAIMS, key, claim, new)]

@@ -188,7 +188,7 @@ def _with_device(manifest: Manifest, own: list[Manifest], device: Manifest) -> E
 
 
 def _unused_name(like: str, taken: set[str]) -> str:
-    """``gpu-0`` -> the first of ``gpu-0``, ``gpu-1``, ... that is free."""
+    """Return the first free name: ``gpu-0`` -> the first of ``gpu-0``, ``gpu-1``, ... that is free."""
     matched = _NUMBERED.fullmatch(like)
     base = matched[1] if matched and matched[1] else "device"
     number = 0

@@ -83,7 +83,8 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Raises BadBackup, also for a file that is damaged or ends before its End, and OSError."""
+    """Yield the records of a backup. Raises BadBackup, also for a file that is damaged or ends before its
+    End, and OSError."""
     try:
         with gzip.open(path) as packed:
             yield from _read(cast("BinaryIO", packed))

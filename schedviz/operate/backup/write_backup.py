@@ -62,7 +62,7 @@ AT_ONCE: Final = 200
 
 
 def backup_records(store: Store) -> Iterator[Record]:
-    """Raises what redis-py raises."""
+    """Yield the records of all that is stored. Raises what redis-py raises."""
     redis = store.redis
     yield Header(FORMAT, VERSION, store.wall(), str(redis.info("server")["redis_version"]))
     indexes = [_index(redis, key) for key in INDEXES]

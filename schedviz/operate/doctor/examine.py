@@ -26,7 +26,7 @@ def examine(store: Store) -> list[Finding]:
 
 
 def _examine_server(server: Server) -> list[Finding]:
-    """The findings name the server, unless it is the main one."""
+    """Examine a server. The findings name the server, unless it is the main one."""
     setting = "REDIS_URL" if server.label == MAIN else "SANDBOX_REDIS_URLS"
     try:
         found = check_server(server)

@@ -15,7 +15,7 @@ NAMED: Final = 5
 
 
 def check_processes(store: Store) -> list[Finding]:
-    """Raises what redis-py raises."""
+    """Check the processes. Raises what redis-py raises."""
     return [
         *_check_workers(store),
         *_check_queues(store),

@@ -25,7 +25,7 @@ Info = Mapping[str, Any]
 
 
 def check_server(server: Server, own_time: float | None = None) -> list[Finding]:
-    """``own_time``: of this machine; None = now. Raises what redis-py raises."""
+    """Check a server. ``own_time``: the time of this machine; None = now. Raises what redis-py raises."""
     info = cast("Info", server.redis.info())
     own = time.time() if own_time is None else own_time  # noqa: TID251 (compared with Redis's clock)
     return [

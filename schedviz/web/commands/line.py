@@ -142,7 +142,7 @@ def parse_call(command: Command, source: Readable, words: Iterable[str]) -> Call
 
 
 def check_argument_count(command: Command, given: int) -> None:
-    """Raises CommandError."""
+    """Check the number of arguments. Raises CommandError."""
     least = sum(not each.optional for each in command.arguments)
     unlimited = any(each.repeated for each in command.arguments)
     if given < least or (given > len(command.arguments) and not unlimited):

@@ -54,7 +54,7 @@ def key(found: Resource, name: str, namespace: str) -> str:
 
 
 def kinds(source: Readable, _: list[str]) -> Iterator[tuple[str, str]]:
-    """Proposes the kinds that have objects, the usual ones first."""
+    """Propose the kinds that have objects, the usual ones first."""
     stored = source.resources()
     known = [each for each in chain(BUILT_IN, find_other_resources(source)) if each.id in stored]
     for each in sorted(known, key=lambda each: (each.plural not in USUAL, each.plural)):
@@ -62,7 +62,7 @@ def kinds(source: Readable, _: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def names(source: Readable, before: list[str]) -> Iterable[tuple[str, str]]:
-    """Proposes the objects of the kind that is the first argument."""
+    """Propose the objects of the kind that is the first argument."""
     try:
         found = resource(source, before[0])
     except CommandError:
@@ -71,7 +71,7 @@ def names(source: Readable, before: list[str]) -> Iterable[tuple[str, str]]:
 
 
 def stored(source: Readable, found: Resource) -> list[tuple[str, str]]:
-    """Proposes the objects of a resource, by name or ``namespace/name``."""
+    """Propose the objects of a resource, by name or ``namespace/name``."""
     return [(each.removeprefix("default/"), found.singular) for each in sorted(source.names(found.id))]
 
 

@@ -216,7 +216,7 @@ def edit(call: Call) -> CommandResult:
 
 
 def check_exists(call: Call, resource: Resource, key: str) -> None:
-    """Raises CommandError."""
+    """Check that the object exists. Raises CommandError."""
     if call.source.get(resource.id, key) is None:
         subject = {"kind": resource.singular, "name": key.removeprefix("default/")}
         raise CommandError(gettext("There is no %(kind)s %(name)s.") % subject)

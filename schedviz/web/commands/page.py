@@ -53,7 +53,7 @@ STEPS: Final[Mapping[str, Unit]] = {"event": "event", "point": "point", "cycle":
 
 
 def step(call: Call) -> CommandResult:
-    """``step``, ``step 3``, ``step event``, ``step cycle 3``."""
+    """Run the command ``step``: ``step``, ``step 3``, ``step event``, ``step cycle 3``."""
     rest = list(call.arguments)
     unit = STEPS[rest.pop(0)] if rest and rest[0] in STEPS else "point"
     count = whole_number(rest[0]) if rest else 1
@@ -66,7 +66,7 @@ def step(call: Call) -> CommandResult:
 
 
 def until(call: Call) -> CommandResult:
-    """``until nothing-pending``, ``until preemption``, ``until bound POD``."""
+    """Run the command ``until``: ``until nothing-pending``, ``until preemption``, ``until bound POD``."""
     kind, *rest = call.arguments
     pod = f" {rest[0] if '/' in rest[0] else f'default/{rest[0]}'}" if rest else ""
     clock.run_until(call.sandbox, kind + pod)

@@ -25,7 +25,7 @@ def fixed(*texts: str) -> Proposals:
 
 
 def field(kind: str, name: str) -> Proposals | None:
-    """Proposes the choices of a form's field; None for a field without choices."""
+    """Propose the choices of a form's field; None for a field without choices."""
     if not isinstance(FORMS[kind].base_fields[name], forms.ChoiceField):
         return None
 
@@ -41,7 +41,7 @@ def field(kind: str, name: str) -> Proposals | None:
 
 
 def taints(source: Readable, before: list[str]) -> Iterator[tuple[str, str]]:
-    """Proposes to remove each taint of the node, and to add one with each effect."""
+    """Propose to remove each taint of the node, and to add one with each effect."""
     node = source.get(NODES.id, before[0]) if before else None
     for each in ((node or {}).get("spec") or {}).get("taints") or ():
         value = f"={each['value']}" if each.get("value") else ""
@@ -55,7 +55,7 @@ def scalable(_: Readable, __: list[str]) -> list[tuple[str, str]]:
 
 
 def cycles(source: Readable, _: list[str]) -> Iterator[tuple[str, str]]:
-    """Proposes the latest scheduling cycles."""
+    """Propose the latest scheduling cycles."""
     last = source.last_decision()
     for number in range(last.cycle, max(0, last.cycle - CYCLES_AT_MOST), -1) if last else ():
         if decision := source.decision(number):

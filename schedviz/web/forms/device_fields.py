@@ -19,7 +19,7 @@ ATTRIBUTES: Final = ("matchAttribute", "distinctAttribute")
 
 
 def selectors(text: str) -> list[Manifest]:
-    """A CEL expression a line."""
+    """Parse selectors, a CEL expression in each line."""
     return [selector(line) for line in lines(text)]
 
 
@@ -39,8 +39,8 @@ def _expression(found: Manifest) -> str:
 
 
 def requests(text: str) -> list[Manifest]:
-    """A request a line: "gpus: 2 x gpu where CEL". Lines with "gpus/large" and "gpus/any" are, in this order,
-    the subrequests of the request gpus (firstAvailable). Raises ValidationError."""
+    """Parse requests, one in each line: "gpus: 2 x gpu where CEL". Lines with "gpus/large" and "gpus/any"
+    are, in this order, the subrequests of the request gpus (firstAvailable). Raises ValidationError."""
     found: dict[str, Manifest] = {}
     for line in lines(text):
         match = REQUEST.fullmatch(line)
@@ -116,8 +116,8 @@ COMPLETE_BY_FIELD: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def constraints(text: str) -> list[Manifest]:
-    """A constraint a line: "matchAttribute gpu.example.com/numa: gpus, nic"; without names, it is of all
-    requests. Raises ValidationError."""
+    """Parse constraints, one in each line: "matchAttribute gpu.example.com/numa: gpus, nic"; without names, a
+    constraint is of all requests. Raises ValidationError."""
     found = []
     for line in lines(text):
         head, _, names = line.partition(":")
@@ -148,8 +148,8 @@ CONSTRAINTS: Final = Notation(constraints, show_constraints)
 
 
 def claims(text: str) -> list[dict[str, Any]]:
-    """A claim of a pod a line: "gpus=template/two-large for main"; "claim/model" has the name of its object,
-    and is for all containers. Raises ValidationError."""
+    """Parse the claims of a pod, one in each line: "gpus=template/two-large for main"; "claim/model" has the
+    name of its object, and is for all containers. Raises ValidationError."""
     found = []
     for line in lines(text):
         reference, _, containers = line.partition(" for ")

@@ -144,8 +144,8 @@ class NodeForm(ManifestForm):
 
 
 def node_names(name: str, taken: Iterable[str], copies: int) -> list[str]:
-    """ "node-" -> node-1, node-2; "node-5" -> node-5, node-6. The numbers are greater than all in ``taken``,
-    so that the name of a deleted node is not used again."""
+    """Return the names of new nodes: "node-" -> node-1, node-2; "node-5" -> node-5, node-6. The numbers are
+    greater than all in ``taken``, so that the name of a deleted node is not used again."""
     prefix = name.rstrip("0123456789")
     own = name[len(prefix) :]
     prefix = prefix if prefix.endswith("-") or own else f"{prefix}-"

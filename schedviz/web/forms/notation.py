@@ -68,7 +68,7 @@ def lines(text: str) -> list[str]:
 
 
 def pairs(text: str) -> dict[str, str]:
-    """ "a=b, c=d" -> {"a": "b", "c": "d"}. Raises ValidationError."""
+    """Parse pairs: "a=b, c=d" -> {"a": "b", "c": "d"}. Raises ValidationError."""
     found = {}
     for item in items(text):
         key, equals, value = item.partition("=")
@@ -79,7 +79,8 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def taints(text: str) -> list[dict[str, str]]:
-    """ "key=value:NoSchedule, key:NoExecute", the notation of kubectl taint. Raises ValidationError."""
+    """Parse taints in the notation of kubectl taint: "key=value:NoSchedule, key:NoExecute". Raises
+    ValidationError."""
     found = []
     for item in items(text):
         rest, colon, effect = item.rpartition(":")
@@ -102,8 +103,8 @@ def _equals(match: Manifest) -> str:
 
 
 def tolerations(text: str) -> list[Manifest]:
-    """ "key=value:Effect", "key:Effect", "key=value" or "key": the shorter ones tolerate any value, any
-    effect. "for 300s" at the end is tolerationSeconds."""
+    """Parse tolerations: "key=value:Effect", "key:Effect", "key=value" or "key": the shorter ones tolerate
+    any value, any effect. "for 300s" at the end is tolerationSeconds."""
     found = []
     for item in items(text):
         timed = SECONDS.fullmatch(item)
@@ -124,7 +125,7 @@ def _toleration(toleration: Manifest) -> str:
 
 
 def requirements(text: str) -> Sequence[Requirement]:
-    """A label selector in the notation of kubectl's ``-l``. Raises ValidationError."""
+    """Parse a label selector in the notation of kubectl's ``-l``. Raises ValidationError."""
     try:
         found = parse_label_selector(text).requirements
     except BadRequest as error:
@@ -142,7 +143,8 @@ def expressions(found: Sequence[Requirement]) -> list[Manifest]:
 
 
 def label_selector(text: str) -> Manifest:
-    """A metav1.LabelSelector: equalities in matchLabels, the other requirements in matchExpressions."""
+    """Parse a metav1.LabelSelector: equalities are in matchLabels, the other requirements in
+    matchExpressions."""
     found = requirements(text)
     equal = {each.key: each.values[0] for each in found if each.operator == "In" and len(each.values) == 1}
     rest = expressions([each for each in found if equal.get(each.key) is None])
@@ -150,8 +152,8 @@ def label_selector(text: str) -> Manifest:
 
 
 def node_affinity(text: str) -> Manifest:
-    """A nodeAffinity, one term per line: "disk=ssd, zone in (a, b)" is required (a node must match one of
-    them); with a weight, "10: disk=ssd", it is preferred."""
+    """Parse a nodeAffinity, one term in each line: "disk=ssd, zone in (a, b)" is required (a node must match
+    one of them); with a weight, "10: disk=ssd", it is preferred."""
     required: list[Manifest] = []
     preferred: list[Manifest] = []
     for line in lines(text):
@@ -176,8 +178,8 @@ def _node_affinity(affinity: Manifest) -> str:
 
 
 def pod_affinity(text: str) -> Manifest:
-    """A podAffinity or podAntiAffinity, one term per line: "app=web @ topology.kubernetes.io/zone" is
-    required; with a weight, "10: app=web @ ...", it is preferred."""
+    """Parse a podAffinity or podAntiAffinity, one term in each line: "app=web @ topology.kubernetes.io/zone"
+    is required; with a weight, "10: app=web @ ...", it is preferred."""
     required: list[Manifest] = []
     preferred: list[Manifest] = []
     for line in lines(text):
@@ -201,8 +203,8 @@ def _pod_affinity(affinity: Manifest) -> str:
 
 
 def topology_spread(text: str) -> list[Manifest]:
-    """One constraint per line: "1 DoNotSchedule: app=web @ topology.kubernetes.io/zone"; the number is
-    maxSkew."""
+    """Parse constraints, one in each line: "1 DoNotSchedule: app=web @ topology.kubernetes.io/zone"; the
+    number is maxSkew."""
     found = []
     for line in lines(text):
         head, colon, rest = line.partition(":")
@@ -227,7 +229,7 @@ def _topology_spread(constraints: list[Manifest]) -> str:
 
 
 def weighted(line: str) -> tuple[int | None, str]:
-    """ "10: app=web" -> (10, "app=web"); "app=web" -> (None, "app=web")."""
+    """Split a line into weight and term: "10: app=web" -> (10, "app=web"); "app=web" -> (None, "app=web")."""
     weight, colon, rest = line.partition(":")
     if not colon:
         return None, line
@@ -237,7 +239,7 @@ def weighted(line: str) -> tuple[int | None, str]:
 
 
 def topology(text: str) -> Manifest:
-    """ "app=web @ kubernetes.io/hostname" -> a labelSelector and a topologyKey."""
+    """Parse a term: "app=web @ kubernetes.io/hostname" -> a labelSelector and a topologyKey."""
     selector, at, key = text.partition("@")
     if not at or not key.strip():
         raise ValidationError(

@@ -34,7 +34,8 @@ class ClaimsPlace(Place):
         return [self._with_containers(entry, users) for entry in entries]
 
     def _with_containers(self, entry: Any, users: Sequence[Any]) -> Any:
-        """The notation cannot express what this adds as ``unknown``."""
+        """Return the entry with the names of the containers that use it. The notation cannot express a field
+        ``unknown``."""
         if not isinstance(entry, dict) or "name" not in entry:
             return {"unknown": entry}
         names = [

@@ -33,7 +33,7 @@ Fold = tuple[Any, tuple[str, ...]]
 
 
 def shape(text: str) -> list[Manifest]:
-    """ "0=0, 100=10": a utilization in percent and its score, 0 to 10."""
+    """Parse the points of a function: "0=0, 100=10": a utilization in percent and its score, 0 to 10."""
     try:
         return [{"utilization": int(at), "score": int(score)} for at, score in notation.pairs(text).items()]
     except ValueError:
@@ -41,7 +41,7 @@ def shape(text: str) -> list[Manifest]:
 
 
 def weights(text: str) -> list[Manifest]:
-    """ "cpu=1, memory=1": resources and their weights."""
+    """Parse resources and their weights: "cpu=1, memory=1"."""
     try:
         return [{"name": name, "weight": int(weight)} for name, weight in notation.pairs(text).items()]
     except ValueError:

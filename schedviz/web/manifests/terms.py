@@ -13,7 +13,7 @@ PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def pairs(labels: Mapping[str, Any]) -> list[str]:
-    """{"a": "b"} -> ["a=b"]."""
+    """Format pairs: {"a": "b"} -> ["a=b"]."""
     return [f"{key}={value}" for key, value in labels.items()]
 
 

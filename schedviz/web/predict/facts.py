@@ -93,7 +93,7 @@ def free(picture: Picture, name: str, wanted: Mapping[str, int]) -> str:
 
 
 def in_queue(picture: Picture, key: str) -> list[Fact]:
-    """A pod that waits in the queue."""
+    """Return the facts of a pod that waits in the queue."""
     entry, pod = picture.lanes.get(key), picture.pods.get(key)
     if entry is None:
         return []

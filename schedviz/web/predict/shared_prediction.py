@@ -50,7 +50,7 @@ class SharedPrediction:
         return int(cast("bytes | None", self._redis.hget(self._tally(question), "")) or 0)
 
     def tally(self, question: str) -> dict[str, int]:
-        """Choice -> number of guesses with it; "" -> number of all guesses."""
+        """Return a mapping: choice -> number of guesses with it; "" -> number of all guesses."""
         stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._tally(question)))
         return {choice.decode(): int(count) for choice, count in stored.items()}
 

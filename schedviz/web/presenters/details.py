@@ -267,7 +267,7 @@ def lines_linking_to_node(base: str, name: str, named: Sequence[Numbered]) -> li
 
 
 def newest_lines(base: str, numbered: Sequence[Numbered]) -> list[LogLine]:
-    """Newest first. Older events are not rendered."""
+    """Return the newest lines of the log, the newest first. Older events are not rendered."""
     sentences = EventSentences(base)
     lines = (sentences.line(seq, event) for seq, event in reversed(numbered))
     return list(islice((line for line in lines if line is not None), LINES_AT_MOST))

@@ -84,7 +84,7 @@ def _slices(sandbox: Readable) -> Iterator[ResourceSlice]:
 
 
 def _users(sandbox: Readable) -> dict[tuple[str, str, str], Manifest]:
-    """Driver, pool and device -> the claim that has it."""
+    """Return a mapping: driver, pool and device -> the claim that has it."""
     return {
         (result["driver"], result["pool"], result["device"]): claim
         for claim in sandbox.list(RESOURCE_CLAIMS).items

@@ -23,7 +23,7 @@ DECIMAL: Final = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
 def number(value: int) -> str:
-    """1000000 -> "1 000 000"."""
+    """Format a number: 1000000 -> "1 000 000"."""
     return f"{value:,}".replace(",", GROUP).replace("-", "\u2212")
 
 
@@ -67,7 +67,7 @@ def listed(parts: Iterable[str]) -> str:
 
 
 def requests(amounts: dict[str, int]) -> str:
-    """{"cpu": 500, "memory": 2**30} -> "0.5 cpu, 1Gi memory"."""
+    """Format requests: {"cpu": 500, "memory": 2**30} -> "0.5 cpu, 1Gi memory"."""
     shown = [f"{amount(name, value)} {name}" for name, value in amounts.items() if value and name != "pods"]
     return listed(shown) or gettext("nothing")
 

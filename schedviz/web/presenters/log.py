@@ -18,7 +18,8 @@ class Log:
         self._lines: list[LogLine] = []
 
     def lines(self, picture: Picture) -> list[LogLine]:
-        """Newest first. The same list object is returned until a line is added."""
+        """Return the lines of the log, newest first. The same list object is returned until a line is
+        added."""
         found: list[LogLine] = []
         for seq, event in reversed(picture.trace):
             if seq <= self._seq or len(found) == LINES_AT_MOST:

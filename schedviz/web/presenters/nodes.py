@@ -126,7 +126,8 @@ def summary(picture: Picture) -> str:
 
 
 def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> list[str]:
-    """["cpu 58 %", "memory 36 %"]; without resources that no node has. room: allocatable."""
+    """Return the requested shares of a node: ["cpu 58 %", "memory 36 %"]; without resources that no node has.
+    room: allocatable."""
     return [
         f"{resource}\u00a0{requested.get(resource, 0) * 100 // room[resource]}\u00a0%"
         for resource in SHARED

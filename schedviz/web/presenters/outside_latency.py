@@ -73,7 +73,7 @@ def percentile(values: Sequence[int], percent: int) -> int:
 
 
 def duration(micros: int) -> str:
-    """ "35 ms", "1.24 s", "12 min": in the largest unit of which there is one."""
+    """Format a duration in the largest unit of which there is one: "35 ms", "1.24 s", "12 min"."""
     if micros < SECOND:
         return gettext("%(n)s ms") % {"n": round(micros / MILLISECOND)}
     if micros < 120 * SECOND:

@@ -70,7 +70,8 @@ def filled(around: str, elements: Elements) -> SafeString:
 
 
 def edits(into: str, before: Elements, after: Elements) -> str | None:
-    """Out-of-band swaps that change one list into the other; None if elements change their order."""
+    """Return the out-of-band swaps that change one list into the other; None if elements change their
+    order."""
     if not before or [each for each in before if each in after] != [each for each in after if each in before]:
         return None
     gone = [each for each in before if each not in after]

@@ -142,8 +142,8 @@ def order_hint(first: LaneEntry) -> str:
 
 
 def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
-    """activeQ with its ties, with its chips marked that are in one, and with the hint of its order. Without
-    entries the order is not known: the scheduler may have a FIFO queue."""
+    """Return activeQ with its ties, with its chips marked that are in one, and with the hint of its order.
+    Without entries the order is not known: the scheduler may have a FIFO queue."""
     if not entries:
         return replace(lane, hint="")
     found = ties(entries)

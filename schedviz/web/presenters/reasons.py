@@ -84,7 +84,8 @@ reject all nodes together."""
 
 
 def short(message: str) -> str:
-    """ "6 have too little cpu, 1 is tainted {gpu: yes}"; another message unchanged, or its explanation."""
+    """Return the message in a short form: "6 have too little cpu, 1 is tainted {gpu: yes}". Another message
+    is returned unchanged, or its explanation."""
     found = AVAILABLE.match(message)
     if found is None:
         return meanings.reason_meaning(message) or message
@@ -107,7 +108,7 @@ def in_words(reason: str, count: int) -> str:
 
 
 def fits_no_node(pod: str, message: str) -> str:
-    """ "web fits no node: 6 have too little cpu." """
+    """Return the sentence "web fits no node: 6 have too little cpu." """
     if AVAILABLE.match(message) is None:
         return gettext("%(pod)s fits no node.") % {"pod": pod}
     return gettext("%(pod)s fits no node: %(reasons)s.") % {

@@ -187,8 +187,8 @@ def suggestion_sentence(suggestion: Suggestion) -> str:
 
 
 def short_devices(listed: str) -> str:
-    """Devices as :func:`simulator.what_if.pod_claims.listed_devices` lists them. A pool often has the name of
-    a node, which is shortened."""
+    """Return devices in the form of :func:`simulator.what_if.pod_claims.listed_devices`. A pool often has the
+    name of a node, which is shortened."""
     parts = (each.partition("/") for each in listed.split(", "))
     return ", ".join(f"{node_name(pool)}{slash}{device}" for pool, slash, device in parts)
 

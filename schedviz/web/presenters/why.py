@@ -102,7 +102,8 @@ def side(found: ScoreDifference) -> ScoreRowView:
 
 
 def comparison_sentence(found: NodeComparison, sample: NodeSample | None = None) -> str:
-    """``sample``: the nodes that were looked at, if these are not all."""
+    """Return the comparison in a sentence. ``sample``: the nodes that were looked at, if these are not
+    all."""
     values = {"node": node_name(found.node), "other": node_name(found.other)}
     if found.how == "refused" and found.failure:
         return gettext("%(other)s was filtered out by %(plugin)s.") % {

@@ -28,7 +28,7 @@ register.filter("split_pod_name", fmt.split_pod_name)
 
 @register.filter
 def share(part: int, whole: int) -> int:
-    """``part`` in percent of ``whole``; 0 if ``whole`` is 0."""
+    """Return ``part`` in percent of ``whole``; 0 if ``whole`` is 0."""
     return max(0, part * 100 // whole) if whole > 0 else 0
 
 
@@ -43,7 +43,7 @@ def number_classes(number: float, prefix: str) -> str:
 
 @register.filter
 def without_domain(resource: str) -> str:
-    """``nvidia.com/gpu`` -> ``gpu``."""
+    """Return the name without its domain: ``nvidia.com/gpu`` -> ``gpu``."""
     return resource.rpartition("/")[2]
 
 
@@ -94,8 +94,8 @@ def explanations() -> dict[str, list[ideas.Idea]]:
 @register.simple_tag
 @cache
 def preload_modules() -> SafeString:
-    """Links by which a browser loads all modules of ``static/js`` at once. Without them it finds each module
-    only after the one that imports it."""
+    """Return the links by which a browser loads all modules of ``static/js`` at once. Without them it finds
+    each module only after the one that imports it."""
     names = sorted(path.name for path in (settings.FILES_DIR / "static" / "js").glob("*.js"))
     links = ((static(f"js/{name}"),) for name in names)
     return format_html_join("\n", '<link rel="modulepreload" href="{}">', links)

@@ -17,7 +17,7 @@ from schedviz.web.views.page import acted_html, find_present, form_page, is_htmx
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def command(request: HttpRequest, name: str) -> HttpResponse:
-    """POST runs the line ``text`` and shows its result below it."""
+    """Render the line; for POST run the line ``text`` and show its result below it."""
     sandbox, text = find_present(name), request.POST.get("text", "")
     if request.method != "POST":
         return bar(request, sandbox)

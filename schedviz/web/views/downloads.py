@@ -42,7 +42,8 @@ def objects(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def manifests(request: HttpRequest, name: str) -> HttpResponse:
-    """Manifests that create the same cluster: without the fields that the API server and controllers set."""
+    """Return the manifests that create the same cluster: without the fields that the API server and
+    controllers set."""
     found = [*manifests_to_apply(_objects(find_present(name)))]
     if len(found) > WRITTEN_AS_YAML:
         return _file(name, "manifests.json", _list(found))

@@ -12,12 +12,12 @@ from simulator.apiserver.request_errors import NoSuchPath
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400: a body that cannot be parsed, or that exceeds Django's limits."""
+    """Render a response 400: a body that cannot be parsed, or that exceeds Django's limits."""
     return render(request, "400.html", status=HTTPStatus.BAD_REQUEST)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404, with the message of the Http404, if it has one."""
+    """Render a response 404, with the message of the Http404, if it has one."""
     if request.path.startswith("/api/"):
         return refusal(NoSuchPath())
     if _is_api_path(request):
@@ -33,5 +33,6 @@ def _is_api_path(request: HttpRequest) -> bool:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500. Rendered without the request, because the context processors may be the cause of the error."""
+    """Render a response 500, without the request, because the context processors may be the cause of the
+    error."""
     return HttpResponse(render_to_string("500.html"), status=HTTPStatus.INTERNAL_SERVER_ERROR)

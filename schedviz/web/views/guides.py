@@ -72,6 +72,6 @@ def propose_pod(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def free_name(source: Readable, stem: str) -> str:
-    """``stem``, or ``stem-2`` and so on if there is such a pod."""
+    """Return ``stem``, or ``stem-2`` and so on if there is such a pod."""
     names = (stem, *(f"{stem}-{number}" for number in range(2, source.count(PODS) + 3)))
     return next(each for each in names if source.get(PODS, f"default/{each}") is None)

@@ -100,7 +100,8 @@ def remove_sandbox(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def keep_sandbox(request: HttpRequest, name: str) -> HttpResponse:
-    """The middleware has noted that the sandbox is used (:mod:`schedviz.web.lifetime`)."""
+    """Answer a request to keep the sandbox. The middleware has noted that it is used
+    (:mod:`schedviz.web.lifetime`)."""
     find_present(name)
     return redirect("sandbox", name)
 

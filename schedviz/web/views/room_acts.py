@@ -142,7 +142,7 @@ def _step_text(lesson: Lesson, step: int) -> str:
 
 
 def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Field ``source``: the number of the sandbox whose state all get."""
+    """Put the state of a sandbox into all others. Field ``source``: the number of the sandbox."""
     source = _number(request.POST.get("source", ""))
     if source is None or source not in sources_of(default_store(), seen):
         raise Wrong(gettext("Choose a sandbox."))
@@ -179,7 +179,7 @@ def _hide(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 
 def _question(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Field ``question``: ``LESSON/STEP``; "" = the one that most learners have reached."""
+    """Ask a question. Field ``question``: ``LESSON/STEP``; "" = the one that most learners have reached."""
     Rooms(default_store()).change(seen.room.code, question=request.POST.get("question", "")[:200])
     return gettext("The question was chosen.")
 

@@ -26,7 +26,7 @@ from simulator.apiserver.status import StatusError
 
 @require_safe
 def teacher_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
-    """The teacher continues on this device."""
+    """Let the teacher continue on this device."""
     room = find_room(code)
     if not Rooms(default_store()).is_teacher(room, token):
         return refuse_room(request)

@@ -125,7 +125,7 @@ def join_room(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_safe
 def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
-    """A learner continues on this device."""
+    """Let a learner continue on this device."""
     room = find_room(code)
     if find_member(Rooms(default_store()), code, token) is None:
         return refuse_room(request)
@@ -183,7 +183,7 @@ def join_address(request: HttpRequest, room: Room) -> str:
 
 
 def find_room(code: str) -> Room:
-    """Raises Http404."""
+    """Return the room with this code. Raises Http404."""
     try:
         return Rooms(default_store()).find(read_code(code))
     except NoRoom:

@@ -56,7 +56,7 @@ def clock_action(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
-    """Raises ValueError."""
+    """Change the clock. Raises ValueError."""
     match data.get("do"):
         case "pause":
             pause(sandbox)

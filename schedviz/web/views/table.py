@@ -14,7 +14,8 @@ from schedviz.web.views.page import Source, find_at, is_large, panel
 
 @require_safe
 def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
-    """``sort``, ``page``, ``q``: see :func:`schedviz.web.presenters.table.table`."""
+    """Render the table of nodes. ``sort``, ``page``, ``q``: see
+    :func:`schedviz.web.presenters.table.table`."""
     sandbox = find_at(name, seq)
     number = request.GET.get("page", "")
     view = rows(

@@ -77,8 +77,8 @@ class EvictionManager(Controller):
 
 
 def eviction_rank(pod: Pod, resource: str) -> tuple[bool, int, int, str]:
-    """Pods of the lowest rank are evicted first: those that request nothing of the resource, then those of
-    the lowest priority, then those that request most (rankMemoryPressure)."""
+    """Return the rank of a pod. Pods of the lowest rank are evicted first: those that request nothing of the
+    resource, then those of the lowest priority, then those that request most (rankMemoryPressure)."""
     request = pod.requests.get(resource, 0)
     return request > 0, pod.priority, -request, pod.key
 

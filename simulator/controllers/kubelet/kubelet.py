@@ -128,7 +128,7 @@ class Kubelet(Controller):
         return Step(self._world.now + delay, "start", self._start)
 
     def _steps_of_running(self, pod: Pod) -> Iterable[Step]:
-        """The first of those due at the same time is done."""
+        """Yield the next steps of a running pod. The first of those due at the same time is done."""
         restart = container_status.restart_time(pod.manifest)
         if restart is not None:
             yield Step(restart, f"restart at {restart}", self._restart)
@@ -215,7 +215,7 @@ class Kubelet(Controller):
         self._finish(pod, exit_code=0)
 
     def _finish(self, pod: Pod, *, exit_code: int) -> None:
-        """All containers terminate and are not restarted."""
+        """Terminate all containers, which are not restarted."""
         now, since = self._world.now, self._running_since(pod)
 
         def finished(manifest: Manifest) -> Manifest:
@@ -230,7 +230,7 @@ class Kubelet(Controller):
         self.patch("pods", pod.manifest, finished, event)
 
     def _remove(self, pod: Pod) -> None:
-        """The containers have stopped: remove the pod. One with finalizers only gets a grace period of 0; it
+        """Remove a pod whose containers have stopped. One with finalizers only gets a grace period of 0; it
         is removed by the component that takes away the last finalizer."""
         if not finalizers_of(pod.manifest):
             self.patch("pods", pod.manifest, lambda _: None)

@@ -47,7 +47,7 @@ class AllocatedDevices:
         self._count(allocation, 1)
 
     def end(self, uid: str) -> None:
-        """The allocation is written, or given up (RemoveClaimPendingAllocation)."""
+        """Remove an allocation that was written, or given up (RemoveClaimPendingAllocation)."""
         self._count(self._in_flight.pop(uid, None), -1)
 
     def _count(self, allocation: Manifest | None, by: int) -> None:

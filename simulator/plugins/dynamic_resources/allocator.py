@@ -165,7 +165,7 @@ class _Search:
         return Outcome.NOT_FOUND if Outcome.NOT_FOUND in outcomes else Outcome.TOO_MANY_DEVICES
 
     def _try_devices(self, c: int, r: int, s: int, k: int, *, within_subrequest: bool) -> Outcome:
-        """Each device that can be taken, until all that comes after it is found, too."""
+        """Try each device that can be taken, until all that comes after it is found, too."""
         wanted = self.requested[c, r, s]
         for pool in self.pools:
             if pool.duplicate:

@@ -80,7 +80,7 @@ class DistinctAttribute(ConstraintState):
 
 
 def constraint_states(claim: ResourceClaim) -> list[ConstraintState]:
-    """Raises AllocationError for a constraint without an attribute."""
+    """Return the states of the constraints. Raises AllocationError for a constraint without an attribute."""
     return [_state(claim, index, each) for index, each in enumerate(claim.constraints)]
 
 

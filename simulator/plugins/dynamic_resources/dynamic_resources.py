@@ -237,7 +237,8 @@ def _allocation_codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses
 
 
 def _verdict(cluster: Cluster, found: ClaimsState, row: int) -> Status | None:
-    """Raises AllocationError."""
+    """Return the reason for which the claims cannot be allocated; None if they can. Raises
+    AllocationError."""
     try:
         return CANNOT_ALLOCATE if allocate_on(cluster, found.to_allocate(), row) is None else None
     except TooManySteps:

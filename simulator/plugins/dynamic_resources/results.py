@@ -63,7 +63,7 @@ def node_selector_of(found: ClaimAllocation, node: str) -> Manifest | None:
 
 
 def check_node_selectors(found: ClaimAllocation) -> None:
-    """Raises AllocationError where there is no node selector for all devices."""
+    """Check that there is a node selector for all devices. Raises AllocationError where there is none."""
     node_selector_of(found, "")
 
 

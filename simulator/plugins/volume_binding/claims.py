@@ -59,7 +59,8 @@ class PodVolumeClaims(NamedTuple):
 
 
 def pod_volume_claims(cluster: Cluster, pod: Pod) -> PodVolumeClaims:
-    """All claims must exist. Raises PluginError for a storage class without binding mode."""
+    """Return the claims of a pod, which must all exist. Raises PluginError for a storage class without
+    binding mode."""
     bound, delayed, immediate = [], [], False
     for reference in claim_references(pod):
         claim = find_claim(cluster, pod, reference.name)

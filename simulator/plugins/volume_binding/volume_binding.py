@@ -114,7 +114,7 @@ class VolumeBinding(
         return Verdicts(codes, statuses)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
-        """Volumes are scored only behind the feature gate StorageCapacityScoring, which is off."""
+        """Skip: volumes are scored only behind the feature gate StorageCapacityScoring, which is off."""
         return SKIP
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
