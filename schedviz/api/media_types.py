@@ -3,13 +3,13 @@
 from typing import Final
 
 import msgspec
-import yaml
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from schedviz.api.accept import JSON, PROTOBUF, YAML, allows_no_conversion, negotiate
 from schedviz.api.body import ObjectResponse
 from schedviz.api.representation import META, Representation
+from schedviz.api.yaml_text import yaml_of
 from simulator.api import Manifest
 from simulator.apiserver.protobuf import NoDescription
 from simulator.apiserver.protobuf_encoding import encode_protobuf
@@ -61,10 +61,7 @@ def _is_pretty(request: HttpRequest) -> bool:
 def _encode(media_type: str, response: ObjectResponse) -> bytes | None:
     """None: as the response is."""
     if media_type == YAML:
-        # PyYAML writes the types of Python that JSON is decoded to, and no subclasses of them.
-        value = msgspec.json.decode(response.content)
-        text = yaml.dump(value, Dumper=yaml.CSafeDumper, default_flow_style=False, allow_unicode=True)
-        return text.encode()
+        return yaml_of(msgspec.json.decode(response.content)).encode()
     if media_type == PROTOBUF:
         try:
             return encode_protobuf(response.value)

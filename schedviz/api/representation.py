@@ -94,7 +94,7 @@ class Representation(msgspec.Struct, frozen=True):
             case "PartialObjectMetadataList":
                 raise NotAcceptable(
                     f"you requested {self.form}, but the requested object is not a list "
-                    f"({_go_type(resource)})"
+                    f"({_go_type(resource, is_list=False)})"
                 )
         return to_served(resource, manifest)
 
@@ -108,7 +108,7 @@ class Representation(msgspec.Struct, frozen=True):
             case "PartialObjectMetadata":
                 raise NotAcceptable(
                     f"you requested {self.form}, but the requested object is a list "
-                    f"({_go_type(resource)}List)"
+                    f"({_go_type(resource, is_list=True)})"
                 )
             case "PartialObjectMetadataList":
                 kind, api_version = "PartialObjectMetadataList", self.api_version
@@ -202,6 +202,11 @@ def _item(resource: Resource, stored: Manifest) -> Manifest:
     return {field: value for field, value in shown.items() if field not in ("apiVersion", "kind")}
 
 
-def _go_type(resource: Resource) -> str:
-    """The name of the API server's internal Go type, which upstream's message contains."""
-    return f"*{resource.group.partition('.')[0] or 'core'}.{resource.kind}"
+def _go_type(resource: Resource, *, is_list: bool) -> str:
+    """The name of the API server's internal Go type, which upstream's message contains. Events of both groups
+    are of one type; a custom resource has none."""
+    kind = f"{resource.kind}List" if is_list else resource.kind
+    if is_custom(resource):
+        return f"*unstructured.Unstructured{'List' if is_list else ''}"
+    group = "core" if resource.kind == "Event" else resource.group.partition(".")[0] or "core"
+    return f"*{group}.{kind}"

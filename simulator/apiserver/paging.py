@@ -4,16 +4,18 @@ Upstream: apiserver/pkg/storage/continue.go, v1.34. Tokens are opaque to clients
 """
 
 import base64
-import binascii
 import json
 import posixpath
 import re
 
 import msgspec
 
+from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
 from simulator.apiserver.status import BadRequest
 
 _ENCODING = "meta.k8s.io/v1"
+_JSON_KINDS = ((bool, "bool"), (str, "string"), (list, "array"), ((int, float), "number"))
+"""The kinds of JSON values with Go's words for them."""
 LATEST = -1
 """A version in a token that means: continue the list with the current objects."""
 
@@ -54,25 +56,17 @@ def _decode_token(token: str) -> object:
     if wrong or len(token) % 4 == 1:
         at = wrong.start() if wrong else len(token) - 1
         raise _not_valid(f"illegal base64 data at input byte {at}")
+    data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+    if fault := find_syntax_fault(data):
+        raise _not_valid(fault)
     try:
-        data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        return json.loads(data)
-    except (binascii.Error, ValueError, RecursionError):
-        first = chr(data[0]) if data else ""
-        raise _not_valid(
-            f"invalid character {_quote_character(first)} looking for beginning of value"
-            if first and first not in '{["0123456789-'
-            else "unexpected end of JSON input"
-        ) from None
-
-
-def _quote_character(character: str) -> str:
-    """Quote a character as Go does in messages."""
-    return (
-        f"'\\x{ord(character):02x}'"
-        if not character.isprintable() or ord(character) > 126
-        else f"'{character}'"
-    )
+        found = json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        raise _not_valid("unexpected end of JSON input") from None
+    if found is None or isinstance(found, dict):
+        return found
+    shown = next(name for kind, name in _JSON_KINDS if isinstance(found, kind))
+    raise _not_valid(f"json: cannot unmarshal {shown} into Go value of type storage.continueToken")
 
 
 def _not_valid(detail: str) -> BadRequest:

@@ -1,11 +1,14 @@
 """Which media type and form an Accept header gets."""
 
+import re
+
 import pytest
 from django.test import RequestFactory
 
 from schedviz.api.accept import JSON, PROTOBUF, YAML, clauses_of
 from schedviz.api.representation import Representation
 from simulator.apiserver.request_errors import NotAcceptable
+from simulator.apiserver.resources import Resource
 
 TABLE = "as=Table;g=meta.k8s.io;v=v1"
 
@@ -73,3 +76,23 @@ def test_a_type_that_no_route_has_is_refused_by_the_router(accept: str) -> None:
 def test_a_type_that_no_route_can_encode_is_refused(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="only the following media types are accepted"):
         representation(accept)
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "go_type"),
+    [
+        ("", "ConfigMap", "core.ConfigMap"),
+        ("apps", "Deployment", "apps.Deployment"),
+        ("rbac.authorization.k8s.io", "Role", "rbac.Role"),
+        ("events.k8s.io", "Event", "core.Event"),
+        ("example.com", "Widget", "unstructured.Unstructured"),
+    ],
+)
+def test_a_form_that_does_not_fit_is_refused_with_the_type_in_go(group: str, kind: str, go_type: str) -> None:
+    resource = Resource(group, "v1", kind, f"{kind.lower()}s", namespaced=True, singular=kind.lower())
+    found = representation(f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", custom=True)
+    with pytest.raises(NotAcceptable, match=rf"is not a list \(\*{re.escape(go_type)}\)$"):
+        found.one(resource, {"metadata": {}}, lambda: 0)
+    found = representation(f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1", custom=True)
+    with pytest.raises(NotAcceptable, match=rf"is a list \(\*{re.escape(go_type)}List\)$"):
+        found.list(resource, [], {}, lambda: 0)

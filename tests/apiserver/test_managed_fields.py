@@ -26,6 +26,7 @@ from simulator.apiserver.managed_fields.field_writes import (
     managed_fields_of_updated,
 )
 from simulator.apiserver.managed_fields.managers import MAX_UPDATE_MANAGERS, FieldManager
+from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.typed_objects import compare, fields_of
 from simulator.apiserver.resources import Resource, find_by_kind
 from simulator.apiserver.schema import schema_of
@@ -281,3 +282,12 @@ def test_paths_are_written_as_upstream_does() -> None:
 def test_malformed_fields_are_refused(fields: Any) -> None:
     with pytest.raises(FieldsError):
         from_fields_v1(fields)
+
+
+def test_a_status_owns_no_metadata_of_a_custom_resource() -> None:
+    schema = json.dumps({"type": "object", "properties": {"spec": {"type": "object"}}})
+    widgets = Resource(
+        "example.com", "v1", "Widget", "widgets", True, "widget", has_status=True, schema_text=schema
+    )
+    assert {("f:metadata",), ("f:spec",)} <= reset_fields(widgets, "status")
+    assert ("f:metadata",) not in reset_fields(DEPLOYMENTS, "status")

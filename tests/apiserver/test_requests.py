@@ -40,6 +40,23 @@ def test_an_invalid_continue_token_is_refused(text: str) -> None:
         parse_continue_token(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[]", "json: cannot unmarshal array into Go value of type storage.continueToken"),
+        ("1", "json: cannot unmarshal number into Go value of type storage.continueToken"),
+        ("true", "json: cannot unmarshal bool into Go value of type storage.continueToken"),
+        ('"a"', "json: cannot unmarshal string into Go value of type storage.continueToken"),
+        ("{} x", "invalid character 'x' after top-level value"),
+        ('{"v":', "unexpected end of JSON input"),
+    ],
+)
+def test_a_continue_token_is_refused_in_the_words_of_go(text: str, fault: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        parse_continue_token(base64.urlsafe_b64encode(text.encode()).decode().rstrip("="))
+    assert refused.value.message == f"invalid continue token: continue key is not valid: {fault}"
+
+
 @given(
     st.dictionaries(st.sampled_from(["watch", "limit", "resourceVersion", "resourceVersionMatch"]), st.text())
 )

@@ -29,7 +29,7 @@ def reset_fields(resource: Resource, subresource: str) -> FieldSet:
         name for name in schema_of(resource).get("properties", {}) if name not in ("metadata", "status")
     ]
     paths = {(field_element(name),) for name in (*others, "spec")} - {("f:apiVersion",), ("f:kind",)}
-    if resource.id in _STATUS_KEEPS_METADATA:
+    if resource.id in _STATUS_KEEPS_METADATA or resource.schema_text:
         return frozenset(paths | {("f:metadata",)})
     kept = {("f:metadata", field_element(name)) for name in _STATUS_KEEPS.get(resource.id, ())}
     return frozenset(paths | kept)
