@@ -14,7 +14,8 @@ def time_of(record: logging.LogRecord) -> str:
 
 
 class TextFormatter(logging.Formatter):
-    """``TIME LEVEL LOGGER: MESSAGE [sandbox=demo cycle=12]``, and a traceback below."""
+    """Formats a record as text: ``TIME LEVEL LOGGER: MESSAGE [sandbox=demo cycle=12]``, and a traceback
+    below."""
 
     def __init__(self) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")

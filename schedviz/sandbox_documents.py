@@ -81,7 +81,7 @@ class RunRequest(Request, frozen=True):
 
 class ObjectsRequest(Request, frozen=True):
     manifests: list[dict[str, Any]] | str
-    """A string is YAML or JSON."""
+    """The manifests, as objects; as a string, YAML or JSON."""
 
 
 class SandboxOrigin(msgspec.Struct, frozen=True):
@@ -151,7 +151,7 @@ class ScenarioList(msgspec.Struct, frozen=True):
 
 class ObjectList(msgspec.Struct, frozen=True):
     items: list[dict[str, Any]]
-    """As they were stored."""
+    """The objects as they were stored."""
 
 
 class NumberedEvent(msgspec.Struct, frozen=True):

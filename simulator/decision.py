@@ -30,7 +30,7 @@ class Failure(msgspec.Struct, frozen=True, gc=False):
     code: Code
     reasons: list[str]
     by_pre_filter: bool = False
-    """The nodes are excluded by a PreFilter result: no Filter plugin was run."""
+    """Whether the nodes are excluded by a PreFilter result, so that no Filter plugin was run."""
 
 
 class PreFilter(msgspec.Struct, frozen=True):

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 SHORT = 32
-"""Columns of so many values at most are lists in the stored form too."""
+"""Number of values up to which columns are lists in the stored form too."""
 NAMES_KEPT = 16
 """Lists of names that are kept decoded, so that Decisions of the same nodes share one. One of 5,000 names
 takes some 400 kB."""
 VALUES_A_RUN = 10
-"""Equal neighbours are counted if there are so many on average: a run takes about ten characters."""
+"""Average length of runs from which on equal neighbours are counted: a run takes about ten characters."""
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 T = TypeVar("T")
@@ -234,7 +234,7 @@ class NodeNames(Sequence[str]):
 
 
 UNSTORED_NAMES = NodeNames()
-"""Stands for names that are not stored because columns say them."""
+"""The marker for names that are not stored because columns contain them."""
 
 
 class TiedNames(NodeNames):

@@ -36,7 +36,7 @@ class NotReached(Exception):
 
 class SandboxOptions(msgspec.Struct, frozen=True):
     name: str
-    """UIDs and generated names are computed from it."""
+    """The name of the sandbox. UIDs and generated names are computed from it."""
     manifests: Sequence[Manifest] = ()
     """The objects that exist at the start."""
     imported: Sequence[Change] = ()

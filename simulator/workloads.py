@@ -148,6 +148,7 @@ WORKLOADS = {
         _thousand, make_initial_pod, _thousand, lambda i: make_pod(f"pod-{i}", cpu="9")
     ),
 }
-"""Upstream's names are SchedulingBasic, TopologySpreading, SchedulingPreferredPodAffinity,
-SchedulingPodAntiAffinity, PreemptionBasic and Unschedulable. The workloads with ``preemption-`` are
-schedviz's own: in them, filter plugins count pods during the dry run of preemption."""
+"""The workloads by name. Upstream's names are SchedulingBasic, TopologySpreading,
+SchedulingPreferredPodAffinity, SchedulingPodAntiAffinity, PreemptionBasic and Unschedulable. The workloads
+with ``preemption-`` are schedviz's own: in them, filter plugins count pods during the dry run of
+preemption."""

@@ -1,4 +1,4 @@
-"""The account of who asks, as the session of a browser tells (:mod:`schedviz.accounts`)."""
+"""The account of the visitor, from the session of a browser (:mod:`schedviz.accounts`)."""
 
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
@@ -15,13 +15,14 @@ class Role(IntEnum):
     it."""
 
     GUEST = 0
-    """Has no account, or has not logged in: joins rooms. GUESTS says whether guests create sandboxes."""
+    """The role of a visitor who has no account, or has not logged in: joins rooms. GUESTS says whether guests
+    create sandboxes."""
     LEARNER = 1
     """Creates sandboxes."""
     TEACHER = 2
     """Opens rooms, and uploads lessons."""
     ADMINISTRATOR = 3
-    """Manages the accounts, and has all rights on every sandbox."""
+    """The role that manages the accounts, and has all rights on every sandbox."""
 
 
 class Account(NamedTuple):
@@ -43,7 +44,7 @@ def read_account(user: Any) -> Account | None:
 
 
 def account_of(request: HttpRequest) -> Account | None:
-    """Return the account of who sent the request. Without a session, this asks no database."""
+    """Return the account of the visitor who sent the request. Without a session, this asks no database."""
     return read_account(getattr(request, "user", None))
 
 

@@ -21,7 +21,7 @@ COOKIE: Final = "owner"
 SALT: Final = "schedviz.access.identity"
 KEPT_SECONDS: Final = 365 * 24 * 3600
 RENEWED_SECONDS: Final = 7 * 24 * 3600
-"""A signature that is older is replaced at the next request."""
+"""Age of a signature from which on it is replaced at the next request."""
 ATTRIBUTE: Final = "owner_identity"
 FORGOTTEN: Final = "owner_identity_is_forgotten"
 

@@ -16,7 +16,7 @@ from schedviz.accounts.roles import TEACHERS
 log = logging.getLogger(__name__)
 
 NAMES_AT_MOST: Final = 1000
-"""Accounts whose names would be the same but for a number at the end."""
+"""Maximum number of accounts whose names would be the same but for a number at the end."""
 NAME_CHARACTERS: Final = 140
 """The maximum length of an account's name without its number. The name may have 150 characters."""
 TIMEOUT_SECONDS: Final = 10

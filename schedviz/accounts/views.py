@@ -27,7 +27,7 @@ class Limited:
     """A view whose POST requests count as attempts to log in."""
 
     counted = "username"
-    """The field that says whom the attempt is about."""
+    """The name of the field with the account that the attempt is about."""
 
     def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
         try:

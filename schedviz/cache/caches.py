@@ -13,10 +13,10 @@ from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.default import default_store
 
 KEPT_SECONDS: Final = 60.0
-"""A cache that is not followed and was not read for so long is dropped when another one is read."""
+"""Seconds after which a cache that is not followed and was not read is dropped when another one is read."""
 CACHES_AT_MOST: Final = MAX_SANDBOXES
-"""Beyond this number, caches that are not followed are dropped, the least recently read first. The followed
-ones cannot be more: there are no more sandboxes."""
+"""Number of caches beyond which those that are not followed are dropped, the least recently read first. The
+followed ones cannot be more: there are no more sandboxes."""
 OBJECT_BYTES: Final = 96_000_000
 """Maximum size of the cached objects of one sandbox, as JSON. 50,000 pods of upstream's scheduler_perf have
 about 60 MB."""

@@ -34,7 +34,8 @@ class News(msgspec.Struct, frozen=True):
 
 
 class SandboxCache:
-    """Any thread may use it. One lock protects its contents; it is never held while the store is read.
+    """The cached contents of one sandbox. Any thread may use it. One lock protects its contents; it is never
+    held while the store is read.
 
     What a :class:`Present` has does not change: its collections are copied before the next write to
     them."""

@@ -37,7 +37,7 @@ from simulator.what_if.eviction import Prevention
 T = TypeVar("T")
 FIRST_POLL_SECONDS: Final = 0.02
 LAST_POLL_SECONDS: Final = 0.5
-"""A wait asks at first soon, and then less and less often."""
+"""The longest interval between two requests of a wait, which become rarer with time."""
 WAIT_SECONDS: Final = 120.0
 """Wall time after which a wait for the worker is given up."""
 
@@ -80,7 +80,7 @@ class Server:
 
 
 class RemoteSandbox(Sandbox):
-    """Time moves as fast as the worker of the server can follow."""
+    """A sandbox of a server. Its time moves as fast as the worker of the server can follow."""
 
     def __init__(self, connection: Connection, name: str, *, closes: bool) -> None:
         """closes: whether it is deleted when it is closed."""

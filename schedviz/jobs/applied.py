@@ -24,7 +24,8 @@ class Applied(msgspec.Struct, frozen=True):
 
 
 class AppliedStore:
-    """``created``: ``Meta.created`` of the sandbox: a later sandbox may have the same name."""
+    """The suggestions that were applied in a sandbox. ``created``: ``Meta.created`` of the sandbox: a later
+    sandbox may have the same name."""
 
     def __init__(self, store: Store, sandbox: str, created: float) -> None:
         self._redis = store.redis

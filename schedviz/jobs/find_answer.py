@@ -27,7 +27,8 @@ from simulator.what_if.situation import Situation
 log = logging.getLogger(__name__)
 
 SAVE_SECONDS: Final = 0.1
-"""The shortest time between two times that the progress is saved, and a request to stop is looked for."""
+"""The shortest interval between two times at which the progress is saved, and a request to stop is looked
+for."""
 
 MAX_SECONDS: Final = 30.0
 """Work for one question; the largest cluster needs a tenth of it. Other questions wait meanwhile."""

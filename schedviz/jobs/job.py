@@ -53,9 +53,9 @@ class JobKind(Generic[J]):
     waiting_seconds: int
     """A job that no job runner has begun after this time is forgotten."""
     silent_seconds: int
-    """A running job that was not saved for this time is forgotten: its job runner has died."""
+    """Seconds without a save after which a running job is forgotten: its job runner has died."""
     kept_seconds: int
-    """A finished job is kept for this time."""
+    """Seconds for which a finished job is kept."""
     kept_at_most: int
     """Finished jobs; the oldest are deleted first."""
     bytes_at_most: int

@@ -17,8 +17,9 @@ def question_key(kind: QuestionKind, sandbox: str, pod: str, *, uid: str = "", c
 
 
 class Question(Job, frozen=True, kw_only=True):
-    """``what-if``: what would let this pending pod run? ``saved``: what would have saved this pod from the
-    eviction of ``cycle``? All who look at the pod see the same question."""
+    """A question about a pod. ``what-if``: which changes would let this pending pod run? ``saved``: which
+    changes would have prevented the eviction of this pod in ``cycle``? All visitors who look at the pod get
+    the same question."""
 
     kind: QuestionKind
     sandbox: str

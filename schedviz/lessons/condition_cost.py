@@ -34,7 +34,7 @@ class Size(NamedTuple):
 
 
 class TooCostly(ValueError):
-    """The message is one line."""
+    """The error of a condition that costs too much. The message is one line."""
 
 
 Fields = Mapping[int, list[bytes | int]]

@@ -1,4 +1,4 @@
-"""Stores how far each learner has come, in Redis: one hash for each learner, which expires."""
+"""Stores the progress of learners in Redis: one hash for each learner, which expires."""
 
 import re
 import secrets

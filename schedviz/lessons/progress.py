@@ -7,7 +7,7 @@ import msgspec
 from schedviz.lessons.lesson import Check, Par, Step
 
 STUCK_SECONDS: Final = 120.0
-"""A learner who has made no progress for so long is stuck."""
+"""Seconds without progress after which a learner is stuck."""
 STUCK_FAILURES: Final = 3
 """Hints and wrong guesses at one step after which a learner is stuck."""
 

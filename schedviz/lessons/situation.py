@@ -40,8 +40,8 @@ class Source(Protocol):
     def trace_tail(self, count: int) -> Sequence[tuple[int, Event]]: ...
     def decision(self, cycle: int) -> Decision | None: ...
     def edits(self) -> int:
-        """Return the number of objects that others than the leader wrote. The store counts them: commit.lua
-        knows which commits carry the leader's lease. The simulator's source counts the actions."""
+        """Return the number of objects that others than the leader wrote. The store counts them: in
+        commit.lua, commits of the leader carry its lease. The simulator's source counts the actions."""
         ...
 
 

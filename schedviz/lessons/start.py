@@ -18,7 +18,7 @@ from schedviz.store import Meta, NoSandbox, Sandbox, Store
 SANDBOXES_AT_MOST: Final = 300
 """Sandboxes of learners outside rooms: the oldest are deleted."""
 KEPT_SECONDS: Final = 3 * 3600
-"""Older ones are deleted when another one is created."""
+"""Age of sandboxes from which on they are deleted when another one is created."""
 _OWN: Final = re.compile(r"lesson-[a-z0-9-]+-[0-9a-f]{12}")
 
 

@@ -29,7 +29,8 @@ class Requester(NamedTuple):
     owner: str = ""
     """"" = an unknown requester."""
     address: str = ""
-    """"" = it does not count: it is that of this machine, or of a member of a room."""
+    """The address of the request; "" = it does not count: it is that of this machine, or of a member of a
+    room."""
 
     @property
     def counts(self) -> bool:

@@ -35,8 +35,8 @@ VIEWERS.set_function(lambda: len(CONNECTED))
 
 
 BEAT_SECONDS: Final = 2.0
-"""A viewer to whom nothing else was sent for so long is sent BEAT. Its page takes five seconds without a
-message for a lost connection (static/js/connection.js)."""
+"""Seconds without a message after which a viewer is sent BEAT. Its page takes five seconds without a message
+for a lost connection (static/js/connection.js)."""
 BEAT: Final = "beat"
 
 

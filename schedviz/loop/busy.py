@@ -15,7 +15,7 @@ SLICES_AT_MOST: Final = 10_000
 
 
 class Busy:
-    """Slices run in one thread; the shares may be read by others."""
+    """The times in which a worker runs slices. Slices run in one thread; the shares may be read by others."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock

@@ -51,9 +51,9 @@ CHECK_SECONDS = 2.0
 """The shortest time between two checks which Leaders can be forgotten. A check is one round trip."""
 
 COLLECT_AFTER = 20
-"""Python's garbage collector runs after so many Leaders were forgotten. The objects of a Simulation refer to
-each other, so that nothing else frees them. By itself Python collects all garbage only when the number of
-objects has grown by a quarter. A collection takes 50 ms with 100 small sandboxes."""
+"""Number of Leaders that are forgotten before Python's garbage collector runs. The objects of a Simulation
+refer to each other, so that nothing else frees them. By itself Python collects all garbage only when the
+number of objects has grown by a quarter. A collection takes 50 ms with 100 small sandboxes."""
 
 FAULT_SECONDS = 5.0
 MAX_FAULT_SECONDS = 300.0

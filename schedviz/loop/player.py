@@ -10,8 +10,8 @@ from simulator.scheduler.stepping import Idle, Seen, Stride, Until
 from simulator.trace import Event
 
 LATE_SECONDS = 1.0
-"""The wall time that something may have been due at the end of a slice. Beyond it the clock is ``late`` until
-nothing is due."""
+"""Wall time for which something may have been due at the end of a slice. Beyond it the clock is ``late``
+until nothing is due."""
 
 
 class Player:

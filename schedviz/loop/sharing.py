@@ -12,7 +12,7 @@ from redis import Redis
 from schedviz.store.keys import PREFIX
 
 BUSY_SHARE: Final = 0.6
-"""A worker that is less busy keeps its sandboxes: none of them waits for long."""
+"""Share below which a worker keeps its sandboxes: none of them waits for long."""
 
 LESS: Final = 0.5
 """A worker that is less than half as busy has clearly less to do."""
@@ -22,8 +22,8 @@ AT_ONCE: Final = 10
 take 10 ms each, and it also has its own to run."""
 
 STAY_SECONDS: Final = 10.0
-"""A sandbox stays with a leader for at least so long: its election takes time, too, and the shares of two
-windows show its effect."""
+"""Seconds for which a sandbox stays with a leader at least: its election takes time, too, and the shares of
+two windows show its effect."""
 
 EXPIRY_SECONDS: Final = 10
 """The share of a worker that stores none for so long is forgotten."""
@@ -41,7 +41,8 @@ class Movable(NamedTuple):
     share: float
     """The share of its leader's time that it takes."""
     pending: bool
-    """Whether its queue has pods, whose back-offs and attempts the next leader does not know."""
+    """Whether the queue of the sandbox has pods, whose back-offs and attempts the next leader does not
+    have."""
 
 
 class Shares:

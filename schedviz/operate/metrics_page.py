@@ -74,8 +74,8 @@ def may_read(request: HttpRequest) -> bool:
 
 
 def as_metrics(values: Mapping[Series, float]) -> list[Metric]:
-    """Return the metrics that this program knows, with the values of all processes. Series of another version
-    that it does not know are left out."""
+    """Return the metrics that this program knows, with the values of all processes. Unknown series, of
+    another version, are left out."""
     known = {
         metric.name: Metric(metric.name, metric.documentation, metric.type) for metric in REGISTRY.collect()
     }

@@ -15,7 +15,8 @@ from schedviz.store.keys import FAILING, REGISTRY
 from schedviz.store.wall import MICROSECONDS, seconds_of
 
 OVERDUE_SECONDS: Final = 5.0
-"""A wake is claimed within 50 ms, so one that is due for longer shows that the workers do not keep up."""
+"""Seconds after which a due wake shows that the workers do not keep up. A wake is usually claimed within 50
+ms."""
 
 NAMES: Final = {
     "schedviz_processes": "Living processes by role, by their heartbeats.",

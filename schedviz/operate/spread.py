@@ -14,8 +14,8 @@ from schedviz.store.server import Server, assign
 
 
 class CannotSpread(Exception):
-    """The message says why, in one line. What was moved before stays where it is now: the next call goes
-    on."""
+    """The error of a server whose sandboxes cannot be moved. The message gives the reason, in one line. What
+    was moved before stays where it is now: the next call goes on."""
 
 
 def spread_sandboxes(store: Store, emptied: Server | None = None) -> int:

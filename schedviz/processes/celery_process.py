@@ -32,7 +32,7 @@ SHUTDOWN_SECONDS: Final = 5.0
 Celery waits for a reply of the broker, which never comes on a connection that was lost without notice."""
 
 STDERR: Final = 2
-"""Celery replaces sys.stderr by a logger."""
+"""The file descriptor of the standard error, because Celery replaces sys.stderr by a logger."""
 
 UNACKED: Final = (f"{KEY_PREFIX}unacked", f"{KEY_PREFIX}unacked_index")
 """The keys in which kombu stores messages between their delivery and their acknowledgement: a hash of

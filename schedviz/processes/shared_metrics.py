@@ -29,9 +29,9 @@ from schedviz.store.wall import seconds_of
 log = logging.getLogger(__name__)
 
 WRITE_SECONDS: Final = 5.0
-"""Scrapes are usually 15 to 60 s apart."""
+"""Seconds between two writes. Scrapes are usually 15 to 60 s apart."""
 TTL_SECONDS: Final = 3 * WRITE_SECONDS
-"""The gauges of a process that has not written for so long are dropped."""
+"""Seconds without a write after which the gauges of a process are dropped."""
 SERIES_AT_MOST: Final = 10_000
 """Series in Redis, 150 bytes each. Some 3,000 are in use; further ones are not stored."""
 PROCESSES_AT_MOST: Final = 1_000
@@ -69,7 +69,8 @@ class Write(NamedTuple):
 
 
 class SharedMetrics:
-    """``process``: the name of this one. Any thread may use it."""
+    """The metrics of all processes, which this one writes. ``process``: the name of this one. Any thread may
+    use it."""
 
     def __init__(self, redis: Redis, role: str, process: str) -> None:
         self._redis = redis
@@ -91,7 +92,7 @@ class SharedMetrics:
                 log.debug("metrics: %s", error)
 
     def read(self) -> tuple[dict[Series, float], dict[Series, float]]:
-        """Return the counters of all processes, and the sums of the gauges of those that live."""
+        """Return the counters of all processes, and the sums of the gauges of the living ones."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.hgetall(COUNTERS)
             pipe.hgetall(GAUGES)

@@ -33,7 +33,7 @@ SHORTEST_SECONDS: Final = 15 * 60
 LONGEST_SECONDS: Final = 12 * 3600
 """A room lasts at most a day of a workshop."""
 ONLINE_SECONDS: Final = 15.0
-"""A member whose page was connected within this time is online."""
+"""Seconds for which a member whose page was connected counts as online."""
 PLACES: Final = f"{PREFIX}:rooms"
 """Sorted set: code -> when the room is forgotten (µs). See Places."""
 

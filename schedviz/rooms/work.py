@@ -29,7 +29,7 @@ BATCH: Final = 5
 """Sandboxes after which the thread lets others run, and the progress is stored."""
 PAUSE_SECONDS: Final = 0.02
 SILENT_SECONDS: Final = 20
-"""Work without progress for so long has died with its process."""
+"""Seconds without progress after which work has died with its process."""
 THREADS: Final = 2
 """Rooms of which one process changes the sandboxes at the same time; others wait."""
 

@@ -33,28 +33,28 @@ JOURNAL_LENGTH = 10_000
 reaches as far back as the log and the trace."""
 
 MOVES_LENGTH = 4_000
-"""Queue moves of a sandbox, 60 bytes each. A reader that is further behind reads the whole queue."""
+"""Queue moves of a sandbox that are kept, 60 bytes each. A reader that is further behind reads the whole
+queue."""
 
 CHAPTER_WRITES = 1_000
 CHAPTER_DECISIONS = 100
 CHAPTER_ENTRIES = 2_500
-"""A chapter of the archive is full when it has so many writes, decisions, or entries of the trace or of the
-journal: long before any of these streams is trimmed."""
+"""Number of writes, decisions, or entries of the trace or of the journal, at which a chapter of the archive
+is full: long before any of these streams is trimmed."""
 
 SNAPSHOT_SHARE = 4
 """A snapshot is taken after a quarter as many writes as there are objects. So snapshots need at most four
 times the space of the chapters, and a past moment is at most so many writes after a snapshot."""
 
 CHAPTER_NODES = 100_000
-"""The decisions of a chapter are archived only if they have at most so many nodes in all. With 5,000
-different nodes each decision has tens of kilobytes compressed, and the archive would have fewer of them than
-the stream."""
+"""Number of nodes in all up to which the decisions of a chapter are archived. With 5,000 different nodes each
+decision has tens of kilobytes compressed, and the archive would have fewer of them than the stream."""
 
 ARCHIVE_BYTES = 8_000_000
 """Size of the archive of a sandbox. It is exceeded only if the newest snapshot is larger (some 50,000 pods).
 A busy demo of 100 nodes fills it with about 40,000 writes; the archives of 200 such sandboxes have 1.6 GB."""
 
 TOMBSTONE_SECONDS = 24 * 3600
-"""The counters of a deleted sandbox are kept for so long, and a new sandbox of the same name continues them,
-so that no client takes a version of the new one for one of the old one. No watch or worker keeps a version
-for longer than a day."""
+"""Seconds for which the counters of a deleted sandbox are kept. A new sandbox of the same name continues
+them, so that no client takes a version of the new one for one of the old one. No watch or worker keeps a
+version for longer than a day."""

@@ -13,9 +13,9 @@ from schedviz.store.keys import USED
 from schedviz.store.store import Store
 
 NOTED_SECONDS: Final = 60.0
-"""A use is noted at most so often for each sandbox and process."""
+"""Seconds between two notes of a use, for each sandbox and process."""
 NOTED_AT_MOST: Final = 2_000
-"""Sandboxes that a process remembers to have noted."""
+"""Sandboxes for which a process keeps that it has noted their use."""
 NOTICE_SECONDS: Final = 24 * 3600.0
 
 

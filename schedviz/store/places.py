@@ -5,7 +5,7 @@ from schedviz.store.store import Store
 
 
 class Places:
-    """``key``: a sorted set in Redis, holder -> when its place expires."""
+    """A bounded number of places. ``key``: a sorted set in Redis, holder -> when its place expires."""
 
     def __init__(self, store: Store, key: str, at_most: int) -> None:
         self._redis = store.redis

@@ -26,7 +26,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from schedviz.up import parent_death
 
 START_SECONDS = 20.0
-"""A start reads the whole append-only file first: some 100 MB a second, and bounds.py keeps it below 2 GB."""
+"""Seconds for a start, which reads the whole append-only file first: some 100 MB a second, and bounds.py
+keeps it below 2 GB."""
 
 SOCKET_BYTES = 100
 """The longest path of a Unix socket: 108 bytes on Linux and 104 on macOS, with the zero at its end."""
@@ -38,7 +39,7 @@ class DataDirectoryInUse(Exception):
 
 
 class RedisDidNotStart(Exception):
-    """The message contains the path of the server's log."""
+    """The error of a Redis that did not start. The message contains the path of the server's log."""
 
 
 @contextmanager

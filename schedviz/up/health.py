@@ -17,7 +17,7 @@ TIMEOUT_SECONDS: Final = 3.0
 
 
 class Unhealthy(Exception):
-    """The message says what is wrong."""
+    """The error of a failed check. The message says what is wrong."""
 
 
 def main(arguments: list[str]) -> int:

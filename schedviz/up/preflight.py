@@ -11,7 +11,7 @@ from schedviz.store.sandbox_servers import OtherServers, prepare_sandbox_servers
 
 
 class NotReady(Exception):
-    """The message is printed in the terminal."""
+    """The error of a failed check before the start. The message is printed in the terminal."""
 
 
 def check_port(host: str, port: int) -> None:

@@ -28,7 +28,7 @@ class Program(msgspec.Struct, frozen=True):
     restarts: bool = True
     """False: the program runs once, and all programs stop if it fails."""
     start_seconds: float = 10.0
-    """A program that runs for this long has started."""
+    """Seconds of running after which a program counts as started."""
     start_attempts: int = 6
     """Attempts to start the program. If each of them ends too early, its reason is kept and all programs
     stop."""

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 COOKIE: Final = "act"
 CLOSED_COOKIE: Final = "closed"
-"""The cookie of a visitor who has closed what the page says at the end of a scenario."""
+"""The cookie of a visitor who has closed the text at the end of a scenario."""
 KEPT_SECONDS: Final = 24 * 3600
 QUERY: Final = "act"
 """The query parameter of the form whose pod is the visitor's act."""

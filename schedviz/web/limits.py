@@ -25,10 +25,10 @@ from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import ServiceUnavailable
 
 FREE: Final = ("/healthz", "/readyz", "/metrics")
-"""The monitoring of the server is never refused."""
+"""The paths of the server's monitoring, whose requests are never refused."""
 
 ASKS: Final = {"what-if", "evicted"}
-"""The names of the URLs whose POST requests with ``do`` = ask ask a question."""
+"""The names of the URLs whose POST requests with ``do`` = ask create a question."""
 
 
 QUESTIONS: Final = {"compare", "sandbox-question", "sandbox-preventions"}

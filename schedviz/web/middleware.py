@@ -95,7 +95,7 @@ class SandboxUnreadable(MiddlewareMixin):
 
 
 class TooOld(MiddlewareMixin):
-    """Responds 410 for a past moment that is not stored any more, or was never reached."""
+    """Middleware: responds 410 for a past moment that is not stored any more, or was never reached."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, Gone) or request.resolver_match is None:

@@ -72,7 +72,7 @@ def read_room(store: Store, code: str) -> RoomNow:
 
 
 class Painter:
-    """Draws a room for one language. It remembers the rows that it has drawn."""
+    """Draws a room for one language. It keeps the rows that it has drawn."""
 
     def __init__(self) -> None:
         self._rows: dict[Row, str] = {}

@@ -40,7 +40,8 @@ PERMISSIONS_POLICY: Final = ", ".join(
         "xr-spatial-tracking",
     )
 )
-"""No page uses these. What the pages use (the clipboard, the full screen) is left to the browser's rules."""
+"""The header Permissions-Policy: the features that no page uses. Those that pages use (the clipboard, the
+full screen) are left to the browser's rules."""
 
 
 def embeddable(response: HttpResponse) -> HttpResponse:

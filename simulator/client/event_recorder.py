@@ -35,7 +35,7 @@ further event deletes another."""
 FINISH_TIME: Micros = 6 * 60 * SECOND
 """An event that comes again after a longer silence is a new one."""
 NOTE_BYTES = 1024
-"""A longer note is truncated (truncateMessage in pkg/scheduler/schedule_one.go)."""
+"""Bytes of a note. A longer note is truncated (truncateMessage in pkg/scheduler/schedule_one.go)."""
 MAX_NAME = 253
 """Characters in an object's name."""
 

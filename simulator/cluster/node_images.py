@@ -15,7 +15,7 @@ class ImageState:
 
 
 class NodeImages:
-    """``states``: the images by name, as the nodes report them."""
+    """The images on the nodes. ``states``: the images by name, as the nodes report them."""
 
     def __init__(self) -> None:
         self.states: dict[str, ImageState] = {}

@@ -7,7 +7,8 @@ from simulator.objects.node import Node
 
 
 class NodeLabels:
-    """``nodes`` is the cluster's list of nodes by row, which the cluster keeps up to date."""
+    """The labels of the nodes. ``nodes`` is the cluster's list of nodes by row, which the cluster keeps up to
+    date."""
 
     def __init__(self, nodes: Sequence[Node | None], capacity: int) -> None:
         self._nodes = nodes

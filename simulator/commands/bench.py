@@ -161,7 +161,7 @@ class Bench:
         self._cluster = cluster
         self._with_record = with_record
         self._attempts: list[Attempt] = []
-        """All attempts are kept, with every verdict and score."""
+        """The attempts, which are all kept, with every verdict and score."""
 
     def schedule(self, pod: Pod) -> Timing:
         """Run one attempt. If the pod fits, it is added to its node."""

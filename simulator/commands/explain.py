@@ -43,7 +43,7 @@ Item = tuple[Resource, Manifest]
 
 
 class ExplainError(Exception):
-    """The input is not valid. The message is the reason."""
+    """The error of an invalid input. The message is the reason."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -76,8 +76,8 @@ was deleted."""
 
 
 class ControllerManager:
-    """``pods`` and ``nodes`` are the parsed objects by key; the caller updates them before the handlers
-    run."""
+    """Runs the controllers. ``pods`` and ``nodes`` are the parsed objects by key; the caller updates them
+    before the handlers run."""
 
     def __init__(self, world: World, pods: Mapping[str, Pod], nodes: Mapping[str, Node]) -> None:
         ownership = OwnershipIndex()

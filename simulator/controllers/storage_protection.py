@@ -38,7 +38,8 @@ class ProtectionController(Controller):
 
 
 class PersistentVolumeClaimProtectionController(ProtectionController):
-    """A claim is in use by a pod that has a node, also when the pod is over."""
+    """The controller of the finalizer of claims. A claim is in use by a pod that has a node, also when the
+    pod is over."""
 
     component = "PersistentVolumeClaimProtection"
     resource = PVCS
@@ -63,7 +64,7 @@ class PersistentVolumeClaimProtectionController(ProtectionController):
 
 
 class PersistentVolumeProtectionController(ProtectionController):
-    """A volume is in use while it is bound."""
+    """The controller of the finalizer of volumes. A volume is in use while it is bound."""
 
     component = "PersistentVolumeProtection"
     resource = PVS
@@ -74,7 +75,8 @@ class PersistentVolumeProtectionController(ProtectionController):
 
 
 class VolumeAttributesClassProtectionController(ProtectionController):
-    """A class is in use by the claims that ask for it or have it, and by the volumes that have it."""
+    """The controller of the finalizer of VolumeAttributesClasses. A class is in use by the claims that ask
+    for it or have it, and by the volumes that have it."""
 
     component = "VolumeAttributesClassProtection"
     resource = CLASSES

@@ -18,7 +18,8 @@ POD_METADATA = ("uid", "labels", "ownerReferences", "finalizers", "deletionTimes
 
 
 class WorkloadController(Controller):
-    """``component`` is also the kind of its objects, as ownerReferences have it."""
+    """A controller of a workload. ``component`` is also the kind of its objects, as ownerReferences have
+    it."""
 
     dependents: ClassVar[tuple[str, ...]] = ("pods",)
     """The resources of the objects that it creates."""

@@ -35,7 +35,7 @@ KEPT_FINALIZERS: Final = frozenset(
 ANNOTATION_DOMAINS: Final = ("kubernetes.io", "k8s.io", "schedviz")
 """Annotations of these domains and of their subdomains are kept, as components set and read them."""
 KUBECTL: Final = "kubectl.kubernetes.io"
-"""Annotations of this subdomain are not kept: one contains the whole manifest."""
+"""The subdomain of annotations that are not kept: one contains the whole manifest."""
 
 KEPT_CONTAINER_FIELDS: Final = frozenset(
     {

@@ -68,8 +68,8 @@ def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: s
 
 
 class BindResult(NamedTuple):
-    """``plugin`` is the name of the plugin that did not skip the pod, "" where all did, or where an extender
-    bound it. ``status`` None = the pod is to be bound."""
+    """The result of the Bind plugins. ``plugin`` is the name of the plugin that did not skip the pod, ""
+    where all did, or where an extender bound it. ``status`` None = the pod is to be bound."""
 
     plugin: str
     status: Status | None

@@ -18,7 +18,8 @@ T = TypeVar("T", bound=np.generic)
 
 
 class NodeBatch:
-    """``n = len(batch)`` nodes of a cluster. The arrays that a plugin returns for a batch have length n.
+    """A batch of ``n = len(batch)`` nodes of a cluster. The arrays that a plugin returns for a batch have
+    length n.
 
     ``rows[i]`` is the cluster's row of the i-th node. A batch is *whole* if it has all rows in order. It then
     includes free rows; the framework ignores the results for these.

@@ -16,7 +16,7 @@ class PluginError(Exception):
 
 
 class Status(NamedTuple):
-    """fwk.Status. Methods return None for Success."""
+    """The result of a plugin's method (fwk.Status). Methods return None for Success."""
 
     code: Code
     reasons: tuple[str, ...] = ()
@@ -50,7 +50,8 @@ def error(reason: str) -> Status:
 
 
 class PreFilterResult(NamedTuple):
-    """fwk.PreFilterResult: Success, and only these nodes are to be filtered. They need not exist."""
+    """The nodes that a PreFilter plugin leaves (fwk.PreFilterResult): Success, and only these nodes are to be
+    filtered. They need not exist."""
 
     node_names: frozenset[str]
 
@@ -79,7 +80,8 @@ class SelectedCandidate(NamedTuple):
 
 
 class PostFilterResult(NamedTuple):
-    """fwk.PostFilterResult. ``nominated_node``: None keeps the pod's nomination, "" clears it.
+    """The result of a PostFilter plugin (fwk.PostFilterResult). ``nominated_node``: None keeps the pod's
+    nomination, "" clears it.
 
     ``candidate``: None where no pod has to be evicted. ``preemption`` returns the record of the preemption: a
     function, because the record is expensive to create."""

@@ -58,7 +58,8 @@ class Refusal(Exception):
 
 
 class Containment:
-    """``report`` is called with the actor and the exception of a failed run."""
+    """Runs actors, so that a failure in one of them does not end the simulation. ``report`` is called with
+    the actor and the exception of a failed run."""
 
     def __init__(self, clock: Callable[[], Micros], report: Callable[[Actor, Exception], None]) -> None:
         self._clock = clock

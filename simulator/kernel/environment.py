@@ -40,7 +40,8 @@ Action = Callable[[], Optional["Process"]]
 
 
 class Entry(NamedTuple):
-    """``run`` None: the entry is a timer's, and not limited in how often it is done."""
+    """An entry of the agenda. ``run`` None: the entry is a timer's, and not limited in how often it is
+    done."""
 
     run: Run | None
     action: Action

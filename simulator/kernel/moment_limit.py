@@ -24,7 +24,7 @@ needs some ten for each."""
 
 
 class EndlessMoment(Exception):
-    """Simulated time does not move on: there were too many steps at one moment."""
+    """The error of a simulation whose time does not move on: there were too many steps at one moment."""
 
 
 class MomentLimit:

@@ -20,7 +20,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
 
 
 class MetaCondition(Condition, frozen=True, kw_only=True, rename="camel"):
-    """metav1.Condition, as PodDisruptionBudgets have it."""
+    """A condition of the type metav1.Condition, as PodDisruptionBudgets have it."""
 
     observed_generation: int | msgspec.UnsetType = msgspec.UNSET
     last_transition_time: str
@@ -29,7 +29,7 @@ class MetaCondition(Condition, frozen=True, kw_only=True, rename="camel"):
 
 
 class PodCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """core/v1 PodCondition. Nothing is probed, so the time is null."""
+    """A condition of a pod (core/v1 PodCondition). Nothing is probed, so the time is null."""
 
     last_probe_time: None
     last_transition_time: str
@@ -38,7 +38,7 @@ class PodCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 class NodeCondition(Condition, frozen=True, kw_only=True, rename="camel"):
-    """core/v1 NodeCondition."""
+    """A condition of a node (core/v1 NodeCondition)."""
 
     reason: str
     message: str
@@ -47,7 +47,7 @@ class NodeCondition(Condition, frozen=True, kw_only=True, rename="camel"):
 
 
 class ReplicaSetCondition(Condition, frozen=True, kw_only=True, rename="camel"):
-    """apps/v1 ReplicaSetCondition."""
+    """A condition of a ReplicaSet (apps/v1 ReplicaSetCondition)."""
 
     last_transition_time: str
     reason: str
@@ -55,7 +55,7 @@ class ReplicaSetCondition(Condition, frozen=True, kw_only=True, rename="camel"):
 
 
 class DeploymentCondition(Condition, frozen=True, kw_only=True, rename="camel"):
-    """apps/v1 DeploymentCondition."""
+    """A condition of a Deployment (apps/v1 DeploymentCondition)."""
 
     reason: str
     message: str
@@ -64,7 +64,7 @@ class DeploymentCondition(Condition, frozen=True, kw_only=True, rename="camel"):
 
 
 class JobCondition(Condition, frozen=True, kw_only=True, rename="camel"):
-    """batch/v1 JobCondition."""
+    """A condition of a Job (batch/v1 JobCondition)."""
 
     reason: str
     message: str

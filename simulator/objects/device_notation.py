@@ -31,7 +31,8 @@ Device = dict[str, Any]
 
 
 class DeviceNotationError(ValueError):
-    """The message says what is wrong, for an error of the API server."""
+    """The error of a text that describes no devices. The message says what is wrong, for an error of the API
+    server."""
 
 
 def parse_devices(text: str) -> dict[str, list[Device]]:

@@ -26,7 +26,8 @@ class NodeSelectorTerm(NamedTuple):
 
 
 NodeSelector = tuple[NodeSelectorTerm, ...]
-"""A node matches if any of the terms matches. Without terms, no node matches."""
+"""The terms of a node selector. A node matches if any of the terms matches. Without terms, no node
+matches."""
 
 
 class PreferredTerm(NamedTuple):

@@ -22,9 +22,9 @@ TIMEOUT = 60 * SECOND
 
 
 class Gang(EnqueueExtensions, ReservePlugin, PermitPlugin):
-    """A pod of a group waits on Permit until enough pods of the group have a node; then all are allowed. When
-    a pod of the group is unreserved, the waiting pods of the group are rejected. When a pod begins to wait,
-    all pods of the group that have no node are activated."""
+    """Plugin: a pod of a group waits on Permit until enough pods of the group have a node; then all are
+    allowed. When a pod of the group is unreserved, the waiting pods of the group are rejected. When a pod
+    begins to wait, all pods of the group that have no node are activated."""
 
     name = "Gang"
 

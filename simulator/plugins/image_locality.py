@@ -11,9 +11,9 @@ from simulator.objects.pod import Pod
 
 MEGABYTE = 1024 * 1024
 MIN_THRESHOLD = 23 * MEGABYTE
-"""A sum of at most this many bytes gets score 0."""
+"""Sum of bytes up to which the score is 0."""
 MAX_CONTAINER_THRESHOLD = 1000 * MEGABYTE
-"""A sum of at least this many bytes per container gets score 100."""
+"""Sum of bytes per container from which on the score is 100."""
 
 
 class ImageLocality(ScorePlugin):

@@ -109,8 +109,8 @@ class VolumesInUse:
 
 
 class VolumeRestrictionsState:
-    """``disks`` are the disks of the incoming pod, ``disk_conflicts`` (int64[width]) the number of their
-    conflicts with disks in use.
+    """The state of VolumeRestrictions in one cycle. ``disks`` are the disks of the incoming pod,
+    ``disk_conflicts`` (int64[width]) the number of their conflicts with disks in use.
 
     ``claims`` are the names of the incoming pod's ReadWriteOncePod claims. ``claim_conflicts`` is the number
     of these claims that are in use (conflictingPVCRefCount). A claim that several pods use counts once here,

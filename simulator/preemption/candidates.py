@@ -17,7 +17,7 @@ LOWEST = int(np.iinfo(np.int64).min)
 
 
 class Candidates(NamedTuple):
-    """n candidates as columns. ``rows`` is [n], the other columns are [n, k].
+    """The candidates of a preemption, n of them, as columns. ``rows`` is [n], the other columns are [n, k].
 
     ``pods``: pods of the node (Pod, or None), the most important first. ``victim``: which of them are
     victims. ``violates``: the pods whose eviction violates a PodDisruptionBudget. ``priority`` and ``start``:

@@ -14,8 +14,8 @@ MAXIMUM: Micros = 60 * SECOND
 
 @dataclass(slots=True)
 class _Entry:
-    """``duration`` is that of the next backoff, ``last_update`` the time of the last failure, ``until`` the
-    end of the current backoff."""
+    """The backoff of a pod. ``duration`` is that of the next backoff, ``last_update`` the time of the last
+    failure, ``until`` the end of the current backoff."""
 
     duration: Micros
     last_update: Micros

@@ -26,7 +26,7 @@ from simulator.queueing.queued_pod import QueuedPod
 from simulator.trace import Lane
 
 MAX_IN_UNSCHEDULABLE_PODS: Micros = 300 * SECOND
-"""A pod that was in unschedulablePods for longer is moved (DefaultPodMaxInUnschedulablePodsDuration)."""
+"""Time in unschedulablePods after which a pod is moved (DefaultPodMaxInUnschedulablePodsDuration)."""
 
 
 class Move(NamedTuple):
@@ -41,8 +41,9 @@ class Move(NamedTuple):
 
 
 class SchedulingQueue:
-    """``clock`` returns the simulated time. ``profiles`` are by schedulerName. ``lister`` returns the current
-    version of a pod by ``namespace/name``. ``moved`` is called for every move. Durations are in microseconds.
+    """The scheduling queue. ``clock`` returns the simulated time. ``profiles`` are by schedulerName.
+    ``lister`` returns the current version of a pod by ``namespace/name``. ``moved`` is called for every move.
+    Durations are in microseconds.
     """
 
     def __init__(

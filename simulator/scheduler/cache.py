@@ -11,7 +11,8 @@ from simulator.objects.pod import Pod
 
 
 class Cache:
-    """``pods`` has the newest version of every pod that the informer has shown, by ``namespace/name``."""
+    """The scheduler's cache. ``pods`` has the newest version of every pod that the informer has shown, by
+    ``namespace/name``."""
 
     def __init__(self) -> None:
         self.cluster = Cluster()

@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 
 class DecisionLog:
-    """Decisions and the trace events of the search are for display: where making one raises, that is logged,
-    there is no such Decision, and the cycle goes on.
+    """The Decisions and the trace events of searches. They are for display: where making one raises, that is
+    logged, there is no such Decision, and the cycle goes on.
 
     A Decision is made when the search has ended and before the pod is assumed, and not only when it is taken.
     It is made from the cluster, too: the inputs of scores, the filters with and without nominated pods, the

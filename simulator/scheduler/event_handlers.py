@@ -15,8 +15,8 @@ from simulator.scheduler.cache import Cache
 
 
 class EventHandlers:
-    """``profiles`` are the schedulerNames of this scheduler; ``reject_waiting_pod`` ends the wait of a pod
-    (by uid) on Permit, and returns whether it waited."""
+    """The handlers of changes in the cluster. ``profiles`` are the schedulerNames of this scheduler;
+    ``reject_waiting_pod`` ends the wait of a pod (by uid) on Permit, and returns whether it waited."""
 
     def __init__(
         self,

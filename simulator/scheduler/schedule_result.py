@@ -20,8 +20,8 @@ class FitError(NamedTuple):
 
 
 class ScheduleResult(NamedTuple):
-    """``suggested_host`` is the name of the chosen node. Where it is empty, either ``error`` is the message
-    of the fault that ended the search, or ``fit_error`` says why no node fits."""
+    """The result of a search. ``suggested_host`` is the name of the chosen node. Where it is empty, either
+    ``error`` is the message of the fault that ended the search, or ``fit_error`` says why no node fits."""
 
     suggested_host: str
     evaluated_nodes: int

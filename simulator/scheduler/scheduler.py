@@ -26,7 +26,7 @@ from simulator.scheduler.permit_annotation import apply_annotation
 
 
 class Scheduler:
-    """``seed`` and the number of a cycle decide what upstream leaves to chance."""
+    """The scheduler. ``seed`` and the number of a cycle decide what upstream leaves to chance."""
 
     def __init__(
         self,

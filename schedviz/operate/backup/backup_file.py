@@ -16,11 +16,11 @@ import msgspec
 FORMAT: Final = 1
 LENGTH_BYTES: Final = 8
 RECORD_BYTES: Final = 2 << 30
-"""A record has all keys of one sandbox: at most some hundred megabytes."""
+"""Maximum size of a record. It has all keys of one sandbox: at most some hundred megabytes."""
 
 
 class BadBackup(Exception):
-    """The message says what is wrong with the file."""
+    """The error of a file that is no valid backup. The message says what is wrong with it."""
 
 
 class Header(msgspec.Struct, frozen=True, tag=True):
@@ -50,7 +50,7 @@ class Group(msgspec.Struct, frozen=True, tag=True):
 
 
 class Index(msgspec.Struct, frozen=True, tag=True):
-    """A set or a sorted set of names, to which a restore adds."""
+    """A set or a sorted set of names, to which a restore adds names."""
 
     key: str
     members: list[tuple[bytes, float]]

@@ -11,7 +11,7 @@ from schedviz.web.explain.sums import Sum, amount, fraction
 from simulator.decision import PluginScores
 
 CUSTOM: Final = 10
-"""Scores of a shape are 0..10; this factor scales them to 0..100."""
+"""Factor that scales the scores of a shape, 0 to 10, to 0 to 100."""
 
 
 class Held(NamedTuple):

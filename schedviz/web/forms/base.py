@@ -98,7 +98,7 @@ class ManifestForm(forms.Form):
     of_copies: ClassVar[tuple[str, ...]] = ("copies",)
     """Fields about the copies, which one manifest lacks."""
     use_required_attribute = False
-    """Browsers do not check required fields; the API server does."""
+    """Whether browsers check required fields: no, the API server does."""
 
     def __init__(
         self, sandbox: Readable, manifest: Manifest, data: Any = None, *, exists: bool = False

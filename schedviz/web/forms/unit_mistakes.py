@@ -10,9 +10,10 @@ from simulator.apiserver.status import Cause
 from simulator.objects import quantity
 
 LEAST_BYTES: Final = 1024
-"""No container runs in less; the kubelet itself needs megabytes to start one."""
+"""Bytes below which a memory request is most likely a mistake: no container runs in less; the kubelet itself
+needs megabytes to start one."""
 MOST_CPUS: Final = 10_000
-"""The largest machines have some thousand CPUs."""
+"""CPUs above which a request is most likely a mistake: the largest machines have some thousand."""
 
 AMOUNTS: Final = ("requests", "limits", "allocatable", "capacity")
 BYTES: Final = ("memory", "ephemeral-storage")

@@ -75,16 +75,16 @@ class AnswerView(msgspec.Struct, frozen=True):
 
 class PredictView(msgspec.Struct, frozen=True):
     running: bool
-    """The clock runs. Questions are asked only while it is paused."""
+    """Whether the clock runs. Questions are asked only while it is paused."""
     busy: bool
-    """A step was requested and is not done yet."""
+    """Whether a step was requested and is not done yet."""
     score: Score
     answer: AnswerView | None
     question: QuestionView | None
     guessed: str
     """The guess of the viewer, while the presenter hides the answer."""
     late: bool
-    """The viewer's guess came when the queue had changed, and did not count."""
+    """Whether the viewer's guess came when the queue had changed, and did not count."""
     guesses: int
     """The number of guesses, for the presenter."""
     held: bool

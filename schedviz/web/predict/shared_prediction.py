@@ -12,8 +12,9 @@ ASKED: Final = "asked"
 
 
 class SharedPrediction:
-    """``born``: the creation time of the sandbox, which distinguishes it from an older one of the same
-    name. The state expires with the hold: so long after the last guess."""
+    """The state of the prediction mode that the viewers of a sandbox share. ``born``: the creation time of
+    the sandbox, which distinguishes it from an older one of the same name. The state expires with the hold:
+    so long after the last guess."""
 
     def __init__(self, redis: Redis, sandbox: str, born: float) -> None:
         self._redis = redis

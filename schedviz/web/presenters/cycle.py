@@ -57,7 +57,7 @@ class CycleView(msgspec.Struct, frozen=True):
     scores: Scores | None
     preemption: preemption.PreemptionView | None
     ended: bool
-    """A cycle can be pinned when it has ended."""
+    """Whether the cycle has ended, and so can be pinned."""
     device_reasons: bool = False
     """Whether it has nodes whose devices could not serve the claims (:mod:`device_reasons`)."""
     sample: str = ""

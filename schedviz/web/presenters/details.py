@@ -73,7 +73,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     yaml: str
     shell: list[lines.Shell]
     printed: list[lines.Shell]
-    """``kubectl describe`` and ``kubectl get events`` with their output."""
+    """The commands ``kubectl describe`` and ``kubectl get events`` with their output."""
 
 
 class DeletedPod(msgspec.Struct, frozen=True):

@@ -48,7 +48,7 @@ class DeviceReason(msgspec.Struct, frozen=True):
     ``claim``: the one that has them."""
 
     devices: str
-    """Their names; "" if the reason is not about single devices."""
+    """The names of the devices; "" if the reason is not about single devices."""
     words: str
     expression: str = ""
     claim: str = ""

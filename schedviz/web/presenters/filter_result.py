@@ -34,9 +34,9 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """``bright``: JSON for static/js/look.js, of what stays bright: ``pods`` (uids), ``nodes`` (names),
-    ``lines`` (numbers of log lines). For a grid, ``cells`` instead of ``nodes``: a code for each cell in the
-    order of the page, run-length encoded."""
+    """The result of a filter. ``bright``: JSON for static/js/look.js, of what stays bright: ``pods`` (uids),
+    ``nodes`` (names), ``lines`` (numbers of log lines). For a grid, ``cells`` instead of ``nodes``: a code
+    for each cell in the order of the page, run-length encoded."""
 
     text: str
     items: list[Item] = []
@@ -45,7 +45,7 @@ class Found(msgspec.Struct, frozen=True):
     elsewhere: str = ""
     """The query if it can be a part of a name: the link to search all kinds of objects for it."""
     wrong: bool = False
-    """The query cannot be parsed; ``text`` says why."""
+    """Whether the query cannot be parsed; ``text`` is then the reason."""
 
 
 NOTHING: Final = Found("")

@@ -19,7 +19,8 @@ URGENT: Final = "urgent-"
 
 
 class Hint(msgspec.Struct, frozen=True):
-    """``path``: what the button opens: a form or a panel, below the path of the sandbox, or a page."""
+    """A hint with a button. ``path``: the target of the button: a form or a panel, below the path of the
+    sandbox, or a page."""
 
     text: str
     button: str

@@ -10,7 +10,7 @@ class HandoutStep(msgspec.Struct, frozen=True):
     heading: str
     body: str
     question: str
-    """"" = the step has none."""
+    """The question of the step; "" = it has none."""
     choices: list[str]
     goals: list[str]
 

@@ -1,4 +1,4 @@
-"""The list of the lessons, with how far the learner has come in each."""
+"""The list of the lessons, with the learner's progress in each."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
@@ -31,7 +31,7 @@ class LessonRow(msgspec.Struct, frozen=True):
     progressed: float
     """0 = never."""
     listed: bool
-    """False = it was uploaded."""
+    """Whether the lesson is in the list; False = it was uploaded."""
 
 
 class LessonList(msgspec.Struct, frozen=True):

@@ -87,7 +87,7 @@ class LessonPanel(msgspec.Struct, frozen=True):
     """The path of the list of lessons, or of the learner's page in a room."""
     in_room: bool
     watched: bool
-    """Whether the room's teacher looks at it, who changes nothing in it."""
+    """Whether the visitor is the room's teacher, who changes nothing in the panel."""
     shared: bool
     """Whether the room shares the sandbox."""
     parts: list[Part]

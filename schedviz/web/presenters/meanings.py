@@ -186,7 +186,8 @@ REASONS: Final[Patterns] = [
         ),
     )
 ]
-"""The reasons are constants of upstream's plugins (pkg/scheduler/framework/plugins, v1.34)."""
+"""The reasons of filter plugins with their explanations. They are constants of upstream's plugins
+(pkg/scheduler/framework/plugins, v1.34)."""
 
 CONDITIONS: Final = {
     ("PodScheduled", "True"): gettext_noop("The pod has a node."),

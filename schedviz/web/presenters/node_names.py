@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Final
 
 WHOLE_AT_MOST: Final = 16
-"""Names up to this length are not shortened."""
+"""Length up to which names are not shortened."""
 PIECES_LEFT: Final = 2
 """Pieces between hyphens that are left of a name: a number alone would not be read as a name."""
 SAVED_AT_LEAST: Final = 4

@@ -48,7 +48,8 @@ OF_NODES: Final = (PODS, NODES, RESOURCE_SLICES, RESOURCE_CLAIMS)
 
 
 class Picture:
-    """An event that is older than the stored state of its object is ignored, so events may be repeated."""
+    """The state of a sandbox that the pages show. An event that is older than the stored state of its object
+    is ignored, so events may be repeated."""
 
     def __init__(self) -> None:
         self.pods: dict[str, PodRecord] = {}

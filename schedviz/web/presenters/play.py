@@ -32,7 +32,7 @@ class PlayedPod(msgspec.Struct, frozen=True):
     place: Place
     words: str
     now: bool
-    """The step is about it."""
+    """Whether the step is about the pod."""
 
 
 class TileFigures(msgspec.Struct, frozen=True):

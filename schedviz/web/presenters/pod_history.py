@@ -39,7 +39,7 @@ class QueueMove(msgspec.Struct, frozen=True):
 
 
 class PodHistory(msgspec.Struct, frozen=True):
-    """Attempts and moves, both newest first."""
+    """The attempts and moves of a pod, both newest first."""
 
     attempts: list[PodAttempt]
     moves: list[QueueMove]

@@ -23,7 +23,8 @@ NAMED_AT_ONCE: Final = 5
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """``count`` of its objects have what is searched in their names, or all; ``first`` of them by key."""
+    """A kind in the list of stored objects. ``count`` of its objects have the searched text in their names,
+    or all; ``first`` are the first of them by key."""
 
     resource: Resource
     count: int
@@ -37,8 +38,8 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Objects(msgspec.Struct, frozen=True):
-    """``found`` of ``count`` have the part in their names; ``after``: where the next page begins, "" = there
-    is none."""
+    """A page of the objects of a kind. ``found`` of ``count`` have the text in their names; ``after``: where
+    the next page begins, "" = there is none."""
 
     resource: Resource
     part: str

@@ -23,7 +23,7 @@ class PodShape(msgspec.Struct, frozen=True):
 
 
 class MeterBar(msgspec.Struct, frozen=True):
-    """``limits``: the width of the outline; 0 if no pod has a limit."""
+    """The bar of a meter. ``limits``: the width of the outline; 0 if no pod has a limit."""
 
     y: int
     width: float

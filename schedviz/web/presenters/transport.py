@@ -22,7 +22,8 @@ class TransportView(msgspec.Struct, frozen=True):
     point: str
     """The next extension point of an unfinished cycle; empty if the next step starts a cycle."""
     stands_down: bool
-    """The sandbox's scheduler stands down, so there are no cycles to step through and to predict."""
+    """Whether the sandbox's scheduler stands down, so that there are no cycles to step through and to
+    predict."""
 
 
 def transport(picture: Picture, clock: Clock) -> TransportView:

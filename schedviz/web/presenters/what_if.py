@@ -104,7 +104,8 @@ class Offer(msgspec.Struct, frozen=True):
     cost: str
     then: SafeString
     template: bool
-    """The change cannot be applied to the pod, but to the template of its controller."""
+    """Whether the change is one of the template of the pod's controller, because it cannot be applied to the
+    pod."""
 
 
 class Missing(msgspec.Struct, frozen=True):

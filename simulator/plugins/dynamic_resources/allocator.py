@@ -40,7 +40,7 @@ class Outcome(Enum):
     FOUND = 1
     NOT_FOUND = 2
     TOO_MANY_DEVICES = 3
-    """A claim would have more than 32 (errAllocationResultMaxSizeExceeded)."""
+    """A claim would have more than 32 devices (errAllocationResultMaxSizeExceeded)."""
 
 
 class TakenDevice(NamedTuple):

@@ -46,7 +46,7 @@ class ConstraintState(ABC):
 
 
 class MatchAttribute(ConstraintState):
-    """All devices have the same value of the attribute. The first one decides which."""
+    """The constraint that all devices have the same value of the attribute. The first one decides which."""
 
     count = 0
     value: Value | None = None
@@ -63,7 +63,7 @@ class MatchAttribute(ConstraintState):
 
 
 class DistinctAttribute(ConstraintState):
-    """No two devices have the same value of the attribute."""
+    """The constraint that no two devices have the same value of the attribute."""
 
     def __init__(self, constraint: DeviceConstraint, attribute: str) -> None:
         super().__init__(constraint, attribute)

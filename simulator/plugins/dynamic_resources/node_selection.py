@@ -10,7 +10,7 @@ from simulator.objects.node_selector import NodeSelector, node_selector
 
 
 class NodeSelectorError(ValueError):
-    """The message has all causes."""
+    """The error of an invalid node selector. The message has all causes."""
 
 
 def checked_node_selector(manifest: Manifest) -> NodeSelector:

@@ -19,8 +19,8 @@ class Device(NamedTuple):
 
 
 class ResourceSlice(NamedTuple):
-    """``node_name``, ``all_nodes`` and ``node_selector`` say for which nodes the slice counts; the first that
-    is set decides."""
+    """A ResourceSlice. ``node_name``, ``all_nodes`` and ``node_selector`` decide for which nodes the slice
+    counts; the first that is set decides."""
 
     name: str
     driver: str

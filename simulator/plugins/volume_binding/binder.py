@@ -39,7 +39,8 @@ PV_NOT_EXIST = 8
 
 
 class Binding(NamedTuple):
-    """``picks[i]`` is the index among the claim's candidates of the volume for node i; -1 = none."""
+    """The volumes for one claim. ``picks[i]`` is the index among the claim's candidates of the volume for
+    node i; -1 = none."""
 
     delayed: DelayedClaim
     picks: Ints
