@@ -57,7 +57,7 @@ def _decode_token(token: str) -> object:
         at = wrong.start() if wrong else len(token) - 1
         raise _not_valid(f"illegal base64 data at input byte {at}")
     data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    if fault := find_syntax_fault(data):
+    if fault := find_syntax_fault(data, is_utf8=True):
         raise _not_valid(fault)
     try:
         found = json.loads(data.decode("utf-8", "replace"))

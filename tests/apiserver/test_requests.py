@@ -49,11 +49,13 @@ def test_an_invalid_continue_token_is_refused(text: str) -> None:
         ('"a"', "json: cannot unmarshal string into Go value of type storage.continueToken"),
         ("{} x", "invalid character 'x' after top-level value"),
         ('{"v":', "unexpected end of JSON input"),
+        ("\xe9t\xe9", "invalid character '\\xe9' looking for beginning of value"),
+        ("\xc3\xa9t\xc3\xa9", "invalid character '\u00e9' looking for beginning of value"),
     ],
 )
 def test_a_continue_token_is_refused_in_the_words_of_go(text: str, fault: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        parse_continue_token(base64.urlsafe_b64encode(text.encode()).decode().rstrip("="))
+        parse_continue_token(base64.urlsafe_b64encode(text.encode("latin-1")).decode().rstrip("="))
     assert refused.value.message == f"invalid continue token: continue key is not valid: {fault}"
 
 

@@ -19,9 +19,10 @@ class _SyntaxFault(Exception):
 class _Text:
     """The bytes of a text, read from the start to the end."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, is_utf8: bool) -> None:
         self._data = data
         self._position = 0
+        self._is_utf8 = is_utf8
 
     def peek(self) -> int | None:
         return self._data[self._position] if self._position < len(self._data) else None
@@ -32,24 +33,33 @@ class _Text:
         if byte is None:
             raise _SyntaxFault(UNEXPECTED_END)
         if allowed and byte not in allowed:
-            raise _SyntaxFault(f"invalid character {_quoted(byte)} {context}")
+            raise _SyntaxFault(f"invalid character {self.quoted(byte)} {context}")
         self._position += 1
         return byte
+
+    def quoted(self, byte: int) -> str:
+        """The next byte, or the character that begins with it, as Go writes it."""
+        if not self._is_utf8 or byte < 0x80:
+            return _quoted(byte)
+        character = self._data[self._position : self._position + 4].decode(errors="ignore")[:1]
+        known = character.encode() == self._data[self._position : self._position + len(character.encode())]
+        return f"'{character}'" if character and known else f"'\\x{byte:02x}'"
 
     def skip(self, bytes_: bytes) -> None:
         while self.peek() is not None and self._data[self._position] in bytes_:
             self._position += 1
 
 
-def find_syntax_fault(data: bytes) -> str:
-    """Go's message about a text that is not JSON; "" for one that is."""
-    text = _Text(data)
+def find_syntax_fault(data: bytes, *, is_utf8: bool = False) -> str:
+    """Go's message about a text that is not JSON; "" for one that is. ``is_utf8``: name a wrong character, as
+    encoding/json does, and not its first byte, as the older copy in sigs.k8s.io/json."""
+    text = _Text(data, is_utf8=is_utf8)
     try:
         _read_value(text)
         text.skip(_SPACE)
         byte = text.peek()
         if byte is not None:
-            return f"invalid character {_quoted(byte)} after top-level value"
+            return f"invalid character {text.quoted(byte)} after top-level value"
     except _SyntaxFault as fault:
         return str(fault)
     return ""
