@@ -64,4 +64,4 @@ DEFAULTS: Final[dict[LimitName, int]] = {
 LIMITS: Final[dict[LimitName, int]] = {
     name: environment.number(name, default, 0, 100_000_000) for name, default in DEFAULTS.items()
 }
-"""0 = no limit."""
+"""Name of a limit -> its value; 0 = no limit."""

@@ -13,7 +13,7 @@ _known: ContextVar[Mapping[str, str]] = ContextVar("log_context")
 
 @contextmanager
 def log_context(**fields: str) -> Iterator[None]:
-    """Within, the lines of this thread or task have these fields; "" removes one."""
+    """Add these fields to the lines of this thread or task within the block; "" removes one."""
     before = _known.set({**_known.get({}), **fields})
     try:
         yield

@@ -26,7 +26,8 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(MsgspecFormatter):
-    """One line of JSON: time, level, logger, message, the fields of the context, and ``exception``."""
+    """Formats a record as one line of JSON: time, level, logger, message, the fields of the context, and
+    ``exception``."""
 
     def __init__(self) -> None:
         super().__init__(("message",), reserved_attrs=())

@@ -36,9 +36,9 @@ class CreateRequest(Request, frozen=True):
     """A new sandbox. Fields that are left out are those of the scenario."""
 
     name: Name = ""
-    """"" = a free one, made of the scenario's name."""
+    """The name of the sandbox; "" = a free one, made of the scenario's name."""
     scenario: str = ""
-    """"" = an empty cluster."""
+    """The name of the scenario; "" = an empty cluster."""
     title: Annotated[str, msgspec.Meta(max_length=200)] = ""
     manifests: list[dict[str, Any]] | str = []
     """Further objects; a string is YAML or JSON."""
@@ -54,7 +54,7 @@ class CreateRequest(Request, frozen=True):
 
 class BranchRequest(Request, frozen=True):
     name: Name = ""
-    """"" = a free one, made of the sandbox's name."""
+    """The name of the branch; "" = a free one, made of the sandbox's name."""
     at: Annotated[int, msgspec.Meta(ge=1, lt=1 << 53)] | None = None
     """The number of the trace event after which the branch begins; null = as the sandbox is now."""
 
@@ -76,7 +76,7 @@ class RunRequest(Request, frozen=True):
     time: Annotated[Micros, msgspec.Meta(ge=0, lt=1 << 53)] | None = None
     duration: Duration | None = msgspec.field(name="for", default=None)
     pod: str = ""
-    """``namespace/name``, for ``bound``."""
+    """The pod (``namespace/name``) of the condition ``bound``."""
 
 
 class ObjectsRequest(Request, frozen=True):

@@ -82,13 +82,13 @@ class PluginScores(msgspec.Struct, frozen=True):
     raw: IntColumn
     normalized: IntColumn
     weighted: IntColumn = UNSTORED
-    """``normalized`` times ``weight``; need not be given."""
+    """The product of ``normalized`` and ``weight``; it need not be given."""
     strategy: str = ""
     """LeastAllocated, MostAllocated or RequestedToCapacityRatio, of NodeResourcesFit."""
     shape: tuple[tuple[int, int], ...] = ()
     """RequestedToCapacityRatio's: utilization in percent, and score from 0 to 10."""
     inputs: list[ScoreInput] = []
-    """Empty for plugins whose raw score is a sum of ``terms``."""
+    """The inputs of the scores; empty for plugins whose raw score is a sum of ``terms``."""
     terms: list[ScoreTerm] = []
     """The terms of a raw score that is a sum."""
 
@@ -207,7 +207,7 @@ class Decision(msgspec.Struct, frozen=True):
     message: str
     """The PodScheduled condition's message: empty when the pod fits."""
     outcome: Literal["scheduled", "unschedulable", "preempting", "error", ""]
-    """Empty while the attempt is under way."""
+    """The outcome; "" while the attempt is under way."""
     two_passes: list[TwoPasses] = []
     explained: list[int] = []
     """The best nodes, best first, of which ``scores`` has the inputs: their indices in ``feasible``."""

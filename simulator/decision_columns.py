@@ -45,7 +45,7 @@ class _StoredColumn(msgspec.Struct, omit_defaults=True):
     steps: list[int] = []
     """The first value; then the runs of the differences between neighbours."""
     width: int = 0
-    """Bytes of an integer: 1, 2, 4 or 8."""
+    """Number of bytes of an integer: 1, 2, 4 or 8."""
     bytes: str = ""
     """All integers, little-endian, in base64."""
 

@@ -30,7 +30,7 @@ class NodeVerdict(msgspec.Struct, frozen=True):
 
 class Explanation(msgspec.Struct, frozen=True):
     pod: str
-    """``namespace/name``"""
+    """The key of the pod: ``namespace/name``."""
     state: Literal["bound", "pending", "deleted"]
     node: str = ""
     """The node of the pod; for a deleted pod, the node from which it was evicted."""
@@ -47,7 +47,7 @@ class Explanation(msgspec.Struct, frozen=True):
     """The number of its last scheduling cycle of which the decision is stored; 0 = none. All that follows is
     of this cycle."""
     outcome: str = ""
-    """scheduled, unschedulable, preempting or error"""
+    """The outcome of the cycle: scheduled, unschedulable, preempting or error."""
     victims: list[str] = []
     """The pods that were evicted for it."""
     preemptor: str = ""

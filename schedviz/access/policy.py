@@ -55,7 +55,7 @@ class Rule(NamedTuple):
 
 
 PUBLIC: Final = Rule()
-"""Nothing: the URL is of no sandbox, or its view proves a token of its own."""
+"""The rule of URLs that need no right: they are of no sandbox, or the view proves a token of its own."""
 VIEWED: Final = Rule(Right.VIEW, Right.EDIT)
 ASKED: Final = Rule(Right.VIEW, Right.VIEW)
 """The rule of a POST request that changes only what its visitor sees."""

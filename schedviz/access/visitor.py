@@ -51,7 +51,8 @@ class Visitor(NamedTuple):
 
 
 def find_visitor(cookies: Mapping[str, str], authorization: str, account: Account | None = None) -> Visitor:
-    """authorization: the header of that name. An account counts before the cookie of an owner."""
+    """Return the visitor of a request. authorization: the header of that name. An account counts before the
+    cookie of an owner."""
     if bearer := _read_token(authorization):
         return Visitor(bearer=bearer)
     if account:

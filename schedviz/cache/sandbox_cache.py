@@ -20,8 +20,8 @@ ALWAYS_HELD_BYTES: Final = 500_000
 the process has no room for them, none is cached, and they are read from the store."""
 
 State = Literal["current", "down", "gone", "failed"]
-"""current: as the store was at the last read. down: the store does not answer. gone: the sandbox was deleted.
-failed: the stored data cannot be decoded."""
+"""The states of a cache. current: as the store was at the last read. down: the store does not answer. gone:
+the sandbox was deleted. failed: the stored data cannot be decoded."""
 
 
 class News(msgspec.Struct, frozen=True):

@@ -30,10 +30,11 @@ class AppliedStore:
     def __init__(self, store: Store, sandbox: str, created: float) -> None:
         self._redis = store.redis
         self._key = f"{PREFIX}:{{{sandbox}}}:applied:{created}"
-        """Hash: uid of the pod -> JSON."""
+        """The key of a hash: uid of the pod -> JSON."""
 
     def save(self, uid: str, applied: Applied) -> None:
-        """uid: of the pod after the change, as a pod that is created again has another one."""
+        """Save a suggestion that was applied. uid: of the pod after the change, as a pod that is created
+        again has another one."""
         short = msgspec.structs.replace(
             applied, suggestion=msgspec.structs.replace(applied.suggestion, edits=[], rivals=[])
         )

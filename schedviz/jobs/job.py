@@ -8,7 +8,7 @@ from typing import Final, Generic, Literal, TypeVar
 import msgspec
 
 State = Literal["waiting", "running", "done", "stopped", "late", "failed"]
-"""``late``: it took longer than a job of its kind may take."""
+"""The states of a job. ``late``: it took longer than a job of its kind may take."""
 
 FINISHED: Final[Set[State]] = {"done", "stopped", "late", "failed"}
 

@@ -37,7 +37,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     until nothing more is due ends at the time of what was done last."""
 
     until: str = ""
-    """``idle``, or ``bound POD``; "" = for ``seconds``."""
+    """The end of the run: ``idle``, or ``bound POD``; "" = after ``seconds``."""
     seconds: float = 60.0
     """The longest simulated time."""
 
@@ -49,7 +49,8 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     apply: Manifest | None = None
     """Merged into the object of the same kind and name, which exists (JSON merge patch)."""
     delete: str = ""
-    """``RESOURCE/NAME``, as ``pods/web``; of another namespace, ``pods/NAMESPACE/NAME``."""
+    """The object to delete: ``RESOURCE/NAME``, as ``pods/web``; of another namespace,
+    ``pods/NAMESPACE/NAME``."""
     scheduler: Manifest | None = None
     """Another KubeSchedulerConfiguration."""
     guess: list[str] | None = None
@@ -127,16 +128,16 @@ class LessonText(msgspec.Struct, frozen=True):
     """The texts of a lesson in one language, rendered as safe HTML unless another type is said."""
 
     title: str
-    """Plain text."""
+    """The title, as plain text."""
     summary: str
-    """Plain text."""
+    """The summary, as plain text."""
     steps: Mapping[str, "StepText"]
     """Id of the step -> its texts, in the order of the steps."""
 
 
 class StepText(msgspec.Struct, frozen=True):
     title: str
-    """Plain text."""
+    """The title, as plain text."""
     body: str
     checks: Mapping[str, str] = {}
     """The goal of each check, by id."""

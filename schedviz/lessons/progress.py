@@ -26,15 +26,15 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: str
     """The name of the learner's sandbox of the lesson."""
     created: float
-    """``Meta.created`` of the sandbox: a later one may have the same name."""
+    """The value of ``Meta.created`` of the sandbox: a later one may have the same name."""
     step: int = 0
     """The step that the page shows, counted from 0."""
     passed: frozenset[str] = frozenset()
-    """``STEP/CHECK``: checks that held at least once while their step was shown."""
+    """The checks (``STEP/CHECK``) that held at least once while their step was shown."""
     guesses: dict[str, Guess] = {}
     """Id of the step -> guess."""
     hint: str = ""
-    """``STEP/CHECK/HINT`` that the page shows; "" = none."""
+    """The hint (``STEP/CHECK/HINT``) that the page shows; "" = none."""
     first_hint: str | None = None
     """The hint that held when the step was reached, in the same form: it is not shown as ``hint``, because
     the learner has done nothing yet. "" = there was none, or the learner has done something; None = the step

@@ -30,7 +30,7 @@ AUTHOR_AT_MOST: Final = 40
 class Solution(msgspec.Struct, frozen=True, kw_only=True):
     lesson: str
     author: str
-    """"" = not said."""
+    """The name of the author; "" = not given."""
     made: float
     """Wall seconds."""
     result: Result

@@ -25,7 +25,7 @@ one is deleted."""
 SAFE_SECONDS: Final = 24 * 3600
 """Seconds since its last use during which a lesson is not removed: the longest workshop."""
 NAME: Final = re.compile(r"upload-[a-z2-7]{24}")
-"""120 random bits, in base 32."""
+"""The form of the names of uploaded lessons: 120 random bits, in base 32."""
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz234567"
 
 

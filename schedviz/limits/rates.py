@@ -35,7 +35,7 @@ ALL: Final = "all"
 
 
 def count_request(requester: Requester, sandbox: str) -> None:
-    """sandbox: the one that the request is for, "" = none."""
+    """Count a request. sandbox: the one that the request is for, "" = none."""
     _take("MAX_REQUESTS_PER_SECOND_PER_OWNER", requester.owner)
     _take("MAX_REQUESTS_PER_SECOND_PER_ADDRESS", requester.address)
     if requester.counts:
@@ -44,7 +44,7 @@ def count_request(requester: Requester, sandbox: str) -> None:
 
 
 def count_question(requester: Requester, sandbox: str) -> None:
-    """sandbox: the one that the question is about, "" = none."""
+    """Count a question. sandbox: the one that the question is about, "" = none."""
     _take("MAX_QUESTIONS_PER_MINUTE_PER_OWNER", requester.owner, MINUTE)
     _take("MAX_QUESTIONS_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
     if requester.counts:
@@ -75,7 +75,8 @@ def count_log_in(requester: Requester, name: str) -> None:
 
 
 def _take(limit: LimitName, key: str, seconds: float = 1.0) -> None:
-    """seconds: the time for which the limit is stated. Nothing counts for an empty key."""
+    """Take a token from the bucket of a key. seconds: the time for which the limit is stated. Nothing counts
+    for an empty key."""
     at_most = settings.LIMITS[limit]
     if not key or not at_most:
         return

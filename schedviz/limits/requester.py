@@ -27,7 +27,7 @@ class Requester(NamedTuple):
     :mod:`schedviz.access.policy`."""
 
     owner: str = ""
-    """"" = an unknown requester."""
+    """The owner; "" = an unknown requester."""
     address: str = ""
     """The address of the request; "" = it does not count: it is that of this machine, or of a member of a
     room."""
@@ -88,7 +88,8 @@ def find_requester(
     forwarded: str,
     account: Account | None = None,
 ) -> Requester:
-    """peer: the address of the connection. forwarded: what the header of the proxies says."""
+    """Return the requester. peer: the address of the connection. forwarded: the value of the proxies'
+    header."""
     for name, token in cookies.items():
         if name.startswith(IN_ROOM) and CONFIRMED.has(token):
             return Requester(f"room {_digest(token).hex()}")

@@ -66,7 +66,7 @@ class Hub:
         """The trouble that the pages show now; None = they show none."""
         self._screens: SandboxScreens | None = None
         self._loads = 0
-        """``loads`` of the stage at the last frame."""
+        """The value of the stage's ``loads`` at the last frame."""
         self._newcomers: set[Viewer] = set()
         """Viewers whose next frame is the whole page."""
         self._asking: set[Viewer] = set()

@@ -58,7 +58,7 @@ class SnapshotReader:
         """The resources that are not read yet; the last entry "" means the queue places."""
         self._cursor = "0"
         self._pieces: dict[bool, list[Piece]] = {True: [], False: []}
-        """True -> pieces of objects, False -> pieces of queue places."""
+        """The pieces of objects (True) and of queue places (False)."""
         self._changed: dict[str, dict[str, str]] = {}
         """Later writes: resource ("" = queue places) -> key -> stored text ("" = deleted)."""
 

@@ -27,7 +27,7 @@ class Busy:
 
     @contextmanager
     def slice(self, name: str) -> Iterator[None]:
-        """Within, a slice of this sandbox runs."""
+        """Measure a slice of this sandbox, which runs within the block."""
         began = self.clock()
         self._running = name, began
         try:

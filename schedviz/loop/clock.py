@@ -19,7 +19,7 @@ Change = Callable[[Clock, float], Clock]
 """A change of a clock at a wall time."""
 
 Move = Callable[[Sandbox], Clock]
-"""One of the functions below, for one sandbox."""
+"""The type of the functions below that change the clock of one sandbox."""
 
 MIN_SPEED = 0.1
 MAX_SPEED = 100.0

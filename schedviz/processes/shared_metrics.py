@@ -37,9 +37,9 @@ SERIES_AT_MOST: Final = 10_000
 PROCESSES_AT_MOST: Final = 1_000
 
 COUNTERS: Final = f"{PREFIX}:metrics:counters"
-"""Hash: series -> sum over all processes since the store is there."""
+"""The key of a hash: series -> sum over all processes since the store is there."""
 GAUGES: Final = f"{PREFIX}:metrics:gauges"
-"""Hash: process -> ``<time of the write> <number of the write> <JSON>``."""
+"""The key of a hash: process -> ``<time of the write> <number of the write> <JSON>``."""
 
 _WRITE: Final = """
 local before = redis.call('HGET', KEYS[2], ARGV[1])

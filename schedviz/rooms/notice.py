@@ -25,8 +25,8 @@ class Notice(msgspec.Struct, frozen=True):
     paused: bool
     over: bool
     created: str
-    """``Meta.created`` of the sandbox when the page can be loaded with it; "" = not yet. The page is loaded
-    again when it changes."""
+    """The value of ``Meta.created`` of the sandbox when the page can be loaded with it; "" = not yet. The
+    page is loaded again when it changes."""
 
 
 def room_notice(

@@ -87,7 +87,7 @@ NO_PROGRESS: Final[ByLesson] = {}
 
 
 def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> Overview:
-    """progress: by the id of the learner."""
+    """Return the overview of a room. progress: by the id of the learner."""
     by_member = [
         (each, progress.get(learner_id(seen.room.code, each.number), NO_PROGRESS)) for each in seen.members
     ]

@@ -20,7 +20,7 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def results(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> str:
-    """progress: by the id of the learner."""
+    """Return the results of a room as CSV. progress: by the id of the learner."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(HEAD)

@@ -16,7 +16,7 @@ CODE_LENGTH: Final = 6
 CODE: Final = re.compile(rf"[{ALPHABET}]{{{CODE_LENGTH}}}")
 
 MEMBERS_AT_MOST: Final = 110
-"""100 learners, and a margin for those who join twice."""
+"""Maximum number of members: 100 learners, and a margin for those who join twice."""
 NAME_AT_MOST: Final = 40
 """Characters of a learner's name."""
 TITLE_AT_MOST: Final = 80
@@ -79,9 +79,9 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     step: int = 0
     """The step, counted from 0, at which learners begin ``lesson``: the last one that the teacher set."""
     question: str = ""
-    """``LESSON/STEP`` of the question whose guesses are shown; "" = the one that most have reached."""
+    """The question (``LESSON/STEP``) whose guesses are shown; "" = the one that most have reached."""
     revealed: str = ""
-    """``LESSON/STEP`` of the question whose answer the projector shows."""
+    """The question (``LESSON/STEP``) whose answer the projector shows."""
     shown: int = NOBODY
     """The number of the sandbox that the projector shows."""
     named: bool = False

@@ -35,7 +35,7 @@ LONGEST_SECONDS: Final = 12 * 3600
 ONLINE_SECONDS: Final = 15.0
 """Seconds for which a member whose page was connected counts as online."""
 PLACES: Final = f"{PREFIX}:rooms"
-"""Sorted set: code -> when the room is forgotten (µs). See Places."""
+"""The key of a sorted set: code -> when the room is forgotten (µs). See Places."""
 
 
 class NoRoom(Exception):
@@ -154,7 +154,7 @@ class Rooms:
         self._set(code, {field: msgspec.json.encode(value) for field, value in fields.items()})
 
     def send_hint(self, code: str, number: int, text: str) -> None:
-        """number: of the member who gets it; 0 = all. Raises NoRoom."""
+        """Send a hint. number: of the member who gets it; 0 = all. Raises NoRoom."""
         message = msgspec.json.encode(Message(text, self.store.wall()))
         self._set(code, {f"hint {number}" if number else "hint": message})
 

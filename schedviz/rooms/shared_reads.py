@@ -12,7 +12,7 @@ KEPT_AT_MOST: Final = 20
 
 
 class SharedReads:
-    """One read answers all who asked before it began."""
+    """Reads of rooms that several callers share: one read answers all who asked before it began."""
 
     def __init__(self) -> None:
         self._lock = Lock()

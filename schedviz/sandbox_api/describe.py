@@ -20,7 +20,7 @@ RIGHTS: Final[dict[Right, Literal["view", "edit", "own"]]] = {
 
 
 def summary_of(found: Summary, right: Right) -> SandboxSummary:
-    """found: with the numbers of nodes and pods."""
+    """Return the summary of a sandbox. found: with the numbers of nodes and pods."""
     meta = found.meta
     return SandboxSummary(
         name=meta.name,

@@ -57,7 +57,7 @@ class Chapter(msgspec.Struct, frozen=True):
     number: int
     began: Mark
     ended: Mark | None = None
-    """None: the chapter is open."""
+    """The mark at which the chapter ended; None = it is open."""
     snapshot: bool = False
     """Whether it has a snapshot of its beginning."""
     bytes: int = 0

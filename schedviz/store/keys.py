@@ -9,7 +9,8 @@ FAILING = f"{PREFIX}:failing-sandboxes"
 """Set of the names of the sandboxes whose loop failed and has not run since."""
 
 USED = f"{PREFIX}:used"
-"""Sorted set: name of a sandbox -> wall seconds of its last use, where sandboxes have a lifetime."""
+"""The key of a sorted set: name of a sandbox -> wall seconds of its last use, where sandboxes have a
+lifetime."""
 
 SANDBOX_SERVERS = f"{PREFIX}:sandbox-servers"
 """The labels of the servers that have the sandboxes, sorted, with commas between."""
@@ -58,6 +59,6 @@ class Keys(NamedTuple):
 
 
 def objects_key(name: str, resource: str) -> str:
-    """Hash: object key -> ``<resourceVersion> <JSON>``. Each resource has one, so that a list of pods reads
-    no nodes."""
+    """Return the key of a hash: object key -> ``<resourceVersion> <JSON>``. Each resource has one, so that a
+    list of pods reads no nodes."""
     return f"{PREFIX}:{{{name}}}:objects:{resource}"

@@ -26,7 +26,8 @@ class Program(msgspec.Struct, frozen=True):
     name: str
     command: Sequence[str]
     restarts: bool = True
-    """False: the program runs once, and all programs stop if it fails."""
+    """Whether the program is started again when it ends. False: it runs once, and all programs stop if it
+    fails."""
     start_seconds: float = 10.0
     """Seconds of running after which a program counts as started."""
     start_attempts: int = 6

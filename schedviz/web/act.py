@@ -21,9 +21,9 @@ QUERY: Final = "act"
 
 class Act(msgspec.Struct, frozen=True):
     created: float
-    """``Meta.created`` of the sandbox: a later sandbox may have the same name."""
+    """The value of ``Meta.created`` of the sandbox: a later sandbox may have the same name."""
     pod: str = ""
-    """``namespace/name``; "" = the visitor has begun a guide, and has not created the pod yet."""
+    """The key of the pod; "" = the visitor has begun a guide, and has not created the pod yet."""
     uid: str = ""
     seq: int = 0
     """The number of the last trace event before the pod was created."""
@@ -44,7 +44,7 @@ def begin_act(response: HttpResponse, created: float, path: str) -> None:
 
 
 def write_act(response: HttpResponse, act: Act, path: str) -> None:
-    """path: of the page of the sandbox."""
+    """Write the act into its cookie. path: of the page of the sandbox."""
     text = signing.dumps(msgspec.to_builtins(act), salt=COOKIE)
     response.set_cookie(COOKIE, text, max_age=KEPT_SECONDS, path=path, httponly=True, samesite="Lax")
 

@@ -32,7 +32,8 @@ class Example(NamedTuple):
 
     @property
     def path(self) -> str:
-        """``Meta.scenario`` of its sandboxes, and its file below the folder of the scenarios."""
+        """The path of the example: ``Meta.scenario`` of its sandboxes, and its file below the folder of the
+        scenarios."""
         return f"{self.kind}s/{self.name}"
 
     @property

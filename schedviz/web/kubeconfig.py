@@ -8,7 +8,7 @@ from simulator.api import Manifest
 
 
 def kubeconfig(sandbox: str, server: str, token: str) -> str:
-    """server: the address of the sandbox. token: "" = none is needed."""
+    """Return a kubeconfig. server: the address of the sandbox. token: "" = none is needed."""
     name = f"schedviz-{sandbox}"
     parts = urlsplit(server)
     if token and parts.scheme == "http":

@@ -38,5 +38,5 @@ class NodeTree:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Sort key that compares digits in names as numbers: node-2 is before node-10."""
+    """Return a sort key that compares digits in names as numbers: node-2 is before node-10."""
     return [(int(part), part) if part.isdecimal() else (-1, part) for part in _DIGITS.split(name)]

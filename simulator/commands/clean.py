@@ -50,7 +50,7 @@ class CleanedHeader(msgspec.Struct):
 
 
 class CleanedObject(msgspec.Struct, array_like=True):
-    """Each further line of the output with ``--lines``."""
+    """A further line of the output with ``--lines``."""
 
     resource: str
     key: str

@@ -19,8 +19,8 @@ class Curve(msgspec.Struct, frozen=True):
     """A metric over simulated time, as a step function: each value is valid until the next point's time."""
 
     name: str
-    """``pending``, ``requested:<resource>``, ``fragmentation``, ``load-deviation``, ``zone-deviation`` or
-    ``preempted``; see :class:`simulator.compare.observer.Observer`."""
+    """The name of the metric: ``pending``, ``requested:<resource>``, ``fragmentation``, ``load-deviation``,
+    ``zone-deviation`` or ``preempted``; see :class:`simulator.compare.observer.Observer`."""
     unit: Unit
     points: list[tuple[Micros, float]]
     """Points (time since the start, value), thinned out. Mean and peak are computed from all values."""
@@ -102,7 +102,7 @@ class Comparison(msgspec.Struct, frozen=True):
     end: Micros
     """The simulated time that was compared, since the start."""
     complete: bool
-    """False if the comparison was stopped early."""
+    """Whether the comparison was completed. False: it was stopped early."""
     reference: dict[str, int]
     """The requests of the reference pod for fragmentation; empty if there is none."""
     a: RunOutcome
@@ -110,4 +110,5 @@ class Comparison(msgspec.Struct, frozen=True):
     difference: Difference | None
     """The first cycle that differs; None if no cycle does."""
     pods: PodsCompared | None = None
-    """Instead of ``difference``, where A is the recording of an outside scheduler, which has no cycles."""
+    """The comparison of pods, instead of ``difference``, where A is the recording of an outside scheduler,
+    which has no cycles."""

@@ -112,7 +112,7 @@ def find_difference(a: Decision, b: Decision) -> Difference | None:
 
 
 class _SideRun:
-    """One side."""
+    """The run of one side."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ scaled last."""
 
 class RolloutLimits(NamedTuple):
     replicas: int
-    """spec.replicas of the Deployment."""
+    """The value of spec.replicas of the Deployment."""
     max_surge: int
     max_unavailable: int
 

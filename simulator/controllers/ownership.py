@@ -32,7 +32,8 @@ class OwnershipEntry(NamedTuple):
 
 
 class OwnershipIndex:
-    """Kept up to date by :meth:`changed`; each answer is in the order in which the objects were indexed."""
+    """The index of owners and dependents. It is kept up to date by :meth:`changed`; each answer is in the
+    order in which the objects were indexed."""
 
     def __init__(self) -> None:
         self._entries: dict[ObjectKey, OwnershipEntry] = {}

@@ -90,7 +90,7 @@ class PersistentVolumeClaimController(Controller):
         return min(fitting, default=None, key=lambda volume: (volume_capacity(volume), name_of(volume)))
 
     def _is_binding_delayed(self, claim: Manifest) -> bool:
-        """IsDelayBindingMode."""
+        """Return whether the class delays the binding (IsDelayBindingMode)."""
         storage_class = self._world.informer.get(STORAGE_CLASSES, storage_class_name(claim)) or {}
         return bool(storage_class.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER)
 

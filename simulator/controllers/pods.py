@@ -47,7 +47,7 @@ def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
 
 
 def is_available(pod: Manifest, min_ready_seconds: int, now: Micros) -> bool:
-    """IsPodAvailable."""
+    """Return whether the pod has been ready for long enough (IsPodAvailable)."""
     time = available_at(pod, min_ready_seconds)
     return time is not None and time <= now
 

@@ -79,8 +79,8 @@ class ResourceQuotaController(Controller):
         return None if found is None else evaluator_of(found)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        """syncResourceQuota: what the spec limits, and what is used of it. What cannot be counted keeps the
-        number that it has."""
+        """Compute what the spec limits, and what is used of it (syncResourceQuota). What cannot be counted
+        keeps the number that it has."""
         hard = _hard(manifest)
         used = {**(status_of(manifest).get("used") or {}), **self._usage(key, manifest).texts()}
         used = {name: text for name, text in used.items() if name in hard}
@@ -108,7 +108,7 @@ class ResourceQuotaController(Controller):
         return found
 
     def _usage(self, key: str, quota: Manifest) -> Amounts:
-        """CalculateUsage."""
+        """Return the usage of a namespace (CalculateUsage)."""
         hard, namespace = _hard(quota), namespace_of_key(key)
         total = Amounts({}, {})
         for resource, evaluator in self._counted(hard).items():

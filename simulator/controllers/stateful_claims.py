@@ -10,7 +10,7 @@ RETAIN = "Retain"
 
 
 def claim_name(template: Manifest, pod: str) -> str:
-    """getPersistentVolumeClaimName."""
+    """Return the name of a claim (getPersistentVolumeClaimName)."""
     return f"{template_name(template)}-{pod}"
 
 

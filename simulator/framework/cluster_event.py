@@ -105,7 +105,7 @@ class ClusterEvent(NamedTuple):
 
     @property
     def wildcard(self) -> bool:
-        """IsWildCard: the event concerns a pod whichever plugin rejected it."""
+        """Whether the event concerns a pod whichever plugin rejected it (IsWildCard)."""
         return self.resource == WILDCARD and self.action == ActionType.ALL
 
     def matches(self, incoming: "ClusterEvent") -> bool:

@@ -110,8 +110,8 @@ class Extender:
         self._managed = {resource.name for resource in config.managed_resources}
 
     def is_interested(self, pod: Pod) -> bool:
-        """IsInterested: whether the pod requests a resource that the extender manages. True for all pods if
-        the extender manages no resources."""
+        """Return whether the pod requests a resource that the extender manages (IsInterested). True for all
+        pods if the extender manages no resources."""
         return not self._managed or any(
             not self._managed.isdisjoint(listed or ())
             for containers in ("containers", "initContainers")

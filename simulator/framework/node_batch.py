@@ -57,18 +57,19 @@ class NodeBatch:
 
     @property
     def requested(self) -> Ints:
-        """int64[resource, n]; see Cluster.resources for the index of each resource."""
+        """The requests on the nodes, int64[resource, n]; see Cluster.resources for the index of each
+        resource."""
         return self.take(self.cluster.requested)
 
     @property
     def non_zero(self) -> Ints:
-        """int64[2, n]: cpu in millicores and memory in bytes, with defaults for containers that request none
-        (NonZeroRequested)."""
+        """The requests with defaults for containers that request none, int64[2, n]: cpu in millicores and
+        memory in bytes (NonZeroRequested)."""
         return self.take(self.cluster.non_zero)
 
     @property
     def pod_count(self) -> Ints:
-        """int64[n]."""
+        """The number of pods on each node, int64[n]."""
         return self.take(self.cluster.pod_count)
 
     def node(self, i: int) -> Node:

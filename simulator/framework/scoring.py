@@ -27,7 +27,7 @@ class ScoreColumns(NamedTuple):
     """The scores from 0 to 100. Only the scores of an extender can be outside this range."""
 
     def weighted(self) -> Ints:
-        """int64[n]: the normalized scores multiplied by the weight."""
+        """The normalized scores multiplied by the weight, int64[n]."""
         added: Ints = np.multiply(self.normalized, self.weight, dtype=np.int64)
         return added
 

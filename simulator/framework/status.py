@@ -24,7 +24,7 @@ class Status(NamedTuple):
 
     @property
     def rejected(self) -> bool:
-        """IsRejected: the code is Unschedulable, UnschedulableAndUnresolvable or Pending."""
+        """Whether the code is Unschedulable, UnschedulableAndUnresolvable or Pending (IsRejected)."""
         return self.code in ("Unschedulable", "UnschedulableAndUnresolvable", "Pending")
 
     @property

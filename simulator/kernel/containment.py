@@ -11,8 +11,8 @@ from simulator.kernel.clock import SECOND, Micros
 
 FIRST_DELAY: Final[Micros] = SECOND // 200
 LONGEST_DELAY: Final[Micros] = 1000 * SECOND
-"""client-go's DefaultControllerRateLimiter: a failed run is done again after 5 ms; the delay doubles with
-each failure, up to a quarter of an hour."""
+"""The longest delay of a failed run. Like client-go's DefaultControllerRateLimiter: a failed run is done
+again after 5 ms; the delay doubles with each failure, up to a quarter of an hour."""
 MAX_FAILING: Final = 10_000
 """Actors whose failures are counted. When there are more, the oldest count is dropped, and the next failure
 of that actor is reported as its first."""

@@ -12,7 +12,7 @@ class Point(NamedTuple):
     name: str
     cycle: int
     pod: str
-    """``namespace/name``."""
+    """The key of the pod: ``namespace/name``."""
     so_far: Callable[[], Any] | None = None
     """Makes the record of what the cycle has found until now; None once the whole record has been made."""
 
@@ -31,7 +31,8 @@ class Signal:
         self.fired = False
         self.value: Any = None
         self.wake: Callable[[Any], object] | None = None
-        """Called with the value when the signal is fired; set while a process waits."""
+        """The function that is called with the value when the signal is fired; it is set while a process
+        waits."""
 
     def fire(self, value: object = None) -> None:
         """Wake the process that waits, or the next one that will. Only the first call has an effect."""

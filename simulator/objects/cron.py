@@ -147,7 +147,7 @@ def _parse_field(index: int, text: str) -> tuple[frozenset[int], bool]:
 
 
 def _parse_range(index: int, text: str) -> tuple[range, bool]:
-    """getRange."""
+    """Parse a range (getRange)."""
     lowest, highest = RANGES[index]
     span, *steps = text.split("/")
     first, *last = span.split("-")
@@ -177,13 +177,13 @@ def _parse_range(index: int, text: str) -> tuple[range, bool]:
 
 
 def _parse_value(index: int, text: str) -> int:
-    """parseIntOrName."""
+    """Parse a number or a name (parseIntOrName)."""
     name = text.lower()
     return NAMES[index].index(name) + RANGES[index][0] if name in NAMES[index] else _parse_number(text)
 
 
 def _parse_number(text: str) -> int:
-    """mustParseInt, with the messages of Go's strconv.Atoi."""
+    """Parse a number (mustParseInt), with the messages of Go's strconv.Atoi."""
     if not _NUMBER.fullmatch(text):
         raise ValueError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
     number = int(text)

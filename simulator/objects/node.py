@@ -20,7 +20,7 @@ class Taint(NamedTuple):
 class Image(NamedTuple):
     names: tuple[str, ...]
     size: int
-    """Bytes."""
+    """The size in bytes."""
 
 
 class Node:

@@ -132,8 +132,8 @@ class Pod:
 
     @cached_property
     def start_seconds(self) -> float:
-        """status.startTime in seconds since the Unix epoch; infinity for a pod without one, because upstream
-        uses the current time for it (GetPodStartTime)."""
+        """The value of status.startTime in seconds since the Unix epoch; infinity for a pod without one,
+        because upstream uses the current time for it (GetPodStartTime)."""
         return datetime.fromisoformat(self.start_time).timestamp() if self.start_time else inf
 
     @cached_property
@@ -157,7 +157,7 @@ class Pod:
 
     @cached_property
     def node_selector(self) -> Selector | None:
-        """spec.nodeSelector; None if it is missing or empty."""
+        """The value of spec.nodeSelector; None if it is missing or empty."""
         labels = self.spec.get("nodeSelector")
         return set_selector(labels) if labels else None
 
@@ -176,7 +176,7 @@ class Pod:
 
     @cached_property
     def affinity(self) -> Affinity:
-        """Inter-pod affinity and anti-affinity."""
+        """The inter-pod affinity and anti-affinity of the pod."""
         stated = self.spec.get("affinity")
         if not stated or not (stated.get("podAffinity") or stated.get("podAntiAffinity")):
             return NO_AFFINITY

@@ -29,8 +29,8 @@ _DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-
 
 
 def is_extended_resource(name: str) -> bool:
-    """IsExtendedResourceName: whether the name has a domain other than kubernetes.io's and is valid in
-    quotas."""
+    """Whether the name has a domain other than kubernetes.io's and is valid in quotas
+    (IsExtendedResourceName)."""
     if is_native_resource(name) or name.startswith("requests."):
         return False
     domain, _, rest = f"requests.{name}".partition("/")
@@ -42,8 +42,8 @@ def is_native_resource(name: str) -> bool:
 
 
 def is_scalar_resource(name: str) -> bool:
-    """IsScalarResourceName: whether the scheduler counts the resource in addition to cpu, memory,
-    ephemeral-storage and pods."""
+    """Whether the scheduler counts the resource in addition to cpu, memory, ephemeral-storage and pods
+    (IsScalarResourceName)."""
     return (
         name.startswith(("hugepages-", "attachable-volumes-"))
         or "kubernetes.io/" in name

@@ -70,7 +70,8 @@ class Candidates(NamedTuple):
         return [pod.start_time if s < np.inf else "" for pod, s in zip(pods, seconds, strict=True)]
 
     def _top_starts(self) -> NDArray[np.float64]:
-        """float64[n, k]: when the victims of the highest priority started; inf for all other pods."""
+        """Return float64[n, k]: the start times of the victims of the highest priority; inf for all other
+        pods."""
         top = self.victim & (self.priority == self.highest_priority()[:, np.newaxis])
         starts: NDArray[np.float64] = np.where(top, self.start, np.inf)
         return starts

@@ -19,7 +19,8 @@ class DisruptionBudget(NamedTuple):
     selector: Selector
     allowed: int
     disrupted: frozenset[str]
-    """status.disruptedPods: the names of pods whose eviction is already subtracted from ``allowed``."""
+    """The value of status.disruptedPods: the names of pods whose eviction is already subtracted from
+    ``allowed``."""
 
 
 def list_budgets(cluster: Cluster) -> list[DisruptionBudget]:

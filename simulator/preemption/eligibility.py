@@ -10,13 +10,13 @@ from simulator.objects.pod import Pod
 
 
 def is_preemption_allowed(victim: Pod, preemptor: Pod) -> bool:
-    """isPreemptionAllowed: whether the victim has a lower priority than the preemptor."""
+    """Whether the victim has a lower priority than the preemptor (isPreemptionAllowed)."""
     return victim.priority < preemptor.priority
 
 
 def importance_key(pod: Pod) -> tuple[Any, ...]:
-    """Sort key that puts the most important pod first (MoreImportantPod): higher priority, then earlier
-    start. For pods with equal values, upstream's order is not defined; here Pod.lot determines it."""
+    """Return a sort key that puts the most important pod first (MoreImportantPod): higher priority, then
+    earlier start. For pods with equal values, upstream's order is not defined; here Pod.lot determines it."""
     return (-pod.priority, pod.start_seconds, pod.lot)
 
 

@@ -12,7 +12,7 @@ from simulator.queueing.keyed_heap import KeyedHeap
 from simulator.queueing.queued_pod import QueuedPod
 
 SortKey = Callable[[Pod, Micros], tuple[Any, ...]]
-"""Sort key of activeQ from a pod and its timestamp, the smallest first. See QueueSortPlugin.sort_key."""
+"""The sort key of activeQ from a pod and its timestamp, the smallest first. See QueueSortPlugin.sort_key."""
 
 
 def priority_sort(pod: Pod, timestamp: Micros) -> tuple[Any, ...]:

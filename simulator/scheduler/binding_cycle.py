@@ -146,8 +146,8 @@ def handle_binding_cycle_error(
     cycle: int,
     on_permit: bool,
 ) -> None:
-    """handleBindingCycleError. Only a rejection on Permit makes the pod unschedulable; every other failure is
-    an error of the scheduler."""
+    """Handle a failed binding cycle (handleBindingCycleError). Only a rejection on Permit makes the pod
+    unschedulable; every other failure is an error of the scheduler."""
     world, framework = scheduler.world, scheduler.frameworks[pod.scheduler_name]
     run_unreserve(framework, state, pod, pod.node_name)
     rejected = on_permit and status.rejected

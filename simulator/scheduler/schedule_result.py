@@ -14,7 +14,7 @@ class FitError(NamedTuple):
     message: str
     unschedulable_plugins: frozenset[str]
     nominated_node: str | None = None
-    """"" clears the pod's nomination, None leaves it as it is."""
+    """The nomination of the pod: "" clears it, None leaves it as it is."""
     candidate: SelectedCandidate | None = None
     """The candidate that preemption selected."""
 

@@ -44,7 +44,8 @@ class AttemptOutcome(msgspec.Struct, frozen=True):
     """The result of one scheduling attempt."""
 
     kind: Literal["bound", "nominated", "unschedulable", "gated", "ignored", "error"]
-    """gated: PreEnqueue rejects the pod. ignored: no profile has the pod's schedulerName."""
+    """The kind of the result. gated: PreEnqueue rejects the pod. ignored: no profile has the pod's
+    schedulerName."""
     node: str = ""
     """The node to which the pod would be bound or nominated."""
     victims: list[str] = []
@@ -69,7 +70,7 @@ class Suggestion(msgspec.Struct, frozen=True):
     """The changed part: the resource, the taint, the label, the constraint; see docs/WHATIF.md."""
     before: str
     after: str
-    """Empty if the part is removed."""
+    """The new value; "" if the part is removed."""
     cost: float
     """The size of the change. Suggestions are sorted by it, smallest first."""
     edits: list[Edit]

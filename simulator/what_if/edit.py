@@ -18,7 +18,7 @@ class Edit(msgspec.Struct, frozen=True):
 
     verb: Literal["create", "update", "recreate", "delete"]
     resource: str
-    """kubectl's group-resource form, as in :class:`simulator.api.Change`."""
+    """The resource in kubectl's group-resource form, as in :class:`simulator.api.Change`."""
     key: str
     manifest: Manifest | None
     """The whole new object (for ``recreate`` without fields that the API server sets); None for

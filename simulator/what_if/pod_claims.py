@@ -30,7 +30,7 @@ class ClaimPart(NamedTuple):
     path: tuple[str | int, ...]
     request: DeviceRequest
     name: str
-    """``REQUEST`` or ``REQUEST/SUBREQUEST``."""
+    """The name: ``REQUEST`` or ``REQUEST/SUBREQUEST``."""
 
 
 def pod_claim_keys(situation: Situation) -> Iterable[str]:

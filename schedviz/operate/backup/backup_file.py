@@ -44,7 +44,7 @@ class Group(msgspec.Struct, frozen=True, tag=True):
     """Keys as they were at one moment: those of one sandbox or room, or some that are independent."""
 
     sandbox: str
-    """"" = of no sandbox."""
+    """The name of the sandbox; "" = the record is of no sandbox."""
     at: float
     keys: list[Key]
 

@@ -58,7 +58,7 @@ INDEXES: Final = (REGISTRY, PLACES)
 
 TAG: Final = re.compile(rb"\{([^}]+)\}")
 AT_ONCE: Final = 200
-"""Independent keys that are read at once."""
+"""Number of independent keys that are read at once."""
 
 
 def backup_records(store: Store) -> Iterator[Record]:

@@ -82,7 +82,7 @@ class Command(msgspec.Struct, frozen=True):
 
     @property
     def usage(self) -> str:
-        """``taint NODE TAINT...``"""
+        """The usage of the command: ``taint NODE TAINT...``."""
         return " ".join([self.words, *(shown(each) for each in self.arguments)])
 
     def find_flag(self, word: str) -> str:

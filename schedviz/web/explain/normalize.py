@@ -41,7 +41,7 @@ def reversed_(row: PluginScores, place: int) -> Sum:
 
 
 def between(row: PluginScores, place: int) -> Sum:
-    """Inter-pod affinity: the lowest becomes 0, the highest 100."""
+    """Return the formula of inter-pod affinity: the lowest score becomes 0, the highest 100."""
     raw, lowest, highest = row.raw[place], min(row.raw), max(row.raw)
     if highest == lowest:
         return Sum(gettext("all nodes are equal"), "0", "0")
@@ -56,8 +56,9 @@ def between(row: PluginScores, place: int) -> Sum:
 
 
 def spread(row: PluginScores, place: int) -> Sum:
-    """Topology spread: few matching pods give a high score. A node without a topology key gets 0 and does not
-    count for lowest and highest; it is recognized by a raw score and a normalized score of 0."""
+    """Return the formula of topology spread: few matching pods give a high score. A node without a topology
+    key gets 0 and does not count for lowest and highest; it is recognized by a raw score and a normalized
+    score of 0."""
     if ignored(row, place):
         return Sum(gettext("the node lacks a topology key"), "0", "0")
     counted = [raw for each, raw in enumerate(row.raw) if not ignored(row, each)]

@@ -28,8 +28,8 @@ class Notation(NamedTuple):
     read: Callable[[str], Any]
     """Parses text that is not empty."""
     show: Callable[[Any], str]
-    """Formats a value. Raises KeyError, TypeError, ValueError or AttributeError for a value that the notation
-    cannot express."""
+    """The function that formats a value. Raises KeyError, TypeError, ValueError or AttributeError for a value
+    that the notation cannot express."""
     complete: Callable[[Any], Any] = lambda value: value
     """Adds the defaults of optional fields to a value, for the comparison."""
 

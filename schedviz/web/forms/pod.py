@@ -25,7 +25,8 @@ FIRST = ("cpu", "memory")
 
 
 def usual_first(priority_class: Manifest) -> tuple[bool, int]:
-    """Sort key: descending value, but the system classes last, because few pods use them."""
+    """Return the sort key of PriorityClasses: descending value, but the system classes last, because few pods
+    use them."""
     value: int = priority_class.get("value", 0)
     return value >= SYSTEM_PRIORITY, -value
 

@@ -88,7 +88,8 @@ def next_mistake(pick: str, decision: Decision, world: ClusterState) -> Grade:
 def nodes_mistake(
     kept: frozenset[str], missed: frozenset[str], decision: Decision, world: ClusterState
 ) -> Grade:
-    """kept: nodes in the guess that do not pass. missed: nodes that pass and are not in the guess."""
+    """Return the mistake in a guess of nodes. kept: nodes in the guess that do not pass. missed: nodes that
+    pass and are not in the guess."""
     for node in sorted(kept):
         # Nodes that were not examined are excluded by the caller, so the node has a failure.
         failure = decision.failures[decision.verdicts[decision.nodes.index(node)] - 1]

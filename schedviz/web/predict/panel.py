@@ -96,7 +96,7 @@ class PredictView(msgspec.Struct, frozen=True):
 
 
 def question_view(question: GuessQuestion, picture: Picture, pod: Manifest | None) -> QuestionView:
-    """pod: the pod in question, unless the question is which pod is next."""
+    """Return the view of a question. pod: the pod in question, unless the question is which pod is next."""
     wanted = pod_record(pod).requests if pod else {}
     return QuestionView(
         question.id,
@@ -110,7 +110,7 @@ def question_view(question: GuessQuestion, picture: Picture, pod: Manifest | Non
 
 
 def choice(kind: Kind, value: str, picture: Picture, wanted: Mapping[str, int]) -> ChoiceView:
-    """wanted: what the pod in question requests."""
+    """Return the view of a choice. wanted: the requests of the pod in question."""
     if kind in ("nodes", "winner"):
         return ChoiceView(
             value, node_name(value), facts.free(picture, value, wanted), facts.of_node(picture, value)

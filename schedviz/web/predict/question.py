@@ -26,7 +26,7 @@ class GuessQuestion(msgspec.Struct, frozen=True):
     cycle: int
     """The scheduling cycle whose Decision answers it."""
     pod: str
-    """``namespace/name``; empty if the question is which pod is next."""
+    """The key of the pod; "" if the question is which pod is next."""
     state: str = ""
     """A digest of what the answer depends on; empty in a cycle, which works on its snapshot."""
     choices: tuple[str, ...] = ()

@@ -69,7 +69,7 @@ class ComparisonView(msgspec.Struct, frozen=True):
     figures: list[Figure]
     difference: FirstDifference | None
     pods: PodsView | None = None
-    """Instead of ``difference``, where A is a recording."""
+    """The pods that were placed alike or not, instead of ``difference``, where A is a recording."""
 
 
 def present_comparison(found: Comparison) -> ComparisonView:

@@ -32,7 +32,7 @@ class DeviceIndex:
 
     def __init__(self) -> None:
         self.changes = 0
-        """Increases with each change of a slice or of a claim."""
+        """The number of changes of slices and claims."""
         self._changed: dict[str, int] = {}
         """Node -> the number of ``changes`` after the last change of its devices."""
         self._all_changed = 0

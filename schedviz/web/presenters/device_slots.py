@@ -23,7 +23,8 @@ POOLS_AT_MOST: Final = 4
 NUMBER: Final = re.compile(r"\d{1,3}$")
 
 DeviceSlotState = Literal["free", "used", "kept"]
-"""used: some pod uses the claim that has the device. kept: the claim is allocated, and no pod uses it."""
+"""The states of a device. used: some pod uses the claim that has the device. kept: the claim is allocated,
+and no pod uses it."""
 
 
 class DeviceSlot(msgspec.Struct, frozen=True):

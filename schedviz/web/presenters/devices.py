@@ -26,7 +26,7 @@ DEVICES_AT_MOST: Final = 64
 class DeviceView(msgspec.Struct, frozen=True):
     name: str
     attributes: list[str]
-    """Attributes and capacity: ``model a100``."""
+    """The attributes and the capacity: ``model a100``."""
     claim: str
     """The key of the claim that has the device; "" if it is free."""
     pods: list[str]
@@ -52,7 +52,7 @@ class ClaimView(msgspec.Struct, frozen=True):
     """The key of the claim; "" if there is none."""
     template: str
     requests: list[str]
-    """``gpus: 2 of class gpu``."""
+    """The requests of the claim: ``gpus: 2 of class gpu``."""
     devices: list[str]
     """The allocated devices: ``node-1/gpu-0``."""
     others: list[str]

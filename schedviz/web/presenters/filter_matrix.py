@@ -32,7 +32,7 @@ class FilterRow(msgspec.Struct, frozen=True):
     reason: str
     passed: bool
     looked: bool = True
-    """False: the node was not examined, because enough nodes were found or a PreFilter plugin excluded it."""
+    """Whether the node was examined. False: enough nodes were found, or a PreFilter plugin excluded it."""
 
 
 class Matrix(msgspec.Struct, frozen=True):

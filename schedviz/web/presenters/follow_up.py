@@ -36,7 +36,7 @@ class FollowUp(msgspec.Struct, frozen=True):
 
 
 def present_follow_up(sandbox: Readable, applied: Applied, manifest: Manifest) -> FollowUp:
-    """manifest: of the pod, as it is now."""
+    """Return the follow-up of a pod. manifest: of the pod, as it is now."""
     key = key_of(manifest)
     own = [
         event

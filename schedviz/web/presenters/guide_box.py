@@ -18,7 +18,7 @@ class GuideBox(msgspec.Struct, frozen=True):
     """The guide of the sandbox; None for a pod that the visitor created in another sandbox."""
     following: Guide | None
     course: CourseView | None
-    """None: the visitor has begun the guide and has not created the pod."""
+    """The course of the visitor's pod; None: the visitor has begun the guide and has not created the pod."""
 
     @property
     def shown(self) -> str:

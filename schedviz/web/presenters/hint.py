@@ -29,7 +29,7 @@ class Hint(msgspec.Struct, frozen=True):
 
 
 def hint(picture: Picture, sandbox: str = "") -> Hint:
-    """sandbox: its name."""
+    """Return the hint for the state of the sandbox. sandbox: its name."""
     if not picture.nodes:
         return Hint(gettext("There are no nodes yet."), gettext("Add nodes"), "new/node/?copies=3")
     if picture.stands_down:

@@ -29,7 +29,7 @@ class LessonRow(msgspec.Struct, frozen=True):
     results: list[ResultView]
     """The best results of a level."""
     progressed: float
-    """0 = never."""
+    """Time of the learner's last progress; 0 = never."""
     listed: bool
     """Whether the lesson is in the list; False = it was uploaded."""
 
@@ -57,7 +57,8 @@ def present_lessons(
     sandboxes: Collection[str],
     uploaded: Iterable[Lesson] = (),
 ) -> LessonList:
-    """sandboxes: the names of those that exist. A lesson whose sandbox was deleted begins again."""
+    """Return the list of lessons. sandboxes: the names of those that exist. A lesson whose sandbox was
+    deleted begins again."""
     known = [*lessons]
     course = [each for each in known if each.par is None]
     levels = [each for each in known if each.par is not None]

@@ -40,7 +40,7 @@ class QuestionView(msgspec.Struct, frozen=True):
     guessed: bool
     right: bool
     answer: str
-    """"" before the guess."""
+    """The explanation of the answer; "" before the guess."""
 
 
 class GoalView(msgspec.Struct, frozen=True):
@@ -51,7 +51,7 @@ class GoalView(msgspec.Struct, frozen=True):
 
 class HighlightView(msgspec.Struct, frozen=True):
     kind: str
-    """``pod``, ``node``, or a part."""
+    """The kind of the highlighted thing: ``pod``, ``node``, or a part."""
     name: str
     """The name of the pod or the node; "" for a part."""
     label: str

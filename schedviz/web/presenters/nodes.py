@@ -36,7 +36,7 @@ class Block(msgspec.Struct, frozen=True):
     label: str
     stem: str
     tail: str
-    """``stem`` and ``tail``: the label in two lines, divided after its last hyphen."""
+    """The second line of the label. ``stem`` is the first; the label is divided after its last hyphen."""
     priority: str
     rank: int
     share: int
@@ -57,7 +57,7 @@ class Meter(msgspec.Struct, frozen=True):
     percent: int
     free: str
     limits: str
-    """Empty if no pod has a limit."""
+    """The sum of the limits; "" if no pod has a limit."""
     limit_percent: int
     overcommitted: bool
     """The limits exceed allocatable."""
@@ -169,12 +169,12 @@ def nominated_blocks(picture: Picture, ranks: Ranks, node: NodeRecord, pods: lis
 
 
 def place_on_card(pod: PodRecord) -> tuple[bool, int, Micros, str]:
-    """Sort key of the pods of a card: terminating pods are last."""
+    """Return the sort key of the pods of a card: terminating pods are last."""
     return pod.terminating, *importance(pod)
 
 
 def importance(pod: PodRecord) -> tuple[int, Micros, str]:
-    """Sort key, most important first: the order in which preemption tries to keep pods."""
+    """Return the sort key of pods, most important first: the order in which preemption tries to keep pods."""
     return -pod.priority, pod.created, pod.key
 
 

@@ -15,7 +15,7 @@ from .node_names import node_name
 from .tone import Tone
 
 LINES_AT_MOST: Final = 200
-"""Attempts, and moves, that a panel lists."""
+"""Maximum number of attempts, and of moves, that a panel lists."""
 
 
 class PodAttempt(msgspec.Struct, frozen=True):

@@ -41,7 +41,7 @@ class BarView(msgspec.Struct, frozen=True):
 
 class QuestionView(msgspec.Struct, frozen=True):
     key: str
-    """``LESSON/STEP``"""
+    """The key of the question: ``LESSON/STEP``."""
     title: str
     text: str
     """HTML, as ``answer``."""

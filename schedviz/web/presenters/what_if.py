@@ -134,7 +134,8 @@ class WhatIfView(msgspec.Struct, frozen=True):
 def present_what_if(
     question: Question, base: str, lanes: Mapping[str, LaneEntry], sampling: str = ""
 ) -> WhatIfView:
-    """lanes: the scheduling queue. sampling: which nodes the attempts looked at."""
+    """Return the view of a what-if question. lanes: the scheduling queue. sampling: which nodes the attempts
+    looked at."""
     answer = question.answer
     return WhatIfView(
         id=question.id,

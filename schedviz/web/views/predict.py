@@ -195,7 +195,7 @@ def with_last_grade(state: PredictState, viewer_state: ViewerState) -> ViewerSta
 
 
 def view(state: PredictState, viewer_state: ViewerState, seen: str, posted: str = "") -> PredictView:
-    """posted: the id of the question for which a guess was posted."""
+    """Return the view of the panel. posted: the id of the question for which a guess was posted."""
     question = state.question
     pod = state.source.get(PODS, question.pod) if question and question.pod else None
     late = question is not None and posted != question.id and is_same_step(posted, question.id)

@@ -21,7 +21,7 @@ class AllocatedDevices:
         self._in_flight: dict[str, Manifest] = {}
         """The uid of a claim -> its allocation, from Reserve until it is written or given up."""
         self.changes = 0
-        """Increases with each change of a device."""
+        """The number of changes of devices."""
         self.changed: dict[tuple[str, str], int] = {}
         """Driver and name of a pool -> the number of ``changes`` after the last change of its devices. The
         pool that changed last is at the end."""

@@ -192,7 +192,8 @@ class _Search:
         return bool(holders) or self.in_use(device.id)
 
     def _take(self, c: int, wanted: RequestedDevices, device: PoolDevice) -> bool:
-        """allocateDevice. Devices that consume counters need the feature DRAPartitionableDevices."""
+        """Take a device, if that is possible (allocateDevice). Devices that consume counters need the feature
+        DRAPartitionableDevices."""
         if self._is_in_use(c, wanted, device) or device.device.consumes_counters:
             return False
         request, alternative = wanted.request, wanted.alternative

@@ -45,7 +45,7 @@ class ClaimsState:
 
 
 def is_reserved_for(claim: Manifest, pod: Pod) -> bool:
-    """IsReservedForPod."""
+    """Return whether the claim is reserved for the pod (IsReservedForPod)."""
     return any(consumer["uid"] == pod.uid for consumer in reservations(claim))
 
 

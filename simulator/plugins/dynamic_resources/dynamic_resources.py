@@ -1,4 +1,5 @@
-"""pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, v1.34."""
+"""The plugin DynamicResources (pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go,
+v1.34)."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -205,8 +206,9 @@ def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
 
 
 def _allocation_codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status]) -> Ints:
-    """int64[n]: 0 where the nodes can serve the claims, else the number of a status that is added to
-    ``statuses``. The allocator runs once for each situation of a node that it has not seen before."""
+    """Return codes of the nodes, int64[n]: 0 where the nodes can serve the claims, else the number of a
+    status that is added to ``statuses``. The allocator runs once for each situation of a node that it has not
+    seen before."""
     devices = cluster.object_index(NodeDevices)
     situations = devices.situations(rows)
     number = devices.verdicts.number_of(found.to_allocate(), class_expressions(cluster))

@@ -127,7 +127,7 @@ class NodeDevices:
     # Situations
 
     def situations(self, rows: Rows) -> Ints:
-        """int64[n]: the situation of the nodes in these rows, which must have nodes."""
+        """Return int64[n]: the situation of the nodes in these rows, which must have nodes."""
         self._see_changes()
         if len(self._situations) > MAX_SITUATIONS:
             self._situations.clear()

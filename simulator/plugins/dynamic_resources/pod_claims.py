@@ -50,6 +50,6 @@ def claim_name(pod: Pod, reference: Manifest) -> str:
 
 
 def _is_owner(pod: Pod, claim: Manifest) -> bool:
-    """IsForPod."""
+    """Return whether the claim was created for the pod (IsForPod)."""
     owner = controller_of(claim)
     return owner is not None and owner["uid"] == pod.uid

@@ -67,7 +67,7 @@ class ResourceClaim(NamedTuple):
 
     @property
     def allocation(self) -> Manifest | None:
-        """``status.allocation``; None if the claim is not allocated."""
+        """The value of ``status.allocation``; None if the claim is not allocated."""
         status = self.manifest.get("status") or {}
         found: Manifest | None = status.get("allocation")
         return found

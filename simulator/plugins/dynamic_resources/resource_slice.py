@@ -27,7 +27,7 @@ class ResourceSlice(NamedTuple):
     pool: str
     generation: int
     slice_count: int
-    """``pool.resourceSliceCount``."""
+    """The value of ``pool.resourceSliceCount``."""
     node_name: str
     all_nodes: bool
     selector_manifest: Manifest | None

@@ -32,7 +32,7 @@ class UtilizationShapePoint(msgspec.Struct, rename="camel", forbid_unknown_field
     utilization: int = 0
     """Percent."""
     score: int = 0
-    """0 to 10."""
+    """The score, 0 to 10."""
 
 
 def cpu_and_memory() -> list[ResourceSpec]:

@@ -47,9 +47,9 @@ class HardSpread:
         self.constraint = constraint
         self.numbers = domains.numbers
         self.self_match = self_match
-        """1 if the incoming pod matches its own constraint (selfMatchNum), else 0."""
+        """The value of selfMatchNum: 1 if the incoming pod matches its own constraint, else 0."""
         self._counted_nodes = counted_nodes
-        """bool[width]: the nodes whose pods count for the constraint."""
+        """The nodes whose pods count for the constraint, bool[width]."""
         self._sums = domains.sum_by_domain(np.where(counted_nodes, counts, 0))
         self._critical_paths = _critical_paths(self._sums[domains.sum_by_domain(counted_nodes) > 0])
         self._changes = CountChanges(len(counted_nodes))

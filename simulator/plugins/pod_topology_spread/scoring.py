@@ -37,21 +37,22 @@ class SoftSpread(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """topologyNormalizingWeight."""
+        """The weight of the topology key (topologyNormalizingWeight)."""
         return log(self.size + 2)
 
 
 class PreScoreState(NamedTuple):
     ignored: Bools
-    """bool[width]: the nodes that do not have all required topology keys; their score is 0."""
+    """The nodes that do not have all required topology keys, bool[width]; their score is 0."""
     spreads: Sequence[SoftSpread]
 
 
 def pre_score_state(
     nodes: NodeBatch, pod: Pod, constraints: Sequence[TopologySpreadConstraint], *, require_all: bool
 ) -> PreScoreState:
-    """initPreScoreState and processAllNode in PreScore. ``nodes`` are the nodes that passed the filters.
-    ``require_all``: only nodes with the topology keys of all constraints are scored."""
+    """Return the state for Score (initPreScoreState and processAllNode in PreScore). ``nodes`` are the nodes
+    that passed the filters. ``require_all``: only nodes with the topology keys of all constraints are
+    scored."""
     cluster = nodes.cluster
     domains = [topology_domains(cluster, constraint.topology_key) for constraint in constraints]
     has_required_keys = nodes_with_all_keys(domains) if require_all else cluster.exists[: cluster.width]

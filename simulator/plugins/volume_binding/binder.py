@@ -201,7 +201,7 @@ def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -
 
 
 def _reaching(nodes: NodeBatch, selector: NodeSelector | None) -> Bools:
-    """bool[n]: the nodes that a selector selects; None = all."""
+    """Return bool[n]: the nodes that a selector selects; None = all."""
     if selector is None:
         return np.ones(len(nodes), dtype=np.bool_)
     cluster: Cluster = nodes.cluster

@@ -75,7 +75,8 @@ def pod_volume_claims(cluster: Cluster, pod: Pod) -> PodVolumeClaims:
 
 
 def waits_for_first_consumer(cluster: Cluster, claim: Manifest) -> bool:
-    """IsDelayBindingMode. Raises PluginError for a storage class without binding mode."""
+    """Return whether the class delays the binding (IsDelayBindingMode). Raises PluginError for a storage
+    class without binding mode."""
     name = storage_class_name(claim)
     storage_class = cluster.objects(STORAGE_CLASSES).get(name)
     if storage_class is None:

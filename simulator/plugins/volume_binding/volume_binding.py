@@ -1,4 +1,4 @@
-"""pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, v1.34."""
+"""The plugin VolumeBinding (pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, v1.34)."""
 
 from collections.abc import Iterator
 
@@ -121,8 +121,9 @@ class VolumeBinding(
         return np.zeros(len(nodes), dtype=np.int64)
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """AssumePodVolumes in binder.go: the next cycles see the volumes taken and the claims placed, until
-        the watch shows them so. Writes the PodVolumes into the state under RESERVED."""
+        """Assume the volumes and claims of the pod (AssumePodVolumes in binder.go): the next cycles see the
+        volumes taken and the claims placed, until the watch shows them so. Writes the PodVolumes into the
+        state under RESERVED."""
         cluster = state.cluster
         nodes = NodeBatch(cluster, np.array([cluster.rows[node_name]]))
         found = find_pod_volumes(nodes, state.read(STATE))
@@ -140,14 +141,15 @@ class VolumeBinding(
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """RevertAssumedPodVolumes. Objects that the watch has shown since then are left as they are."""
+        """Revert the assumed volumes and claims (RevertAssumedPodVolumes). Objects that the watch has shown
+        since then are left as they are."""
         volumes: PodVolumes | None = state.find(RESERVED)
         for assumed in volumes.assumed if volumes is not None else ():
             if state.cluster.objects(assumed.resource).get(assumed.key) is assumed.after:
                 state.cluster.set_object(assumed.resource, assumed.key, assumed.before)
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None] | None:
-        """BindPodVolumes, unless all claims are bound."""
+        """Bind the pod's volumes (BindPodVolumes), unless all claims are bound."""
         volumes: PodVolumes | None = state.find(RESERVED)
         if volumes is None or not volumes.assumed:
             return None
