@@ -1,7 +1,7 @@
 """The policy: the right that each URL needs on the sandbox in its path.
 
 A URL whose name is not in the table is refused. The middleware of requests
-(:mod:`schedviz.web.access`) and of websockets (:mod:`schedviz.live.access`) ask here.
+(:mod:`schedviz.web.access`) and of websockets (:mod:`schedviz.live.access`) use it.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Accounts, if the operator enables them: an account owns sandboxes on every machine, and has a role.
 
 ``models.py``: the account; access records have a digest of its number. ``views.py``: the pages;
-``sign_on.py``: single sign-on by OpenID Connect. ``changes.py``: what happens when somebody logs in or out.
+``sign_on.py``: single sign-on by OpenID Connect. ``changes.py``: the changes when somebody logs in or out.
 ``sockets.py``: websockets end with the session. ``admin.py``: Django's admin, in which administrators give
-roles. The rest of schedviz knows accounts only by :mod:`schedviz.access.account`.
+roles. The rest of schedviz uses only :mod:`schedviz.access.account`.
 """

@@ -73,7 +73,7 @@ class ChoosePassword(auth.PasswordResetConfirmView):
 
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
-    """Return the account of who asks."""
+    """Render the page of the visitor's account."""
     return render(request, "accounts/account.html", {"role": role_of(request).name.lower()})
 
 

@@ -29,8 +29,8 @@ class Sandbox(ABC):
     block.
 
     Durations are written as ``400ms``, ``12s`` or ``1m30s``. A pod is named ``web``, ``namespace/web``, or by
-    its manifest. A kind is any name that kubectl knows: ``pod``, ``pods``, ``deployments.apps``. What the API
-    server refuses raises StatusError, with its ``reason`` and ``code``."""
+    its manifest. A kind is any name that kubectl accepts: ``pod``, ``pods``, ``deployments.apps``. A request
+    that the API server refuses raises StatusError, with its ``reason`` and ``code``."""
 
     name: str
     start: Micros

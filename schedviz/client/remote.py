@@ -46,8 +46,8 @@ class Server:
     """A server of schedviz."""
 
     def __init__(self, url: str, token: str = "") -> None:
-        """token: of a link to a sandbox (docs/SHARING.md); "" = who creates sandboxes owns them, as long as
-        this object lives. Raises ValueError for an address that is no URL."""
+        """token: the token of a link to a sandbox (docs/SHARING.md); "" = the program owns the sandboxes that
+        it creates, as long as this object exists. Raises ValueError for an address that is no URL."""
         self._connection = Connection(url, token)
 
     def sandboxes(self) -> list[str]:

@@ -24,8 +24,8 @@ _SCENARIO: Final = "lessons/"
 
 
 class Lessons(Mapping[str, Lesson]):
-    """Lessons by name. An uploaded lesson is found by its name, but is not in the list: only those to whom
-    the name was given may know of it."""
+    """Lessons by name. An uploaded lesson is found by its name, but is not in the list: only those who were
+    given the name may find it."""
 
     def __init__(self, listed: Mapping[str, Lesson]) -> None:
         self._listed = listed

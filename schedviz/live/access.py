@@ -19,7 +19,7 @@ ROOM: Final = re.compile(r"/rooms/([^/]+)/.*", re.DOTALL)
 
 
 class SocketAccess:
-    """Wraps the application of the websockets. The browser of a stranger gets 403."""
+    """Wraps the application of the websockets. A browser without the right gets 403."""
 
     def __init__(self, application: Any) -> None:
         self._application = application

@@ -1,5 +1,5 @@
 """The websocket of the teacher's view and of the projector. It sends the parts of the page that changed.
-:mod:`schedviz.live.access` lets only the teacher in."""
+:mod:`schedviz.live.access` allows only the teacher."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""A connected page, as hubs know it, and the codes with which they close its connection."""
+"""A connected page, as hubs use it, and the codes with which they close its connection."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, Final

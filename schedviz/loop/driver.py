@@ -44,8 +44,8 @@ Above this the worker releases the lease of the least recently used one, and its
 Simulation from the store."""
 
 IDLE_SECONDS = 600.0
-"""A worker forgets the Leader of an idle sandbox that had no slice for so long. A break of a workshop is
-shorter, so that its log does not show an election after each break."""
+"""Seconds without a slice after which a worker removes the Leader of an idle sandbox. A break of a workshop
+is shorter, so that its log does not show an election after each break."""
 
 CHECK_SECONDS = 2.0
 """The shortest time between two checks which Leaders can be forgotten. A check is one round trip."""
@@ -247,7 +247,8 @@ class Driver:
         measure_pending(leader.meter for leader in leaders)
 
     def _forget_unused(self) -> None:
-        """Forget the sandboxes that were deleted, those that this worker leads no more, and the idle ones.
+        """Remove the Leaders of sandboxes that were deleted, of those that this worker leads no more, and of
+        idle ones.
 
         A deletion wakes no worker. The lease of an idle sandbox is kept: its next slice takes it again with a
         new epoch, and builds the Simulation from the store."""

@@ -20,8 +20,9 @@ ORDER_KEY = f"{PREFIX}:due:order"
 second of writes still returns greater numbers."""
 
 RETRY_SECONDS = 1.5
-"""A slice that has not ended after this time gets another message. With the heartbeat's 2 s, another worker
-takes over 3.5 s after a worker's death. With a shorter time, a busy worker would get too many messages."""
+"""Seconds after which a slice that has not ended gets another message. With the heartbeat's 2 s, another
+worker takes over 3.5 s after a worker's death. With a shorter time, a busy worker would get too many
+messages."""
 
 WAITING_SECONDS = 5
 """A message that waits for longer in the queue of a living worker counts as lost. On a busy worker messages

@@ -78,7 +78,7 @@ class Wakes:
         self._choose = store.redis.register_script(_CHOOSE)
 
     def wake(self, name: str) -> None:
-        """Request a slice of the sandbox now. The store knows of it before the message is sent, so that a
+        """Request a slice of the sandbox now. It is stored before the message is sent, so that a
         lost message is sent again."""
         self._send({name: self.due.mark(name).order})
 

@@ -107,7 +107,7 @@ def remove_dead(redis: Redis, role: Role) -> None:
     """Remove the queues of dead processes, with the messages in them, and then their heartbeats: if this
     process dies in between, another one removes the rest.
 
-    The store knows what the workers were asked to do, and other workers are asked again from there.
+    The work that was requested is in the store, from which it is requested again of other workers.
     """
     heartbeats = Heartbeats(redis, role)
     dead = heartbeats.dead()

@@ -6,7 +6,7 @@ web process can answer a scrape.
 
 Prometheus' own mode for several processes shares memory-mapped files of one directory: it ends at the border
 of a machine or container. A push gateway or one scrape for each process would be further services, or ports
-of workers, that an operator has to know.
+of workers, that an operator has to set up.
 """
 
 import logging

@@ -20,7 +20,8 @@ class Hold:
     same name, and the presenter's token."""
 
     def __init__(self, redis: Redis, sandbox: str, born: Callable[[], float]) -> None:
-        """born: reads the creation time of the sandbox. It is called only if there is a value."""
+        """born: the function that reads the creation time of the sandbox. It is called only if there is a
+        value."""
         self._redis = redis
         self._born = born
         self.key = f"{PREFIX}:{{{sandbox}}}:hold"

@@ -15,7 +15,7 @@ from schedviz.store.store import Store
 NOTED_SECONDS: Final = 60.0
 """Seconds between two notes of a use, for each sandbox and process."""
 NOTED_AT_MOST: Final = 2_000
-"""Sandboxes for which a process keeps that it has noted their use."""
+"""Maximum number of sandboxes whose notes a process keeps."""
 NOTICE_SECONDS: Final = 24 * 3600.0
 
 

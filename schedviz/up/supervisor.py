@@ -1,4 +1,4 @@
-"""Keeps programs running: starts a program again when it ends, gives up when it ends at every start, and
+"""Keeps programs running: starts a program again when it ends, stops when it ends at every start, and
 stops all programs at SIGINT, SIGTERM and SIGHUP."""
 
 import asyncio

@@ -22,7 +22,8 @@ class Quantity(Opaque):
     go_name = "cel.Quantity"
     nanos: int
     is_pointer: bool = False
-    """Results of add and sub are pointers in Go. Quantity.Equal knows none on its right side."""
+    """Whether the value is a pointer in Go, as the results of add and sub are. Quantity.Equal accepts none on
+    its right side."""
 
     def equals(self, other: Value) -> bool | None:
         if type(other) is not Quantity or other.is_pointer:

@@ -74,7 +74,7 @@ class Reporter(NamedTuple):
 
 
 class EventRecorder:
-    """Makes the changes that record an event. It remembers only what the informer has shown, so that a
+    """Makes the changes that record an event. It keeps only what the informer has shown, so that a
     successor continues the same series."""
 
     def __init__(self, clock: Callable[[], Micros], informer: Informer) -> None:

@@ -66,7 +66,8 @@ class SharedInformer:
 
     def _read(self, event: WatchEvent) -> tuple[WatchEvent, Pod | Node | None] | None:
         """Return the event as the components get it, and its pod or node. An object that does not fit its
-        kind is reported, and counts as deleted if the components know it, or else as absent (None)."""
+        kind is reported, and counts as deleted if the components were given it before, or else as absent
+        (None)."""
         place = event.resource, event.key
         known = self._world.informer.get(*place)
         try:

@@ -63,7 +63,7 @@ def checked(resource: str, key: str, manifest: Manifest) -> Manifest:
 
 
 def _decode(kind: type, value: object) -> object:
-    """Decode a type that msgspec does not know: a quantity. Raises ValueError."""
+    """Decode a type that msgspec does not support: a quantity. Raises ValueError."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError("a quantity is expected")
     quantity.canonical(value)

@@ -7,8 +7,8 @@ from simulator.objects.pod import Pod
 
 
 class FaultInjection:
-    """Injects each fault once. A changed annotation, or one that was removed and set again, asks for another
-    fault. A new leader does not know which faults were injected before."""
+    """Injects each fault once. A changed annotation, or one that was removed and set again, means another
+    fault. A new leader cannot see which faults were injected before."""
 
     def __init__(self) -> None:
         self._injected: dict[str, str] = {}

@@ -10,7 +10,7 @@ from simulator.decision import PluginScores
 
 
 def in_proportion(row: PluginScores, place: int) -> Sum:
-    """Preferred node affinity: the highest becomes 100."""
+    """Return the formula of preferred node affinity: the highest score becomes 100."""
     raw, highest = row.raw[place], max(row.raw)
     if not highest:
         return Sum(gettext("no node has any"), "0", "0")
@@ -31,7 +31,7 @@ def highest_text(highest: int) -> str:
 
 
 def reversed_(row: PluginScores, place: int) -> Sum:
-    """Taints: none is 100, the most is 0."""
+    """Return the formula of taints: no taint is 100, the most is 0."""
     raw, highest = row.raw[place], max(row.raw)
     if not highest:
         return Sum(gettext("no node has any"), "100", "100")
