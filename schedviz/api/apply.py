@@ -25,6 +25,7 @@ from simulator.apiserver.managed_fields.scale_entries import (
     managed_fields_of_scale,
 )
 from simulator.apiserver.query import boolean_parameter
+from simulator.apiserver.request_decoding.decode_request import strict_warnings
 from simulator.apiserver.request_decoding.read_object import (
     UnreadableBody,
     read_yaml_body,
@@ -57,7 +58,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             raise NotFound(resource.id, target.name)
         live = None if old is None else to_served(resource, old)
         new = apply_manifest(resource, live, applied, by, force=force)
-        _check_not_repeated(request)
+        warnings.extend(_warn_of_repeated(request))
         if old is None:
             _check_no_uid(resource, new["metadata"])
         check_place(resource, target, new["metadata"])
@@ -108,7 +109,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         live = scale_of(resource, old)
         live["metadata"]["managedFields"] = managed_fields_of_scale(resource, old)
         scale = apply_manifest(SCALES, live, applied, by, force=force)
-        _check_not_repeated(request)
+        warnings.extend(_warn_of_repeated(request))
         check_place(resource, target, scale.get("metadata") or {})
         new = with_scale(resource, old, scale)
         owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
@@ -142,13 +143,16 @@ def _read_applied(data: bytes) -> Any:
     return value or {}
 
 
-def _check_not_repeated(request: HttpRequest) -> None:
-    """Raise BadRequest for an applied object that repeats keys, if the request is strict."""
-    if request.GET.get("fieldValidation", "") != "Strict":
-        return
+def _warn_of_repeated(request: HttpRequest) -> list[str]:
+    """Return warnings about keys that the applied object repeats. Raises BadRequest if the request is
+    strict."""
     repeated = repeated_yaml_keys(request.body.decode(errors="replace"))
-    if repeated:
+    validation = request.GET.get("fieldValidation", "")
+    if not repeated or validation == "Ignore":
+        return []
+    if validation == "Strict":
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {repeated}")
+    return strict_warnings([repeated])
 
 
 def _check_no_uid(resource: Resource, metadata: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from simulator.apiserver.request_decoding.decode_request import (
     cannot_be_handled,
     decode_request,
     strict_decoding_error,
+    strict_warnings,
 )
 from simulator.apiserver.request_errors import NoSuchGroup, TooLarge, UnsupportedMediaType
 from simulator.apiserver.resources import Resource
@@ -118,7 +119,7 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
             raise BadRequest(cannot_be_handled(resource, strict_decoding_error(errors)))
         case "Ignore":
             errors = []
-    return DecodedBody(manifest, errors)
+    return DecodedBody(manifest, strict_warnings(errors))
 
 
 def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpResponse:

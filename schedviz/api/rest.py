@@ -30,6 +30,7 @@ from simulator.apiserver import selection
 from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
+from simulator.apiserver.owner_references import drop_repeated_owners
 from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
 from simulator.apiserver.query import parse_resource_version
@@ -107,6 +108,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
     form = Representation.of(request, custom=is_custom(resource))
     dry_run = body.is_dry_run(request)
     manifest, warnings = body.object_of(request, resource)
+    warnings += drop_repeated_owners(manifest)
     metadata = manifest.get("metadata")
     given = metadata.get("namespace") if isinstance(metadata, dict) else None
     if resource.namespaced and given not in (None, "", target.namespace):
@@ -126,6 +128,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     form = Representation.of(request, custom=is_custom(resource))
     dry_run = body.is_dry_run(request)
     given, warnings = body.object_of(request, resource)
+    warnings += drop_repeated_owners(given)
     check_place(resource, target, given.get("metadata") or {})
     kind, manifest = to_stored(resource, given)
     uid = manifest["metadata"].get("uid") or ""
@@ -164,6 +167,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
         before[:] = [old]
         manifest, found = body.patched(request, resource, to_served(resource, old))
         warnings.extend(found)
+        warnings.extend(drop_repeated_owners(manifest, is_patched=True))
         check_place(resource, target, manifest.get("metadata") or {})
         check_version_is_given(resource, target.name, manifest["metadata"])
         return to_stored(resource, manifest)[1]

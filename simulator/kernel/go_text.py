@@ -1,6 +1,7 @@
 """The texts and values of errors as Go prints them."""
 
 import json
+from decimal import Decimal
 from typing import Any, Final
 
 _ESCAPES: Final = {
@@ -52,7 +53,19 @@ def plain(value: Any) -> str:
             return f"[{' '.join(map(plain, value))}]"
         case str():
             return value
+        case float():
+            return _float(value)
     return json.dumps(value)
+
+
+def _float(value: float) -> str:
+    """A finite number as ``%v`` prints it: with the fewest digits, and an exponent unless it is small."""
+    shortest = Decimal(repr(value)).normalize()
+    power = shortest.adjusted()
+    if not value or -5 < power < 6:
+        return f"{shortest:f}"
+    sign = "-" if power < 0 else "+"
+    return f"{shortest.scaleb(-power):f}e{sign}{abs(power):02}"
 
 
 def go_json(value: Any) -> str:

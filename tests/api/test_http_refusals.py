@@ -48,7 +48,16 @@ REFUSALS = [
         body=POD,
         content_type="application/x-www-form-urlencoded",
     ),
-    Refusal("PATCH", "/api/v1/nodes/n", 404, "NotFound", 'nodes "n" not found', body="{}"),
+    Refusal(
+        "PATCH",
+        "/api/v1/nodes/n",
+        404,
+        "NotFound",
+        'nodes "n" not found',
+        body="{}",
+        content_type="application/merge-patch+json",
+    ),
+    Refusal("PATCH", "/api/v1/nodes/n", 415, "UnsupportedMediaType", "415: Unsupported", body="{}"),
     Refusal(
         "PATCH", "/api/v1/namespaces/default", 415, "UnsupportedMediaType", "415: Unsupported", body="{}"
     ),

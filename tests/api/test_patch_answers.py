@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -103,3 +104,54 @@ def test_what_cannot_be_read_of_an_applied_object_is_left_out(config_map: str) -
     text = json.dumps(CONFIG_MAP | {"metadata": {"name": 5}})
     expected = "failed to create typed patch object (/; /v1, Kind=ConfigMap): .metadata.name: expected string"
     assert apply(config_map, text)[1]["message"].startswith(expected)
+
+
+def test_repeated_keys_of_yaml_are_warnings_line_by_line(url: str) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\ndata:\n  b: x\n  b: z\n  b: w\n"
+    lines = [f'299 - "line {line}: key \\"b\\" already set in map"' for line in (6, 7)]
+    kinds = {"POST": "", "PUT": "/d", "PATCH": "/d?fieldManager=alpha&force=true"}
+    for method, path in kinds.items():
+        content_type = "application/apply-patch+yaml" if method == "PATCH" else "application/yaml"
+        headers = {"Content-Type": content_type}
+        asked = Request(url + CONFIG_MAPS + path, text.encode(), headers, method=method)
+        with urlopen(asked) as answer:
+            assert answer.headers.get_all("Warning") == lines
+
+
+def test_repeated_owners_are_dropped_with_a_warning(url: str) -> None:
+    owner = {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u"}
+    metadata = {"name": "d", "ownerReferences": [owner, owner | {"name": "b"}, owner, owner]}
+    bodies = {"POST": CONFIG_MAP | {"metadata": metadata}, "PUT": CONFIG_MAP | {"metadata": metadata}}
+    bodies["PATCH"] = {"metadata": metadata}
+    for method, body in bodies.items():
+        kind = "merge-patch+json" if method == "PATCH" else "json"
+        address = url + CONFIG_MAPS + ("" if method == "POST" else "/d")
+        headers = {"Content-Type": f"application/{kind}"}
+        with urlopen(Request(address, json.dumps(body).encode(), headers, method=method)) as answer:
+            assert len(json.load(answer)["metadata"]["ownerReferences"]) == 2
+            warning = answer.headers["Warning"]
+        after = " after mutating admission happens" if method == "PATCH" else ""
+        assert f'".metadata.ownerReferences contains duplicate entries{after}; ' in warning
+        assert warning.endswith('duplicate UID(s) observed: u, u"')
+
+
+def test_half_a_pair_of_utf_16_is_replaced(config_map: str) -> None:
+    text = r'{"data":{"a":"\ud800x\udc00\ud83d\ude00\\ud800"}}'
+    headers = {"Content-Type": "application/merge-patch+json"}
+    code, patched = request(config_map, "PATCH", text, headers)
+    assert (code, patched["data"]["a"]) == (200, "\ufffdx\ufffd\U0001f600\\ud800")
+
+
+def test_a_strategic_patch_takes_whole_numbers_with_a_point(url: str) -> None:
+    leases = f"{url}/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}}
+    assert request(leases, "POST", json.dumps(lease))[0] == 201
+    whole, broken = ({"spec": {"leaseDurationSeconds": value}} for value in (3.0, 1e6 + 0.5))
+    code, patched = patch(f"{leases}/l", "strategic-merge-patch", whole)
+    assert (code, patched["spec"]) == (200, {"leaseDurationSeconds": 3})
+    code, refused = patch(f"{leases}/l", "strategic-merge-patch", broken)
+    assert code == 422
+    shown = '"map[spec:map[leaseDurationSeconds:1.0000005e+06]]": cannot convert float64 to int32'
+    assert shown in refused["message"]
+    code, refused = patch(f"{leases}/l", "merge-patch", whole)
+    assert "cannot unmarshal number 3.0 into Go struct field" in refused["message"]

@@ -57,7 +57,8 @@ def conversion_error(schema: Schema, value: Any) -> str:
         case "array":
             return next(filter(None, (conversion_error(of.get("items", {}), item) for item in value)), "")
         case str() as scalar if scalar in _SCALARS and not of.get("format", "").startswith(("date", "byte")):
-            if type(value) not in _SCALARS[scalar]:
+            is_whole = scalar == "integer" and isinstance(value, float) and value.is_integer()
+            if type(value) not in _SCALARS[scalar] and not is_whole:
                 name = _GO_TYPES.get(of.get("format", scalar), scalar)
                 return f"cannot convert {kind} to {name}"
     return ""

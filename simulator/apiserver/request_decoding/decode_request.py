@@ -8,6 +8,7 @@ from simulator.apiserver.bounds import MAX_TEXT_DEPTH, ManifestError, count_valu
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.object_type import missing_kind, with_type
 from simulator.apiserver.request_decoding.read_object import (
+    YAML_ERRORS,
     RecordedObject,
     UnreadableBody,
     read_json_body,
@@ -88,6 +89,15 @@ def cannot_be_handled(resource: Resource, detail: str) -> str:
 def strict_decoding_error(errors: list[str]) -> str:
     """The text of several strict errors (runtime.NewStrictDecodingError)."""
     return f"strict decoding error: {', '.join(errors)}"
+
+
+def strict_warnings(errors: list[str]) -> list[str]:
+    """Return the warnings about strict errors: one for each line of those of YAML (parseYAMLWarnings)."""
+    found = []
+    for error in errors:
+        first, *lines = error.split("\n")
+        found += [line.strip() for line in lines] if first.endswith(YAML_ERRORS) else [error]
+    return found
 
 
 def check_type_fields(value: Any) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -19,6 +19,11 @@ from simulator.apiserver.yaml_reader import Loader, check_bounds
 from simulator.kernel.go_text import quote
 
 _YAML = "tag:yaml.org,2002:"
+YAML_ERRORS: Final = "yaml: unmarshal errors:"
+"""The first line of the error of a YAML text that can be read, and is wrong."""
+_ESCAPED: Final = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([0-9a-fA-F]{4})|.)"
+)
 
 
 class UnreadableBody(Exception):
@@ -46,12 +51,27 @@ def read_json_value(text: str, max_depth: int = MAX_DEPTH) -> Any:
         raise UnreadableBody(fault)
     try:
         value = json.loads(
-            text, object_pairs_hook=_recorded, parse_int=parse_integer, parse_float=parse_finite_float
+            _without_lone_surrogates(text),
+            object_pairs_hook=_recorded,
+            parse_int=parse_integer,
+            parse_float=parse_finite_float,
         )
     except RecursionError:
         raise ManifestError(f"nested deeper than {max_depth} levels") from None
     count_values(value, max_depth)
     return value
+
+
+def _without_lone_surrogates(text: str) -> str:
+    """A JSON text in which halves of UTF-16 pairs are replaced, as Go's decoder does."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPED.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    is_lone = found[1] is not None and found[1].lower().startswith(tuple(f"d{digit}" for digit in "89abcdef"))
+    return r"\ufffd" if is_lone else found[0]
 
 
 def _recorded(pairs: list[tuple[str, Any]]) -> RecordedObject:
@@ -88,7 +108,7 @@ def repeated_yaml_keys(text: str) -> str:
     repeats; "" if there are none (setMapIndex in decode.go)."""
     document = next(yaml.compose_all(text, Loader=_Yaml11Loader), None)
     faults = [] if document is None else [*_repeated_keys(document)]
-    return "\n  ".join(("yaml: unmarshal errors:", *faults)) if faults else ""
+    return "\n  ".join((YAML_ERRORS, *faults)) if faults else ""
 
 
 def _repeated_keys(node: yaml.Node) -> Iterator[str]:

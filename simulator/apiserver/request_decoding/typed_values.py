@@ -174,6 +174,8 @@ class TypedValues:
         return None
 
     def _integer(self, format_: str, value: Any, place: Place) -> Any:
+        if not self._names_fields and isinstance(value, float) and value.is_integer():
+            value = int(value)  # the converter takes 3.0 for 3, the decoder does not
         error = self._integer_error(format_, value, place)
         self._fail(error)
         return None if error else value

@@ -1,0 +1,32 @@
+"""Drops repeated owner references, with a warning.
+
+Upstream: dedupOwnerReferencesAndAddWarning in apiserver/pkg/endpoints/handlers/rest.go, v1.34.
+"""
+
+from typing import Any
+
+from simulator.api import Manifest
+
+
+def drop_repeated_owners(manifest: Manifest, *, is_patched: bool = False) -> list[str]:
+    """Leave out owner references that are equal to an earlier one, and return the warning about them.
+    ``is_patched``: the object is the result of a patch, which is looked at later than other writes."""
+    metadata: dict[str, Any] = manifest.get("metadata") or {}
+    owners = metadata.get("ownerReferences") or []
+    kept: list[Any] = []
+    repeated = []
+    for owner in owners:
+        if owner in kept:
+            repeated.append(owner.get("uid") or "")
+        else:
+            kept.append(owner)
+    if not repeated:
+        return []
+    metadata["ownerReferences"] = kept
+    after = " after mutating admission happens" if is_patched else ""
+    warning = (
+        f".metadata.ownerReferences contains duplicate entries{after}; API server dedups owner references in "
+        "1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) "
+        f"observed: {', '.join(repeated)}"
+    )
+    return [warning]
