@@ -8,11 +8,12 @@ from schedviz.api import body, removal, write
 from schedviz.api.admitted_write import write_admitted
 from schedviz.api.target import Target
 from schedviz.api.write import existing_object
-from schedviz.cache import Current
+from schedviz.cache import Current, read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.binding import admit_binding
+from simulator.apiserver.creation import check_namespace
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.delete_options import (
     check_delete_options,
@@ -33,6 +34,7 @@ def create_binding(
     """Assign a pod to a node."""
     given, warnings = body.object_of(request, BINDINGS)
     binding = decode_body(BINDING, given)
+    _check_namespace(sandbox, target, binding)
     key = f"{target.namespace}/{_named(binding, 'Binding', target)}"
     dry_run, manager = body.is_dry_run(request), body.field_manager(request)
 
@@ -53,6 +55,7 @@ def create_eviction(
     """Delete a pod if its disruption budgets allow it."""
     given, warnings = body.object_of(request, EVICTIONS, also="policy/v1beta1")
     eviction = decode_body(EVICTION, given)
+    _check_namespace(sandbox, target, eviction)
     _named(eviction, "Eviction", target)
     options: Manifest = eviction.get("deleteOptions") or {}
     is_dry_run = _is_dry_run(request, options)
@@ -70,6 +73,13 @@ def create_eviction(
         dry_run=is_dry_run,
     )
     return body.with_warnings(body.answer(body.CREATED, 201), warnings)
+
+
+def _check_namespace(sandbox: Sandbox, target: Target, manifest: Manifest) -> None:
+    """Bindings and evictions are created, so their namespace must be there, and not end. Raises NotFound or
+    NamespaceTerminating."""
+    name = target.name or manifest.get("metadata", {}).get("name", "")
+    check_namespace(PODS, {"namespace": target.namespace, "name": name}, Overlay(read_current(sandbox)))
 
 
 def _is_dry_run(request: HttpRequest, options: Manifest) -> bool:

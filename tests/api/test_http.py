@@ -58,6 +58,23 @@ def test_the_namespace_of_an_object_without_one_is_ignored(url: str) -> None:
     assert (code, "namespace" in replaced["metadata"]) == (200, False)
 
 
+@pytest.mark.parametrize(("subresource", "given"), [("binding", {"target": {"name": "n"}}), ("eviction", {})])
+def test_pods_are_neither_bound_nor_evicted_in_a_namespace_that_ends_or_is_missing(
+    url: str, subresource: str, given: dict[str, object]
+) -> None:
+    namespaces = f"{url}/api/v1/namespaces"
+    body = json.dumps({"metadata": {"name": "web"}, **given})
+    code, answer = request(f"{namespaces}/team/pods/web/{subresource}", "POST", body)
+    assert (code, answer["message"]) == (404, 'namespaces "team" not found')
+    assert request(namespaces, "POST", '{"metadata": {"name": "team"}}')[0] == 201
+    assert request(f"{namespaces}/team/pods", "POST", pod_json())[0] == 201
+    assert request(f"{namespaces}/team", "DELETE")[0] == 200
+    code, answer = request(f"{namespaces}/team/pods/web/{subresource}", "POST", body)
+    assert (code, answer["details"]["causes"][0]["reason"]) == (403, "NamespaceTerminating")
+    detail = "unable to create new content in namespace team because it is being terminated"
+    assert answer["message"] == f'pods "web" is forbidden: {detail}'
+
+
 def test_discovery_has_the_resources_that_kubectl_needs(url: str) -> None:
     assert request(url + "/api")[1]["versions"] == ["v1"]
     core = {entry["name"]: entry for entry in request(url + "/api/v1")[1]["resources"]}

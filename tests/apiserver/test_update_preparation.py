@@ -68,6 +68,19 @@ def test_a_resize_changes_cpu_and_memory_and_removes_nothing(resources: Manifest
         changed(cluster, old, new, "resize")
 
 
+def test_the_addresses_of_a_pod_are_one_of_each_family_and_no_two_are_the_same() -> None:
+    cluster = Cluster()
+    old = stored(cluster)
+    new = {**old, "status": {**old["status"], "podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.1"}]}}
+    with pytest.raises(Invalid) as refused:
+        changed(cluster, old, new, "status")
+    detail = "may specify no more than one IP for each IP family"
+    assert [f"{cause.field}: {cause.message}" for cause in refused.value.causes] == [
+        f'status.podIPs: Invalid value: [{{"IP":"10.0.0.1"}},{{"IP":"10.0.0.1"}}]: {detail}',
+        'status.podIPs[1]: Duplicate value: {"IP":"10.0.0.1"}',
+    ]
+
+
 def test_a_status_counts_no_more_replicas_than_there_are() -> None:
     resource = find_built_in("apps", "deployments")
     assert resource is not None
