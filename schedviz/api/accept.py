@@ -14,11 +14,11 @@ PROTOBUF: Final = protobuf.MEDIA_TYPE
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 OFFERED: Final = (JSON, YAML, PROTOBUF)
-"""What an API server can answer with."""
+"""The media types of an API server's responses."""
 MEDIA_TYPES: Final = ", ".join(OFFERED)
 NOT_ACCEPTED: Final = f"only the following media types are accepted: {MEDIA_TYPES}"
 STREAMED: Final = (JSON, PROTOBUF)
-"""What a watch can be answered with."""
+"""The media types of a watch."""
 _SERVER_VERSION: Final = "v1"
 """The version of the kinds in meta.k8s.io, to which the parameter ``sv`` refers."""
 
@@ -32,7 +32,7 @@ class Conversion(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """What a header and the server agree on."""
+    """The media type and the conversion for a response, as a header accepts them."""
 
     media_type: str
     conversion: Conversion | None
@@ -94,7 +94,7 @@ def allows_no_conversion(media_type: str, conversion: Conversion | None) -> bool
 
 
 def clauses_of(accept: str) -> list[Clause]:
-    """The clauses of an Accept header in the order in which they are tried."""
+    """Return the clauses of an Accept header in the order in which they are tried."""
     found: list[Clause] = []
     for text in accept.split(","):
         clause = _clause(text.strip())
@@ -128,7 +128,7 @@ def _clause(text: str) -> Clause | None:
 
 
 def _number(text: str) -> float:
-    """ParseFloat; 0 for what is none."""
+    """Parse a number as Go's ParseFloat; 0 for what is none."""
     try:
         return float(text)
     except ValueError:

@@ -98,7 +98,7 @@ def _write(
 
 
 def _dry_run_result(sandbox: Sandbox, admitted: Admission) -> list[Manifest]:
-    """The objects that a dry run returns. Raises AlreadyExists."""
+    """Return the objects that a dry run returns. Raises AlreadyExists."""
     for change in admitted.objects:
         if change.expected == 0 and sandbox.get(change.resource, change.key):
             raise _already_exists(sandbox, change.resource, change.key)
@@ -106,7 +106,7 @@ def _dry_run_result(sandbox: Sandbox, admitted: Admission) -> list[Manifest]:
 
 
 def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
-    """The objects as they were stored; for a removed object its last state."""
+    """Return the objects as they were stored; for a removed object its last state."""
     if admitted.last:
         metadata = {"resourceVersion": str(versions[-1])} | admitted.last["metadata"]
         return [{**admitted.last, "metadata": metadata}]
@@ -118,7 +118,7 @@ def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
 
 
 def _status_error(sandbox: Sandbox, error: ApiError) -> StatusError:
-    """The StatusError for a precondition that failed in the store."""
+    """Return the StatusError for a precondition that failed in the store."""
     name = error.key.rpartition("/")[2]
     match error.reason:
         case "NotFound":
@@ -132,7 +132,7 @@ def _status_error(sandbox: Sandbox, error: ApiError) -> StatusError:
 
 
 def _already_exists(sandbox: Sandbox, resource: str, key: str) -> AlreadyExists:
-    """The error; its message says if the existing object is being deleted."""
+    """Return the error; its message says if the existing object is being deleted."""
     found = sandbox.get(resource, key) or {"metadata": {}}
     prefix = "object is being deleted: " if "deletionTimestamp" in found["metadata"] else ""
     return AlreadyExists(resource, key.rpartition("/")[2], prefix)

@@ -32,7 +32,7 @@ PROTOBUF = protobuf.MEDIA_TYPE
 YAML = ("application/yaml", "text/yaml", "application/x-yaml")
 APPLY = "application/apply-patch+yaml"
 OBJECT_TYPES = (JSON, "application/yaml", PROTOBUF)
-"""What an API server says that it accepts."""
+"""The media types of objects that an API server accepts."""
 
 CREATED: Manifest = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 """The body of the response to a binding and to an eviction."""
@@ -63,7 +63,7 @@ def refusal(error: StatusError) -> HttpResponse:
 
 
 def success(resource: Resource, manifest: Manifest) -> Manifest:
-    """The Status of a successful deletion, whose response shows no object."""
+    """Return the Status of a successful deletion, whose response shows no object."""
     details = {
         "name": manifest["metadata"].get("name", ""),
         "group": resource.group,
@@ -145,7 +145,7 @@ def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Patc
 
 
 def delete_options(request: HttpRequest) -> Manifest:
-    """The DeleteOptions in the body; without a body those in the query, as upstream
+    """Return the DeleteOptions in the body; without a body those in the query, as upstream
     (apiserver/pkg/endpoints/handlers/delete.go, Convert_url_Values_To_v1_DeleteOptions in apimachinery).
     They are not checked. Raises StatusError."""
     if request.body and content_type(request) in (*YAML, PROTOBUF):
@@ -173,7 +173,7 @@ def query(request: HttpRequest) -> Query:
 
 
 def whole_number(request: HttpRequest, parameter: str, default: int) -> int:
-    """A query parameter that is an integer >= 0. Raises BadRequest."""
+    """Return a query parameter that is an integer >= 0. Raises BadRequest."""
     text = request.GET.get(parameter, "")
     if not text:
         return default
@@ -191,8 +191,8 @@ def is_dry_run(request: HttpRequest) -> bool:
 
 
 def field_manager(request: HttpRequest) -> str:
-    """The name under which the client owns what it writes: the query's fieldManager, or else the first part
-    of the User-Agent (managerOrUserAgent in apiserver/pkg/endpoints/handlers/create.go)."""
+    """Return the name under which the client owns what it writes: the query's fieldManager, or else the first
+    part of the User-Agent (managerOrUserAgent in apiserver/pkg/endpoints/handlers/create.go)."""
     asked = request.GET.get("fieldManager", "")
     if asked:
         return asked

@@ -84,13 +84,13 @@ def branch_of_now(
 
 
 def names_at(store: Store, name: str, seq: int) -> Iterator[str]:
-    """Free names for a branch of a past moment: ``demo-at-120``, ``demo-at-120-2`` and so on."""
+    """Yield free names for a branch of a past moment: ``demo-at-120``, ``demo-at-120-2`` and so on."""
     suffix = f"-at-{seq}"
     return numbered(store, f"{name[: NAME_AT_MOST - len(suffix) - NUMBER_CHARACTERS]}{suffix}")
 
 
 def creations(objects: Objects) -> list[Change]:
-    """Changes that create the objects, in the order in which they were written."""
+    """Return changes that create the objects, in the order in which they were written."""
     found = [
         (int(manifest["metadata"]["resourceVersion"]), Change(resource, key, manifest, expected=0))
         for resource, collection in objects.items()
@@ -100,8 +100,8 @@ def creations(objects: Objects) -> list[Change]:
 
 
 def with_options_at(meta: Meta, history: History, entry: int) -> Meta:
-    """``meta`` with the options of the leader that wrote journal entry ``entry``; unchanged if the archive no
-    longer has its election."""
+    """Return ``meta`` with the options of the leader that wrote journal entry ``entry``; unchanged if the
+    archive no longer has its election."""
     began = next(elections(history, entry), None)
     if began is None or began.began is None:
         return meta
@@ -117,7 +117,7 @@ def with_options_at(meta: Meta, history: History, entry: int) -> Meta:
 
 
 def elections(history: History, entry: int) -> Iterator[Entry]:
-    """The journal entries, up to number ``entry``, with which leaders began; the latest first."""
+    """Yield the journal entries, up to number ``entry``, with which leaders began; the latest first."""
     for place in reversed(range(len(history.chapters))):
         if history.chapters[place].began.entry < entry:
             yield from reversed(history.elections(place, entry))

@@ -33,7 +33,7 @@ def refuse_cross_site(request: HttpRequest) -> None:
 
 
 def _split(origin: str) -> SplitResult:
-    """The parts of an origin; all are empty if it is none."""
+    """Return the parts of an origin; all are empty if it is none."""
     try:
         return urlsplit(origin)
     except ValueError:
@@ -41,7 +41,8 @@ def _split(origin: str) -> SplitResult:
 
 
 def _is_trusted(origin: SplitResult) -> bool:
-    """As Django's CsrfViewMiddleware: ``https://*.example.com`` is every domain below this one."""
+    """Return whether a trusted origin of the settings matches, as in Django's CsrfViewMiddleware:
+    ``https://*.example.com`` is every domain below this one."""
     for each in settings.CSRF_TRUSTED_ORIGINS:
         trusted = urlsplit(each)
         domain = trusted.netloc.removeprefix("*")

@@ -58,7 +58,7 @@ def finalize_definition(sandbox: Sandbox, name: str) -> None:
 
 
 def finalize_definition_of(sandbox: Sandbox, resource: Resource) -> None:
-    """The same after an object of a resource was removed."""
+    """Delete further objects, or the definition, after an object of one of its resources was removed."""
     if resource.group in BUILT_IN_GROUPS:
         return
     definition = read_current(sandbox).get(CRDS, resource.id)
@@ -67,8 +67,8 @@ def finalize_definition_of(sandbox: Sandbox, resource: Resource) -> None:
 
 
 def _next_deletions(current: Current, name: str) -> Admission:
-    """Some objects of the definition; the definition, if there are none; nothing, if all wait for their
-    finalizers."""
+    """Return the deletions of some objects of the definition, or of the definition, if there are none; no
+    change, if all wait for their finalizers."""
     definition = current.get(CRDS, name)
     if definition is None or not is_terminating(definition):
         return Admission([], {})

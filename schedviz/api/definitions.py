@@ -35,7 +35,7 @@ def accept_names(sandbox: Sandbox, group: str) -> None:
 
 
 def groups_defined_by(written: Iterable[Manifest]) -> set[str]:
-    """The groups of the definitions among the written objects."""
+    """Return the groups of the definitions among the written objects."""
     return {each["spec"]["group"] for each in written if each["kind"] == "CustomResourceDefinition"}
 
 
@@ -49,7 +49,7 @@ def refuse_while_terminating(sandbox: Sandbox, resource: Resource) -> None:
 
 
 def _next_acceptance(current: Current, group: str) -> Admission:
-    """The status of the next definition of the group whose status is not up to date."""
+    """Return the status of the next definition of the group whose status is not up to date."""
     listing, now = current.list(CRDS), timestamp(current.now())
     definitions = [each for each in listing.items if each["spec"]["group"] == group]
     for old in definitions:
@@ -61,7 +61,7 @@ def _next_acceptance(current: Current, group: str) -> Admission:
 
 
 def admit_status(current: Current, definition: Manifest, status: Manifest) -> Admission:
-    """The change of a definition's status by a controller in kube-apiserver. Raises StatusError."""
+    """Return the change of a definition's status by a controller in kube-apiserver. Raises StatusError."""
     assert _DEFINITIONS is not None
     by = FieldWrite(_API_SERVER, timestamp(current.now()), "status")
     new = {**definition, "status": status}

@@ -47,25 +47,25 @@ def core_versions() -> Manifest:
 
 
 def groups(sandbox: Readable) -> Manifest:
-    """``/apis``."""
+    """Return the document of ``/apis``."""
     found = [_group(sandbox, name) for name in _group_names(sandbox)]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
 def _group_names(sandbox: Readable) -> list[str]:
-    """The groups but the core group, in their order."""
+    """Return the groups but the core group, in their order."""
     found = {resource.group for resource in sandbox_resources(sandbox)} - {""} | {*REVIEWS}
     places = {name: place for place, name in enumerate(GROUPS)}
     return sorted(found, key=lambda name: (places.get(name, len(places)), name))
 
 
 def group(sandbox: Readable, name: str) -> Manifest:
-    """``/apis/<group>``."""
+    """Return the document of ``/apis/<group>``."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(sandbox, name)}
 
 
 def resources(sandbox: Readable, name: str, version: str) -> Manifest:
-    """``/api/v1`` and ``/apis/<group>/<version>``."""
+    """Return the document of ``/api/v1`` and ``/apis/<group>/<version>``."""
     if name in REVIEWS and version == reviews.VERSION:
         return reviews.resource_list(name)
     found = [r for r in sandbox_resources(sandbox) if (r.group, r.version) == (name, version)]
@@ -87,7 +87,7 @@ def _sorted_entries(found: Iterable[Resource]) -> list[Manifest]:
 
 
 def aggregated(sandbox: Readable, *, core: bool) -> Manifest:
-    """``/api`` and ``/apis`` as one document of all groups and resources (APIGroupDiscoveryList)."""
+    """Return ``/api`` and ``/apis`` as one document of all groups and resources (APIGroupDiscoveryList)."""
     names = [""] if core else _group_names(sandbox)
     return {
         "kind": "APIGroupDiscoveryList",
@@ -115,15 +115,16 @@ def _aggregated_group(sandbox: Readable, name: str) -> Manifest:
 
 
 def _place_of_kinds(group: str, version: str) -> dict[str, str]:
-    """The group and the version of a group's kinds, which upstream writes for custom resources only."""
+    """Return the group and the version of a group's kinds, which upstream writes for custom resources
+    only."""
     if group in BUILT_IN_GROUPS or group in REVIEWS:
         return {"group": "", "version": ""}
     return {"group": group, "version": version}
 
 
 def _aggregated_resources(entries: Iterable[Manifest], place: dict[str, str]) -> list[Manifest]:
-    """The entries of an APIResourceList, subresources within their resources. ``place``: the group and the
-    version of a kind that has no others."""
+    """Return the entries of an APIResourceList, subresources within their resources. ``place``: the group and
+    the version of a kind that has no others."""
     found: dict[str, Manifest] = {}
     for entry in entries:
         name, _, subresource = entry["name"].partition("/")
@@ -145,7 +146,8 @@ def _aggregated_resources(entries: Iterable[Manifest], place: dict[str, str]) ->
 
 
 def sandbox_resources(sandbox: Readable) -> Iterable[Resource]:
-    """The built-in resources, those that a CustomResourceDefinition defines, and those of stored objects."""
+    """Yield the built-in resources, those that a CustomResourceDefinition defines, and those of stored
+    objects."""
     return [*BUILT_IN, *find_other_resources(sandbox)]
 
 
@@ -164,7 +166,7 @@ def _group(sandbox: Readable, name: str) -> Manifest:
 
 
 def _version_order(version: str) -> tuple[object, ...]:
-    """Stable versions first, then beta, then alpha, of each the newest first
+    """Return the order of a version: stable versions first, then beta, then alpha, of each the newest first
     (CompareKubeAwareVersionStrings in apimachinery/pkg/version/helpers.go)."""
     parts = re.fullmatch(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?", version)
     if parts is None:
@@ -174,7 +176,7 @@ def _version_order(version: str) -> tuple[object, ...]:
 
 
 def _entries(resource: Resource) -> Iterable[Manifest]:
-    """The resource and its subresources."""
+    """Yield the resource and its subresources."""
     entry: Manifest = {
         "name": resource.plural,
         "singularName": resource.singular,
@@ -213,7 +215,8 @@ def _verbs(resource: Resource) -> list[str]:
 
 
 def storage_version_hash(resource: Resource) -> str:
-    """StorageVersionHash in apiserver/pkg/endpoints/discovery/storageversionhash.go, v1.34."""
+    """Return the hash of the stored version (StorageVersionHash in
+    apiserver/pkg/endpoints/discovery/storageversionhash.go, v1.34)."""
     version = STORED_IN.get(resource.id, f"{resource.group}/{resource.version}")
     digest = sha256(f"{version}/{resource.kind}".encode()).digest()
     return b64encode(digest[:8]).decode()

@@ -23,13 +23,13 @@ _NOT_MODIFIED: Final = 304
 
 
 def check_get(request: HttpRequest) -> None:
-    """Raises MethodNotAllowed for other methods, also for HEAD, as an API server."""
+    """Check the method. Raises MethodNotAllowed for others than GET, also for HEAD, as an API server."""
     if request.method != "GET":
         raise MethodNotAllowed()
 
 
 def respond(request: HttpRequest, sandbox: Readable, segments: list[str]) -> HttpResponse:
-    """segments: the parts of the path. Raises StatusError."""
+    """Return the response of discovery. segments: the parts of the path. Raises StatusError."""
     check_get(request)
     accept = request.headers.get("Accept", "")
     if len(segments) == 1 and accept and negotiate(accept, _is_aggregated, server_version=""):
@@ -62,7 +62,7 @@ def _is_aggregated(_: str, conversion: Conversion | None) -> bool:
 
 
 def _aggregated(request: HttpRequest, sandbox: Readable, *, core: bool) -> HttpResponse:
-    """The document, with a tag by which a client asks whether it has changed."""
+    """Return the document, with a tag by which a client asks whether it has changed."""
     content = msgspec.json.encode(discovery.aggregated(sandbox, core=core))
     tag = f'"{sha256(content).hexdigest().upper()}"'
     if request.headers.get("If-None-Match") == tag:

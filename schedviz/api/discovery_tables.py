@@ -1,4 +1,4 @@
-"""What discovery says of the built-in resources beside their names: verbs, categories, subresources."""
+"""The tables of discovery for the built-in resources, beside their names: verbs, categories, subresources."""
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN

@@ -65,7 +65,7 @@ def create_from_scenario(
 
 
 def names_to_delete(metas: Iterable[Meta], now: float, *, kept_seconds: float, at_most: int) -> list[str]:
-    """The names of the sandboxes (oldest first) that are older than ``kept_seconds``, or too many."""
+    """Return the names of the sandboxes (oldest first) that are older than ``kept_seconds``, or too many."""
     seen = list(metas)
     fresh = [meta.name for meta in seen if now - meta.created < kept_seconds]
     old = [meta.name for meta in seen if now - meta.created >= kept_seconds]

@@ -31,19 +31,19 @@ TROUBLE: Final = {
 class Check(NamedTuple):
     name: str
     find_problem: Callable[[Store], str]
-    """What is wrong, "" where nothing is. Raises what redis-py raises."""
+    """Returns the problem in words, "" where there is none. Raises what redis-py raises."""
     required: bool = True
     """Whether the server is not ready without it."""
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Liveness check: this process responds."""
+    """Answer the liveness check: this process responds."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Readiness check: 200 if sandboxes run, otherwise 503, with one line per check: ``[+]`` it passed,
-    ``[-]`` it failed, ``[!]`` it failed but the sandboxes run."""
+    """Answer the readiness check: 200 if sandboxes run, otherwise 503, with one line per check: ``[+]`` it
+    passed, ``[-]`` it failed, ``[!]`` it failed but the sandboxes run."""
     store = default_store()
     ready = True
     lines = []
@@ -75,7 +75,7 @@ def _redis_writes(store: Store) -> str:
 
 
 def _sandbox_servers(store: Store) -> str:
-    """The servers of SANDBOX_REDIS_URLS that do not serve."""
+    """Return the servers of SANDBOX_REDIS_URLS that do not serve."""
     found = [(server.label, _find_trouble(server)) for server in store.servers.all if server.label != MAIN]
     return "; ".join(f"{label}: {TROUBLE[trouble]}" for label, trouble in found if trouble)
 
@@ -89,7 +89,7 @@ def _find_trouble(server: Server) -> Trouble | None:
 
 
 def _broker(store: Store) -> str:
-    """Celery's broker. It is the same Redis, but is reached by Kombu."""
+    """Check Celery's broker. It is the same Redis, but is reached by Kombu."""
     try:
         with app.connection_for_write() as connection:
             connection.connect()
@@ -114,7 +114,7 @@ def _job_runner(store: Store) -> str:
 
 
 def _sandboxes(store: Store) -> str:
-    """The names of the sandboxes whose loop failed."""
+    """Return the names of the sandboxes whose loop failed."""
     failing = store.failing()
     rest = len(failing) - FAILING_NAMED
     return ", ".join(failing[:FAILING_NAMED]) + (f" and {rest} more" if rest > 0 else "")

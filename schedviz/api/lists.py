@@ -33,7 +33,7 @@ def page(
     namespace: str = "",
     selected: Predicate | None = None,
 ) -> Page:
-    """One page of the selected objects of a namespace, or of all. Raises BadRequest, Expired,
+    """Return one page of the selected objects of a namespace, or of all. Raises BadRequest, Expired,
     VersionTooLarge."""
     listing, after = _listing(sandbox, resource, options)
     # A list at any version has no pages (shouldDelegateList of the cacher).
@@ -55,7 +55,7 @@ def page(
 
 
 def _listing(sandbox: Sandbox, resource: Resource, options: ListOptions) -> tuple[Listing, str]:
-    """The state that a list shows, and the key after which its page begins.
+    """Return the state that a list shows, and the key after which its page begins.
 
     The current state is read from the sandbox's cache if it has one, after one round trip for the changes
     (upstream: ConsistentListFromCache). Version "0" allows any version: a cache that is kept up to date is

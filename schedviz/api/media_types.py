@@ -38,7 +38,7 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
 
 
 def _media_type(request: HttpRequest, value: Manifest) -> str:
-    """JSON where the header accepts nothing that there is."""
+    """Return JSON where the header accepts nothing that there is."""
     if value["kind"] == "Status":
         accepted = negotiate(request.headers.get("Accept", ""), allows_no_conversion)
         return accepted.media_type if accepted else JSON

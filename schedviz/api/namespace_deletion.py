@@ -61,7 +61,7 @@ def _delete_contents(sandbox: Sandbox, namespace: str) -> None:
 
 
 def _batches(sandbox: Sandbox, namespace: str) -> Iterator[list[Change]]:
-    """The deletions in batches. Pods are last, so that no controller creates them again."""
+    """Yield the deletions in batches. Pods are last, so that no controller creates them again."""
     for resource in sorted(sandbox.resources(), key=lambda resource: resource == PODS.id):
         keys = sandbox.keys_starting_with(resource, f"{namespace}/")
         while batch := [*islice(keys, DELETED_AT_ONCE)]:

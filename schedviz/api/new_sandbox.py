@@ -73,7 +73,7 @@ def new_sandbox(
 
 
 def numbered(store: Store, stem: str) -> Iterator[str]:
-    """Free names: ``stem``, ``stem-2``, ``stem-3`` and so on, more than MAX_SANDBOXES in all."""
+    """Yield free names: ``stem``, ``stem-2``, ``stem-3`` and so on, more than MAX_SANDBOXES in all."""
     taken = store.names()
     names = (stem, *(f"{stem}-{number}" for number in range(2, MAX_SANDBOXES + 2)))
     return (name for name in names if name not in taken)

@@ -27,8 +27,9 @@ _VERSION_PATH = "version"
 
 
 def index(sandbox: Readable) -> Manifest:
-    """``/openapi/v3``: the URL of the document of each group and version. Clients resolve it against the root
-    of the server, not against that of the sandbox: there are the documents that all sandboxes have."""
+    """Return the document of ``/openapi/v3``: the URL of the document of each group and version. Clients
+    resolve it against the root of the server, not against that of the sandbox: there are the documents that
+    all sandboxes have."""
     built_in = _by_root(BUILT_IN)
     paths = {_VERSION_PATH: _url("", _VERSION_PATH, _version_document())}
     for root, resources in _by_root(sandbox_resources(sandbox)).items():
@@ -38,12 +39,13 @@ def index(sandbox: Readable) -> Manifest:
 
 
 def document(sandbox: Readable, root: str) -> bytes:
-    """``/openapi/v3/api/v1``, ``/openapi/v3/apis/<group>/<version>`` of a sandbox. Raises NoSuchPath."""
+    """Return a document ``/openapi/v3/api/v1`` or ``/openapi/v3/apis/<group>/<version>`` of a sandbox. Raises
+    NoSuchPath."""
     return _find_document(sandbox_resources(sandbox), root)
 
 
 def built_in_document(root: str) -> bytes:
-    """The same of the server: what all sandboxes have. Raises NoSuchPath."""
+    """Return the document of the server, with the resources of all sandboxes. Raises NoSuchPath."""
     return _find_document(BUILT_IN, root)
 
 
@@ -57,7 +59,8 @@ def _find_document(resources: Iterable[Resource], root: str) -> bytes:
 
 
 def swagger(sandbox: Readable, *, protobuf: bool) -> bytes:
-    """``/openapi/v2``: the types only, without paths. Clients of this form look up types."""
+    """Return the document of ``/openapi/v2``: the types only, without paths. Clients of this form look up
+    types."""
     return _swagger(
         tuple(resource for found in _by_root(sandbox_resources(sandbox)).values() for resource in found),
         protobuf,
@@ -146,7 +149,8 @@ def _operation(resource: Resource, verb: str, name: str) -> Manifest:
 
 
 def _operation_id(resource: Resource, name: str) -> str:
-    """``readCoreV1NamespacedPod``, ``deleteSchedulingV1CollectionPriorityClass``."""
+    """Return the id of an operation: ``readCoreV1NamespacedPod``,
+    ``deleteSchedulingV1CollectionPriorityClass``."""
     group = resource.group.removesuffix(".k8s.io").removesuffix(".authorization") or "core"
     words = "".join(part[:1].upper() + part[1:] for part in group.replace("-", ".").split("."))
     version = resource.version[:1].upper() + resource.version[1:]

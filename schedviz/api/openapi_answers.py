@@ -22,7 +22,8 @@ _NOT_MODIFIED: Final = 304
 
 
 def of_sandbox(request: HttpRequest, source: Readable, form: str, root: str) -> HttpResponse:
-    """``form``: ``v2`` or ``v3``. ``root``: the rest of the path; "" = of the index, or of all types."""
+    """Return the response of a sandbox's documents. ``form``: ``v2`` or ``v3``. ``root``: the rest of the
+    path; "" = of the index, or of all types."""
     try:
         if form == "v3" and root:
             return _versioned(request, openapi.document(source, root))
@@ -40,7 +41,7 @@ def of_sandbox(request: HttpRequest, source: Readable, form: str, root: str) -> 
 
 
 def of_server(request: HttpRequest, root: str) -> HttpResponse:
-    """``/openapi/v3`` of the server: the documents that all sandboxes have."""
+    """Return the response ``/openapi/v3`` of the server: the documents that all sandboxes have."""
     try:
         return _versioned(request, openapi.built_in_document(root))
     except NoSuchPath:

@@ -21,7 +21,7 @@ _KINDS: Final = ("containers", "initContainers", "ephemeralContainers")
 
 
 def get_log(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    """The log of a container: one line once it has started; nothing while its pod has no node."""
+    """Return the log of a container: one line once it has started; nothing while its pod has no node."""
     pod = _pod(sandbox, resource, target)
     container = _container(pod, request.GET.get("container", ""))
     text = ""
@@ -44,7 +44,7 @@ def _is_set(request: HttpRequest, parameter: str) -> bool:
 def refuse_process(
     request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
 ) -> HttpResponse:
-    """Raises BadRequest."""
+    """Refuse to run a process in a container. Raises BadRequest."""
     pod = _pod(sandbox, resource, target)
     if not pod["spec"].get("nodeName"):
         raise BadRequest(f"pod {target.name} does not have a host assigned")
@@ -59,7 +59,8 @@ def _pod(sandbox: Sandbox, resource: Resource, target: Target) -> Manifest:
 
 
 def _container(pod: Manifest, asked: str) -> str:
-    """The name of the container that is asked for; of a pod with one container, this. Raises BadRequest."""
+    """Return the name of the container that is asked for; of a pod with one container, this. Raises
+    BadRequest."""
     spec, name = pod["spec"], pod["metadata"]["name"]
     names = {kind: [container["name"] for container in spec.get(kind) or ()] for kind in _KINDS}
     if asked and any(asked in known for known in names.values()):

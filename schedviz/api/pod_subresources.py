@@ -93,8 +93,9 @@ def _is_dry_run(request: HttpRequest, options: Manifest) -> bool:
 
 
 def _named(manifest: Any, kind: str, target: Target) -> str:
-    """The name of the pod in the body of a subresource. It must be that of the path if this has one, and the
-    namespace, if the body has one, that of the path (EnsureObjectNamespaceMatchesRequestNamespace)."""
+    """Return the name of the pod in the body of a subresource. It must be that of the path if this has one,
+    and the namespace, if the body has one, that of the path
+    (EnsureObjectNamespaceMatchesRequestNamespace)."""
     metadata = manifest.get("metadata", {})
     name: str = metadata.get("name", "")
     if metadata.get("namespace") not in (None, "", target.namespace):

@@ -32,17 +32,17 @@ class NotPermitted(StatusError):
 
 
 class Attributes(NamedTuple):
-    """What a request asks for."""
+    """The attributes of a request: its verb, its path and the resource."""
 
     verb: str
     path: str
     """Below the sandbox."""
     target: Target | None
-    """None = it is not the path of a resource."""
+    """The resource in the path; None = it is not the path of a resource."""
 
 
 def attributes_of(request: HttpRequest, path: str) -> Attributes:
-    """path: below ``/s/<name>/``."""
+    """Return the attributes of a request. path: the path below ``/s/<name>/``."""
     target = _target(path)
     method = (request.method or "GET").upper()
     if target is None:
@@ -61,7 +61,7 @@ def is_review(request: HttpRequest, path: str) -> bool:
 
 
 def refusal_of(request: HttpRequest, path: str, user: str) -> StatusError:
-    """The refusal of a request. user: "" = an unknown user."""
+    """Return the refusal of a request. user: "" = an unknown user."""
     if not user:
         return Unauthorized()
     asked = attributes_of(request, path)

@@ -54,8 +54,8 @@ class Representation(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, request: HttpRequest, *, custom: bool = False) -> "Representation":
-        """``custom``: the request is about a custom resource. Raises NotAcceptable if the server has nothing
-        that the Accept header accepts."""
+        """Return the representation for a request. ``custom``: the request is about a custom resource. Raises
+        NotAcceptable if the server has nothing that the Accept header accepts."""
         accept = request.headers.get("Accept", "")
         if accept and not custom:
             check_route(accept)
@@ -73,8 +73,9 @@ class Representation(msgspec.Struct, frozen=True):
         return f"{META}/{self.version}"
 
     def of_stream(self, resource: Resource) -> "Representation":
-        """The representation of the events of a watch of this resource: JSON where this program does not know
-        the numbers of its fields. Raises NotAcceptable if they cannot be encoded as the request asks."""
+        """Return the representation of the events of a watch of this resource: JSON where this program does
+        not know the numbers of its fields. Raises NotAcceptable if they cannot be encoded as the request
+        asks."""
         if self.media_type == YAML:
             offered = ", ".join(f"{media_type};stream=watch" for media_type in STREAMED)
             raise NotAcceptable(f"only the following media types are accepted: {offered}")
@@ -145,8 +146,8 @@ class Representation(msgspec.Struct, frozen=True):
 
 
 def _without_generation_note(manifest: Manifest) -> Manifest:
-    """The object without the annotation that the conversion of a DaemonSet to its version adds: the rows of a
-    table are made before it."""
+    """Return the object without the annotation that the conversion of a DaemonSet to its version adds: the
+    rows of a table are made before it."""
     metadata = manifest["metadata"]
     notes = metadata.get("annotations", {})
     if TEMPLATE_GENERATION not in notes:
@@ -174,14 +175,15 @@ def is_custom(resource: Resource) -> bool:
 
 
 def check_route(accept: str) -> None:
-    """The router of kube-apiserver takes only media types that are written as a route has them."""
+    """Check the media type by the router of kube-apiserver, which takes only those that are written as a
+    route has them."""
     given = [text.partition(";")[0].strip() for text in accept.split(",")]
     if not any(media_type in (*OFFERED, "*/*") for media_type in given):
         raise _NoSuchMediaType(f"406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPES}")
 
 
 def _of_resource(media_type: str, conversion: Conversion | None) -> bool:
-    """RequestScope.AllowsMediaTypeTransform."""
+    """Return whether the media type is allowed for a resource (RequestScope.AllowsMediaTypeTransform)."""
     if conversion is None:
         return True
     if conversion.group != META or conversion.version not in ("v1", "v1beta1"):
@@ -190,12 +192,13 @@ def _of_resource(media_type: str, conversion: Conversion | None) -> bool:
 
 
 def _of_custom_resource(media_type: str, conversion: Conversion | None) -> bool:
-    """A custom resource has no Protocol Buffers, its metadata have."""
+    """Return whether the media type is allowed for a custom resource, which has no Protocol Buffers; its
+    metadata have."""
     return (conversion is not None or media_type != PROTOBUF) and _of_resource(media_type, conversion)
 
 
 def _item(resource: Resource, stored: Manifest) -> Manifest:
-    """An object as an item of a list: only custom resources have ``apiVersion`` and ``kind`` there."""
+    """Return an object as an item of a list: only custom resources have ``apiVersion`` and ``kind`` there."""
     shown = to_served(resource, stored)
     if is_custom(resource):
         return shown
@@ -203,8 +206,8 @@ def _item(resource: Resource, stored: Manifest) -> Manifest:
 
 
 def _go_type(resource: Resource, *, is_list: bool) -> str:
-    """The name of the API server's internal Go type, which upstream's message contains. Events of both groups
-    are of one type; a custom resource has none."""
+    """Return the name of the API server's internal Go type, which upstream's message contains. Events of both
+    groups are of one type; a custom resource has none."""
     kind = f"{resource.kind}List" if is_list else resource.kind
     if is_custom(resource):
         return f"*unstructured.Unstructured{'List' if is_list else ''}"

@@ -209,8 +209,8 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
 
 
 def _resource_of_body(request: HttpRequest, target: Target) -> Resource | None:
-    """The resource of the body's kind, if it matches the path. Used to create the first object of a kind that
-    the sandbox does not know yet."""
+    """Return the resource of the body's kind, if it matches the path. Used to create the first object of a
+    kind that the sandbox does not know yet."""
     kind = body.manifest_of(request).get("kind")
     if not isinstance(kind, str):
         return None

@@ -85,7 +85,7 @@ def _delete(
 
 
 def _job_warnings(resource: Resource, options: Manifest) -> list[str]:
-    """The warning that a deleted Job leaves its pods, unless the request has a propagation policy
+    """Return the warning that a deleted Job leaves its pods, unless the request has a propagation policy
     (pkg/registry/batch/job/storage/storage.go)."""
     is_silent = resource.id != "jobs.batch" or requested_propagation(options) is not None
     return [] if is_silent else [JOB_WARNING]

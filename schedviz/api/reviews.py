@@ -19,7 +19,7 @@ VERSION: Final = "v1"
 def respond(
     request: HttpRequest, sandbox: str, group: str, path: Sequence[str], asker: Asker
 ) -> HttpResponse:
-    """path: what follows the version. Raises StatusError."""
+    """Return the response of a review. path: the part of the path after the version. Raises StatusError."""
     match path:
         case [plural]:
             namespace = ""
@@ -49,7 +49,7 @@ def respond(
 
 
 def resource_list(group: str) -> Manifest:
-    """``/apis/<group>/v1``: what clients discover."""
+    """Return the document of ``/apis/<group>/v1``, which clients discover."""
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",

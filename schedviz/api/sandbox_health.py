@@ -20,7 +20,8 @@ CHECKS: Final = {
 
 
 def respond(request: HttpRequest, endpoint: str, check: str) -> HttpResponse:
-    """check: "" = all of the endpoint. Raises NoSuchGroup for an unknown one."""
+    """Return the health of a sandbox. check: "" = all of the endpoint. Raises NoSuchGroup for an unknown
+    one."""
     if check and check not in CHECKS[endpoint]:
         raise NoSuchGroup()
     text = _lines(request, endpoint) if "verbose" in request.GET and not check else "ok"

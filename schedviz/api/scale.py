@@ -46,7 +46,7 @@ def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, ta
 
 
 def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    """The patch is one of the Scale, not of the object."""
+    """Apply a patch of the Scale, not of the object."""
     if body.content_type(request) == body.APPLY:
         return apply_scale(request, sandbox, resource, target)
     check_patch_type(resource, body.content_type(request))

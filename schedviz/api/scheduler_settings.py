@@ -33,7 +33,7 @@ class SettingsPatch(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_
 
 
 def respond(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
-    """GET returns the settings, PATCH changes those in its body. Raises StatusError."""
+    """Return the settings for GET; for PATCH, change those in its body. Raises StatusError."""
     if request.method == "PATCH":
         _change(sandbox, request.body)
     elif request.method not in SAFE_METHODS:

@@ -10,8 +10,7 @@ from simulator.apiserver.status import BadRequest, NotFound
 
 
 def refuse_token(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    """Refuses a token: no process of a sandbox runs as a service account. Raises NotFound,
-    BadRequest."""
+    """Refuse a token: no process of a sandbox runs as a service account. Raises NotFound, BadRequest."""
     if read_current(sandbox).get(resource.id, target.key(resource)) is None:
         raise NotFound(resource.id, target.name)
     raise BadRequest(

@@ -31,7 +31,7 @@ class Target(msgspec.Struct, frozen=True):
         return resource.key(self.namespace, self.name)
 
     def named(self, item: Manifest) -> "Target":
-        """The target of one object of this collection."""
+        """Return the target of one object of this collection."""
         return msgspec.structs.replace(self, name=item["metadata"]["name"])
 
 
@@ -59,8 +59,8 @@ def parse(group: str, version: str, segments: Sequence[str]) -> Target:
 
 
 def resource_at(catalogue: Catalogue, target: Target) -> Resource | None:
-    """The resource of a target; None if no resource of that name is stored or defined. Raises NoSuchPath if
-    the path does not match the resource's version or scope."""
+    """Return the resource of a target; None if no resource of that name is stored or defined. Raises
+    NoSuchPath if the path does not match the resource's version or scope."""
     resource = find_resource(catalogue, target.group, target.plural, target.version)
     if resource is None:
         return None

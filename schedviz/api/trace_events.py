@@ -13,8 +13,8 @@ TRACE_BATCH: Final = 1_000
 
 
 def trace_events(sandbox: Sandbox, after: int, limit: int | None = None) -> Iterator[tuple[int, Event]]:
-    """The trace events after a number; after 0, from the first that the stream still has. The store's bounds
-    limit their number. Raises Gone."""
+    """Yield the trace events after a number; after 0, from the first that the stream still has. The store's
+    bounds limit their number. Raises Gone."""
     return islice(_events(sandbox, after), limit)
 
 

@@ -106,7 +106,7 @@ def statuses(view: View) -> View:
 
 @statuses
 def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
-    """Everything under ``/s/<name>/api`` and ``/s/<name>/apis``."""
+    """Answer requests to ``/s/<name>/api`` and ``/s/<name>/apis``."""
     sandbox = find_handle(name)
     segments = path.strip("/").split("/")
     if "" in segments:
@@ -126,7 +126,7 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
 
 @statuses
 def alive(request: HttpRequest, name: str, endpoint: str, check: str = "") -> HttpResponse:
-    """``/healthz``, ``/livez`` and ``/readyz`` of a sandbox, as of an API server."""
+    """Answer ``/healthz``, ``/livez`` and ``/readyz`` of a sandbox, as an API server does."""
     default_store().sandbox(name)
     return sandbox_health.respond(request, endpoint, check)
 
@@ -140,20 +140,20 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
 
 @statuses
 def openapi_of(request: HttpRequest, name: str, form: str, path: str) -> HttpResponse:
-    """``/openapi/v2`` and ``/openapi/v3`` of a sandbox."""
+    """Return ``/openapi/v2`` and ``/openapi/v3`` of a sandbox."""
     source = read_current(default_store().sandbox(name))
     return openapi_answers.of_sandbox(request, source, form, path.strip("/"))
 
 
 @statuses
 def built_in_openapi(request: HttpRequest, path: str) -> HttpResponse:
-    """``/openapi/v3`` of the server."""
+    """Return ``/openapi/v3`` of the server."""
     return openapi_answers.of_server(request, path.strip("/"))
 
 
 @statuses
 def scheduler_of(request: HttpRequest, name: str) -> HttpResponse:
-    """The settings of the scheduler: docs/GUEST.md."""
+    """Return the settings of the scheduler: docs/GUEST.md."""
     sandbox = default_store().sandbox(name)
     if request.method not in SAFE_METHODS:
         refuse_while_held(sandbox)
@@ -162,7 +162,7 @@ def scheduler_of(request: HttpRequest, name: str) -> HttpResponse:
 
 @statuses
 def trace(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The trace events after the number ``after``, as JSON Lines: docs/TRACE.md."""
+    """Return the trace events after the number ``after``, as JSON Lines: docs/TRACE.md."""
     if request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     sandbox = default_store().sandbox(name)
@@ -173,9 +173,9 @@ def trace(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @statuses
 def recording(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The recording of all inputs of the simulator, for replay: docs/HISTORY.md. JSON Lines, gzipped. It is
-    built completely, some MB, before the response starts, so that an error gives a Status and not a truncated
-    file."""
+    """Return the recording of all inputs of the simulator, for replay: docs/HISTORY.md. JSON Lines, gzipped.
+    It is built completely, some MB, before the response starts, so that an error gives a Status and not a
+    truncated file."""
     if request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     packed = BytesIO()

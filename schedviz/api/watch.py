@@ -36,7 +36,8 @@ TIMEOUT_SECONDS = 1800
 BOOKMARK_SECONDS = 60
 """Interval of bookmarks, if the client allows them."""
 AHEAD_SECONDS = 3
-"""How long a watch waits for a version that is not reached yet: blockTimeout of upstream's watch cache."""
+"""Seconds for which a watch waits for a version that is not reached yet: blockTimeout of upstream's watch
+cache."""
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
 NOBODY: Final = Requester()
@@ -57,9 +58,9 @@ def watch(
     standing: Standing,
     requester: Requester = NOBODY,
 ) -> StreamingHttpResponse:
-    """The streamed response. It ends when the right to view is withdrawn. Errors of a version that could be
-    parsed are events of the stream, as upstream (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises
-    BadRequest, TooManyRequests."""
+    """Return the streamed response. It ends when the right to view is withdrawn. Errors of a version that
+    could be parsed are events of the stream, as upstream (Watch in apiserver/pkg/storage/cacher/cacher.go).
+    Raises BadRequest, TooManyRequests."""
     WATCHES.check(requester, sandbox.name)
     wanted, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
     current = present.version()
@@ -99,13 +100,13 @@ def watch(
 
 
 def _unwritten_since(present: Present, resource: Resource, version: int) -> Iterator[Manifest]:
-    """The objects that were not written after ``version``."""
+    """Yield the objects that were not written after ``version``."""
     items = present.list(resource.id).items
     return (item for item in items if int(item["metadata"]["resourceVersion"]) <= version)
 
 
 async def _or_refused(form: Representation, lines: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    """The lines, or an ERROR event if this process has too many watches."""
+    """Yield the lines, or an ERROR event if this process has too many watches."""
     try:
         async with aclosing(lines):
             async for line in lines:
@@ -128,7 +129,8 @@ async def _ahead(
     standing: Standing,
     requester: Requester,
 ) -> AsyncGenerator[bytes, None]:
-    """The lines of a watch whose version is not reached yet: it waits, and the client then watches again."""
+    """Yield the lines of a watch whose version is not reached yet: it waits, and the client then watches
+    again."""
     with _counted(requester, sandbox.name):
         end = asyncio.get_running_loop().time() + min(seconds, AHEAD_SECONDS)
         try:
@@ -190,7 +192,7 @@ def _counted(requester: Requester, sandbox: str) -> Iterator[None]:
 async def _until(
     reader: Reader, scope: WatchScope, watch_lines: WatchLines, end: float, *, bookmarks: bool
 ) -> AsyncGenerator[bytes, None]:
-    """The lines until the time ``end`` of the event loop."""
+    """Yield the lines until the time ``end`` of the event loop."""
     loop = asyncio.get_running_loop()
     bookmark_at = loop.time() + BOOKMARK_SECONDS
     while loop.time() < end:

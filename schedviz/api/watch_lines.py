@@ -29,8 +29,8 @@ class WatchLines:
         """Whether a table was sent. Only the first table has the definitions of its columns."""
 
     def event(self, event: RingEvent) -> bytes:
-        """The line of an event that is shown as it is. It is encoded once for all watches with the same
-        representation; only tables are encoded each time, because their rows have ages."""
+        """Return the line of an event that is shown as it is. It is encoded once for all watches with the
+        same representation; only tables are encoded each time, because their rows have ages."""
         if self._form.form == "Table":
             return self._line_of(event)
         form = self._resource.api_version, self._form

@@ -1,4 +1,4 @@
-"""Which events a watch shows, and as what."""
+"""The events that a watch shows, and their types."""
 
 from collections.abc import Iterable
 
@@ -20,9 +20,9 @@ class WatchScope:
         self._target = target
         self._selected = selected
         self._matching: dict[str, Manifest] = {}
-        """With a selector: the objects that match, by key."""
+        """Key -> an object that matches the selector. It is empty without a selector."""
         self._known: set[str] | None = None
-        """With a selector: the keys of the objects whose state before their next event is known; None = it is
+        """The keys of the objects whose state before their next event is known, with a selector; None = it is
         known of all."""
 
     def covers(self, manifest: Manifest) -> bool:
@@ -53,7 +53,7 @@ class WatchScope:
         return self._target.namespace in ("", namespace) and self._target.name in ("", name)
 
     def shown_as(self, event: WatchEvent) -> tuple[str, Manifest] | None:
-        """The type and the object with which a covered event is shown; None = it is not shown."""
+        """Return the type and the object with which a covered event is shown; None = it is not shown."""
         if self._selected is None:
             return event.type, event.object
         before = self._before(event)
@@ -66,8 +66,8 @@ class WatchScope:
         return "DELETED", {**before, "metadata": metadata}
 
     def _before(self, event: WatchEvent) -> Manifest | None:
-        """The object before an event, if it matched. If that is not known, it counts as matching: a client
-        ignores the deletion of an object that it does not know."""
+        """Return the object before an event, if it matched. If that is not known, it counts as matching: a
+        client ignores the deletion of an object that it does not know."""
         if self._known is not None and event.key not in self._known:
             self._known.add(event.key)
             return None if event.type == "ADDED" else event.object

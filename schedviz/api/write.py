@@ -99,12 +99,13 @@ def create(
 
 
 def asked_by(manager: str, *, dry_run: bool, warnings: list[str] | None = None) -> Asked:
-    """What admission policies see of a write. ``warnings``: where theirs go."""
+    """Return the attributes of a write for admission policies. ``warnings``: the list for their warnings."""
     return Asked(dry_run=dry_run, manager=manager, warnings=[] if warnings is None else warnings)
 
 
 def source_of_write(sandbox: Sandbox, current: Current, *, dry_run: bool) -> str:
-    """What identifies a write within all sandboxes: UIDs are computed from it, for a dry run others."""
+    """Return the text that identifies a write within all sandboxes. UIDs are computed from it, other ones for
+    a dry run."""
     return f"{sandbox.name}/{current.version()}" + ("/dry-run" if dry_run else "")
 
 
@@ -202,7 +203,7 @@ def _with_status(
 
 
 def known_resource(sandbox: Sandbox, resource: str) -> Resource:
-    """Raises NoSuchPath."""
+    """Return the resource of this name. Raises NoSuchPath."""
     plural, _, group = resource.partition(".")
     found = find_resource(sandbox, group, plural)
     if found is None:
@@ -211,7 +212,7 @@ def known_resource(sandbox: Sandbox, resource: str) -> Resource:
 
 
 def existing_object(current: Current, resource: Resource, key: str) -> Manifest:
-    """Raises NotFound."""
+    """Return the object, which must exist. Raises NotFound."""
     found = current.get(resource.id, key)
     if found is None:
         raise NotFound(resource.id, key.rpartition("/")[2])

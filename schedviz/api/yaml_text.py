@@ -19,7 +19,8 @@ class _Dumper(yaml.CSafeDumper):
 
 
 def _represent_text(dumper: Any, text: str) -> yaml.Node:
-    """A text of several lines is a block; one that would be read as another type is in double quotes."""
+    """Represent a text: one of several lines is a block; one that would be read as another type is in double
+    quotes."""
     is_plain = text not in _BOOLEANS and dumper.resolve(yaml.ScalarNode, text, (True, False)) == _TEXT
     node: yaml.Node = dumper.represent_scalar(
         _TEXT, text, style="|" if "\n" in text else None if is_plain else '"'
@@ -31,7 +32,7 @@ _Dumper.add_representer(str, _represent_text)
 
 
 def yaml_of(value: Any) -> str:
-    """The value of a JSON document as a YAML document."""
+    """Return the value of a JSON document as a YAML document."""
     return yaml.dump(
         _sorted(value), Dumper=_Dumper, default_flow_style=False, allow_unicode=True, sort_keys=False
     )
@@ -58,7 +59,7 @@ def _compare(one: str, other: str) -> int:
 
 
 def _number(key: str, at: int) -> int:
-    """The number whose decimal digits begin here; 0 if there is none."""
+    """Return the number whose decimal digits begin here; 0 if there is none."""
     end = at
     while end < len(key) and key[end] in "0123456789":
         end += 1

@@ -33,7 +33,7 @@ def ip_address_name(name: str) -> list[str]:
 
 
 def _fault(name: str) -> str:
-    """What Go says of a text that is no address. Of IPv6 addresses it says more."""
+    """Return Go's error for a text that is no IPv4 address. Go's errors for IPv6 addresses are longer."""
     first = next((character for character in name if character in ".:%"), "")
     if first == "%":
         return "missing IPv6 address"
@@ -88,7 +88,7 @@ def _is_dual(cidrs: list[str]) -> bool:
 
 
 def _validate_service_cidr_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """A second range may be added, for the other family."""
+    """Yield the faults of an update: a second range may be added, for the other family."""
     after, before, path = _cidrs(new), _cidrs(old), "spec.cidrs"
     if len(after) != len(before) and (len(before), len(after)) != (1, _FAMILIES):
         yield invalid(path, after, IMMUTABLE)

@@ -48,5 +48,5 @@ def _mapped(address: Address) -> ipaddress.IPv4Address | None:
 
 
 def _shown(address: Address) -> str:
-    """The address as Go's net.IP writes it."""
+    """Return the address as Go's net.IP writes it."""
     return str(_mapped(address) or address)

@@ -55,15 +55,16 @@ MAX_COPIES = 1_000
 NAME_ATTEMPTS = 8
 """Number of random suffixes that are tried for a generateName, as upstream."""
 NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""Without vowels and without characters that look alike (apimachinery/pkg/util/rand/rand.go)."""
+"""The characters of generated names: no vowels and no characters that look alike
+(apimachinery/pkg/util/rand/rand.go)."""
 MAX_GENERATED_PREFIX = 63 - GENERATED_SUFFIX
 
 _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 """The namespace of the generated version 5 UUIDs: ISO OID of RFC 4122. Any constant UUID would do."""
 Entry = Literal["api", "page"]
-"""By which way a manifest comes in. ``api``: as a request to kube-apiserver, stored as it is there. ``page``:
-from people and files, with conveniences: a node is completed as its kubelet would, and a pod that has a node
-keeps the status that it was exported with."""
+"""The way by which a manifest comes in. ``api``: as a request to kube-apiserver, stored as it is there.
+``page``: from people and files, with conveniences: a node is completed as its kubelet would, and a pod that
+has a node keeps the status that it was exported with."""
 SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink")
 """Fields of metadata that only the API server sets."""
 DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
@@ -77,8 +78,8 @@ class Admission(msgspec.Struct, frozen=True):
     unchanged: dict[str, int]
     """The resources that admission read, each with the version of its collection at that time."""
     last: Manifest | None = None
-    """If the first change deletes an object: the object's last state, for the response and the watch event.
-    If it has no resourceVersion, the version of the deletion is added."""
+    """The last state of the object that the first change deletes, for the response and the watch event. If it
+    has no resourceVersion, the version of the deletion is added."""
     charged: int = 0
     """The number of changes, the last ones, that only charge quotas."""
 
@@ -179,8 +180,8 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
 
 
 def _resource_with_usual_plural(api_version: str, kind: str, overlay: Overlay) -> Resource | None:
-    """The resource of a kind whose definition has the usual plural in its name: one definition is read then
-    instead of all."""
+    """Return the resource of a kind whose definition has the usual plural in its name: one definition is read
+    then instead of all."""
     group, _, version = api_version.rpartition("/")
     definition = overlay.get(resources.CRDS, f"{resources.plural_of(kind)}.{group}")
     defined = resources.defined_resources([definition] if definition else ())

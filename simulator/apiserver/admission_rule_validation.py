@@ -19,13 +19,13 @@ _MAX_CONDITIONS: Final = 64
 
 
 def check_one_of(value: str | None, choices: Sequence[str], path: str) -> Iterator[Cause]:
-    """A field that need not be there."""
+    """Yield the fault of a field that has none of the allowed values. It may be missing."""
     if value is not None and value not in choices:
         yield not_supported(path, value, choices)
 
 
 def validate_rule(rule: Manifest, path: str) -> Iterator[Cause]:
-    """validateRuleWithOperations."""
+    """Yield the faults that validateRuleWithOperations reports."""
     operations = rule.get("operations") or []
     if not operations:
         yield required(f"{path}.operations")
@@ -48,7 +48,7 @@ def validate_rule(rule: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _resources(resources: list[str], path: str) -> Iterator[Cause]:
-    """validateResources."""
+    """Yield the faults that validateResources reports."""
     if not resources:
         yield required(path)
     of_all_subresources: set[str] = set()
@@ -104,7 +104,7 @@ def validate_match_conditions(
 
 
 def check_compiled(compiled: Expression, shown: Any, path: str) -> Iterator[Cause]:
-    """convertCELErrorToValidationError."""
+    """Yield the faults that convertCELErrorToValidationError reports."""
     if compiled.error.startswith("program instantiation failed"):
         yield Cause(path, f"Internal error: {compiled.error}", "InternalError")
     elif compiled.error:

@@ -23,13 +23,13 @@ class Amounts(NamedTuple):
 
     @classmethod
     def sum_of(cls, total: Requests, stated: list[Manifest]) -> "Amounts":
-        """The sum of what several containers state. It has the format of the first one."""
+        """Return the sum of what several containers state. It has the format of the first one."""
         like = {name: str(text) for each in reversed(stated) for name, text in each.items()}
         return cls(total, {name: like.get(name, "") for name in total})
 
     @classmethod
     def counted(cls, names: Iterable[str], number: int = 1) -> "Amounts":
-        """The same whole number of each."""
+        """Return the same whole number of each name."""
         every = [*names]
         return cls(dict.fromkeys(every, number * NANO), dict.fromkeys(every, str(number)))
 
@@ -49,22 +49,22 @@ class Amounts(NamedTuple):
         return total
 
     def increase_since(self, before: "Amounts") -> "Amounts":
-        """The amounts by which these are more (SubtractWithNonNegativeResult)."""
+        """Return the amounts by which these are more (SubtractWithNonNegativeResult)."""
         return Amounts(
             {name: max(0, nanos - before.amounts.get(name, 0)) for name, nanos in self.amounts.items()},
             self.formats,
         )
 
     def only(self, names: Collection[str]) -> "Amounts":
-        """The amounts with these names (Mask)."""
+        """Return the amounts with these names (Mask)."""
         return Amounts({name: nanos for name, nanos in self.amounts.items() if name in names}, self.formats)
 
     def not_zero(self) -> "Amounts":
-        """The amounts that are not zero (RemoveZeros)."""
+        """Return the amounts that are not zero (RemoveZeros)."""
         return Amounts({name: nanos for name, nanos in self.amounts.items() if nanos}, self.formats)
 
     def text(self, name: str) -> str:
-        """One of the amounts, as it is written."""
+        """Return one of the amounts, as it is written."""
         nanos, like = self.amounts[name], self.formats[name]
         if like and quantity.parse_quantity(like) == nanos:
             return like
@@ -74,6 +74,6 @@ class Amounts(NamedTuple):
         return {name: self.text(name) for name in sorted(self.amounts)}
 
     def __str__(self) -> str:
-        """As messages show them (prettyPrint in
+        """Return the amounts as messages show them (prettyPrint in
         apiserver/pkg/admission/plugin/resourcequota/controller.go)."""
         return ",".join(f"{name}={text}" for name, text in self.texts().items())

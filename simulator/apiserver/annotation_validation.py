@@ -31,7 +31,8 @@ FAULT_POINTS = (
     *("PreFilter", "Filter", "PostFilter", "PreScore", "Score"),
     *("Reserve", "Permit", "PreBind", "Bind"),
 )
-"""Without PostBind: its plugins return no status, so a failure there would have no effect."""
+"""The extension points of annotations for faults. PostBind is none of them: its plugins return no status, so
+a failure there would have no effect."""
 
 
 def validate_annotations(given: dict[str, str], path: str) -> Iterator[Cause]:

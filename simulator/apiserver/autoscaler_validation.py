@@ -22,7 +22,7 @@ _MAX_WINDOW: Final = 3600
 
 
 def validate_autoscaler(manifest: Manifest) -> Iterator[Cause]:
-    """validateHorizontalPodAutoscalerSpec."""
+    """Yield the faults that validateHorizontalPodAutoscalerSpec reports."""
     spec = manifest["spec"]
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < 1:
@@ -47,7 +47,7 @@ def validate_autoscaler(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _reference(target: Manifest, path: str, *, needs_group: bool) -> Iterator[Cause]:
-    """ValidateCrossVersionObjectReference."""
+    """Yield the faults that ValidateCrossVersionObjectReference reports."""
     for field in ("kind", "name"):
         if not target.get(field):
             yield required(f"{path}.{field}")
@@ -61,7 +61,7 @@ def _reference(target: Manifest, path: str, *, needs_group: bool) -> Iterator[Ca
 
 
 def _metric(metric: Manifest, path: str) -> Iterator[Cause]:
-    """validateMetricSpec."""
+    """Yield the faults that validateMetricSpec reports."""
     kind = metric["type"]
     if not kind:
         yield required(f"{path}.type", "must specify a metric source type")
@@ -143,7 +143,7 @@ def _one_target(target: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _target(target: Manifest, path: str) -> Iterator[Cause]:
-    """validateMetricTarget."""
+    """Yield the faults that validateMetricTarget reports."""
     kind, utilization = target.get("type", ""), target.get("averageUtilization")
     if not kind:
         yield required(f"{path}.type", "must specify a metric target type")
@@ -158,7 +158,7 @@ def _target(target: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _identifier(metric: Manifest, path: str) -> Iterator[Cause]:
-    """validateMetricIdentifier."""
+    """Yield the faults that validateMetricIdentifier reports."""
     if not metric.get("name"):
         yield required(f"{path}.name", "must specify a metric name")
     else:
@@ -167,7 +167,7 @@ def _identifier(metric: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _scaling_rules(rules: Manifest, path: str) -> Iterator[Cause]:
-    """validateScalingRules."""
+    """Yield the faults that validateScalingRules reports."""
     window, at = rules.get("stabilizationWindowSeconds", 0), f"{path}.stabilizationWindowSeconds"
     if window < 0:
         yield invalid(at, window, "must be greater than or equal to zero")

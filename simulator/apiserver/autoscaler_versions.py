@@ -48,7 +48,7 @@ _METRIC: Final = {
         "{}AverageValue": "{}.averageValue",
     },
 }
-"""By the source of a metric, the fields of v1 with their places in v2. For ``{}`` put ``target`` in a spec,
+"""Source of a metric -> the fields of v1 with their places in v2. For ``{}`` put ``target`` in a spec,
 ``current`` in a status."""
 _RULES: Final = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")
 _POLICY: Final = ("type", "value", "periodSeconds")
@@ -104,7 +104,7 @@ def to_autoscaler(given: Manifest) -> Manifest:
 
 
 def _annotations(spec: Manifest, status: Manifest) -> dict[str, str]:
-    """What v1 cannot say otherwise."""
+    """Return the annotations of v1 for the fields that v1 does not have."""
     metrics = spec.get("metrics") or ()
     others = [each for each in metrics if not _is_cpu(each) or _utilization(each, "target") is None]
     found = {
@@ -126,7 +126,7 @@ def _utilization(metric: Manifest, kind: str) -> int | None:
 
 
 def _metric_v1(metric: Manifest, kind: str) -> Manifest:
-    """A metric in the form of v1. ``kind``: ``target`` or ``current``."""
+    """Return a metric in the form of v1. ``kind``: ``target`` or ``current``."""
     shown: Manifest = {"type": metric["type"]}
     for source, fields in _METRIC.items():
         if source in metric:
@@ -177,7 +177,7 @@ def _put(value: Manifest, path: str, item: Any) -> None:
 
 
 def _raised(behavior: Manifest) -> Manifest:
-    """The behavior with the names of Go, as its internal type has no others."""
+    """Return the behavior with the names of Go, as its internal type has no others."""
     return {
         _go_name(name): {
             _go_name(field): [

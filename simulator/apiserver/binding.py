@@ -44,7 +44,7 @@ def admit_binding(pod: Manifest, binding: Manifest, now: Micros) -> Change:
 
 
 def _validate_target(target: Manifest) -> list[Cause]:
-    """A binding may name a node that does not exist; its name is not looked at."""
+    """Return the faults of the target. It may be a node that does not exist; its name is not checked."""
     faults = []
     if target.get("kind", "") not in ("", "Node"):
         choices = ("Node", "<empty>")

@@ -44,7 +44,7 @@ _SEQUENCE: Final = 0x30
 
 
 def set_requester(manifest: Manifest, user: User) -> None:
-    """The fields of the spec that say who asks (PrepareForCreate)."""
+    """Set the fields of the spec about the requester (PrepareForCreate)."""
     spec = manifest.setdefault("spec", {})
     for field in ("uid", "extra"):
         spec.pop(field, None)
@@ -52,7 +52,8 @@ def set_requester(manifest: Manifest, user: User) -> None:
 
 
 def prepare_approval(old: Manifest, new: Manifest) -> Manifest:
-    """What the subresource ``approval`` changes: the conditions."""
+    """Return the stored request with the conditions of the new one, which are all that the subresource
+    ``approval`` changes."""
     conditions = (new.get("status") or {}).get("conditions")
     status = {**(old.get("status") or {}), "conditions": conditions}
     kept = {field: value for field, value in status.items() if value is not None}
@@ -60,7 +61,7 @@ def prepare_approval(old: Manifest, new: Manifest) -> Manifest:
 
 
 def prepare_status(old: Manifest, status: Manifest) -> Manifest:
-    """The status as its subresource may change it: whether the request is approved stays."""
+    """Return the status as its subresource may change it: whether the request is approved stays."""
     kept = [each for each in _conditions(old) if each.get("type") in _OF_APPROVAL]
     given = [each for each in status.get("conditions") or () if each.get("type") not in _OF_APPROVAL]
     conditions = [*kept, *given]
@@ -69,7 +70,7 @@ def prepare_status(old: Manifest, status: Manifest) -> Manifest:
 
 
 def with_condition_times(new: Manifest, old: Manifest, now: str) -> Manifest:
-    """The conditions with the times that they lack (populateConditionTimestamps)."""
+    """Return the conditions with the times that they lack (populateConditionTimestamps)."""
     known = {
         (each.get("type"), each.get("status")): each.get("lastTransitionTime") for each in _conditions(old)
     }
@@ -117,7 +118,7 @@ def validate_certificate_request(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _signer_name(name: str, path: str) -> Iterator[Cause]:
-    """ValidateSignerName in pkg/apis/core/validation/validation.go."""
+    """Yield the faults that ValidateSignerName in pkg/apis/core/validation/validation.go reports."""
     if not name:
         yield required(path)
         return
@@ -138,7 +139,7 @@ def _signer_name(name: str, path: str) -> Iterator[Cause]:
 
 
 def _labels(rule: NameRule, text: str, path: str) -> Iterator[Cause]:
-    """The problems of the first label that has any."""
+    """Yield the problems of the first label that has any."""
     for label in text.split("."):
         problems = rule(label)
         if problems:
@@ -165,7 +166,7 @@ def _condition_faults(conditions: Sequence[Manifest], path: str) -> Iterator[Cau
 
 
 def validate_certificate_request_update(new: Manifest, old: Manifest, subresource: str) -> Iterator[Cause]:
-    """What stays once it is there; of a new status also what is wrong with it."""
+    """Yield the faults of changes to fields that may not change; of a new status also its other faults."""
     if subresource == "status":
         yield from validate_certificate_request(new)
     for kind in _LASTING:
@@ -207,7 +208,7 @@ def _certificate_problem(encoded: str) -> str:
 
 
 def _blocks(encoded: str) -> list[tuple[str, str]]:
-    """The PEM blocks in a field of bytes: their types and contents."""
+    """Return the PEM blocks in a field of bytes: their types and contents."""
     try:
         text = base64.b64decode(encoded, validate=True).decode("latin-1")
     except (binascii.Error, ValueError):

@@ -45,6 +45,6 @@ def _allows_expansion(new: Manifest, old: Manifest, overlay: Overlay) -> bool:
 
 
 def _class_of(claim: Manifest) -> str:
-    """GetPersistentVolumeClaimClass."""
+    """Return the class of a claim (GetPersistentVolumeClaimClass)."""
     annotations = claim["metadata"].get("annotations", {})
     return str(annotations.get(CLASS_ANNOTATION) or claim["spec"].get("storageClassName") or "")

@@ -65,12 +65,12 @@ def validate_claim_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _consumer(consumer: Manifest, path: str) -> Iterator[Cause]:
-    """validateResourceClaimUserReference."""
+    """Yield the faults that validateResourceClaimUserReference reports."""
     yield from check_present(consumer, ("resource", "name", "uid"), path)
 
 
 def _allocation(allocation: Manifest, known: set[str], path: str) -> Iterator[Cause]:
-    """validateAllocationResult."""
+    """Yield the faults that validateAllocationResult reports."""
     devices = allocation.get("devices") or {}
 
     def result(entry: Manifest, at: str) -> Iterator[Cause]:
@@ -97,7 +97,7 @@ def _device_id(entry: Manifest, path: str) -> Iterator[Cause]:
 
 
 def device_id(entry: Manifest) -> str:
-    """The device of an entry (MakeDeviceID)."""
+    """Return the device of an entry (MakeDeviceID)."""
     return "/".join(entry.get(field, "") for field in ("driver", "pool", "device"))
 
 
@@ -118,7 +118,7 @@ def drop_statuses_of_released_devices(old: Manifest, new: Manifest) -> None:
 
 
 def _devices(statuses: Sequence[Manifest], allocated: set[str], path: str) -> Iterator[Cause]:
-    """The statuses of devices, each of which is allocated to the claim."""
+    """Yield the statuses of devices, each of which is allocated to the claim."""
     seen = set[str]()
     for index, status in enumerate(statuses):
         yield from _device_status(status, allocated, f"{path}[{index}]")
@@ -130,7 +130,7 @@ def _devices(statuses: Sequence[Manifest], allocated: set[str], path: str) -> It
 
 
 def _device_status(status: Manifest, allocated: set[str], path: str) -> Iterator[Cause]:
-    """validateDeviceStatus."""
+    """Yield the faults that validateDeviceStatus reports."""
     yield from _device_id(status, path)
     device = device_id(status)
     if device not in allocated:
@@ -145,7 +145,7 @@ def _device_status(status: Manifest, allocated: set[str], path: str) -> Iterator
 
 
 def _network_data(data: Manifest, path: str) -> Iterator[Cause]:
-    """validateNetworkDeviceData."""
+    """Yield the faults that validateNetworkDeviceData reports."""
     for field, most in (("interfaceName", _MAX_INTERFACE), ("hardwareAddress", _MAX_HARDWARE_ADDRESS)):
         if len(data.get(field, "").encode()) > most:
             yield too_long(f"{path}.{field}", most)

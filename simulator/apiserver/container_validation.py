@@ -33,7 +33,7 @@ _DEFAULT_GRACE: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class _PodParts:
-    """What containers refer to in the spec of their pod."""
+    """The parts of a pod's spec to which its containers refer."""
 
     volumes: Volumes
     claims: tuple[str, ...]
@@ -107,8 +107,8 @@ def _ephemeral_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterat
 
 
 def validate_host_network(spec: Manifest, path: str, *, is_pod: bool) -> Iterator[Cause]:
-    """In the node's network, each port is the node's own. In a template, it may be left out
-    (validatePodHostNetworkDeps)."""
+    """Validate the ports of a pod in the node's network: each is the node's own. In a template, ``hostPort``
+    may be left out (validatePodHostNetworkDeps)."""
     if not spec.get("hostNetwork"):
         return
     for index, container in enumerate(spec.get("containers") or ()):
@@ -127,7 +127,7 @@ def check_image_of_pod(container: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _container(container: Manifest, parts: _PodParts, path: str) -> Iterator[Cause]:
-    """validateContainerCommon."""
+    """Yield the faults that validateContainerCommon reports."""
     yield from check_required_name(names.dns_label, container["name"], f"{path}.name")
     yield from check_present(container, ("image",), path)
     policy = container.get("terminationMessagePolicy", "File")
@@ -149,7 +149,7 @@ def _container(container: Manifest, parts: _PodParts, path: str) -> Iterator[Cau
 
 
 def _ports(ports: list[Manifest], path: str) -> Iterator[Cause]:
-    """validateContainerPorts."""
+    """Yield the faults that validateContainerPorts reports."""
     seen: set[str] = set()
     for index, port in enumerate(ports):
         at, name = f"{path}[{index}]", port.get("name", "")
@@ -169,7 +169,7 @@ def _ports(ports: list[Manifest], path: str) -> Iterator[Cause]:
 
 
 def _host_ports(container: Manifest, seen: set[tuple[str, str, int]], path: str) -> Iterator[Cause]:
-    """AccumulateUniqueHostPorts."""
+    """Yield the faults that AccumulateUniqueHostPorts reports."""
     for index, port in enumerate(container.get("ports", ())):
         if port.get("hostPort"):
             identity = (port.get("protocol", "TCP"), port.get("hostIP", ""), port["hostPort"])

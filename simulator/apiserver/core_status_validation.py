@@ -25,7 +25,7 @@ _RESIZE_STATES: Final = (
 
 
 def _service(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """ValidateLoadBalancerStatus."""
+    """Yield the faults that ValidateLoadBalancerStatus reports."""
     path, balancer = "status.loadBalancer.ingress", new.get("status", {}).get("loadBalancer", {})
     ingresses = balancer.get("ingress", ())
     if ingresses and new["spec"].get("type") != "LoadBalancer":
@@ -52,7 +52,7 @@ def _balancer_ingress(ingress: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _claim_of_storage(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """ValidatePersistentVolumeClaimStatusUpdate."""
+    """Yield the faults that ValidatePersistentVolumeClaimStatusUpdate reports."""
     status = new.get("status", {})
     for name, text in sorted(status.get("capacity", {}).items()):
         yield from _basic_amount(text, f"status.capacity[{name}]")
@@ -73,7 +73,7 @@ def _basic_amount(text: str, path: str) -> Iterator[Cause]:
 
 
 def _claim_resource(name: str, path: str) -> Iterator[Cause]:
-    """validatePersistentVolumeClaimResourceKey."""
+    """Yield the faults that validatePersistentVolumeClaimResourceKey reports."""
     faults = [*check_name(names.qualified_name, name, path)]
     if not faults and name != "storage" and ("/" not in name or "kubernetes.io/" in name):
         faults = [not_supported(path, name, ("storage",))]
@@ -81,7 +81,7 @@ def _claim_resource(name: str, path: str) -> Iterator[Cause]:
 
 
 def _quota(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """ValidateResourceQuotaStatusUpdate."""
+    """Yield the faults that ValidateResourceQuotaStatusUpdate reports."""
     for field in ("hard", "used"):
         yield from check_quota_amounts(new.get("status", {}).get(field, {}), f"status.{field}")
 

@@ -40,7 +40,8 @@ def _validate_secret_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """ValidateNodeUpdate, which also looks at the resources and taints of the node again."""
+    """Yield the faults that ValidateNodeUpdate reports, which also looks at the resources and taints of the
+    node again."""
     after, before = new.get("spec", {}), old.get("spec", {})
     yield from validate_node_resources(new.get("status", {}))
     yield from _node_addresses(new.get("status", {}).get("addresses", ()))
@@ -65,7 +66,7 @@ def _node_addresses(addresses: Sequence[Manifest]) -> Iterator[Cause]:
 
 
 def validate_namespace_finalizers(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """ValidateNamespaceFinalizeUpdate."""
+    """Yield the faults that ValidateNamespaceFinalizeUpdate reports."""
     for index, finalizer in enumerate(new.get("spec", {}).get("finalizers") or ()):
         yield from check_finalizer_name(finalizer, f"spec.finalizers[{index}]")
 

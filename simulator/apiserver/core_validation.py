@@ -85,7 +85,7 @@ def _docker_config(data: dict[str, str], key: str) -> Iterator[Cause]:
 
 
 def _no_map(value: object) -> str:
-    """What Go's decoder says of a value that is no JSON object; "" for null and objects."""
+    """Return the error of Go's decoder for a value that is no JSON object; "" for null and objects."""
     if value is None or isinstance(value, dict):
         return ""
     return f"json: cannot unmarshal {json_kind(value)} into Go value of type map[string]interface {{}}"
@@ -97,13 +97,13 @@ def _validate_namespace(manifest: Manifest) -> Iterator[Cause]:
 
 
 def check_finalizer_name(name: str, path: str) -> Iterator[Cause]:
-    """validateFinalizerName, of a Namespace."""
+    """Yield the faults that validateFinalizerName reports, of a Namespace."""
     yield from check_name(names.qualified_name, name, path)
     yield from check_standard_finalizer(name, path)
 
 
 def _validate_lease(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateLeaseSpec."""
+    """Yield the faults that ValidateLeaseSpec reports."""
     spec = manifest.get("spec") or {}
     seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
     if seconds is not None and seconds <= 0:
@@ -113,7 +113,7 @@ def _validate_lease(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_runtime_class(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateRuntimeClass in pkg/apis/node/validation."""
+    """Yield the faults that ValidateRuntimeClass in pkg/apis/node/validation reports."""
     yield from check_name(names.dns_label, manifest.get("handler", ""), "handler")
     overhead = (manifest.get("overhead") or {}).get("podFixed")
     if overhead:

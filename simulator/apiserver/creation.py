@@ -1,5 +1,5 @@
-"""What the creation of an object takes from the cluster around it: the status of a new pod, the default
-storage class and ingress class, the namespace."""
+"""The parts of a new object that depend on the cluster around it: the status of a pod, the default storage
+class and ingress class, the namespace."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -65,7 +65,7 @@ def set_default_ingress_class(ingress: Manifest, overlay: Overlay) -> None:
 
 
 def _default_class(resource: str, annotations: Sequence[str], overlay: Overlay) -> str | None:
-    """The name of the newest class that has one of the annotations; of several, the first by name."""
+    """Return the name of the newest class that has one of the annotations; of several, the first by name."""
     defaults = [
         item["metadata"]
         for item in overlay.list(resource)

@@ -31,7 +31,7 @@ NAMESPACE_FINALIZER = "kubernetes"
 """The finalizer in the spec of a namespace. The namespace controller removes it when the namespace is
 empty."""
 UNREACHABLE_SECONDS = 300
-"""How long a pod stays on a node that is not ready or unreachable: the default of kube-apiserver's
+"""Seconds for which a pod stays on a node that is not ready or unreachable: the default of kube-apiserver's
 --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds."""
 
 

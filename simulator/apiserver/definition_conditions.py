@@ -16,7 +16,8 @@ class Condition(NamedTuple):
 
 
 def with_condition(status: Manifest, condition: Condition, now: str) -> Manifest:
-    """The status of a definition with this condition. A condition keeps its time while its status stays."""
+    """Return the status of a definition with this condition. A condition keeps its time while its status
+    stays."""
     conditions = [*(status.get("conditions") or ())]
     known = {each["type"]: index for index, each in enumerate(conditions)}
     index = known.get(condition.type)

@@ -65,12 +65,12 @@ def validate_definition_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
 
 
 def _schemas(spec: Manifest) -> dict[str, Any]:
-    """The schemas of the versions by their names."""
+    """Return the schemas of the versions by their names."""
     return {version.get("name", ""): version.get("schema") for version in spec.get("versions") or ()}
 
 
 def _validate_spec(spec: Manifest, before: Mapping[str, Any] | None = None) -> Iterator[Cause]:
-    """``before``: the schemas before an update."""
+    """Yield the faults of a spec. ``before``: the schemas before an update."""
     group, scope = spec["group"], spec["scope"]
     if not group:
         yield required("spec.group")
@@ -96,7 +96,8 @@ def _validate_spec(spec: Manifest, before: Mapping[str, Any] | None = None) -> I
 
 
 def _version_faults(spec: Manifest, internal: InternalSpec, unchanged: set[str]) -> Iterator[Cause]:
-    """``unchanged``: the names of the versions whose schemas an update does not change."""
+    """Yield the faults of the versions. ``unchanged``: the names of the versions whose schemas an update does
+    not change."""
     for section in internal.versions:
         if internal.shared.schema is None and section.schema is None:
             yield required(section.schema_path, "schemas are required")
@@ -133,7 +134,7 @@ def _missing_names(of: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _name_faults(of: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateCustomResourceDefinitionNames."""
+    """Yield the faults that ValidateCustomResourceDefinitionNames reports."""
     for field in ("plural", "singular", "kind", "listKind"):
         text = of.get(field) or ""
         is_kind = field in ("kind", "listKind")
@@ -178,7 +179,7 @@ def _conversion_faults(conversion: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _stored_version_faults(definition: Manifest) -> Iterator[Cause]:
-    """ValidateCustomResourceDefinitionStoredVersions."""
+    """Yield the faults that ValidateCustomResourceDefinitionStoredVersions reports."""
     path, stored = "status.storedVersions", (definition.get("status") or {}).get("storedVersions") or []
     versions = definition["spec"].get("versions") or []
     if not stored:

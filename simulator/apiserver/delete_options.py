@@ -16,7 +16,7 @@ MAX_GRACE_SECONDS: Final = (1 << 31) - 1
 """Maximum grace period, 68 years. Longer ones of pods are shortened to it, because the end of a grace period
 must be a valid time in RFC 3339."""
 Propagation = Literal["Orphan", "Background", "Foreground"]
-"""How an object's dependents are treated: kept, deleted after the object, or deleted before it."""
+"""The treatment of an object's dependents: kept, deleted after the object, or deleted before it."""
 _SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _META = "meta.k8s.io/v1"
 _POLICIES = ("Foreground", "Background", "Orphan")
@@ -56,7 +56,7 @@ def requested_grace_seconds(options: Manifest) -> int | None:
 
 
 def check_delete_options(options: Manifest) -> None:
-    """Raises Invalid."""
+    """Check DeleteOptions. Raises Invalid."""
     policy, dry_run = options.get("propagationPolicy"), options.get("dryRun") or []
     causes = []
     if policy is not None and options.get("orphanDependents") is not None:

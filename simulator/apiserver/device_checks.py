@@ -20,8 +20,8 @@ from simulator.apiserver.status import (
 )
 
 MAX_REQUESTS: Final = 32
-"""Of a claim, and of the references to requests; as many constraints, configurations, selectors and results
-(DeviceRequestsMaxSize and others)."""
+"""The maximum of requests of a claim, and of references to requests; also that of constraints,
+configurations, selectors and results (DeviceRequestsMaxSize and others)."""
 MAX_PARAMETERS: Final = 10 * 1024
 """Bytes of the parameters for a driver (OpaqueParametersMaxLength)."""
 _MAX_DRIVER_NAME: Final = 63
@@ -44,7 +44,7 @@ Check = Callable[[Any, str], Iterator[Cause]]
 
 
 def check_list(items: Sequence[Any] | None, most: int, path: str, check: Check) -> Iterator[Cause]:
-    """validateSlice."""
+    """Yield the faults that validateSlice reports."""
     for index, item in enumerate(items or ()):
         yield from check(item, f"{path}[{index}]")
     if len(items or ()) > most:
@@ -52,7 +52,7 @@ def check_list(items: Sequence[Any] | None, most: int, path: str, check: Check) 
 
 
 def check_unique(items: Sequence[Manifest] | None, field: str, path: str) -> Iterator[Cause]:
-    """The part of validateSet that refuses a second item with the same value of ``field``."""
+    """Yield the faults of items that repeat the value of ``field`` (validateSet)."""
     values = [item.get(field, "") for item in items or ()]
     for index, value in enumerate(values):
         if value in values[:index]:
@@ -60,7 +60,7 @@ def check_unique(items: Sequence[Manifest] | None, field: str, path: str) -> Ite
 
 
 def check_request_references(references: list[str] | None, known: set[str], path: str) -> Iterator[Cause]:
-    """The requests that a constraint or a configuration is for."""
+    """Yield the faults of the requests that a constraint or a configuration names."""
     given = references or []
     yield from check_list(
         given, MAX_REQUESTS, path, lambda name, at: check_request_reference(name, known, at)
@@ -71,7 +71,7 @@ def check_request_references(references: list[str] | None, known: set[str], path
 
 
 def check_request_reference(name: str, known: set[str], path: str) -> Iterator[Cause]:
-    """validateRequestNameRef."""
+    """Yield the faults that validateRequestNameRef reports."""
     parts = name.split("/")
     for part in parts if len(parts) <= 2 else ():
         yield from check_name(names.dns_label, part, path)
@@ -80,7 +80,7 @@ def check_request_reference(name: str, known: set[str], path: str) -> Iterator[C
 
 
 def check_driver_name(name: str, path: str) -> Iterator[Cause]:
-    """ValidateCSIDriverName, in which capital letters do not matter."""
+    """Yield the faults that ValidateCSIDriverName reports, in which capital letters do not matter."""
     if not name:
         yield required(path)
     if len(name) > _MAX_DRIVER_NAME:
@@ -89,7 +89,7 @@ def check_driver_name(name: str, path: str) -> Iterator[Cause]:
 
 
 def check_pool_name(name: str, path: str) -> Iterator[Cause]:
-    """validatePoolName: subdomains with slashes between them."""
+    """Yield the faults of a pool's name: subdomains with slashes between them (validatePoolName)."""
     if not name:
         yield required(path)
         return
@@ -100,7 +100,8 @@ def check_pool_name(name: str, path: str) -> Iterator[Cause]:
 
 
 def check_qualified_name(name: str, path: str) -> Iterator[Cause]:
-    """validateQualifiedName: an identifier, or the domain of a driver and an identifier."""
+    """Yield the faults of a qualified name: an identifier, or the domain of a driver and an identifier
+    (validateQualifiedName)."""
     if not name:
         yield required(path, "name required")
         return
@@ -119,7 +120,7 @@ def check_qualified_name(name: str, path: str) -> Iterator[Cause]:
 
 
 def check_fully_qualified_name(name: str, path: str) -> Iterator[Cause]:
-    """validateFullyQualifiedName."""
+    """Yield the faults that validateFullyQualifiedName reports."""
     yield from check_qualified_name(name, path)
     if name and "/" not in name:
         yield invalid(path, name, "must include a domain")
@@ -133,7 +134,8 @@ def _identifier(text: str, path: str) -> Iterator[Cause]:
 
 
 def key_path(path: str, key: str) -> str:
-    """The path of a key of a map, of which the middle is left out if it is long (truncateIfTooLong)."""
+    """Return the path of a key of a map, of which the middle is left out if it is long
+    (truncateIfTooLong)."""
     if len(key) > _MAX_KEY:
         kept = _MAX_KEY - len("...")
         key = f"{key[: (kept + 1) // 2]}...{key[len(key) - kept // 2 :]}"
@@ -141,7 +143,7 @@ def key_path(path: str, key: str) -> str:
 
 
 def check_configuration(config: Manifest, path: str) -> Iterator[Cause]:
-    """validateDeviceConfiguration."""
+    """Yield the faults that validateDeviceConfiguration reports."""
     opaque = config.get("opaque")
     if opaque is None:
         yield required(f"{path}.opaque")
@@ -151,7 +153,8 @@ def check_configuration(config: Manifest, path: str) -> Iterator[Cause]:
 
 
 def check_raw_object(value: Any, path: str, most: int) -> Iterator[Cause]:
-    """validateRawExtension. Its size is that of the shortest JSON: what was sent may have had spaces."""
+    """Yield the faults that validateRawExtension reports. Its size is that of the shortest JSON: what was
+    sent may have had spaces."""
     if value is None:
         yield required(path)
     elif len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > most:
@@ -161,7 +164,7 @@ def check_raw_object(value: Any, path: str, most: int) -> Iterator[Cause]:
 
 
 def check_toleration(toleration: Manifest, path: str) -> Iterator[Cause]:
-    """validateDeviceToleration."""
+    """Yield the faults that validateDeviceToleration reports."""
     key, value = toleration.get("key", ""), toleration.get("value", "")
     operator, effect = toleration.get("operator", ""), toleration.get("effect", "")
     if key:

@@ -39,7 +39,8 @@ def _claim_template(manifest: Manifest) -> Iterator[Cause]:
 
 
 def request_names(claim_spec: Manifest) -> set[str]:
-    """The names by which a claim's requests, and their alternatives, are referred to (gatherRequestNames)."""
+    """Return the names by which a claim's requests, and their alternatives, are referred to
+    (gatherRequestNames)."""
     known = set[str]()
     for request in (claim_spec.get("devices") or {}).get("requests") or ():
         name = request.get("name", "")
@@ -48,7 +49,7 @@ def request_names(claim_spec: Manifest) -> set[str]:
 
 
 def _claim_spec(spec: Manifest, path: str) -> Iterator[Cause]:
-    """validateDeviceClaim."""
+    """Yield the faults that validateDeviceClaim reports."""
     devices, path, known = spec.get("devices") or {}, f"{path}.devices", request_names(spec)
 
     def constraint(entry: Manifest, at: str) -> Iterator[Cause]:
@@ -72,7 +73,7 @@ def _claim_spec(spec: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _request(request: Manifest, path: str) -> Iterator[Cause]:
-    """validateDeviceRequest."""
+    """Yield the faults that validateDeviceRequest reports."""
     yield from check_name(names.dns_label, request.get("name", ""), f"{path}.name")
     exactly, alternatives = request.get("exactly"), request.get("firstAvailable")
     at = f"{path}.firstAvailable"
@@ -87,13 +88,13 @@ def _request(request: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _alternative(request: Manifest, path: str) -> Iterator[Cause]:
-    """validateDeviceSubRequest."""
+    """Yield the faults that validateDeviceSubRequest reports."""
     yield from check_name(names.dns_label, request.get("name", ""), f"{path}.name")
     yield from _device_request(request, path)
 
 
 def _device_request(request: Manifest, path: str) -> Iterator[Cause]:
-    """validateExactDeviceRequest."""
+    """Yield the faults that validateExactDeviceRequest reports."""
     device_class = request.get("deviceClassName") or ""
     yield from check_required_name(names.dns_subdomain, device_class, f"{path}.deviceClassName")
     yield from check_list(request.get("selectors"), MAX_REQUESTS, f"{path}.selectors", _selector)
@@ -110,7 +111,7 @@ def _device_request(request: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _selector(selector: Manifest, path: str) -> Iterator[Cause]:
-    """validateSelector."""
+    """Yield the faults that validateSelector reports."""
     at = f"{path}.cel"
     if selector.get("cel") is None:
         yield required(at)
@@ -125,7 +126,7 @@ def _selector(selector: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _device_class(manifest: Manifest) -> Iterator[Cause]:
-    """validateDeviceClassSpec."""
+    """Yield the faults that validateDeviceClassSpec reports."""
     spec = manifest.get("spec") or {}
     yield from check_list(spec.get("selectors"), MAX_REQUESTS, "spec.selectors", _selector)
     yield from check_list(spec.get("config"), MAX_REQUESTS, "spec.config", check_configuration)

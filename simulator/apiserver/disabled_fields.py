@@ -132,7 +132,7 @@ def _of_slice(spec: Manifest) -> None:
 
 
 def _drop_status_fields(resource_id: str, manifest: Manifest) -> None:
-    """The same of the status of an object, in place."""
+    """Remove the fields of features that are off from the status of an object, in place."""
     status = _at(manifest, "status")
     if resource_id in ("deployments.apps", "replicasets.apps"):
         status.pop("terminatingReplicas", None)  # DeploymentReplicaSetTerminatingReplicas
@@ -155,7 +155,7 @@ def _of_node(spec: Manifest) -> None:
 
 
 def _at(of: Manifest, *path: str) -> Manifest:
-    """The object at the path; an empty one that belongs to nothing, if there is none."""
+    """Return the object at the path; an empty one that belongs to nothing, if there is none."""
     for field in path:
         of = of.get(field) or {}
     return of

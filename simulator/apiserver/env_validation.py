@@ -83,7 +83,8 @@ def _value_from(variable: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _env_from(source: Manifest, path: str, whole: str) -> Iterator[Cause]:
-    """ValidateEnvFrom. ``whole`` is the path of all sources: upstream writes it where it means one."""
+    """Yield the faults that ValidateEnvFrom reports. ``whole`` is the path of all sources: upstream writes it
+    where it means one."""
     if source.get("prefix"):
         yield from _env_name(source["prefix"], f"{path}.prefix")
     given = [field for field in ("configMapRef", "secretRef") if field in source]
@@ -133,8 +134,8 @@ def _with_subscript(field: str) -> tuple[str, str | None]:
 
 
 def _unknown_field(version: str, field: str, base: str, subscript: str | None) -> str:
-    """Why there is no such field (ConvertDownwardAPIFieldLabel in pkg/apis/core/pods/helpers.go); "" if there
-    is one."""
+    """Return the error for a field that does not exist (ConvertDownwardAPIFieldLabel in
+    pkg/apis/core/pods/helpers.go); "" if it exists."""
     if version != "v1":
         return f"unsupported pod version: {version}"
     if subscript is not None:

@@ -25,7 +25,7 @@ NOT_HERE: Final = "cannot be set for an Ephemeral Container"
 
 
 def validate_ephemeral_container(container: Manifest, others: Collection[str], path: str) -> Iterator[Cause]:
-    """``others``: the names of the pod's other containers."""
+    """Yield the faults of an ephemeral container. ``others``: the names of the pod's other containers."""
     target = container.get("targetContainerName")
     if target and target not in others:
         yield not_found(f"{path}.targetContainerName", target)

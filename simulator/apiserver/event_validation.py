@@ -22,7 +22,7 @@ _IMMUTABLE: Final = (
     *("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "reason"),
     *("type", "eventTime", "action", "related", "reportingComponent", "reportingInstance"),
 )
-"""In the order in which they are looked at; the reason is looked at twice."""
+"""The fields in the order in which they are compared; the reason is compared twice."""
 _PATHS: Final = {"reportingComponent": "reportingController"}
 _STRUCTS: Final = {"involvedObject": "ObjectReference", "source": "EventSource", "related": "ObjectReference"}
 _EMPTY: Final[dict[str, object]] = {
@@ -30,7 +30,7 @@ _EMPTY: Final[dict[str, object]] = {
     "count": 0,
     "related": NIL,
 }
-"""What is shown for a missing field, if it is not null."""
+"""The values that errors show for missing fields, where that is not null."""
 _SHORT: Final = 128
 _NOTE_LENGTH: Final = 1024
 

@@ -21,7 +21,7 @@ from simulator.objects.status import status_of, with_status
 from simulator.objects.timestamps import timestamp
 
 RETRY_SECONDS = 10
-"""After which a client may ask again while the status of a budget is not up to date."""
+"""Seconds after which a client may ask again while the status of a budget is not up to date."""
 MAX_DISRUPTED_PODS = 2_000
 """MaxDisruptedPodSize."""
 

@@ -51,7 +51,7 @@ def check_present(of: dict[str, Any], fields: Iterable[str], path: str) -> Itera
 
 
 def check_not_negative(of: dict[str, Any], fields: Iterable[str], path: str) -> Iterator[Cause]:
-    """ValidateNonnegativeField, for several fields of an object."""
+    """Yield the faults that ValidateNonnegativeField reports, for several fields of an object."""
     for field in fields:
         if (of.get(field) or 0) < 0:
             yield invalid(f"{path}.{field}", of[field], NOT_NEGATIVE)
@@ -60,7 +60,7 @@ def check_not_negative(of: dict[str, Any], fields: Iterable[str], path: str) -> 
 def check_choice(
     value: str, choices: Iterable[str], path: str, *, detail: str = "", as_given: bool = False
 ) -> Iterator[Cause]:
-    """An empty value is a missing one."""
+    """Yield the fault of a value that is none of the choices. An empty value is a missing one."""
     if not value:
         yield required(path, detail)
     elif value not in choices:
@@ -72,7 +72,7 @@ def too_many(path: str, given: int, most: int) -> Cause:
 
 
 def check_port_number(number: int, path: str) -> Iterator[Cause]:
-    """IsValidPortNum."""
+    """Yield the faults that IsValidPortNum reports."""
     if not 1 <= number <= names.MAX_PORT:
         yield invalid(path, number, names.PORT_RANGE)
 
@@ -96,7 +96,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def parse_cidr(text: str) -> Network | None:
-    """ParseCIDRSloppy."""
+    """Parse a network (ParseCIDRSloppy)."""
     host, slash, bits = text.partition("/")
     address = parse_address(host)
     if address is None or not slash or not bits.isascii() or not bits.isdigit() or len(bits) > len("128"):
@@ -108,13 +108,13 @@ def parse_cidr(text: str) -> Network | None:
 
 
 def check_address(text: str, path: str) -> Iterator[Cause]:
-    """IsValidIP."""
+    """Yield the faults that IsValidIP reports."""
     if parse_address(text) is None:
         yield invalid(path, text, NO_ADDRESS)
 
 
 def check_cidr(text: str, path: str) -> Iterator[Cause]:
-    """IsValidCIDR."""
+    """Yield the faults that IsValidCIDR reports."""
     if parse_cidr(text) is None:
         yield invalid(path, text, NO_CIDR)
 
@@ -129,7 +129,7 @@ def check_interface_address(text: str, path: str) -> Iterator[Cause]:
 
 
 def check_non_special_address(text: str, path: str) -> Iterator[Cause]:
-    """ValidateNonSpecialIP."""
+    """Yield the faults that ValidateNonSpecialIP reports."""
     address = parse_address(text)
     if address is None:
         yield invalid(path, text, "must be a valid IP address")
@@ -151,7 +151,7 @@ def check_non_special_address(text: str, path: str) -> Iterator[Cause]:
 
 
 def check_domain_prefixed(text: str, path: str) -> Iterator[Cause]:
-    """IsDomainPrefixedPath."""
+    """Yield the faults that IsDomainPrefixedPath reports."""
     host, slash, rest = text.partition("/")
     if not text:
         yield required(path)
@@ -164,7 +164,7 @@ def check_domain_prefixed(text: str, path: str) -> Iterator[Cause]:
 
 
 def check_domain_name(text: str, path: str) -> Iterator[Cause]:
-    """IsFullyQualifiedDomainName."""
+    """Yield the faults that IsFullyQualifiedDomainName reports."""
     if not text:
         yield required(path)
         return

@@ -23,7 +23,7 @@ class FieldTerm(NamedTuple):
 
 
 def parse_field_selector(text: str) -> list[FieldTerm]:
-    """Raises BadRequest."""
+    """Parse a field selector. Raises BadRequest."""
     terms = []
     for term in sorted(filter(None, _TERM.findall(text))):
         found = _PARTS.fullmatch(term)
@@ -36,7 +36,7 @@ def parse_field_selector(text: str) -> list[FieldTerm]:
 
 
 def _unescaped(value: str) -> str:
-    """UnescapeValue."""
+    """Remove the escapes of a value (UnescapeValue)."""
     kept = ""
     characters = iter(value)
     for character in characters:

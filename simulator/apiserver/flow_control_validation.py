@@ -108,7 +108,7 @@ def _verbs(verbs: list[str], path: str) -> Iterator[Cause]:
 
 
 def _alone(items: Sequence[str], shown: str, path: str) -> Iterator[Cause]:
-    """``*`` stands for all others."""
+    """Yield a fault if ``*``, which means all values, has others beside it."""
     if "*" in items and len(items) > 1:
         yield invalid(path, items, f"if '*' is present, must not specify other {shown}")
 
@@ -150,7 +150,7 @@ def _other_rule(rule: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _url_problem(url: str) -> str:
-    """ValidateNonResourceURLPath."""
+    """Return the fault that ValidateNonResourceURLPath reports."""
     if not url:
         return "must not be empty"
     if not url.startswith("/"):
@@ -210,7 +210,7 @@ def _limited(limited: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _response(response: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateLimitResponse, which names the wrong type."""
+    """Yield the faults that ValidateLimitResponse reports, which names the wrong type."""
     kind, queuing = response.get("type", ""), response.get("queuing")
     if kind not in _RESPONSES:
         yield not_supported(f"{path}.type", kind, _RESPONSES)

@@ -57,8 +57,8 @@ def _default_autoscaler(manifest: Manifest) -> None:
 
 
 def _default_limit_range(manifest: Manifest) -> None:
-    """Of a container, the default limit is the largest one, and the default request is the default limit or
-    the smallest request."""
+    """Set the defaults of a LimitRange. For a container, the default limit is the largest one, and the
+    default request is the default limit or the smallest request."""
     spec = manifest.setdefault("spec", {})
     spec["limits"] = spec.get("limits") or None
     for item in spec["limits"] or ():

@@ -40,7 +40,7 @@ _WITH_GENERATION = frozenset(
 _CSI_DRIVERS: Final = "csidrivers.storage.k8s.io"
 """The resource whose objects get their first generation from the first change that counts."""
 _CHANGEABLE: Final = ("tokenRequests", "requiresRepublish", "seLinuxMount")
-"""What counts of the spec of a CSIDriver."""
+"""The fields in the spec of a CSIDriver whose changes count."""
 _NEVER_CHANGED = ("priorityclasses.scheduling.k8s.io",)
 
 
@@ -76,7 +76,7 @@ def with_next_generation(old: Manifest, new: Manifest) -> Manifest:
 
 
 def _desired(resource: Resource, manifest: Manifest) -> Any:
-    """The part of an object with whose changes the generation grows."""
+    """Return the part of an object with whose changes the generation grows."""
     metadata = manifest["metadata"]
     if resource.group not in BUILT_IN_GROUPS:
         left_out = ("metadata", "status") if resource.has_status else ("metadata",)

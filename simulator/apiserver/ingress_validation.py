@@ -26,7 +26,7 @@ _NO_RULES: Final = "either `defaultBackend` or `rules` must be specified"
 
 
 def validate_ingress(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateIngressCreate."""
+    """Yield the faults that ValidateIngressCreate reports."""
     yield from validate_updated_ingress(manifest, manifest)
     annotation = manifest["metadata"].get("annotations", {}).get(CLASS_ANNOTATION)
     if (
@@ -38,7 +38,7 @@ def validate_ingress(manifest: Manifest) -> Iterator[Cause]:
 
 
 def validate_updated_ingress(manifest: Manifest, _: Manifest) -> Iterator[Cause]:
-    """ValidateIngressSpec."""
+    """Yield the faults that ValidateIngressSpec reports."""
     spec = manifest.get("spec") or {}
     rules, default = spec.get("rules") or [], spec.get("defaultBackend")
     if not rules and default is None:
@@ -58,7 +58,7 @@ def validate_updated_ingress(manifest: Manifest, _: Manifest) -> Iterator[Cause]
 
 
 def validate_ingress_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """ValidateIngressLoadBalancerStatus."""
+    """Yield the faults that ValidateIngressLoadBalancerStatus reports."""
     balancer = (new.get("status") or {}).get("loadBalancer") or {}
     for index, entry in enumerate(balancer.get("ingress") or ()):
         path, host = f"status.loadBalancer.ingress[{index}]", entry.get("hostname", "")
@@ -87,7 +87,7 @@ def _rule(rule: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _path(entry: Manifest, path: str) -> Iterator[Cause]:
-    """validateHTTPIngressPath."""
+    """Yield the faults that validateHTTPIngressPath reports."""
     kind, text = entry.get("pathType"), entry.get("path", "")
     if kind is None:
         yield required(f"{path}.pathType", "pathType must be specified")
@@ -110,7 +110,7 @@ def _path(entry: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _backend(backend: Manifest, path: str) -> Iterator[Cause]:
-    """validateIngressBackend."""
+    """Yield the faults that validateIngressBackend reports."""
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         yield invalid(path, "", "cannot set both resource and service backends")
@@ -140,7 +140,7 @@ def _service(service: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _reference(reference: Manifest, path: str) -> Iterator[Cause]:
-    """validateIngressTypedLocalObjectReference."""
+    """Yield the faults that validateIngressTypedLocalObjectReference reports."""
     group = reference.get("apiGroup")
     if group is not None:
         yield from check_name(names.dns_subdomain, group, f"{path}.apiGroup")
@@ -152,7 +152,7 @@ def _reference(reference: Manifest, path: str) -> Iterator[Cause]:
 
 
 def validate_ingress_class(manifest: Manifest) -> Iterator[Cause]:
-    """validateIngressClassSpec."""
+    """Yield the faults that validateIngressClassSpec reports."""
     spec = manifest.get("spec") or {}
     controller = spec.get("controller", "")
     if len(controller.encode()) > _MAX_CONTROLLER:

@@ -151,7 +151,7 @@ def count_indexes(text: str, completions: int) -> int:
 
 
 def find_intervals(text: str, completions: int) -> list[tuple[int, int]]:
-    """The intervals of a list of indexes, without those that cannot be read."""
+    """Return the intervals of a list of indexes, without those that cannot be read."""
     found = []
     for interval in text.split(",")[:MAX_INTERVALS] if text else ():
         with contextlib.suppress(ValueError):
@@ -160,7 +160,7 @@ def find_intervals(text: str, completions: int) -> list[tuple[int, int]]:
 
 
 def _interval(text: str, completions: int) -> tuple[int, int]:
-    """parseIndexInterval."""
+    """Parse an interval (parseIndexInterval)."""
     parts = text.split("-")
     if len(parts) > 2:
         raise ValueError(

@@ -41,7 +41,7 @@ class _Change(NamedTuple):
 
 
 def is_true(job: Manifest, kind: str) -> bool:
-    """IsConditionTrue."""
+    """Return whether a condition is true (IsConditionTrue)."""
     conditions = job.get("status", {}).get("conditions") or ()
     return any(each["type"] == kind and each["status"] == "True" for each in conditions)
 
@@ -158,7 +158,7 @@ def _index_format(indexes: str, completions: int, field: str) -> Iterator[Cause]
 
 
 def _first_shared(completed: str, failed: str, completions: int) -> int | None:
-    """The first index that is in both; intervals that cannot be read are left out."""
+    """Return the first index that is in both; intervals that cannot be read are left out."""
     taken = find_intervals(completed, completions)
     for low, high in find_intervals(failed, completions):
         for first, last in taken:
@@ -194,7 +194,7 @@ def _success(job: Manifest) -> Iterator[Cause]:
 
 
 def _transitions(change: _Change) -> Iterator[Cause]:
-    """What the status before does not allow."""
+    """Yield the faults of a status that the status before it does not allow."""
     new, old, path = change.new, change.old, "status.conditions"
     before = old.get("status", {})
     for kind in _TERMINAL:

@@ -41,7 +41,7 @@ _ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}")
 
 
 def _validate_job(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateJob."""
+    """Yield the faults that ValidateJob reports."""
     spec, name = manifest["spec"], manifest["metadata"].get("name", "")
     if not spec.get(MANUAL_SELECTOR) and "selector" in spec:
         yield from _generated_selector(manifest)
@@ -64,8 +64,8 @@ def _validate_job(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _generated_selector(manifest: Manifest) -> Iterator[Cause]:
-    """validateGeneratedSelector: the selector and the labels of the template are the generated ones, unless
-    manualSelector is set."""
+    """Yield the faults of the selector and the labels of the template: they are the generated ones, unless
+    manualSelector is set (validateGeneratedSelector)."""
     metadata, spec = manifest["metadata"], manifest["spec"]
     labels = spec["template"]["metadata"].get("labels", {})
     own: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def _generated_selector(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
-    """validateJobSpec."""
+    """Yield the faults that validateJobSpec reports."""
     yield from check_not_negative(spec, _COUNTS, path)
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
@@ -143,7 +143,7 @@ def _managed_by(manager: str, path: str) -> Iterator[Cause]:
 
 
 def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateCronJobCreate."""
+    """Yield the faults that ValidateCronJobCreate reports."""
     yield from _cron_job(manifest["spec"], None)
     name = manifest["metadata"].get("name", "")
     if len(name) > MAX_CRON_JOB_NAME:
@@ -151,12 +151,13 @@ def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_updated_cron_job(manifest: Manifest, old: Manifest) -> Iterator[Cause]:
-    """ValidateCronJobUpdate, which does not look at the length of the name."""
+    """Yield the faults that ValidateCronJobUpdate reports, which does not look at the length of the name."""
     return _cron_job(manifest["spec"], old["spec"])
 
 
 def _cron_job(spec: Manifest, old: Manifest | None) -> Iterator[Cause]:
-    """validateCronJobSpec. ``old``: the spec before the update, whose time zone may stay."""
+    """Yield the faults that validateCronJobSpec reports. ``old``: the spec before the update, whose time zone
+    may stay."""
     yield from _schedule(spec, old, "spec.schedule")
     yield from check_not_negative(spec, ("startingDeadlineSeconds",), "spec")
     if "timeZone" in spec and (old is None or old.get("timeZone") != spec["timeZone"]):
@@ -169,7 +170,7 @@ def _cron_job(spec: Manifest, old: Manifest | None) -> Iterator[Cause]:
 
 
 def _schedule(spec: Manifest, old: Manifest | None, path: str) -> Iterator[Cause]:
-    """validateScheduleFormat."""
+    """Yield the faults that validateScheduleFormat reports."""
     schedule = spec.get("schedule", "")
     if not schedule:
         yield required(path)
@@ -187,7 +188,7 @@ def _schedule(spec: Manifest, old: Manifest | None, path: str) -> Iterator[Cause
 
 
 def _time_zone(zone: str, path: str) -> Iterator[Cause]:
-    """validateTimeZone."""
+    """Yield the faults that validateTimeZone reports."""
     if not zone:
         yield invalid(path, zone, "timeZone must be nil or non-empty string")
         return
@@ -205,7 +206,7 @@ def _time_zone(zone: str, path: str) -> Iterator[Cause]:
 
 
 def _job_template(spec: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateJobTemplateSpec."""
+    """Yield the faults that ValidateJobTemplateSpec reports."""
     yield from _validate_job_spec(spec, path)
     if "selector" in spec:
         yield invalid(f"{path}.selector", spec["selector"], "`selector` will be auto-generated")

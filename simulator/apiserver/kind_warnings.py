@@ -27,7 +27,7 @@ _CONTROLLERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirrorin
 
 
 def name_warnings(resource_id: str, manifest: Manifest) -> Iterator[str]:
-    """A name that is no DNS label, of a new object that makes pods."""
+    """Yield the warning about a name that is no DNS label, of a new object that makes pods."""
     problems = names.dns_label(manifest["metadata"].get("name", ""))
     if problems and resource_id in _USES_OF_NAMES:
         yield (
@@ -37,13 +37,14 @@ def name_warnings(resource_id: str, manifest: Manifest) -> Iterator[str]:
 
 
 def ingress_warnings(manifest: Manifest) -> Iterator[str]:
-    """The warnings of an Ingress, which only a new one causes."""
+    """Yield the warnings of an Ingress, which only a new one causes."""
     if CLASS_ANNOTATION in (manifest["metadata"].get("annotations") or {}):
         yield f"annotation \"{CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
 
 
 def definition_warnings(manifest: Manifest, old: Manifest | None = None) -> Iterator[str]:
-    """The formats of texts that Kubernetes does not know; after an update of ``old``, those that are new."""
+    """Yield the formats of texts that Kubernetes does not know; after an update of ``old``, those that are
+    new."""
     known = set() if old is None else {*_formats_of(old)}
     for form in dict.fromkeys(_formats_of(manifest)):
         if form not in known:
@@ -56,7 +57,8 @@ def _formats_of(definition: Manifest) -> Iterator[str]:
 
 
 def _unknown_formats(schema: Any) -> Iterator[str]:
-    """SchemaHas in apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go."""
+    """Yield the unknown formats in a schema (SchemaHas in
+    apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go)."""
     if not isinstance(schema, dict):
         return
     form = schema.get("format")
@@ -100,8 +102,8 @@ def _runtime_class(manifest: Manifest) -> Iterator[str]:
 
 
 def stateful_set_warnings(manifest: Manifest, *, is_new: bool) -> Iterator[str]:
-    """The warnings that are not about the template. After an update, upstream writes another path of the
-    claims."""
+    """Yield the warnings that are not about the template. After an update, upstream writes another path of
+    the claims."""
     for index, claim in enumerate(manifest["spec"].get("volumeClaimTemplates") or ()):
         path = f"spec.volumeClaimTemplates[{index}]" + ("" if is_new else ".Spec")
         yield from claim_spec_warnings(claim.get("spec") or {}, path)

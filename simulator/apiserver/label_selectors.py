@@ -16,7 +16,7 @@ MAX_LENGTH: Final = 10_000
 SHOWN_LENGTH: Final = 100
 """Maximum number of characters of a wrong part in a message."""
 NO_PATH: Final = "<nil>"
-"""What upstream writes for the path of a wrong key."""
+"""The path that upstream writes for a wrong key."""
 _SYMBOLS: Final = ("==", "!=", *"=!<>(),")
 _TOKEN: Final = re.compile(r"[ \t\r\n]*(==|!=|[=!<>(),]|[^ \t\r\n=!<>(),]+)")
 _OPERATORS: Final = {
@@ -32,7 +32,7 @@ _NO_INTEGER: Final = "for 'Gt', 'Lt' operators, the value must be an integer"
 
 
 def parse_label_selector(text: str) -> Selector:
-    """Raises BadRequest."""
+    """Parse a label selector. Raises BadRequest."""
     if len(text) > MAX_LENGTH:
         raise BadRequest(f"a selector may have at most {MAX_LENGTH} characters")
     tokens = _Tokens(text)

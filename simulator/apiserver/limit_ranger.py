@@ -54,7 +54,7 @@ def _limit_ranges(manifest: Manifest, overlay: Overlay) -> list[Manifest]:
 
 
 def _defaults(limit_range: Manifest) -> tuple[Texts, Texts]:
-    """The default limits and requests of a container."""
+    """Return the default limits and requests of a container."""
     limits: Texts = {}
     requests: Texts = {}
     for item in limit_range["spec"].get("limits") or ():
@@ -118,7 +118,7 @@ def _sorted(item: Manifest, field: str) -> list[tuple[str, Any]]:
 
 
 def _min_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    """minConstraint: the first error."""
+    """Yield the first error of a minimum (minConstraint)."""
     least, prefix = (
         _milli(quantity.parse_quantity(enforced)),
         f"minimum {name} usage per {kind} is {enforced}",
@@ -132,7 +132,7 @@ def _min_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: 
 
 
 def _max_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    """maxConstraint: the first error."""
+    """Yield the first error of a maximum (maxConstraint)."""
     most, prefix = _milli(quantity.parse_quantity(enforced)), f"maximum {name} usage per {kind} is {enforced}"
     if name not in limits.amounts:
         yield f"{prefix}.  No limit is specified"
@@ -164,5 +164,5 @@ def _ratio_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits
 
 
 def _milli(nanos: Nanos) -> int:
-    """Thousandths, rounded up."""
+    """Return thousandths, rounded up."""
     return -(-nanos // (NANO // 1000))

@@ -51,8 +51,8 @@ class ListOptions(msgspec.Struct, frozen=True):
         return options
 
     def with_defaults(self) -> Self:
-        """A watch without a resourceVersion begins with the existing objects, like one with sendInitialEvents
-        (SetListOptionsDefaults)."""
+        """Set the defaults: a watch without a resourceVersion begins with the existing objects, like one with
+        sendInitialEvents (SetListOptionsDefaults)."""
         asked = self.send_initial_events is not None or self.resource_version_match
         if not self.watch or asked or self.resource_version not in ("", "0"):
             return self

@@ -1,4 +1,4 @@
-"""What an update may do to the metadata of an object.
+"""The rules for changes of an object's metadata by an update.
 
 Upstream: BeforeUpdate in apiserver/pkg/registry/rest/update.go, ValidateObjectMetaAccessorUpdate in
 apimachinery/pkg/api/validation/objectmeta.go, and Update in
@@ -68,7 +68,7 @@ def validate_metadata_update(given: dict[str, Any], old: Manifest) -> Iterator[C
 
 
 def _new_finalizers(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
-    """ValidateNoNewFinalizers."""
+    """Yield the faults that ValidateNoNewFinalizers reports."""
     if "deletionTimestamp" not in old["metadata"]:
         return
     known = old["metadata"].get("finalizers", ())
@@ -83,7 +83,7 @@ def _new_finalizers(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
 
 
 def _deletion(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
-    """A client cannot say that an object is being deleted; that it is, it may leave out."""
+    """Yield the faults of the deletion time: a client cannot set it, and may leave it out."""
     for field in _DELETION:
         value, known = given.get(field), old["metadata"].get(field)
         if value is not None and value != known and (known is None or field != "deletionTimestamp"):

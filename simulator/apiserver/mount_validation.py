@@ -66,7 +66,7 @@ def _propagation(propagation: str, container: Manifest, path: str) -> Iterator[C
 
 
 def _recursive_read_only(mount: Manifest, path: str) -> Iterator[Cause]:
-    """validateMountRecursiveReadOnly."""
+    """Yield the faults that validateMountRecursiveReadOnly reports."""
     value = mount["recursiveReadOnly"]
     if value not in _RECURSIVE:
         yield not_supported(path, value, _RECURSIVE)

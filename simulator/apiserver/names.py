@@ -85,7 +85,7 @@ _VALUE_RULE = _rule(
 
 
 def dns_label(text: str) -> list[str]:
-    """IsDNS1123Label."""
+    """Return the faults that IsDNS1123Label reports."""
     problems = _check(text, LABEL_LENGTH, _LABEL_RE, _LABEL_RULE)
     if problems and problems[-1] == _LABEL_RULE and _SUBDOMAIN_RE.fullmatch(text):
         problems[-1] = "must not contain dots"
@@ -93,27 +93,28 @@ def dns_label(text: str) -> list[str]:
 
 
 def dns_subdomain(text: str) -> list[str]:
-    """IsDNS1123Subdomain."""
+    """Return the faults that IsDNS1123Subdomain reports."""
     return _check(text, SUBDOMAIN_LENGTH, _SUBDOMAIN_RE, _SUBDOMAIN_RULE)
 
 
 def dns_subdomain_with_underscore(text: str) -> list[str]:
-    """IsDNS1123SubdomainWithUnderscore."""
+    """Return the faults that IsDNS1123SubdomainWithUnderscore reports."""
     return _check(text, SUBDOMAIN_LENGTH, _UNDERSCORE_SUBDOMAIN_RE, _UNDERSCORE_SUBDOMAIN_RULE)
 
 
 def wildcard_subdomain(text: str) -> list[str]:
-    """IsWildcardDNS1123Subdomain."""
+    """Return the faults that IsWildcardDNS1123Subdomain reports."""
     return _check(text, SUBDOMAIN_LENGTH, _WILDCARD_RE, _WILDCARD_RULE)
 
 
 def service_name(text: str) -> list[str]:
-    """IsDNS1035Label."""
+    """Return the faults that IsDNS1035Label reports."""
     return _check(text, LABEL_LENGTH, _SERVICE_RE, _SERVICE_RULE)
 
 
 def path_segment(text: str) -> list[str]:
-    """IsValidPathSegmentName. The length is ours: keys in the store are bounded."""
+    """Return the faults that IsValidPathSegmentName reports. The length is ours: keys in the store are
+    bounded."""
     if text in (".", ".."):
         return [f"may not be '{text}'"]
     problems = [f"may not contain '{character}'" for character in "/%" if character in text]
@@ -121,7 +122,7 @@ def path_segment(text: str) -> list[str]:
 
 
 def with_masked_dash(prefix: str) -> str:
-    """A generateName without the dash at its end, which a name may not have (maskTrailingDash)."""
+    """Return a generateName without the dash at its end, which a name may not have (maskTrailingDash)."""
     return prefix[:-2] + "a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
@@ -175,7 +176,7 @@ def config_key(text: str) -> list[str]:
 
 
 def label_value(text: str) -> list[str]:
-    """IsValidLabelValue."""
+    """Return the faults that IsValidLabelValue reports."""
     return _check(text, LABEL_LENGTH, _QUALIFIED_RE, _VALUE_RULE) if text else []
 
 

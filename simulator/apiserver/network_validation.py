@@ -43,7 +43,7 @@ _MAX_HINTS: Final = 8
 
 
 def _validate_endpoints(manifest: Manifest) -> Iterator[Cause]:
-    """validateEndpointSubsets."""
+    """Yield the faults that validateEndpointSubsets reports."""
     for index, subset in enumerate(manifest.get("subsets") or ()):
         path = f"subsets[{index}]"
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
@@ -78,7 +78,7 @@ def _endpoint_port(port: Manifest, path: str, *, named: bool) -> Iterator[Cause]
 
 
 def _validate_endpoint_slice(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateEndpointSlice in pkg/apis/discovery/validation."""
+    """Yield the faults that ValidateEndpointSlice in pkg/apis/discovery/validation reports."""
     kind = manifest["addressType"]
     if not kind:
         yield required("addressType")
@@ -120,7 +120,7 @@ def _endpoint(endpoint: Manifest, kind: str, path: str) -> Iterator[Cause]:
 
 
 def _hints(hints: Manifest, path: str) -> Iterator[Cause]:
-    """validateHints."""
+    """Yield the faults that validateHints reports."""
     zones, nodes = hints.get("forZones") or (), hints.get("forNodes") or ()
     for field, given in (("forZones", zones), ("forNodes", nodes)):
         if len(given) > _MAX_HINTS:
@@ -156,7 +156,7 @@ def _slice_ports(ports: Any) -> Iterator[Cause]:
 
 
 def _validate_network_policy(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateNetworkPolicySpec."""
+    """Yield the faults that ValidateNetworkPolicySpec reports."""
     spec = manifest.get("spec") or {}
     yield from validate_label_selector(spec.get("podSelector"), "spec.podSelector")
     for direction, peers in (("ingress", "from"), ("egress", "to")):
@@ -176,7 +176,7 @@ def _validate_network_policy(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _policy_port(port: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateNetworkPolicyPort."""
+    """Yield the faults that ValidateNetworkPolicyPort reports."""
     if port.get("protocol", "TCP") not in PROTOCOLS:
         choices = ("TCP", "UDP", "SCTP")
         yield not_supported(f"{path}.protocol", port["protocol"], choices, as_given=True)
@@ -194,7 +194,7 @@ def _policy_port(port: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _peer(peer: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateNetworkPolicyPeer."""
+    """Yield the faults that ValidateNetworkPolicyPeer reports."""
     given = 0
     for field in ("podSelector", "namespaceSelector"):
         if peer.get(field) is not None:
@@ -210,7 +210,7 @@ def _peer(peer: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _ip_block(block: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateIPBlock."""
+    """Yield the faults that ValidateIPBlock reports."""
     if not block.get("cidr"):
         yield required(f"{path}.cidr")
         return

@@ -25,7 +25,7 @@ def set_node_defaults(manifest: Manifest) -> None:
 
 
 def _match_pod_cidrs(spec: Manifest) -> None:
-    """``podCIDR`` is what old clients know: the first of ``podCIDRs`` (conversion.go of core/v1)."""
+    """Set ``podCIDR``, which old clients read: the first of ``podCIDRs`` (conversion.go of core/v1)."""
     first, known = spec.get("podCIDR", ""), spec.get("podCIDRs", [])
     if first and known[:1] != [first]:
         spec["podCIDRs"] = [first]

@@ -50,7 +50,7 @@ _FREE_FINALIZERS: Final = (
 def validate_object_meta(
     resource: Resource, metadata: dict[str, Any], *, is_new: bool = True, rule: NameRule | None = None
 ) -> Iterator[Cause]:
-    """``rule``: of the name, if it is not that of the resource."""
+    """Yield the faults of metadata. ``rule``: of the name, if it is not that of the resource."""
     yield from _names(metadata, rule or _rule(resource, is_new=is_new))
     namespace = metadata.get("namespace")
     if not resource.namespaced:
@@ -80,14 +80,14 @@ def validate_finalizers(resource: Resource, metadata: dict[str, Any]) -> Iterato
 
 
 def check_standard_finalizer(name: str, path: str) -> Iterator[Cause]:
-    """validateKubeFinalizerName."""
+    """Yield the faults that validateKubeFinalizerName reports."""
     if "/" not in name and name not in _STANDARD_FINALIZERS:
         yield invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 
 
 def validate_template_metadata(metadata: dict[str, Any], path: str) -> Iterator[Cause]:
-    """ValidateTemplateObjectMeta in pkg/apis/core/validation/validation.go. The paths have the names that the
-    fields have in Go."""
+    """Yield the faults that ValidateTemplateObjectMeta in pkg/apis/core/validation/validation.go reports. The
+    paths have the names that the fields have in Go."""
     yield from validate_annotations(metadata.get("annotations", {}), f"{path}.annotations")
     yield from validate_labels(metadata.get("labels", {}), f"{path}.labels")
     for field in _NOT_OF_TEMPLATES:
@@ -113,7 +113,8 @@ def _names(metadata: dict[str, Any], rule: NameRule) -> Iterator[Cause]:
 
 
 def _owner_references(references: Sequence[Manifest], path: str) -> Iterator[Cause]:
-    """ValidateOwnerReferences. Upstream leaves out the index of the reference."""
+    """Yield the faults that ValidateOwnerReferences reports. Upstream leaves out the index of the
+    reference."""
     shown = [{field: owner[field] for field in _OWNER if field in owner} for owner in references]
     first = ""
     for reference, struct in zip(references, shown, strict=True):

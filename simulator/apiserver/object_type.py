@@ -37,7 +37,7 @@ def with_type(resource: Resource, manifest: Manifest, *, also: str = "") -> Mani
 
 
 def missing_kind(text: str) -> str:
-    """The error of the decoder of custom resources for an object without a kind, in this text."""
+    """Return the error of the decoder of custom resources for an object without a kind, in this text."""
     return f"Object 'Kind' is missing in '{text}'"
 
 
@@ -57,8 +57,8 @@ def custom_type_faults(resource: Resource, manifest: Manifest) -> Invalid | None
 def _custom_type_error(
     resource: Resource, manifest: Manifest, api_version: str, kind: str
 ) -> BadRequest | Invalid:
-    """The error for a custom resource of another type: its decoder takes all, so the handler of a create
-    compares the version, and the strategy the kind (customresource/validator.go)."""
+    """Return the error for a custom resource of another type: its decoder takes all, so the handler of a
+    create compares the version, and the strategy the kind (customresource/validator.go)."""
     if api_version != resource.api_version:
         return BadRequest(
             f"the API version in the data ({api_version}) does not match the expected API version "

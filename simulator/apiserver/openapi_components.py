@@ -45,7 +45,8 @@ def components_of(resources: list[Resource]) -> dict[str, Schema]:
 
 
 def custom_type_name(resource: Resource) -> str:
-    """The name of a custom resource's type: ``com.example.v1.Widget`` for the group ``example.com``."""
+    """Return the name of a custom resource's type: ``com.example.v1.Widget`` for the group
+    ``example.com``."""
     return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
 
 

@@ -40,12 +40,12 @@ class ObjectList(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(objects: Mapping[str, Manifest], version: int, namespace: str = "") -> "ObjectList":
-        """The objects of a resource that are in a namespace; "" = all. objects: key -> manifest."""
+        """Return the objects of a resource that are in a namespace; "" = all. objects: key -> manifest."""
         return ObjectList([item for key, item in objects.items() if _is_in(key, namespace)], version)
 
     @staticmethod
     def with_key(objects: Mapping[str, Manifest], version: int, key: str) -> "ObjectList":
-        """The one object of that key, or none."""
+        """Return the one object of that key, or none."""
         return ObjectList([objects[key]] if key in objects else [], version)
 
 
@@ -96,7 +96,7 @@ class Overlay:
         return self._found[place]
 
     def list(self, resource: str, namespace: str = "") -> Sequence[Manifest]:
-        """The objects of a resource, or those of them in a namespace."""
+        """Return the objects of a resource, or those of them in a namespace."""
         place = (resource, namespace)
         if place not in self._lists:
             listing = self._reader.list(resource, namespace)
@@ -108,7 +108,7 @@ class Overlay:
         return [*self._lists[place].values()]
 
     def peek(self, resource: str, namespace: str = "") -> Sequence[Manifest]:
-        """The objects of a resource on which the commit does not depend: another one that changes them
+        """Return the objects of a resource on which the commit does not depend: another one that changes them
         meanwhile counts as later."""
         place = (resource, namespace)
         if place in self._lists:
@@ -118,7 +118,7 @@ class Overlay:
         return self._peeked[place]
 
     def peek_at(self, resource: str, key: str) -> Manifest | None:
-        """One object on which the commit does not depend."""
+        """Return one object on which the commit does not depend."""
         place = (resource, key)
         if place in self.changed or place in self._found:
             return self.get(resource, key)

@@ -12,20 +12,20 @@ _MAX_MODE: Final = 0o777
 
 
 def check_no_steps_back(text: str, path: str) -> Iterator[Cause]:
-    """validatePathNoBacksteps."""
+    """Yield the faults that validatePathNoBacksteps reports."""
     if ".." in text.split("/"):
         yield invalid(path, text, "must not contain '..'")
 
 
 def check_descending_path(text: str, path: str) -> Iterator[Cause]:
-    """validateLocalDescendingPath."""
+    """Yield the faults that validateLocalDescendingPath reports."""
     if text.startswith("/"):
         yield invalid(path, text, "must be a relative path")
     yield from check_no_steps_back(text, path)
 
 
 def check_file_path(text: str, path: str) -> Iterator[Cause]:
-    """ValidateLocalNonReservedPath."""
+    """Yield the faults that ValidateLocalNonReservedPath reports."""
     yield from check_descending_path(text, path)
     if text.startswith("..") and not text.startswith("../"):
         yield invalid(path, text, "must not start with '..'")

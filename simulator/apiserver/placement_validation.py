@@ -49,7 +49,7 @@ def _weight(preferred: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _pod_affinity_term(term: Manifest, path: str) -> Iterator[Cause]:
-    """validatePodAffinityTerm."""
+    """Yield the faults that validatePodAffinityTerm reports."""
     yield from validate_label_selector(term.get("labelSelector"), f"{path}.labelSelector")
     yield from validate_label_selector(term.get("namespaceSelector"), f"{path}.namespaceSelector")
     for namespace in term.get("namespaces", ()):
@@ -62,7 +62,7 @@ def _pod_affinity_term(term: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _label_keys(term: Manifest, path: str) -> Iterator[Cause]:
-    """validateMatchLabelKeysAndMismatchLabelKeys."""
+    """Yield the faults that validateMatchLabelKeysAndMismatchLabelKeys reports."""
     selector = term.get("labelSelector")
     matching, others = term.get("matchLabelKeys", ()), term.get("mismatchLabelKeys", ())
     for field, keys in (("matchLabelKeys", matching), ("mismatchLabelKeys", others)):
@@ -80,8 +80,8 @@ def _label_keys(term: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _keys_in_selector(selector: Manifest, keys: Sequence[str], path: str) -> Iterator[Cause]:
-    """Upstream has added a requirement for each key to the selector before it looks for the key's others, and
-    writes the index of the key behind the path of the term."""
+    """Yield the faults of the keys. Upstream has added a requirement for each key to the selector before it
+    compares the key with others, and writes the index of the key behind the path of the term."""
     seen = {*selector.get("matchLabels", ())}
     for expression in selector.get("matchExpressions", ()):
         key = expression["key"]

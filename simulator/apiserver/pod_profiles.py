@@ -35,14 +35,14 @@ def copy_app_armor_annotations(pod: Manifest) -> None:
 
 
 def app_armor_warnings(pod: Manifest) -> Iterator[str]:
-    """The warnings about a pod as it was sent: the annotations that say what no field says."""
+    """Yield the warnings about a pod as it was sent: the annotations that say what no field says."""
     for _, key, profile in _annotated(pod):
         if not profile or profile != _profile_of(pod["spec"], "appArmorProfile"):
             yield f"metadata.annotations[{key}]: {APP_ARMOR_IS_DEPRECATED}"
 
 
 def validate_profiles_match(annotations: dict[str, str], spec: Manifest, path: str) -> Iterator[Cause]:
-    """If an annotation and a field both name a profile, they must name the same one."""
+    """Yield a fault if an annotation and a field both name a profile, and not the same one."""
     places = [(spec, path, SECCOMP_POD)]
     containers = [*containers_with_paths(spec, path)]
     places += [(each, at, f"{SECCOMP_CONTAINER}{each['name']}") for each, at in containers]
@@ -74,8 +74,8 @@ def _match(
 
 
 def _annotated(pod: Manifest) -> Iterator[tuple[Manifest, str, Manifest | None]]:
-    """The containers without a profile of their own whose AppArmor profile is in an annotation: with its key
-    and the profile, if that is valid."""
+    """Yield the containers without a profile of their own whose AppArmor profile is in an annotation: with
+    its key and the profile, if that is valid."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
     if _is_windows(spec):
         return

@@ -37,7 +37,7 @@ def validate_pod_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _conditions(conditions: Sequence[Manifest]) -> Iterator[Cause]:
-    """validatePodConditions."""
+    """Yield the faults that validatePodConditions reports."""
     for index, condition in enumerate(conditions):
         path = f"status.conditions[{index}]"
         if condition.get("observedGeneration", 0) < 0:
@@ -47,7 +47,8 @@ def _conditions(conditions: Sequence[Manifest]) -> Iterator[Cause]:
 
 
 def _restarts(status: Manifest, before: Manifest, spec: Manifest) -> Iterator[Cause]:
-    """A container that has ended does not run again, unless its pod restarts it."""
+    """Yield the faults of restarts: a container that has ended does not run again, unless its pod restarts
+    it."""
     policy = spec.get("restartPolicy", "Always")
     sidecars = {
         container["name"]
@@ -69,7 +70,8 @@ def _restarts(status: Manifest, before: Manifest, spec: Manifest) -> Iterator[Ca
 def _transitions(
     new: Sequence[Manifest], old: Sequence[Manifest], is_restarted: Callable[[str, int], bool], path: str
 ) -> Iterator[Cause]:
-    """ValidateContainerStateTransition. The index is that of the stored status."""
+    """Yield the faults that ValidateContainerStateTransition reports. The index is that of the stored
+    status."""
     for index, status in enumerate(old):
         ended = status.get("state", {}).get("terminated")
         if ended is None or is_restarted(status["name"], ended.get("exitCode", 0)):
@@ -80,7 +82,7 @@ def _transitions(
 
 
 def _claim_statuses(statuses: Sequence[Manifest], claims: Sequence[Manifest]) -> Iterator[Cause]:
-    """validatePodResourceClaimStatuses."""
+    """Yield the faults that validatePodResourceClaimStatuses reports."""
     known, seen = {claim["name"] for claim in claims}, set[str]()
     for index, status in enumerate(statuses):
         path, name = f"status.resourceClaimStatuses[{index}].name", status["name"]
@@ -94,7 +96,7 @@ def _claim_statuses(statuses: Sequence[Manifest], claims: Sequence[Manifest]) ->
 
 
 def _addresses(items: Sequence[Manifest], path: str) -> Iterator[Cause]:
-    """validatePodIPs and validateHostIPs: at most one address of each family."""
+    """Yield the faults of addresses: at most one of each family (validatePodIPs and validateHostIPs)."""
     texts = [item.get("ip", "") for item in items]
     for index, text in enumerate(texts):
         yield from check_address(text, f"{path}[{index}]")

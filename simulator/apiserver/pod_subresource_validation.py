@@ -17,7 +17,7 @@ _RESIZABLE = ("cpu", "memory")
 
 
 def validate_ephemeral_containers_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """Ephemeral containers can only be added."""
+    """Yield the faults of an update of ephemeral containers, which can only be added."""
     path = "spec.ephemeralContainers"
     if MIRROR in old["metadata"].get("annotations", {}):
         yield forbidden("[]", "static pods do not support ephemeral containers")
@@ -78,7 +78,7 @@ def _has_resources(spec: Manifest) -> bool:
 
 
 def _moved_containers(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    """validatePodResizeContainerOrdering."""
+    """Yield the faults that validatePodResizeContainerOrdering reports."""
     for kind in ("containers", "initContainers"):
         given, known = ([container["name"] for container in spec.get(kind, ())] for spec in (after, before))
         if len(given) != len(known):

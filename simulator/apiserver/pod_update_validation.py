@@ -51,7 +51,7 @@ def validate_pod_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _images(containers: Sequence[Manifest], path: str) -> Iterator[Cause]:
-    """ValidateContainerUpdates, which looks at the images once more."""
+    """Yield the faults that ValidateContainerUpdates reports, which looks at the images once more."""
     for index, container in enumerate(containers):
         image, at = container.get("image", ""), f"{path}[{index}].image"
         if not image:
@@ -81,7 +81,7 @@ def _restore(new: Manifest, old: Manifest, field: str) -> None:
 
 
 def _tolerations(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    """Tolerations may be added. Of existing ones only tolerationSeconds may change
+    """Yield the faults of tolerations, which may be added. Of existing ones only tolerationSeconds may change
     (validateOnlyAddedTolerations, which validates all of them once more)."""
     kept = [{**item, "tolerationSeconds": None} for item in after.get("tolerations", ())]
     if any({**item, "tolerationSeconds": None} not in kept for item in before.get("tolerations", ())):
@@ -101,8 +101,8 @@ def _gates(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _placement_of_gated(munged: Manifest, before: Manifest) -> Iterator[Cause]:
-    """While a pod has scheduling gates, its node selector and its node affinity may get narrower. Restores
-    both in ``munged``."""
+    """Yield the faults of the placement of a pod with scheduling gates: its node selector and its node
+    affinity may get narrower. Restores both in ``munged``."""
     known, given = before.get("nodeSelector", {}), munged.get("nodeSelector", {})
     if not known.items() <= given.items():
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
@@ -120,7 +120,8 @@ def _placement_of_gated(munged: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _node_affinity(new: Manifest, old: Manifest | None) -> Iterator[Cause]:
-    """validateNodeAffinityMutation: terms that exist may only get further requirements."""
+    """Yield the faults of terms: those that exist may only get further requirements
+    (validateNodeAffinityMutation)."""
     if old is None:
         return
     path = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"

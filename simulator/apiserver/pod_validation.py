@@ -31,7 +31,7 @@ _NO_ACCOUNT: Final = "must not be specified when serviceAccountName is not set"
 
 
 def validate_pod(manifest: Manifest) -> Iterator[Cause]:
-    """validatePodMetadataAndSpec, but for the metadata that all kinds have."""
+    """Yield the faults that validatePodMetadataAndSpec reports, but for the metadata that all kinds have."""
     metadata, spec = manifest["metadata"], manifest["spec"]
     yield from validate_pod_annotations(metadata.get("annotations", {}), spec, "metadata.annotations")
     yield from validate_pod_spec(spec, "spec", pod_name=metadata.get("name", ""), is_pod=True)
@@ -96,7 +96,7 @@ def validate_pod_spec(
 
 
 def _claims(claims: Sequence[Manifest], path: str) -> Iterator[Cause]:
-    """validatePodResourceClaims."""
+    """Yield the faults that validatePodResourceClaims reports."""
     seen: set[str] = set()
     for index, claim in enumerate(claims):
         name, at = claim["name"], f"{path}[{index}]"
@@ -127,7 +127,7 @@ def _active_deadline(spec: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _gates(gates: Sequence[Manifest], path: str) -> Iterator[Cause]:
-    """validateSchedulingGates."""
+    """Yield the faults that validateSchedulingGates reports."""
     seen: set[str] = set()
     for index, gate in enumerate(gates):
         yield from check_name(names.qualified_name, gate["name"], f"{path}[{index}]")

@@ -45,7 +45,7 @@ _VOLUME_NAMES: Final = {"storageos": "storageOS"}
 
 
 def pod_warnings(pod: Manifest, prefix: str) -> Iterator[str]:
-    """``prefix``: the path of a pod template, with a dot; "" for a pod."""
+    """Yield the warnings about a pod. ``prefix``: the path of a pod template, with a dot; "" for a pod."""
     spec, path = pod.get("spec") or {}, f"{prefix}spec"
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
     yield from _label_warnings(spec, path)
@@ -89,7 +89,7 @@ def term_warnings(term: Manifest, path: str) -> Iterator[str]:
 
 
 def _label_warnings(spec: Manifest, path: str) -> Iterator[str]:
-    """The warnings of deprecated labels in node selectors and affinity."""
+    """Yield the warnings of deprecated labels in node selectors and affinity."""
     for key in spec.get("nodeSelector") or ():
         if key in DEPRECATED_LABELS:
             yield f"{path}.nodeSelector[{key}]: {DEPRECATED_LABELS[key]}"

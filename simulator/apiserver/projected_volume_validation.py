@@ -79,7 +79,7 @@ def _downward_file(item: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _named(part: Manifest, path: str, volume: str, seen: set[str]) -> Iterator[Cause]:
-    """A Secret or a ConfigMap."""
+    """Yield the faults of a Secret or a ConfigMap."""
     yield from check_present(part, ("name",), path)
     for index, item in enumerate(part.get("items", ())):
         yield from _key_to_path(item, f"{path}.items[{index}]")

@@ -20,7 +20,8 @@ from simulator.apiserver.schema import META, Schema, definitions, find_type_name
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 MAGIC: Final = b"k8s\x00"
-"""Before an encoded ``runtime.Unknown``, which has the type of the object, and its bytes."""
+"""The first bytes of a body. An encoded ``runtime.Unknown`` follows, which has the type of the object, and
+its bytes."""
 _PACKAGES: Final = (
     "io.k8s.api.",
     "io.k8s.apiextensions-apiserver.pkg.apis.",
@@ -42,8 +43,8 @@ class NoDescription(ManifestError):
 
 @cache
 def field_numbers() -> dict[str, Fields]:
-    """The fields of each message by number. ``+Name`` is a message whose fields are in JSON those of the
-    message around it."""
+    """Return the fields of each message by number. ``+Name`` is a message whose fields are in JSON those of
+    the message around it."""
     found: dict[str, Fields] = {}
     for line in Path(__file__).with_name("protobuf_fields.txt").read_text().splitlines():
         name, *fields = line.split()
@@ -118,7 +119,7 @@ def _add(found: Manifest, field: str, of: Schema, value: Wire, depth: int) -> No
 
 
 def _value(of: Schema, value: Wire, depth: int) -> Any:
-    """The value as JSON has it; None for a time that is not set."""
+    """Return the value as JSON has it; None for a time that is not set."""
     if "$ref" in of:
         return _special(of["$ref"], _bytes(value), depth)
     match of.get("type"):
@@ -162,8 +163,8 @@ def _special(type_name: str, data: bytes, depth: int) -> Any:
 
 
 def _schema_or_list(type_name: str, data: bytes, depth: int) -> Any:
-    """A schema of a CustomResourceDefinition, or in its place a list of schemas or of names; None if there is
-    neither."""
+    """Return a schema of a CustomResourceDefinition, or in its place a list of schemas or of names; None if
+    there is neither."""
     parts = [*_read(data)]
     if items := [value for number, value in parts if number == 2]:
         of_texts = type_name.endswith("OrStringArray")
@@ -173,7 +174,8 @@ def _schema_or_list(type_name: str, data: bytes, depth: int) -> Any:
 
 
 def _schema(alternative: str, value: Wire, depth: int) -> Manifest:
-    """``alternative``: a type whose values are schemas or something else, such as JSONSchemaPropsOrBool."""
+    """Convert a schema. ``alternative``: a type whose values are schemas or something else, such as
+    JSONSchemaPropsOrBool."""
     return _message(alternative.rpartition("Or")[0], _bytes(value), depth + 1)
 
 
@@ -190,13 +192,13 @@ def _time(data: bytes, precision: str) -> str | None:
 
 
 def struct_fields(name: str) -> list[str]:
-    """The fields of a message in their order; none of an unknown one. Upstream's structs have them in the
-    same order."""
+    """Return the fields of a message in their order; none of an unknown one. Upstream's structs have them in
+    the same order."""
     return [*field_numbers().get(name, {}).values()]
 
 
 def short_type_name(type_name: str) -> str:
-    """The name of a type in ``protobuf_fields.txt``."""
+    """Return the name of a type in ``protobuf_fields.txt``."""
     short = type_name
     for prefix in _PACKAGES:
         short = short.removeprefix(prefix)
@@ -207,7 +209,8 @@ def short_type_name(type_name: str) -> str:
 
 
 def _read(data: bytes) -> Iterator[tuple[int, Wire]]:
-    """The number and the value of each field: an integer, a float, or the bytes of what has a length."""
+    """Yield the number and the value of each field: an integer, a float, or the bytes of what has a
+    length."""
     place = 0
     while place < len(data):
         key, place = _varint(data, place)
@@ -233,7 +236,7 @@ def _read(data: bytes) -> Iterator[tuple[int, Wire]]:
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:
-    """A number, and the place behind it."""
+    """Return a number, and the place behind it."""
     value = 0
     for shift in range(0, 64, 7):
         if place >= len(data):
@@ -260,7 +263,7 @@ def _signed(value: Wire) -> int:
 
 
 def _double(value: Wire) -> int | float:
-    """A number as JSON has it, which writes no point behind an integer."""
+    """Return a number as JSON has it, which writes no point behind an integer."""
     if not isinstance(value, float):
         raise ManifestError(f"proto: wrong wireType = {_wire_type(value)} for a number")
     if not math.isfinite(value):

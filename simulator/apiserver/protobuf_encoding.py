@@ -186,7 +186,8 @@ def _special(type_name: str, value: Any) -> bytes:
 
 
 def _schema(alternative: str, value: Manifest) -> bytes:
-    """``alternative``: a type whose values are schemas or something else, such as JSONSchemaPropsOrBool."""
+    """Encode a schema. ``alternative``: a type whose values are schemas or something else, such as
+    JSONSchemaPropsOrBool."""
     return _message(alternative.rpartition("Or")[0], value)
 
 

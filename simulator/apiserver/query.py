@@ -44,7 +44,7 @@ def parse_resource_version(text: str, prefix: str = "") -> int:
 
 
 def version_fault(text: str) -> str:
-    """Why a resourceVersion is none, in Go's words; "" if it is one, or empty."""
+    """Return the reason for which a text is no resourceVersion, in Go's words; "" if it is one, or empty."""
     if text and not re.fullmatch(r"[0-9]+", text):
         reason = "invalid syntax"
     elif len(text) > 20 or int(text or "0") >= 1 << 64:

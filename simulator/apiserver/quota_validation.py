@@ -114,7 +114,8 @@ def _conflicts(scopes: Sequence[str], shown: Any, path: str) -> Iterator[Cause]:
 def _scope_selector(
     selector: Manifest, hard: dict[str, str], scopes: list[str], path: str
 ) -> Iterator[Cause]:
-    """validateScopedResourceSelectorRequirement. Upstream leaves out the index of the requirement."""
+    """Yield the faults that validateScopedResourceSelectorRequirement reports. Upstream leaves out the index
+    of the requirement."""
     expressions = selector.get("matchExpressions") or ()
     shown, is_short = core_struct("ScopeSelector", selector), len(expressions) <= _MAX_SHOWN
     for each in expressions:

@@ -10,7 +10,7 @@ _OF_THE_GROUP: Final = ("User", "Group")
 
 
 def _default_role(manifest: Manifest) -> None:
-    """Go writes the rules even if there are none."""
+    """Set the rules: Go writes them even if there are none."""
     manifest.setdefault("rules", None)
 
 

@@ -36,7 +36,7 @@ def _validate_cluster_role(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _rule(rule: Manifest, path: str, *, is_namespaced: bool) -> Iterator[Cause]:
-    """ValidatePolicyRule."""
+    """Yield the faults that ValidatePolicyRule reports."""
     if not rule.get("verbs"):
         yield required(f"{path}.verbs", "verbs must contain at least one value")
     urls = rule.get("nonResourceURLs")
@@ -71,7 +71,7 @@ def _binding(is_namespaced: bool) -> Callable[[Manifest], Iterator[Cause]]:
 
 
 def _subject(subject: Manifest, path: str, *, is_namespaced: bool) -> Iterator[Cause]:
-    """ValidateRoleBindingSubject."""
+    """Yield the faults that ValidateRoleBindingSubject reports."""
     name, kind, group = subject["name"], subject["kind"], subject.get("apiGroup") or ""
     if not name:
         yield required(f"{path}.name")

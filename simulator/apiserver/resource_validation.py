@@ -100,8 +100,9 @@ def validate_pod_resources(spec: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _consistency(spec: Manifest, given: dict[str, Any], path: str) -> Iterator[Cause]:
-    """What the containers request together is at most what the pod requests, their huge pages are within the
-    pod's, and no container's limit is greater than the pod's (validatePodResourceConsistency)."""
+    """Validate that the containers together request at most what the pod requests, that their huge pages are
+    within the pod's, and that no container's limit is greater than the pod's
+    (validatePodResourceConsistency)."""
     requests, limits = given.get("requests", {}), given.get("limits", {})
     without = {"spec": {**spec, "overhead": {}}}
     for name, needed in pod_requests(without, use_status=False, pod_level=False).items():
@@ -131,7 +132,7 @@ def _first_amount(spec: Manifest, kind: str, name: str) -> str:
 
 
 def validate_node_resources(status: dict[str, Any]) -> Iterator[Cause]:
-    """ValidateNodeResources."""
+    """Yield the faults that ValidateNodeResources reports."""
     for kind in ("capacity", "allocatable"):
         for name, text in status.get(kind, {}).items():
             yield from validate_amount(name, text, f"status.{kind}.{name}")
@@ -150,7 +151,7 @@ def validate_amount(name: str, text: str, path: str) -> Iterator[Cause]:
 
 
 def check_resource_name(name: str, path: str) -> Iterator[Cause]:
-    """validateResourceName."""
+    """Yield the faults that validateResourceName reports."""
     faults = [*check_name(names.qualified_name, name, path)]
     if not faults and "/" not in name and not (name in _STANDARD or _is_huge(name)):
         faults = [invalid(path, name, "must be a standard resource type or fully qualified")]
@@ -158,7 +159,7 @@ def check_resource_name(name: str, path: str) -> Iterator[Cause]:
 
 
 def check_container_resource(name: str, path: str) -> Iterator[Cause]:
-    """validateContainerResourceName."""
+    """Yield the faults that validateContainerResourceName reports."""
     yield from check_resource_name(name, path)
     if "/" not in name:
         if name not in _CONTAINER_RESOURCES and not name.startswith(HUGE_PAGES):
@@ -168,7 +169,7 @@ def check_container_resource(name: str, path: str) -> Iterator[Cause]:
 
 
 def _pod_resource(name: str, path: str) -> Iterator[Cause]:
-    """validatePodResourceName."""
+    """Yield the faults that validatePodResourceName reports."""
     faults = [*check_resource_name(name, path)]
     if not faults and not supported_at_pod_level(name):
         faults = [not_supported(path, name, _OF_PODS)]
@@ -182,7 +183,7 @@ def _is_huge(name: str) -> bool:
 def _requirements(
     given: dict[str, Any], check: NameCheck, claims: Sequence[str], path: str
 ) -> Iterator[Cause]:
-    """validateResourceRequirements."""
+    """Yield the faults that validateResourceRequirements reports."""
     limits, requests = given.get("limits", {}), given.get("requests", {})
     for name, text in limits.items():
         at = f"{path}.limits[{name}]"
@@ -203,7 +204,7 @@ def _requirements(
 
 
 def _huge_pages(name: str, text: str, path: str) -> Iterator[Cause]:
-    """Huge pages are used whole (validateResourceQuantityHugePageValue)."""
+    """Yield the faults of huge pages, which are used whole (validateResourceQuantityHugePageValue)."""
     if not name.startswith(HUGE_PAGES):
         return
     try:
@@ -233,7 +234,7 @@ def can_be_overcommitted(name: str) -> bool:
 
 
 def _claims(claims: Sequence[Manifest], known: Collection[str], path: str) -> Iterator[Cause]:
-    """validateResourceClaimNames."""
+    """Yield the faults that validateResourceClaimNames reports."""
     seen: set[str] = set()
     for index, claim in enumerate(claims):
         name, request, at = claim["name"], claim.get("request", ""), f"{path}[{index}]"

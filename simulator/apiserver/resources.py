@@ -45,7 +45,7 @@ class Resource(msgspec.Struct, frozen=True):
     schema_text: str = ""
     """The openAPIV3Schema of a CustomResourceDefinition's version, in JSON."""
     columns_text: str = ""
-    """Its additionalPrinterColumns, in JSON."""
+    """The additionalPrinterColumns of the resource, in JSON."""
     selectable_fields: tuple[str, ...] = ()
     """The paths of its selectableFields, without the first dot."""
 

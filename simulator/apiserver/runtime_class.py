@@ -64,7 +64,7 @@ def _set_scheduling(spec: Manifest, scheduling: Manifest, name: str) -> None:
 
 
 def merge_tolerations(first: list[Manifest], second: list[Manifest]) -> list[Manifest]:
-    """The tolerations of both lists, without those that another one covers (MergeTolerations)."""
+    """Return the tolerations of both lists, without those that another one covers (MergeTolerations)."""
     together, merged = [*first, *second], list[Manifest]()
     for place, toleration in enumerate(together):
         later = (each for each in together[place + 1 :] if each != toleration)

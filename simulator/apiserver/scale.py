@@ -58,7 +58,7 @@ def with_scale(resource: Resource, manifest: Manifest, scale: Manifest) -> Manif
 
 
 def _selector_text(resource: Resource, manifest: Manifest) -> str:
-    """The selector of the pods, as a query parameter has it."""
+    """Return the selector of the pods, as a query parameter has it."""
     assert resource.scale is not None
     if resource.scale.selector:
         return str(_at(manifest, resource.scale.selector) or "")
@@ -69,7 +69,7 @@ def _selector_text(resource: Resource, manifest: Manifest) -> str:
 
 
 def _at(manifest: Manifest, path: str) -> Any:
-    """The value at a path such as ``.spec.replicas``; None if there is none."""
+    """Return the value at a path such as ``.spec.replicas``; None if there is none."""
     found: Any = manifest
     for field in path.strip(".").split("."):
         found = found.get(field) if isinstance(found, dict) else None
@@ -77,7 +77,7 @@ def _at(manifest: Manifest, path: str) -> Any:
 
 
 def _with(value: Any, fields: list[str], new: int) -> Any:
-    """A copy of the value with the field at a path set."""
+    """Return a copy of the value with the field at a path set."""
     if not fields:
         return new
     first, *rest = fields

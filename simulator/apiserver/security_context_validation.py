@@ -74,8 +74,8 @@ def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
 
 
 def validate_host_users(spec: Manifest, path: str) -> Iterator[Cause]:
-    """validateHostUsers: with users of its own, a pod shares none of its node's namespaces and has no raw
-    block devices."""
+    """Yield the faults of hostUsers: with users of its own, a pod shares none of its node's namespaces and
+    has no raw block devices (validateHostUsers)."""
     if spec.get("hostUsers") is not False:
         return
     detail = "when `hostUsers` is false"
@@ -124,7 +124,7 @@ def _host_sysctl(spec: Manifest, name: str, path: str) -> Iterator[Cause]:
 
 
 def _seccomp(profile: Manifest | None, path: str) -> Iterator[Cause]:
-    """validateSeccompProfileField."""
+    """Yield the faults that validateSeccompProfileField reports."""
     if profile is None:
         return
     kind, at = profile.get("type", ""), f"{path}.localhostProfile"
@@ -143,7 +143,7 @@ def _seccomp(profile: Manifest | None, path: str) -> Iterator[Cause]:
 
 
 def validate_app_armor(profile: Manifest | None, path: str) -> Iterator[Cause]:
-    """ValidateAppArmorProfileField."""
+    """Yield the faults that ValidateAppArmorProfileField reports."""
     if profile is None:
         return
     kind, local, at = profile.get("type", ""), profile.get("localhostProfile"), f"{path}.localhostProfile"

@@ -82,7 +82,7 @@ _ABSENT = {
     "status.successful": "0",
     "status.replicas": "0",
 }
-"""What a missing field is, if not ""."""
+"""The values of missing fields, where they are not ""."""
 _ACTUAL = {
     "status.successful": "status.succeeded",
     # The conversion of pods knows it, and their strategy does not.
@@ -92,7 +92,7 @@ _ACTUAL = {
 
 
 def event_source(event: Manifest) -> str:
-    """The component that reported an event, in its old or its new field (pkg/registry/core/event)."""
+    """Return the component that reported an event, in its old or its new field (pkg/registry/core/event)."""
     component: str = (event.get("source") or {}).get("component", "")
     return component or event.get("reportingComponent", "")
 

@@ -18,7 +18,7 @@ _NO_KEY: Final = 'operator must be Exists when `key` is empty, which means "matc
 
 
 def validate_labels(given: dict[str, str], path: str) -> Iterator[Cause]:
-    """ValidateLabels."""
+    """Yield the faults that ValidateLabels reports."""
     for key, value in given.items():
         yield from check_name(names.qualified_name, key, path)
         yield from check_name(names.label_value, value, path)
@@ -43,7 +43,8 @@ def validate_node_selector(selector: dict[str, Any], path: str) -> Iterator[Caus
 def validate_node_selector_term(
     term: dict[str, Any], path: str, *, any_value: bool = False
 ) -> Iterator[Cause]:
-    """``any_value``: values need not be those of labels, as in a preferred term."""
+    """Yield the faults of a term. ``any_value``: values need not be those of labels, as in a preferred
+    term."""
     for index, expression in enumerate(term.get("matchExpressions", ())):
         at = f"{path}.matchExpressions[{index}]"
         yield from _expression(expression, at, of_nodes=True, any_value=any_value)
@@ -54,7 +55,8 @@ def validate_node_selector_term(
 def _expression(
     expression: dict[str, Any], path: str, *, of_nodes: bool = False, any_value: bool = False
 ) -> Iterator[Cause]:
-    """ValidateLabelSelectorRequirement; ``of_nodes``: ValidateNodeSelectorRequirement."""
+    """Yield the faults that ValidateLabelSelectorRequirement reports; ``of_nodes``: those of
+    ValidateNodeSelectorRequirement."""
     operator, values = expression["operator"], expression.get("values", ())
     if operator in ("In", "NotIn"):
         if not values:
@@ -74,7 +76,7 @@ def _expression(
 
 
 def _node_field(field: dict[str, Any], path: str) -> Iterator[Cause]:
-    """ValidateNodeFieldSelectorRequirement."""
+    """Yield the faults that ValidateNodeFieldSelectorRequirement reports."""
     values = field.get("values", ())
     if field["operator"] not in ("In", "NotIn"):
         yield invalid(f"{path}.operator", field["operator"], _NO_OPERATOR)
@@ -89,7 +91,7 @@ def _node_field(field: dict[str, Any], path: str) -> Iterator[Cause]:
 
 
 def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
-    """validateNodeTaints."""
+    """Yield the faults that validateNodeTaints reports."""
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(given):
         at = f"{path}[{index}]"
@@ -103,7 +105,7 @@ def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
 
 
 def validate_tolerations(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
-    """ValidateTolerations."""
+    """Yield the faults that ValidateTolerations reports."""
     for index, toleration in enumerate(given):
         at = f"{path}[{index}]"
         key, value = toleration.get("key", ""), toleration.get("value", "")
@@ -126,6 +128,6 @@ def validate_tolerations(given: list[dict[str, Any]], path: str) -> Iterator[Cau
 
 
 def _value(value: str, path: str) -> Iterator[Cause]:
-    """Upstream joins the problems of the value of a taint or a toleration."""
+    """Yield the faults of the value of a taint or a toleration, whose problems upstream joins."""
     if problems := names.label_value(value):
         yield invalid(path, value, ";".join(problems))

@@ -10,9 +10,9 @@ AUTHENTICATION: Final[Manifest] = {
     "kind": "ConfigMap",
     "metadata": {"name": "extension-apiserver-authentication", "namespace": "kube-system"},
 }
-"""By which certificates kube-scheduler and aggregated API servers authenticate their clients. It is empty: an
-API server without --client-ca-file writes it so (pkg/controlplane/controller/clusterauthenticationtrust,
-v1.34)."""
+"""The ConfigMap of the certificates by which kube-scheduler and aggregated API servers authenticate their
+clients. It is empty: an API server without --client-ca-file writes it so
+(pkg/controlplane/controller/clusterauthenticationtrust, v1.34)."""
 
 
 def missing_server_objects(documents: Sequence[Manifest]) -> list[Manifest]:

@@ -85,7 +85,8 @@ def _refuse(service: Manifest, causes: list[Cause]) -> None:
 
 
 class _Used:
-    """What the other Services of the cluster have, and what this one has got so far."""
+    """The addresses and ports of the other Services of the cluster, and those that this one has been
+    given."""
 
     def __init__(self, service: Manifest, overlay: Overlay) -> None:
         own = service["metadata"]["uid"]
@@ -190,6 +191,6 @@ def _drawn_addresses(service: Manifest) -> Iterator[str]:
 
 
 def _drawn(service: Manifest, count: int) -> Iterator[int]:
-    """All numbers below ``count``, from one that the Service's UID decides."""
+    """Yield all numbers below ``count``, from one that the Service's UID decides."""
     first = int.from_bytes(hashlib.sha256(service["metadata"]["uid"].encode()).digest()[:8])
     return ((first + step) % count for step in range(count))

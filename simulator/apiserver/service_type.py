@@ -1,4 +1,5 @@
-"""What the type of a Service decides: which fields it needs, which an update keeps and which it releases.
+"""The fields that depend on the type of a Service: those that it needs, those that an update keeps and those
+that it releases.
 
 Upstream: patchAllocatedValues and normalizeClusterIPs in pkg/registry/core/service/storage/storage.go, and
 dropTypeDependentFields in pkg/registry/core/service/strategy.go, v1.34.
@@ -42,7 +43,7 @@ def keep_allocated(after: Manifest, before: Manifest) -> None:
 
 
 def _keep_node_ports(after: Manifest, before: Manifest) -> None:
-    """Ports are known by their names."""
+    """Keep the node ports of a Service, whose ports are identified by their names."""
     known = {port.get("name", ""): port.get("nodePort", 0) for port in before.get("ports", ())}
     used = _node_ports(after) & _node_ports(before)
     for port in after.get("ports", ()):
@@ -52,7 +53,7 @@ def _keep_node_ports(after: Manifest, before: Manifest) -> None:
 
 
 def _match_addresses(after: Manifest, before: Manifest) -> None:
-    """Old clients know ``clusterIP`` only: what they do with it is done with ``clusterIPs``
+    """Apply changes of ``clusterIP``, the only field that old clients have, to ``clusterIPs``
     (normalizeClusterIPs)."""
     first, known = after.get("clusterIP", ""), before.get("clusterIP", "")
     if first == known:

@@ -31,7 +31,7 @@ def validate_service_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _cluster_ips(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    """validateUpgradeDowngradeClusterIPs."""
+    """Yield the faults that validateUpgradeDowngradeClusterIPs reports."""
     if is_headless(after) and is_headless(before):
         return
     path, given, known = "spec.clusterIPs", after.get("clusterIPs", []), before.get("clusterIPs", [])
@@ -49,7 +49,8 @@ def _cluster_ips(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _families(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    """validateUpgradeDowngradeIPFamilies. Upstream shows the addresses where families are added or gone."""
+    """Yield the faults that validateUpgradeDowngradeIPFamilies reports. Upstream shows the addresses where
+    families are added or gone."""
     if is_headless(after) or is_headless(before):
         return
     path, given, known = "spec.ipFamilies[0]", after.get("ipFamilies", []), before.get("ipFamilies", [])

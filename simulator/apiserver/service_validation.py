@@ -86,7 +86,7 @@ def _of_type(spec: Manifest, kind: str) -> Iterator[Cause]:
 
 
 def _service_port(port: Manifest, path: str, seen: set[str], *, named: bool) -> Iterator[Cause]:
-    """validateServicePort."""
+    """Yield the faults that validateServicePort reports."""
     name = port.get("name") or ""
     if named and not name:
         yield required(f"{path}.name")
@@ -116,7 +116,7 @@ def _affinity(spec: Manifest) -> Iterator[Cause]:
 
 
 def validate_addresses(spec: Manifest) -> Iterator[Cause]:
-    """ValidateServiceClusterIPsRelatedFields."""
+    """Yield the faults that ValidateServiceClusterIPsRelatedFields reports."""
     first, addresses = spec.get("clusterIP", ""), spec.get("clusterIPs") or []
     families, path = spec.get("ipFamilies") or [], "spec.clusterIPs"
     if first and not addresses:
@@ -175,7 +175,7 @@ def _unique_ports(ports: Any, kind: str) -> Iterator[Cause]:
 
 
 def _port_struct(protocol: str, number: int) -> dict[str, Any]:
-    """A ServicePort with nothing else, as upstream shows it."""
+    """Return a ServicePort with nothing else, as upstream shows it."""
     return {
         "Name": "",
         "Protocol": protocol,
@@ -203,7 +203,7 @@ def _source_ranges(spec: Manifest, annotations: dict[str, str]) -> Iterator[Caus
 
 
 def check_balancer_class(spec: Manifest) -> Iterator[Cause]:
-    """validateLoadBalancerClassField of a new Service."""
+    """Yield the faults that validateLoadBalancerClassField reports for a new Service."""
     name, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
     if name is not None and spec.get("type") == "LoadBalancer":
         yield from check_name(names.qualified_name, name, path)
@@ -212,7 +212,8 @@ def check_balancer_class(spec: Manifest) -> Iterator[Cause]:
 
 
 def is_externally_accessible(spec: Manifest) -> bool:
-    """ExternallyAccessible in pkg/api/service/util.go."""
+    """Return whether the Service is accessible from outside (ExternallyAccessible in
+    pkg/api/service/util.go)."""
     kind = spec.get("type")
     return kind in ("LoadBalancer", "NodePort") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
 

@@ -80,7 +80,7 @@ def _node_selection(spec: Manifest) -> Iterator[Cause]:
 
 
 def _device(device: Manifest, path: str) -> Iterator[Cause]:
-    """validateDevice."""
+    """Yield the faults that validateDevice reports."""
     yield from check_name(names.dns_label, device.get("name", ""), f"{path}.name")
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     count = len(attributes) + len(capacity)
@@ -96,7 +96,7 @@ def _device(device: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _attribute(attribute: Manifest, path: str) -> Iterator[Cause]:
-    """validateDeviceAttribute."""
+    """Yield the faults that validateDeviceAttribute reports."""
     text, version = attribute.get("string"), attribute.get("version")
     if text is not None and len(text.encode()) > _MAX_VALUE:
         yield too_long(f"{path}.string", _MAX_VALUE)
@@ -114,7 +114,7 @@ def _attribute(attribute: Manifest, path: str) -> Iterator[Cause]:
 
 
 def validate_slice_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """What of a slice may not change."""
+    """Yield the faults of changes to fields of a slice that may not change."""
     after, before = new["spec"], old["spec"]
     pool, pool_before = after.get("pool") or {}, before.get("pool") or {}
     if pool.get("name") != pool_before.get("name"):

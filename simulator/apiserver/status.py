@@ -32,7 +32,8 @@ def required(field: str, detail: str = "") -> Cause:
 
 
 def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> Cause:
-    """``whole``: write the whole value, however long it is: a struct of upstream."""
+    """Return the cause for an invalid value. ``whole``: write the whole value, however long it is: a struct
+    of upstream."""
     shown = _go_text(value, is_struct=True) if whole else _shorten(value)
     return Cause(field, f"Invalid value: {shown}" + (f": {detail}" if detail else ""))
 
@@ -53,7 +54,8 @@ def forbidden(field: str, detail: str) -> Cause:
 
 
 def duplicate(field: str, value: object, detail: str = "", *, whole: bool = False) -> Cause:
-    """With a ``detail`` or ``whole``, the value is a struct of upstream."""
+    """Return the cause for a duplicate value. With a ``detail`` or ``whole``, the value is a struct of
+    upstream."""
     shown = _go_text(value, is_struct=True) if detail or whole else _shorten(value)
     shown += f": {detail}" if detail else ""
     return Cause(field, f"Duplicate value: {shown}", "FieldValueDuplicate")
@@ -69,12 +71,12 @@ def not_found(field: str, value: str, detail: str = "") -> Cause:
 
 
 def wrong_type(field: str, value: object, detail: str) -> Cause:
-    """A cause that differs from :func:`invalid` only in its reason (field.TypeInvalid)."""
+    """Return a cause that differs from :func:`invalid` only in its reason (field.TypeInvalid)."""
     return Cause(field, f"Invalid value: {_shorten(value)}: {detail}", "FieldValueTypeInvalid")
 
 
 def invalid_without_value(field: str, detail: str) -> Cause:
-    """A cause that does not say the value (field.OmitValueType)."""
+    """Return a cause that does not say the value (field.OmitValueType)."""
     return Cause(field, f"Invalid value: {detail}")
 
 
@@ -86,7 +88,8 @@ shown in pages and logs."""
 
 
 def _go_text(value: object, *, is_struct: bool = False) -> str:
-    """The value as Go writes it. The keys of a map are sorted, the fields of a struct are in their order."""
+    """Return the value as Go writes it. The keys of a map are sorted, the fields of a struct are in their
+    order."""
     if isinstance(value, str):
         return quote(value)
     ordered = value if is_struct else _sorted(value)
@@ -132,7 +135,7 @@ class StatusError(Refusal):
         self.name = name
         self.causes = tuple(causes)
         self.document = 0
-        """Which of the documents of the request was refused, the first being 0."""
+        """The index of the refused document of the request, from 0."""
         self.warnings: list[str] = []
         """Warnings about the request, which the response has beside the error."""
 
@@ -199,7 +202,7 @@ class Forbidden(StatusError):
 
 
 class NamespaceTerminating(Forbidden):
-    """Nothing is created in a namespace that is being deleted (plugin NamespaceLifecycle,
+    """The error for a creation in a namespace that is being deleted (plugin NamespaceLifecycle,
     apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go)."""
 
     shows_causes = True

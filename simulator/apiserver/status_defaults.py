@@ -62,7 +62,7 @@ _STATUS: dict[str, dict[str, Any]] = {
     "validatingadmissionpolicies.admissionregistration.k8s.io": {},
     "volumeattachments.storage.k8s.io": {"attached": False},
 }
-"""By resource. Pods, whose status is made in their admission, are not here."""
+"""Resource -> the status of a new object. Pods, whose status is made in their admission, are not here."""
 
 
 def omits_zero(resource: str, field: str) -> bool:
@@ -117,7 +117,7 @@ def complete_container_statuses(status: Manifest) -> None:
 
 
 def match_pod_ips(status: Manifest) -> None:
-    """``podIP`` is what old clients know: the first of ``podIPs`` (conversion.go of core/v1)."""
+    """Set ``podIP``, which old clients read: the first of ``podIPs`` (conversion.go of core/v1)."""
     first, known = status.get("podIP", ""), status.get("podIPs") or []
     if first and (not known or known[0].get("ip", "") != first):
         status["podIPs"] = [{"ip": first}]

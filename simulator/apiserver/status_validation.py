@@ -123,7 +123,7 @@ def _replicas(resource: str, status: Manifest) -> Iterator[Cause]:
 
 
 def _disruption_budget(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """ValidatePodDisruptionBudgetStatusUpdate, beyond its numbers."""
+    """Yield the faults that ValidatePodDisruptionBudgetStatusUpdate reports, beyond its numbers."""
     yield from validate_conditions(new.get("status", {}).get("conditions") or (), "status.conditions")
 
 

@@ -54,7 +54,7 @@ def _default_driver(manifest: Manifest) -> None:
 
 
 def _default_csi_node(manifest: Manifest) -> None:
-    """Go writes the drivers even if there are none."""
+    """Set the drivers: Go writes them even if there are none."""
     spec = manifest.setdefault("spec", {})
     spec["drivers"] = spec.get("drivers") or None
 

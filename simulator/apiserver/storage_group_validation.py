@@ -46,7 +46,7 @@ def _validate_storage_class(manifest: Manifest) -> Iterator[Cause]:
 
 
 def check_provisioner(name: str, path: str) -> Iterator[Cause]:
-    """validateProvisioner."""
+    """Yield the faults that validateProvisioner reports."""
     if not name:
         yield required(path)
     else:
@@ -54,7 +54,7 @@ def check_provisioner(name: str, path: str) -> Iterator[Cause]:
 
 
 def check_parameters(parameters: dict[str, str], path: str) -> Iterator[Cause]:
-    """validateParameters."""
+    """Yield the faults that validateParameters reports."""
     if len(parameters) > _MAX_PARAMETERS:
         yield too_long(path, _MAX_PARAMETERS)
         return
@@ -68,7 +68,7 @@ def check_parameters(parameters: dict[str, str], path: str) -> Iterator[Cause]:
 
 
 def _allowed_topologies(terms: list[Manifest], path: str) -> Iterator[Cause]:
-    """ValidateTopologySelectorTerm."""
+    """Yield the faults that ValidateTopologySelectorTerm reports."""
     # Upstream compares each term with as many empty ones, too.
     seen: list[dict[str, set[str]]] = [{} for _ in terms]
     for index, term in enumerate(terms):
@@ -91,7 +91,7 @@ def _allowed_topologies(terms: list[Manifest], path: str) -> Iterator[Cause]:
 
 
 def _validate_csi_node(manifest: Manifest) -> Iterator[Cause]:
-    """validateCSINodeDrivers."""
+    """Yield the faults that validateCSINodeDrivers reports."""
     seen: set[str] = set()
     for index, driver in enumerate(manifest["spec"].get("drivers") or ()):
         path, name, node = f"spec.drivers[{index}]", driver["name"], driver["nodeID"]
@@ -136,7 +136,7 @@ def _validate_csi_driver(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_capacity(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateCSIStorageCapacity."""
+    """Yield the faults that ValidateCSIStorageCapacity reports."""
     yield from validate_label_selector(manifest.get("nodeTopology"), "nodeTopology")
     name = manifest.get("storageClassName", "")
     yield from check_name(names.dns_subdomain, name, "storageClassName")
@@ -145,7 +145,7 @@ def _validate_capacity(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_attachment(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateVolumeAttachment and ValidateVolumeAttachmentV1."""
+    """Yield the faults that ValidateVolumeAttachment and ValidateVolumeAttachmentV1 reports."""
     spec: dict[str, Any] = manifest["spec"]
     source, path = spec.get("source") or {}, "spec.source"
     name, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
@@ -166,7 +166,7 @@ def _validate_attachment(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_attributes_class(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateVolumeAttributesClass."""
+    """Yield the faults that ValidateVolumeAttributesClass reports."""
     yield from check_provisioner(manifest["driverName"], "driverName")
     parameters = manifest.get("parameters", {})
     if not parameters:

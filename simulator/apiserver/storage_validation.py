@@ -58,7 +58,8 @@ def validate_persistent_volume(manifest: Manifest) -> Iterator[Cause]:
 
 
 def validate_volume_spec(spec: Manifest, name: str, path: str, *, is_inline: bool = False) -> Iterator[Cause]:
-    """``is_inline``: in a VolumeAttachment, where only the source counts."""
+    """Yield the faults of a volume's spec. ``is_inline``: in a VolumeAttachment, where only the source
+    counts."""
     if is_inline:
         yield from _not_inline(spec, path)
     yield from check_present(spec, ("accessModes",), path)
@@ -129,7 +130,7 @@ def _capacity(capacity: dict[str, str], path: str) -> Iterator[Cause]:
 
 
 def _node_affinity(affinity: Manifest, path: str) -> Iterator[Cause]:
-    """validateVolumeNodeAffinity."""
+    """Yield the faults that validateVolumeNodeAffinity reports."""
     if "required" in affinity:
         yield from validate_node_selector(affinity["required"], f"{path}.required")
     else:
@@ -190,7 +191,7 @@ def _requested_storage(requests: dict[str, str], path: str) -> Iterator[Cause]:
 
 
 def _data_source(source: Manifest, path: str) -> Iterator[Cause]:
-    """validateDataSource and validateDataSourceRef."""
+    """Yield the faults that validateDataSource and validateDataSourceRef reports."""
     group, kind = source.get("apiGroup") or "", source.get("kind", "")
     yield from check_present(source, ("name", "kind"), path)
     if not group and kind != _CLASSIC:

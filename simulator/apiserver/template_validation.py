@@ -34,8 +34,8 @@ def _metadata(template: Manifest, path: str) -> Iterator[Cause]:
 
 
 def check_long_running(template: Manifest, path: str, owner: str) -> Iterator[Cause]:
-    """Pods that run until they are deleted always restart and have no deadline. ``owner`` is the kind that
-    the message names."""
+    """Yield the faults of pods that run until they are deleted: they always restart and have no deadline.
+    ``owner`` is the kind that the message names."""
     spec = template.get("spec") or {}
     if spec.get("restartPolicy") != "Always":
         yield not_supported(f"{path}.spec.restartPolicy", spec.get("restartPolicy", ""), ("Always",))

@@ -108,7 +108,7 @@ def admit_update(
 def _request(
     resource: Resource, old: Manifest, new: Manifest, subresource: str, asked: Asked
 ) -> AdmissionRequest:
-    """The update as policies see it: that of the subresource ``scale`` is one of a Scale."""
+    """Return the update as policies see it: that of the subresource ``scale`` is one of a Scale."""
     name, namespace = name_of(old), namespace_of(old)
     if subresource != "scale":
         return AdmissionRequest("UPDATE", resource, name, namespace, new, old, asked, subresource)
@@ -120,7 +120,7 @@ def _request(
 def _managed_fields(
     resource: Resource, old: Manifest, new: Manifest, write: FieldWrite | None
 ) -> list[Manifest] | None:
-    """The managedFields of the new object; None: those of the stored one."""
+    """Return the managedFields of the new object; None: those of the stored one."""
     given = new["metadata"].get("managedFields")
     if write is None:
         return None

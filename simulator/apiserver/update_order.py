@@ -57,8 +57,8 @@ _ORDERS: Final = {
     "volumeattachments.storage.k8s.io": "MSMSC",
     "volumeattributesclasses.storage.k8s.io": "MSUCMS",
 }
-"""By the id of a resource: M its metadata, S the rest of the object (mostly its spec), U what the update
-changes of the metadata, C what it changes of the rest. Other resources have the default."""
+"""Id of a resource -> the order of the checks: M its metadata, S the rest of the object (mostly its spec), U
+the update's changes of the metadata, C those of the rest. Other resources have the default."""
 
 
 def validate_updated(

@@ -1,4 +1,5 @@
-"""Which parts of an object an update through each path may change: the rest is taken from the stored object.
+"""The parts of an object that an update through each path may change: the rest is taken from the stored
+object.
 
 Upstream: PrepareForUpdate of the strategies in pkg/registry, v1.34.
 """
@@ -66,15 +67,15 @@ def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Man
 
 
 def with_status_times(resource: Resource, new: Manifest, old: Manifest, now: str) -> Manifest:
-    """The object with the times that the server sets in a new status."""
+    """Return the object with the times that the server sets in a new status."""
     if resource.id == CERTIFICATE_REQUESTS:
         return with_condition_times(new, old, now)
     return _with_phase_time(new, old, now) if resource.id == "persistentvolumes" else new
 
 
 def _with_phase_time(new: Manifest, old: Manifest, now: str) -> Manifest:
-    """The status of a PersistentVolume with the time at which it came into its phase, unless the update says
-    another one (PrepareForUpdate of its status)."""
+    """Return the status of a PersistentVolume with the time at which it came into its phase, unless the
+    update says another one (PrepareForUpdate of its status)."""
     status, before = new.get("status", {}), old.get("status", {})
     time, known = status.get(_PHASE_TIME), before.get(_PHASE_TIME)
     if status.get("phase") != before.get("phase"):
@@ -85,7 +86,8 @@ def _with_phase_time(new: Manifest, old: Manifest, now: str) -> Manifest:
 
 
 def _with_stored_versions(definition: Manifest) -> Manifest:
-    """The definition with the version in which objects are stored now among those in which they were."""
+    """Return the definition with the version in which objects are stored now among those in which they
+    were."""
     status = definition.get("status") or {}
     known = status.get("storedVersions") or []
     added = [
@@ -117,8 +119,8 @@ def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
 
 
 def _resized(old: Manifest, new: Manifest) -> Manifest:
-    """The pod with the resources and resize policies of the containers. Where containers are added, removed,
-    renamed or put in another order, they are as they were sent, for validation to refuse
+    """Return the pod with the resources and resize policies of the containers. Where containers are added,
+    removed, renamed or put in another order, they are as they were sent, for validation to refuse
     (dropNonResizeUpdates)."""
     lists = {
         kind: (old["spec"].get(kind, []), new["spec"].get(kind, []))
@@ -143,7 +145,7 @@ def _with_resources(container: Manifest, wanted: Manifest) -> Manifest:
 
 
 def _with(new: Manifest, old: Manifest, field: str) -> Manifest:
-    """``new`` with this field as ``old`` has it."""
+    """Return ``new`` with this field as ``old`` has it."""
     return {**new, field: copy.deepcopy(old[field])} if field in old else _without(new, field)
 
 

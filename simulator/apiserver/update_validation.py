@@ -75,7 +75,7 @@ def _attributes_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _driver(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """ValidateCSIDriverUpdate, which misspells a field."""
+    """Yield the faults that ValidateCSIDriverUpdate reports, which misspells a field."""
     after, before = new["spec"], old["spec"]
     for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes",) * 2):
         if after.get(field) != before.get(field):
@@ -117,14 +117,14 @@ def _ingress_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _quota(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """ValidateResourceQuotaUpdate. The order of the scopes does not count."""
+    """Yield the faults that ValidateResourceQuotaUpdate reports. The order of the scopes does not count."""
     after, before = (manifest.get("spec", {}).get("scopes") for manifest in (new, old))
     if {*(after or ())} != {*(before or ())}:
         yield invalid("spec.scopes", after, IMMUTABLE)
 
 
 def _spec_of(type_name: str) -> Callable[[Manifest, Manifest], Iterator[Cause]]:
-    """The check of a kind whose whole spec may not change."""
+    """Return the check of a kind whose whole spec may not change."""
 
     def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
         after, before = (manifest.get("spec", {}) for manifest in (new, old))

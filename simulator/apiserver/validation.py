@@ -106,7 +106,8 @@ def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _system_class_problem(manifest: Manifest, name: str) -> str:
-    """Why a class is none of the system; "" if it is one (IsKnownSystemPriorityClass)."""
+    """Return the error of a class that is none of the system; "" if it is one
+    (IsKnownSystemPriorityClass)."""
     if name not in SYSTEM_CLASSES:
         return f"{name} is not a known system priority class"
     if manifest["value"] != SYSTEM_CLASSES[name]:

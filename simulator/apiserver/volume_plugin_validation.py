@@ -46,7 +46,7 @@ def requires(*fields: str) -> Check:
 
 
 def check_driver_name(driver: str, path: str) -> Iterator[Cause]:
-    """ValidateCSIDriverName."""
+    """Yield the faults that ValidateCSIDriverName reports."""
     if not driver:
         yield required(path)
     if len(driver) > MAX_DRIVER_NAME:
@@ -216,7 +216,7 @@ def _glusterfs_of_volume(source: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _csi_of_volume(source: Manifest, path: str) -> Iterator[Cause]:
-    """validateCSIPersistentVolumeSource."""
+    """Yield the faults that validateCSIPersistentVolumeSource reports."""
     yield from check_driver_name(source.get("driver", ""), f"{path}.driver")
     yield from check_present(source, ("volumeHandle",), path)
     for field in (

@@ -150,7 +150,7 @@ def _csi(source: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _ephemeral(source: Manifest, path: str) -> Iterator[Cause]:
-    """ValidatePersistentVolumeClaimTemplate."""
+    """Yield the faults that ValidatePersistentVolumeClaimTemplate reports."""
     template, at = source.get("volumeClaimTemplate"), f"{path}.volumeClaimTemplate"
     if template is None:
         yield required(at)

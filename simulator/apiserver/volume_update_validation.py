@@ -59,7 +59,7 @@ def _volume_mode(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _with_stable_labels(known: Manifest, new: Manifest | None) -> Manifest:
-    """The stored affinity with the stable keys that ``new`` has where it has deprecated ones."""
+    """Return the stored affinity with the stable keys that ``new`` has where it has deprecated ones."""
     changed = copy.deepcopy(known)
     pairs = zip(_requirements(changed), _requirements(new or {}), strict=False)
     for requirement, wanted in pairs:
@@ -76,8 +76,8 @@ def _requirements(affinity: Manifest) -> list[Manifest]:
 
 
 def validate_claim_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """The spec of a claim may not change but for its volume, once, a storage class where none was set, and
-    the requested storage and the VolumeAttributesClass of a bound claim."""
+    """Yield the faults of changes to a claim's spec: it may not change but for its volume, once, a storage
+    class where none was set, and the requested storage and the VolumeAttributesClass of a bound claim."""
     after, before = copy.deepcopy(new["spec"]), {**old["spec"]}
     if not before.get("volumeName"):
         before["volumeName"] = after.get("volumeName", "")
@@ -101,8 +101,8 @@ def validate_claim_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _storage_class(after: Manifest, new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """The class may be set where there was none, and moved from the annotation of old clients to its field.
-    What may change is set to the stored value in ``after``."""
+    """Yield the faults of the class: it may be set where there was none, and moved from the annotation of old
+    clients to its field. What may change is set to the stored value in ``after``."""
     before = old["spec"]
     known, given = (each["metadata"].get("annotations", {}).get(CLASS_ANNOTATION) for each in (old, new))
     wanted = after.get("storageClassName")
@@ -117,7 +117,8 @@ def _storage_class(after: Manifest, new: Manifest, old: Manifest) -> Iterator[Ca
 
 
 def _shrinking(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """A claim that could not be enlarged may be made smaller, but not as small as its volume is."""
+    """Yield the faults of a smaller size: a claim that could not be enlarged may be made smaller, but not as
+    small as its volume is."""
     size, known = (
         quantity.parse_quantity(each["spec"].get("resources", {}).get("requests", {}).get("storage", "0"))
         for each in (new, old)
@@ -129,7 +130,7 @@ def _shrinking(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _attributes_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """A claim keeps a class once its volume has the attributes of one."""
+    """Yield the faults of the VolumeAttributesClass: a claim keeps one once its volume has its attributes."""
     known, given = (each["spec"].get(_ATTRIBUTES_CLASS) for each in (old, new))
     if known != given and not given and _CURRENT_CLASS in old.get("status", {}):
         what = "nil" if given is None else "empty string"

@@ -85,13 +85,13 @@ def storage_capacity_warnings(manifest: Manifest) -> Iterator[str]:
 
 
 def node_warnings(manifest: Manifest) -> Iterator[str]:
-    """fieldIsDeprecatedWarnings in pkg/registry/core/node/strategy.go."""
+    """Yield the warnings about a node (fieldIsDeprecatedWarnings in pkg/registry/core/node/strategy.go)."""
     if manifest.get("spec", {}).get("externalID"):
         yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
 
 
 def path_warnings(volumes: Sequence[Manifest]) -> Iterator[str]:
-    """Files of one volume that have the same path, or a path within another's."""
+    """Yield the warnings about files of one volume that have the same path, or a path within another's."""
     for volume in volumes:
         name = volume["name"]
         for source, kind, named in (
@@ -135,7 +135,8 @@ def _paths(items: Sequence[Manifest]) -> list[str]:
 
 
 def _overlaps(paths: Sequence[str], message: str) -> Iterator[str]:
-    """checkVolumeMappingForOverlap. Upstream looks at the earlier paths in no order."""
+    """Yield the warnings about overlapping paths (checkVolumeMappingForOverlap). Upstream looks at the
+    earlier paths in no order."""
     known: dict[str, None] = {}
     for path in (each.rstrip("/") for each in paths):
         other = next((each for each in known if _is_within(each, path) or _is_within(path, each)), "")

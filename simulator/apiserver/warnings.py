@@ -45,13 +45,13 @@ _ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery
 def warnings_of(
     resource: Resource, manifest: Manifest, *, is_new: bool = False, sent: Manifest | None = None
 ) -> list[str]:
-    """The warnings about an object that was stored. ``sent``: as it was asked for."""
+    """Return the warnings about an object that was stored. ``sent``: as it was asked for."""
     as_sent = app_armor_warnings(sent) if is_new and sent and resource == PODS else ()
     return [*as_sent, *_warnings(resource, manifest, is_new=is_new)]
 
 
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:
-    """The warnings about an update. Pods have none, and templates only if the update counts."""
+    """Return the warnings about an update. Pods have none, and templates only if the update counts."""
     if subresource or resource == PODS:
         return []
     if resource.id == CRDS:

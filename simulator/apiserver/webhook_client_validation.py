@@ -27,7 +27,7 @@ def validate_client(client: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _url(url: str, path: str) -> Iterator[Cause]:
-    """ValidateWebhookURL."""
+    """Yield the faults that ValidateWebhookURL reports."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
@@ -47,7 +47,7 @@ def _url(url: str, path: str) -> Iterator[Cause]:
 
 
 def _service(service: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateWebhookService."""
+    """Yield the faults that ValidateWebhookService reports."""
     for field in ("name", "namespace"):
         if not service.get(field):
             yield required(f"{path}.{field}", f"service {field} is required")
@@ -71,7 +71,7 @@ def _service(service: Manifest, path: str) -> Iterator[Cause]:
 
 
 def validate_review_versions(versions: list[str], path: str, *, missing: str = "") -> Iterator[Cause]:
-    """``missing``: what is said if there are none."""
+    """Yield the faults of the review versions. ``missing``: the text of the fault if there are none."""
     if not versions:
         yield required(path, missing)
         return

@@ -65,7 +65,7 @@ def _webhook(webhook: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _qualified_name(name: str, path: str) -> Iterator[Cause]:
-    """IsFullyQualifiedName."""
+    """Yield the faults that IsFullyQualifiedName reports."""
     if not name:
         yield required(path)
     elif problems := names.dns_subdomain(name):

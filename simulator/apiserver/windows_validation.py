@@ -132,7 +132,7 @@ def _user_problems(text: str) -> Iterator[str]:
 
 
 def validate_host_process(spec: Manifest, path: str) -> Iterator[Cause]:
-    """validateWindowsHostProcessPod."""
+    """Yield the faults that validateWindowsHostProcessPod reports."""
     of_pod = _host_process(spec)
     containers = hosted = 0
     for kind in ("initContainers", "containers", "ephemeralContainers"):

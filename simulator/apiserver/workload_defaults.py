@@ -31,7 +31,8 @@ def _replica_set(manifest: Manifest) -> None:
 
 
 def _default_replication_controller(manifest: Manifest) -> None:
-    """The template may be missing. The selector defaults to the template's labels."""
+    """Set the defaults of a ReplicationController, whose template may be missing. The selector defaults to
+    the template's labels."""
     spec = manifest.setdefault("spec", {})
     spec.setdefault("replicas", 1)
     if "template" in spec:
@@ -108,7 +109,7 @@ def number_next_template(old: Manifest, new: Manifest) -> None:
 
 
 def _default_job(manifest: Manifest) -> None:
-    """A Job without labels gets those of its template: upstream the same map, to which PrepareForCreate adds
+    """Give a Job without labels those of its template: upstream the same map, to which PrepareForCreate adds
     what selects the pods."""
     spec = manifest.setdefault("spec", {})
     if "completions" not in spec and "parallelism" not in spec:

@@ -44,7 +44,7 @@ def _stateful_set(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _job(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """ValidateJobSpecUpdate."""
+    """Yield the faults that ValidateJobSpecUpdate reports."""
     after, before = new["spec"], old["spec"]
     yield from _completions(after, before)
     yield from _selector(new, old)
@@ -67,7 +67,8 @@ def _job(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _completions(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    """validateCompletions: an Indexed Job grows and shrinks together with its parallelism."""
+    """Yield the faults of completions: an Indexed Job grows and shrinks together with its parallelism
+    (validateCompletions)."""
     value = after.get("completions")
     if value == before.get("completions"):
         return
@@ -78,8 +79,8 @@ def _completions(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _with_directives_of(template: Manifest, new: Manifest) -> Manifest:
-    """The stored template with those fields of the new one that may change while the Job is suspended and has
-    not started (validatePodTemplateUpdate)."""
+    """Return the stored template with those fields of the new one that may change while the Job is suspended
+    and has not started (validatePodTemplateUpdate)."""
     merged = copy.deepcopy(template)
     for of, given, fields in (
         (merged.setdefault("spec", {}), new.get("spec", {}), _SCHEDULING),

@@ -21,7 +21,7 @@ from simulator.apiserver.template_validation import check_long_running, validate
 from simulator.objects.labels import label_selector, parse_int64
 
 PERCENTAGE: Final = re.compile("[0-9]{1,9}%", re.ASCII)
-"""At most nine digits, because with more the number overflows upstream."""
+"""A percentage. It has at most nine digits, because with more the number overflows upstream."""
 _NO_PERCENTAGE: Final = (
     "a valid percent string must be a numeric string followed by an ending '%' "
     "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
@@ -31,7 +31,7 @@ _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateDeploymentSpec."""
+    """Yield the faults that ValidateDeploymentSpec reports."""
     spec = manifest["spec"]
     yield from check_not_negative(spec, ("replicas",), "spec")
     yield from _selector(spec.get("selector"), "deployment")
@@ -45,7 +45,7 @@ def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_replica_set(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateReplicaSetSpec. Upstream names the deployment in a message."""
+    """Yield the faults that ValidateReplicaSetSpec reports. Upstream names the deployment in a message."""
     spec = manifest["spec"]
     yield from check_not_negative(spec, ("replicas", "minReadySeconds"), "spec")
     yield from _selector(spec.get("selector"), "deployment")
@@ -62,7 +62,7 @@ def _selector(selector: Manifest | None, owner: str) -> Iterator[Cause]:
 
 
 def _replica_set_template(spec: Manifest) -> Iterator[Cause]:
-    """ValidatePodTemplateSpecForReplicaSet."""
+    """Yield the faults that ValidatePodTemplateSpecForReplicaSet reports."""
     selector = spec.get("selector")
     if not is_selector(selector):
         yield invalid("spec.selector", selector, "invalid label selector")
@@ -90,7 +90,7 @@ def check_labels_of_template(spec: Manifest, path: str = "spec") -> Iterator[Cau
 
 
 def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateDeploymentStrategy."""
+    """Yield the faults that ValidateDeploymentStrategy reports."""
     at = f"{path}.rollingUpdate"
     match strategy["type"]:
         case "Recreate":
@@ -111,7 +111,7 @@ def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _validate_daemon_set(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateDaemonSetSpec."""
+    """Yield the faults that ValidateDaemonSetSpec reports."""
     spec = manifest["spec"]
     selector = spec.get("selector")
     yield from validate_label_selector(selector, "spec.selector")
@@ -127,7 +127,7 @@ def _validate_daemon_set(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _daemon_set_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
-    """ValidateDaemonSetUpdateStrategy."""
+    """Yield the faults that ValidateDaemonSetUpdateStrategy reports."""
     if strategy["type"] not in UPDATE_STRATEGIES:
         shown = api_struct("apps.v1.DaemonSetUpdateStrategy", strategy)
         yield not_supported(path, shown, UPDATE_STRATEGIES, as_given=True, whole=True)
@@ -159,7 +159,8 @@ def _validate_updated_stateful_set(manifest: Manifest, old: Manifest) -> Iterato
 
 
 def _stateful_set(spec: Manifest, *, is_new: bool, checks_template: bool) -> Iterator[Cause]:
-    """ValidateStatefulSetSpec. A negative revisionHistoryLimit gives a warning."""
+    """Yield the faults that ValidateStatefulSetSpec reports. A negative revisionHistoryLimit gives a
+    warning."""
     policy = spec["podManagementPolicy"]
     if policy not in ("OrderedReady", "Parallel"):
         yield invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
@@ -224,7 +225,7 @@ def validate_int_or_percent(value: int | str, path: str) -> Iterator[Cause]:
 
 
 def check_at_most_all(value: int | str, path: str) -> Iterator[Cause]:
-    """IsNotMoreThan100Percent."""
+    """Yield the faults that IsNotMoreThan100Percent reports."""
     if isinstance(value, str) and PERCENTAGE.fullmatch(value) and int(value[:-1]) > 100:
         yield invalid(path, value, "must not be greater than 100%")
 
@@ -254,7 +255,7 @@ def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _validate_revision(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateControllerRevision."""
+    """Yield the faults that ValidateControllerRevision reports."""
     if manifest.get("data") is None:
         yield required("data", "data is mandatory")
     if manifest["revision"] < 0:

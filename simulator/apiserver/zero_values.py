@@ -1,4 +1,5 @@
-"""Which empty values Go's decoder and encoder drop, so that they cannot be distinguished from missing ones.
+"""The empty values that Go's decoder and encoder drop, so that they cannot be distinguished from missing
+ones.
 
 A field with the tag ``omitempty`` is not written if it has its type's zero value; a pointer keeps the zero
 that it points to. The schemas say neither, so the names of the exceptions are here (types.go of the groups,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 
 class _Absent:
-    """There is no old value that belongs to the new one."""
+    """The marker for a new value to which no old value belongs."""
 
 
 ABSENT: Final = _Absent()

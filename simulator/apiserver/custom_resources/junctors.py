@@ -52,12 +52,13 @@ def _all_faults(schemas: list[Schema], value: Any, path: str, find_faults: FindF
 
 
 def _fault(path: str, detail: str) -> Cause:
-    """Upstream's error has no field; the text names it."""
+    """Return the fault of a junctor. Upstream's error has no field; the text contains it."""
     return invalid("<nil>", "", f"{quote(path)} {detail}")
 
 
 def _of_best(schemas: list[Schema], found: list[list[Cause]], value: Any) -> list[Cause]:
-    """The faults of the alternative with which most parts of the value are compared, the first of several."""
+    """Return the faults of the alternative with which most parts of the value are compared, the first of
+    several."""
     counts = [_count_compared(schema, value) for schema in schemas]
     return found[counts.index(max(counts))]
 

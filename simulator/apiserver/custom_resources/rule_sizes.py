@@ -56,7 +56,8 @@ def most_in_request(size: DeclaredSize) -> int:
 def _repeated(
     schema: dict[str, Any], limit: str, element: DeclaredSize, least: int, key: DeclaredSize | None = None
 ) -> DeclaredSize:
-    """A list or map. least: bytes of its smallest element, with what stands between two of them."""
+    """Return the size of a list or map. least: bytes of its smallest element, with the characters between two
+    of them."""
     given = schema.get(limit)
     most = _LONGEST // least if given is None else max(int(given), 0)
     return DeclaredSize(most, key=key, element=element, least_serialized=2)

@@ -18,7 +18,7 @@ TEXTS: Final = {
     "date": Type("timestamp"),
     "date-time": Type("timestamp"),
 }
-"""By the formats of texts that are no texts in expressions."""
+"""Format -> the type in expressions of texts with this format, where it is not a string."""
 SCALARS: Final = {"boolean": BOOL, "number": Type("double"), "integer": INT}
 _OF_METADATA: Final = {"name": STRING, "generateName": STRING}
 
@@ -31,7 +31,7 @@ def declare_types(schema: dict[str, Any]) -> tuple[Type | None, ObjectTypes]:
 
 
 def _declare(schema: dict[str, Any], name: str, objects: dict[str, dict[str, Type]]) -> Type | None:
-    """The type of a schema, with ``name`` if it is an object's."""
+    """Return the type of a schema, with ``name`` if it is an object's."""
     if schema is META:
         objects[name] = dict(_OF_METADATA)
         return Type(name)

@@ -60,7 +60,7 @@ def escape(name: str) -> str:
 
 
 def _text(form: str, value: str) -> Value:
-    """A text that its format makes another type; one that is not of the format stays a text."""
+    """Convert a text to the type of its format; one that is not of the format stays a text."""
     if form in _TIMES:
         found = parse_timestamp(value + _TIMES[form])
         return value if found is None else found

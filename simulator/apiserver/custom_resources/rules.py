@@ -157,7 +157,7 @@ def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budge
 
 
 def _evaluate(compiled: Expression, values: Mapping[str, Value], budget: Budget) -> Value:
-    """Raises EvaluationError and OutOfBudget."""
+    """Evaluate an expression. Raises EvaluationError and OutOfBudget."""
     meter = budget.start()
     try:
         return compiled.evaluate(values, meter)
@@ -205,8 +205,8 @@ class _EndedByMessage(Exception):
 
 
 def _message(schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Value], budget: Budget) -> str:
-    """The evaluated messageExpression, if it gives a text of one line; else the message; else the rule.
-    Raises _EndedByMessage."""
+    """Return the evaluated messageExpression, if it gives a text of one line; else the message; else the
+    rule. Raises _EndedByMessage."""
     if rule.get("messageExpression"):
         found: Value = None
         try:

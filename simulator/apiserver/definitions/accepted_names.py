@@ -29,7 +29,7 @@ _NOT_ESTABLISHED: Final = Condition("Established", "False", "NotAccepted", "not 
 
 
 def status_with_names(definition: Manifest, group: Iterable[Manifest], now: str) -> Manifest:
-    """The status of a definition after its names are compared with the accepted ones of its group."""
+    """Return the status of a definition after its names are compared with the accepted ones of its group."""
     status = definition.get("status") or {}
     condition = approval_condition(definition)
     if condition is not None:
@@ -56,7 +56,7 @@ def status_with_names(definition: Manifest, group: Iterable[Manifest], now: str)
 
 
 def _conflicts(wanted: Manifest, accepted: Manifest, group: list[Manifest]) -> Iterator[tuple[str, str]]:
-    """The fields whose names are used in the group, with the messages about them."""
+    """Yield the fields whose names are used in the group, with the messages about them."""
     resources, kinds = _used(group, _RESOURCES), _used(group, _KINDS)
     resources |= {name for each in group for name in _accepted(each).get("shortNames") or ()}
     for field in _RESOURCES:

@@ -42,7 +42,7 @@ def approval_faults(definition: Manifest) -> Iterator[Cause]:
 
 
 def approval_condition(definition: Manifest) -> Condition | None:
-    """The condition about the approval; None in groups that are not protected."""
+    """Return the condition about the approval; None in groups that are not protected."""
     if not _is_protected(definition):
         return None
     given = _given(definition)

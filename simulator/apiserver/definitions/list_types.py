@@ -88,7 +88,8 @@ def _map_faults(schema: Schema, keys: list[str], items: Schema | None, path: str
 
 
 def _item_faults(kind: str, items: Schema, keys: list[str], path: str) -> Iterator[Cause]:
-    """Items must not be null, and have all keys (validateMapListKeysMapSet)."""
+    """Yield the faults of the schema of items: they must not be null, and must have all keys
+    (validateMapListKeysMapSet)."""
     if items.get("nullable"):
         yield forbidden(f"{path}.items.nullable", f"cannot be nullable when {LIST_TYPE} is {kind}")
     for key in keys:

@@ -83,7 +83,7 @@ class RuleContext(NamedTuple):
     uncorrelated: str = ""
     """The path of the part of the schema in which old values are not known."""
     repetitions: int | None = 1
-    """How often the values can be there; None = no limit of the schema bounds it."""
+    """The maximum of times that the values can be in an object; None = no limit of the schema bounds it."""
     limits_rules: bool = True
     """Whether the cost of each rule is limited."""
 
@@ -117,7 +117,7 @@ def compile_faults(
 
 
 def _rule_cost(closed: Schema, compiled: Expression, context: RuleContext) -> int:
-    """The cost of a rule for all values of an object."""
+    """Return the cost of a rule for all values of an object."""
     sizes = sizes_of(closed)
     times = most_in_request(sizes) if context.repetitions is None else context.repetitions
     return multiply(compiled.estimate_cost(sizes), times)

@@ -39,14 +39,14 @@ class _Place(NamedTuple):
 
     path: str
     no_default: str = ""
-    """Why it must not have a default."""
+    """The reason for which it must not have a default."""
     in_metadata: bool = False
     uncorrelated: str = ""
     """The path of the outermost list or map whose items cannot be compared with their old ones."""
     is_structural: bool = True
     """Whether rules are compiled."""
     repetitions: int | None = 1
-    """How often its values can be in an object; None = no limit bounds it."""
+    """The maximum of times that its values can be in an object; None = no limit bounds it."""
     limits_rules: bool = True
     """Whether the cost of each rule is limited."""
 
@@ -121,7 +121,8 @@ def _root_faults(schema: Schema, path: str, has_status: bool) -> Iterator[Cause]
 
 
 def _faults(schema: Schema, closed: Schema, place: _Place, *, is_root: bool = False) -> _Faults:
-    """``closed``: the same schema as a part of the structural schema, in which rules are compiled."""
+    """Return the faults of a schema. ``closed``: the same schema as a part of the structural schema, in which
+    rules are compiled."""
     path = place.path
     found = _Faults([*_standard_faults(schema, place)], [], [])
     if schema.get("uniqueItems"):

@@ -20,7 +20,7 @@ _WITHOUT_TYPE: Final = {
     "item": "must not be empty for specified array items",
     "field": "must not be empty for specified object fields",
 }
-"""By the level of a schema."""
+"""Level of a schema -> the error of a schema without a type."""
 _FORBIDDEN_BELOW: Final = {
     "type": "must be empty to be structural",
     "additionalProperties": "must be undefined to be structural",
@@ -37,7 +37,7 @@ _FORBIDDEN_BELOW: Final = {
     "x-kubernetes-map-type": "must be undefined to be structural",
     "x-kubernetes-validations": "must be empty to be structural",
 }
-"""What a schema within allOf, anyOf, oneOf or not must not have."""
+"""The fields that a schema within allOf, anyOf, oneOf or not must not have, with the error of each."""
 _DEFINED: Final = ("additionalProperties", "default")
 """The fields among these that exist also with an empty value."""
 _NAMES: Final = ({"name"}, {"generateName"}, {"name", "generateName"})
@@ -118,7 +118,8 @@ def _metadata_invariants(schema: Schema, level: str, path: str) -> Iterator[Caus
 
 
 def _values(schema: Schema, path: str, skips_any: bool, skips_first_all: bool) -> Iterator[Cause]:
-    """The schemas within allOf, anyOf, oneOf and not. Skipped is the pattern of an integer or a string."""
+    """Yield the schemas within allOf, anyOf, oneOf and not. Skipped is the pattern of an integer or a
+    string."""
     for name in _JUNCTORS:
         for index, each in enumerate(_alternatives(schema, name)):
             if name == "anyOf" and skips_any:
@@ -153,8 +154,8 @@ def _alternatives(schema: Schema, name: str) -> Sequence[Schema]:
 
 
 def _junctor_completeness(values: Schema, schema: Schema, path: str, at: str) -> Iterator[Cause]:
-    """What is declared only within allOf, anyOf, oneOf or not of ``values``. ``at``: the path of these;
-    ``path``: that of the schema."""
+    """Yield the parts that are declared only within allOf, anyOf, oneOf or not of ``values``. ``at``: the
+    path of these; ``path``: that of the schema."""
     negated = child(values, "not")
     nested = [(negated, f"{at}.not")] if negated is not None else []
     for name in _JUNCTORS:

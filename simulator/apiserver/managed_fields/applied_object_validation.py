@@ -54,7 +54,7 @@ def _item_errors(kind: FieldType, items: list[Any], path: str) -> Iterator[str]:
 
 
 def _scalar_error(expected: str, value: Any) -> str:
-    """What is wrong with a value that should be a scalar; "" if nothing is (validateScalar)."""
+    """Return the error of a value that should be a scalar; "" if it is one (validateScalar)."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     match expected:
         case "numeric" if not is_number:

@@ -42,13 +42,13 @@ def apply_after_client_side_apply(
 
 
 def _last_applied(manifest: Manifest) -> str:
-    """The manifest that kubectl's client-side apply has left in an annotation; "" if there is none."""
+    """Return the manifest that kubectl's client-side apply has left in an annotation; "" if there is none."""
     found: str = (manifest["metadata"].get("annotations") or {}).get(_LAST_APPLIED, "")
     return found
 
 
 def _fields_of_last_applied(written: WrittenType, live: Manifest) -> FieldSet:
-    """The fields that kubectl's client-side apply has set and that are as it has set them
+    """Return the fields that kubectl's client-side apply has set and that are as it has set them
     (allowedConflictsFromLastApplied)."""
     try:
         last = json.loads(_last_applied(live))

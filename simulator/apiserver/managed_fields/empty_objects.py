@@ -53,7 +53,7 @@ _ALSO: Final[dict[str, Manifest]] = {
     "roles.rbac.authorization.k8s.io": {"rules": None},
     "statefulsets.apps": {"spec": {"serviceName": ""}, "status": {"availableReplicas": 0}},
 }
-"""What Go writes, too, by plural and group."""
+"""The further fields that Go writes, by plural and group."""
 
 
 def empty_object(resource: Resource) -> Manifest:

@@ -18,7 +18,7 @@ FieldSet = frozenset[FieldPath]
 FieldsV1 = dict[str, Any]
 
 _MEMBER: Final = "."
-"""In ``fieldsV1``: the path to this place is a member of the set."""
+"""The key in ``fieldsV1`` that says that the path to this place is a member of the set."""
 _KIND_ORDER: Final = {"f": 0, "k": 1, "v": 2, "i": 3}
 
 
@@ -31,12 +31,12 @@ def field_element(name: str) -> PathElement:
 
 
 def key_element(keys: Mapping[str, Any]) -> PathElement:
-    """The element of the list item with these values of its keys."""
+    """Return the element of the list item with these values of its keys."""
     return "k:" + _compact_json(dict(sorted(keys.items())))
 
 
 def value_element(value: Any) -> PathElement:
-    """The element of an item of a set."""
+    """Return the element of an item of a set."""
     return "v:" + _compact_json(value)
 
 
@@ -126,7 +126,7 @@ def _parse_element(element: PathElement) -> tuple[str, Any]:
 
 @lru_cache(10_000)
 def _element_order(element: PathElement) -> tuple[Any, ...]:
-    """The order of elements at one place (PathElement.Compare)."""
+    """Return the order of elements at one place (PathElement.Compare)."""
     kind, value = _parse_element(element)
     match kind:
         case "k":
@@ -139,7 +139,7 @@ def _element_order(element: PathElement) -> tuple[Any, ...]:
 
 
 def _value_order(value: Any) -> tuple[int, Any]:
-    """The order of scalars: numbers, strings, booleans, others (value.Compare)."""
+    """Return the order of scalars: numbers, strings, booleans, others (value.Compare)."""
     match value:
         case bool():
             return 2, value
@@ -155,6 +155,6 @@ def _path_order(path: FieldPath) -> tuple[Any, ...]:
 
 
 def _walk_order(path: FieldPath) -> tuple[Any, ...]:
-    """Sorts a member of a level before the paths that go below this level."""
+    """Return the order in which a member of a level comes before the paths that go below this level."""
     *parents, last = map(_element_order, path)
     return (*((1, parent) for parent in parents), (0, last))

@@ -29,7 +29,7 @@ class FieldType:
 
     @classmethod
     def of(cls, schema: Schema) -> "FieldType":
-        """The type of a schema, the same object for each reference to it."""
+        """Return the type of a schema, the same object for each reference to it."""
         return _named_type(schema["$ref"]) if "$ref" in schema else cls(schema)
 
     @cached_property
@@ -86,7 +86,7 @@ class FieldType:
         return self.fields.get(name, self.other_fields)
 
     def deduced(self, value: Any) -> "FieldType":
-        """The type for a value: of ``any``, what the value is."""
+        """Return the type for a value: of ``any``, what the value is."""
         if self.kind != "any":
             return self
         match value:
@@ -97,7 +97,7 @@ class FieldType:
         return _ANY_SCALAR
 
     def element_of(self, item: Any) -> PathElement:
-        """The path element of an item of a list that is not atomic. Raises ItemError
+        """Return the path element of an item of a list that is not atomic. Raises ItemError
         (listItemToPathElement in typed/helpers.go)."""
         return self._keyed_element(item) if self._list_type == "map" else _set_element(item)
 

@@ -1,4 +1,4 @@
-"""What a write does to ``metadata.managedFields``: a create, an update, a patch, or an apply.
+"""The changes of ``metadata.managedFields`` by a write: a create, an update, a patch, or an apply.
 
 Upstream: apimachinery/pkg/util/managedfields (fieldmanager.go and the managers in internal), v1.34.
 """
@@ -133,7 +133,7 @@ def apply_manifest(
 
 
 def _converted(resource: Resource, merged: Manifest, applied: Manifest) -> Manifest:
-    """The merged object as its type. Raises PlainError. A custom resource has no type."""
+    """Return the merged object as its type. Raises PlainError. A custom resource has no type."""
     if not reference_of(resource):
         return merged
     converted = from_unstructured(resource, merged)
@@ -167,7 +167,8 @@ def _written_type(resource: Resource, subresource: str) -> WrittenType:
 
 
 def _check_applied(resource: Resource, applied: Manifest) -> None:
-    """Raises BadRequest for an object of another type, or one that names managers."""
+    """Check an object that is applied. Raises BadRequest for an object of another type, or one that names
+    managers."""
     given = tuple(str(applied.get(field) or "") for field in ("apiVersion", "kind"))
     if given != (resource.api_version, resource.kind):
         raise BadRequest(f"invalid object type: {_type_text(*given)}")
@@ -177,7 +178,7 @@ def _check_applied(resource: Resource, applied: Manifest) -> None:
 
 
 def _type_text(api_version: str, kind: str) -> str:
-    """A group, version and kind as Go writes them (GroupVersionKind.String)."""
+    """Return a group, version and kind as Go writes them (GroupVersionKind.String)."""
     if api_version.count("/") > 1:
         api_version = kind = ""  # an apiVersion that cannot be parsed leaves nothing
     group, _, version = api_version.rpartition("/")
@@ -201,7 +202,7 @@ def _type_of(resource: Resource) -> Manifest:
 
 
 def _decoded(entries: Any) -> ManagedFields:
-    """The owners of the entries; none if the entries are malformed."""
+    """Return the owners of the entries; none if the entries are malformed."""
     try:
         return decode_managed_fields(entries)
     except FieldsError:

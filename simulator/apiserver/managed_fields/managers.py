@@ -32,7 +32,7 @@ class FieldManager:
     subresource: str = ""
 
     def __str__(self) -> str:
-        """How conflicts name the manager (printManager in conflict.go)."""
+        """Return the manager as conflicts name it (printManager in conflict.go)."""
         text = f'"{self.name}"'
         if self.subresource:
             text += f' with subresource "{self.subresource}"'
@@ -64,7 +64,8 @@ class ManagedFields:
         return found.fields if found else frozenset()
 
     def written_by(self, manager: FieldManager, owned: OwnedFields) -> "ManagedFields":
-        """The same after a write by a manager: it comes last, and is gone if it owns nothing."""
+        """Return the managed fields after a write by a manager: it comes last, and is removed if it owns
+        nothing."""
         others = {known: fields for known, fields in self.owners.items() if known != manager}
         return ManagedFields({**others, manager: owned} if owned.fields else others)
 
@@ -117,8 +118,8 @@ def encode_managed_fields(managed: ManagedFields) -> list[Manifest]:
 
 
 def _in_order(managed: ManagedFields) -> list[FieldManager]:
-    """Upstream sorts managers of the same second by name. A sandbox's time may stand still: they stay in the
-    order of their writes."""
+    """Sort the managers. Upstream sorts those of the same second by name. A sandbox's time may stand still:
+    they stay in the order of their writes."""
     return sorted(managed.owners, key=lambda manager: (manager.operation, managed.owners[manager].time))
 
 

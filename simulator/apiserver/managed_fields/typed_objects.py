@@ -24,7 +24,7 @@ MISSING: Final = _Missing()
 
 
 class Comparison(NamedTuple):
-    """How the second of two objects differs from the first."""
+    """The differences of the second of two objects from the first."""
 
     added: FieldSet
     modified: FieldSet
@@ -35,12 +35,12 @@ class Comparison(NamedTuple):
         return self.modified | self.added
 
     def without(self, ignored: FieldSet) -> "Comparison":
-        """The comparison without these fields and all that is below them."""
+        """Return the comparison without these fields and all that is below them."""
         return Comparison(*(without_prefixes(fields, ignored) for fields in self))
 
 
 def without_prefixes(fields: FieldSet, prefixes: FieldSet) -> FieldSet:
-    """The fields that are not below one of the prefixes (Set.RecursiveDifference)."""
+    """Return the fields that are not below one of the prefixes (Set.RecursiveDifference)."""
     if not prefixes:
         return fields
     lengths = {len(prefix) for prefix in prefixes}

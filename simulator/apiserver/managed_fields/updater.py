@@ -25,7 +25,8 @@ from simulator.apiserver.managed_fields.typed_objects import (
 
 
 class WrittenType(NamedTuple):
-    """What a path writes: the type of its objects, their apiVersion, and the fields that it leaves alone."""
+    """The objects that a path writes: their type, their apiVersion, and the fields that a write does not
+    own."""
 
     kind: FieldType
     api_version: str
@@ -92,7 +93,8 @@ def _conflicts(
 def _without_changed(
     managed: ManagedFields, difference: Comparison, manager: FieldManager | None
 ) -> ManagedFields:
-    """The owners without the changed and removed fields, but for a manager that owns what it changed."""
+    """Return the owners without the changed and removed fields, but for a manager that owns what it
+    changed."""
     lost = difference.changed | difference.removed
     owners = {
         other: owned if other == manager else replace(owned, fields=owned.fields - lost)

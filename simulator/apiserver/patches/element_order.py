@@ -24,7 +24,7 @@ def ordered(merged: list[Any], wanted: list[Any], before: list[Any], key: str) -
 
 
 def _places(items: list[Any], key: str) -> dict[Any, int]:
-    """The first place of each item."""
+    """Return the first place of each item."""
     places: dict[Any, int] = {}
     for place, item in enumerate(items):
         places.setdefault(_identity(item, key), place)

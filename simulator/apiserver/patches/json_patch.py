@@ -142,7 +142,7 @@ def _put(parent: Any, key: str, value: Any) -> None:
 
 
 def _index(items: list[Any], part: str, *, size: int | None = None) -> int:
-    """The index that a part of a path names, at least 0. ``size``: one more than the greatest."""
+    """Return the index that a part of a path names, at least 0. ``size``: one more than the greatest."""
     size = len(items) if size is None else size
     digits = part.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):

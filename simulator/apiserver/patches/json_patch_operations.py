@@ -38,7 +38,7 @@ def check_operations(patch: Any, *, typed: bool) -> list[Any]:
 
 
 def strict_faults(operations: list[Any]) -> list[str]:
-    """The unknown and repeated fields of the operations, in their order."""
+    """Return the unknown and repeated fields of the operations, in their order."""
     found: list[str] = []
     for index, operation in enumerate(operations):
         place = f"[{index}]."
@@ -54,7 +54,7 @@ def strict_faults(operations: list[Any]) -> list[str]:
 
 
 def repeated_fields(value: Any, path: str = "") -> list[str]:
-    """The keys that a value repeats, as UnmarshalStrict names them."""
+    """Return the keys that a value repeats, as UnmarshalStrict names them."""
     found: list[str] = []
     if isinstance(value, dict):
         found += [f'duplicate field "{path}{name}"' for name in _repeated(value)]
@@ -67,7 +67,7 @@ def repeated_fields(value: Any, path: str = "") -> list[str]:
 
 
 def go_type_error(value: Any, wanted: str) -> str:
-    """The message of Go's decoder for a value of another type."""
+    """Return the message of Go's decoder for a value of another type."""
     return f"json: cannot unmarshal {json_kind(value)} into Go value of type {wanted}"
 
 

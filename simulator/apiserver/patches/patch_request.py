@@ -56,7 +56,7 @@ class PatchBody(NamedTuple):
     """A patch as it was sent."""
 
     type: str
-    """Its content type."""
+    """The content type of the patch."""
     data: bytes
     field_validation: str
     """``Strict``, ``Warn`` (also ""), or ``Ignore``."""
@@ -179,7 +179,7 @@ def _read(body: PatchBody, prefix: str) -> Any:
 
 
 def _changed_by(operations: list[dict[str, Any]]) -> dict[str, Any]:
-    """The parts of an object that operations change, as nested dicts."""
+    """Return the parts of an object that operations change, as nested dicts."""
     changed: dict[str, Any] = {}
     for operation in operations:
         for field in ("from", "path"):

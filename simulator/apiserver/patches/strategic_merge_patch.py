@@ -51,7 +51,8 @@ def _merge_objects(schema: Schema, target: dict[str, Any], patch: dict[str, Any]
 
 
 def _directed_field(directive: str, described: str) -> str:
-    """The field that a directive such as ``$setElementOrder/containers`` is about. Raises BadRequest."""
+    """Return the field that a directive such as ``$setElementOrder/containers`` is about. Raises
+    BadRequest."""
     word, slash, name = directive.partition("/")
     if not slash or word not in (_DELETE_FROM, _ORDER):
         raise BadRequest(f"invalid patch format of {described}")
@@ -82,7 +83,7 @@ def _unknown_directive(patch: dict[str, Any]) -> PlainError:
 
 
 def _go_value(value: Any) -> str:
-    """A value that is not a text where Go's ``%s`` wants one."""
+    """Format a value that is not a text where Go's ``%s`` needs one."""
     return "<nil>" if value is None else f"{_go_type(value)}={plain(value)}"
 
 
@@ -257,8 +258,8 @@ def _is_directed(value: Any) -> bool:
 
 
 def _without_directives(value: Any) -> Any:
-    """A value of a patch without the objects that have a ``$patch``. Other directives stay: they become
-    unknown fields (removeDirectives)."""
+    """Return a value of a patch without the objects that have a ``$patch``. Other directives stay: they
+    become unknown fields (removeDirectives)."""
     match value:
         case dict():
             return {key: _without_directives(item) for key, item in value.items() if not _is_directed(item)}
@@ -268,7 +269,7 @@ def _without_directives(value: Any) -> Any:
 
 
 def _without_nulls(value: Any) -> Any:
-    """A value of a patch without the fields that are null (discardNullValuesFromPatch)."""
+    """Return a value of a patch without the fields that are null (discardNullValuesFromPatch)."""
     match value:
         case dict():
             return {key: _without_nulls(item) for key, item in value.items() if item is not None}

@@ -30,7 +30,7 @@ _NAMESPACE_METADATA: Final = frozenset(
         *("deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "finalizers"),
     )
 )
-"""What expressions see of a Namespace's metadata (CreateNamespaceObject)."""
+"""The fields of a Namespace's metadata that expressions can read (CreateNamespaceObject)."""
 CACHED: Final = 256
 """Compiled policies."""
 
@@ -57,8 +57,8 @@ def _generate_name(request: AdmissionRequest) -> str:
 
 
 def check_policies(request: AdmissionRequest, overlay: Overlay) -> None:
-    """Ask all policies that are bound. Raises PolicyDenied for the first that denies; warnings are added to
-    ``request.asked``."""
+    """Evaluate all policies that are bound. Raises PolicyDenied for the first that denies; warnings are added
+    to ``request.asked``."""
     if request.resource.group == _GROUP:
         return
     bindings = overlay.peek(POLICY_BINDINGS)
@@ -79,7 +79,7 @@ def check_policies(request: AdmissionRequest, overlay: Overlay) -> None:
 def _denied_by(
     policy: Manifest, bindings: list[Manifest], request: AdmissionRequest, overlay: Overlay
 ) -> Iterator[tuple[str, str]]:
-    """The details and reasons of denials."""
+    """Yield the details and reasons of denials."""
     spec, name = policy["spec"], name_of(policy)
     matched = matched_resource(request, spec.get("matchConstraints") or {}, overlay)
     if matched is None:

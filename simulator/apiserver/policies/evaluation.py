@@ -80,8 +80,8 @@ class Evaluation:
         """The meters of those that were evaluated for the expression that is being evaluated."""
 
     def denials(self) -> Iterator[Denial]:
-        """What the policy denies, and errors where its failurePolicy is Fail. Nothing if a match condition
-        does not hold."""
+        """Yield the denials of the policy, and its errors where its failurePolicy is Fail. Yields nothing if
+        a match condition does not hold."""
         fails = self._spec.get("failurePolicy", "Fail") == "Fail"
         try:
             found = [*self._denials()]
@@ -90,7 +90,7 @@ class Evaluation:
         return (each for each in found if fails or not each.is_error)
 
     def _denials(self) -> Iterator[Denial]:
-        """Raises OutOfBudget."""
+        """Yield the denials of the validations. Raises OutOfBudget."""
         errors: list[str] = []
         for condition, given in zip(
             self._compiled.match_conditions, self._spec.get("matchConditions") or (), strict=True
@@ -132,7 +132,7 @@ class Evaluation:
         return Denial(message, validation.get("reason") or "Invalid")
 
     def variable(self, name: str) -> Value:
-        """Raises SelectorError."""
+        """Return the value of a variable. Raises SelectorError."""
         expression = self._compiled.variables[name]
         if expression.error:
             raise SelectorError(f"composited variable {quote(name)} fails to compile: {expression.error}")
@@ -146,7 +146,8 @@ class Evaluation:
         return value
 
     def _evaluate(self, expression: Expression, text: str) -> Value:
-        """Raises SelectorError, with the text of upstream's error, and OutOfBudget."""
+        """Evaluate an expression. Raises SelectorError, with the text of upstream's error, and
+        OutOfBudget."""
         if expression.error:
             raise SelectorError(f"compilation error: {expression.error}")
         meter, self._of_variables = self._budget.start(), []
@@ -159,7 +160,7 @@ class Evaluation:
                 self._budget.spend(each)
 
     def _message(self, validation: Manifest, expression: Expression | None) -> str:
-        """The evaluated messageExpression, if it gives a text of one line; else the message; else the
+        """Return the evaluated messageExpression, if it gives a text of one line; else the message; else the
         expression."""
         if expression is not None:
             try:
@@ -174,7 +175,7 @@ class Evaluation:
 
 
 def to_cel(value: Any) -> Value:
-    """A JSON value as a value of expressions. Texts of any meaning stay texts."""
+    """Return a JSON value as a value of expressions. Texts of any meaning stay texts."""
     match value:
         case dict():
             return Map((name, to_cel(item)) for name, item in value.items())
@@ -184,6 +185,6 @@ def to_cel(value: Any) -> Value:
 
 
 def _aggregate(errors: list[str]) -> str:
-    """The text of several errors (utilerrors.NewAggregate)."""
+    """Return the text of several errors (utilerrors.NewAggregate)."""
     found = [*dict.fromkeys(errors)]
     return found[0] if len(found) == 1 else f"[{', '.join(found)}]"

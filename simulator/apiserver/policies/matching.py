@@ -22,7 +22,7 @@ from simulator.objects.metadata import labels_of
 
 
 def matched_resource(request: AdmissionRequest, criteria: Manifest, overlay: Overlay) -> Resource | None:
-    """The version of the resource in which the request matches; None if it does not. ``criteria``: a
+    """Return the version of the resource in which the request matches; None if it does not. ``criteria``: a
     MatchResources."""
     if not _in_namespace(request, criteria, overlay) or not _selected(request, criteria):
         return None
@@ -38,7 +38,7 @@ def _is_fuzzy(criteria: Manifest) -> bool:
 
 
 def equivalents(resource: Resource, overlay: Overlay) -> Iterable[Resource]:
-    """The other versions in which the same objects are served."""
+    """Yield the other versions in which the same objects are served."""
     if resource in (EVENTS, EVENTS_V1):
         return (EVENTS_V1 if resource == EVENTS else EVENTS,)
     if not resource.schema_text:
@@ -61,7 +61,7 @@ def _find(
 
 
 def _applies(rule: Manifest, request: AdmissionRequest, resource: Resource) -> bool:
-    """Matcher.Matches of predicates/rules."""
+    """Return whether a rule matches (Matcher.Matches of predicates/rules)."""
     scope, is_cluster = rule.get("scope", "*"), resource == NAMESPACES or not request.namespace_seen()
     return (
         scope in ("*", "Cluster" if is_cluster else "Namespaced")
@@ -82,7 +82,8 @@ def _is_about(text: str, request: AdmissionRequest, resource: Resource) -> bool:
 
 
 def _in_namespace(request: AdmissionRequest, criteria: Manifest, overlay: Overlay) -> bool:
-    """MatchNamespaceSelector. A cluster-scoped object that is no Namespace is never left out."""
+    """Return whether the namespace selector matches (MatchNamespaceSelector). A cluster-scoped object that is
+    no Namespace is never left out."""
     if not request.namespace_seen():
         return True
     selector = label_selector(criteria.get("namespaceSelector") or {})

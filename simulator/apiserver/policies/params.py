@@ -15,7 +15,7 @@ class ConfigurationError(Exception):
 
 
 def find_param_resource(kind: Manifest, overlay: Overlay) -> Resource:
-    """Raises ConfigurationError for a kind that is not there."""
+    """Return the resource of the parameters. Raises ConfigurationError for a kind that does not exist."""
     api_version = kind.get("apiVersion", "")
     group, _, version = api_version.rpartition("/")
     known = find_by_kind(api_version, kind.get("kind", ""), overlay.peek(CRDS))
@@ -28,8 +28,8 @@ def find_param_resource(kind: Manifest, overlay: Overlay) -> Resource:
 def collect_params(
     resource: Resource | None, reference: Manifest | None, namespace: str, overlay: Overlay
 ) -> list[Manifest | None]:
-    """The parameters with which a policy is evaluated, once for each; [None] = once without. ``resource``:
-    that of the policy's paramKind. Raises ConfigurationError."""
+    """Return the parameters with which a policy is evaluated, once for each; [None] = once without.
+    ``resource``: that of the policy's paramKind. Raises ConfigurationError."""
     if resource is None or reference is None:
         return [None]
     place = ""

@@ -27,7 +27,7 @@ ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
 
 
 def controller_user(name: str) -> User:
-    """The service account of a controller in kube-controller-manager."""
+    """Return the service account of a controller in kube-controller-manager."""
     accounts = "system:serviceaccounts"
     return User(
         f"system:serviceaccount:kube-system:{name}",
@@ -36,7 +36,7 @@ def controller_user(name: str) -> User:
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """How a write is asked for."""
+    """The attributes of a write beside its object: user, dry run, field manager, warnings."""
 
     user: User = ANONYMOUS
     dry_run: bool = False
@@ -61,7 +61,7 @@ class AdmissionRequest(msgspec.Struct, frozen=True):
     """Group, version and kind of the object, where these are not the resource's."""
 
     def namespace_seen(self) -> str:
-        """The namespace in which the request is: a Namespace is in itself."""
+        """Return the namespace in which the request is: a Namespace is in itself."""
         return self.name if self.resource == NAMESPACES else self.namespace
 
     def resource_parts(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ class AdmissionRequest(msgspec.Struct, frozen=True):
         return {"group": group, "version": version, "kind": kind}
 
     def seen_as(self, resource: Resource) -> dict[str, Any]:
-        """The variable ``request`` of expressions. ``resource``: the version that a policy matches."""
+        """Return the variable ``request`` of expressions. ``resource``: the version that a policy matches."""
         asked = self.asked
         matched = msgspec.structs.replace(self, resource=resource)
         options: Manifest = {"kind": _OPTIONS[self.operation], "apiVersion": "meta.k8s.io/v1"}
@@ -110,7 +110,7 @@ def deletion_request(resource: Resource, old: Manifest, asked: Asked) -> Admissi
 
 
 def subresource_request(pod: Manifest, resource: Resource, body: Manifest, asked: Asked) -> AdmissionRequest:
-    """The request that creates a Binding or an Eviction of a pod. ``resource``: that of the body."""
+    """Return the request that creates a Binding or an Eviction of a pod. ``resource``: that of the body."""
     given = {**body, "apiVersion": resource.api_version, "kind": resource.kind}
     kind = (resource.group, resource.version, resource.kind)
     place = name_of(pod), namespace_of(pod)

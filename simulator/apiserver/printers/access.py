@@ -17,7 +17,7 @@ def _binding(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _subjects(item: Manifest, kind: str) -> str:
-    """SubjectsStrings in pkg/apis/rbac/helpers.go."""
+    """Format subjects (SubjectsStrings in pkg/apis/rbac/helpers.go)."""
     found = [each for each in item.get("subjects") or () if each["kind"] == kind]
     if kind == "ServiceAccount":
         return ", ".join(f"{each.get('namespace', '')}/{each['name']}" for each in found)
@@ -25,7 +25,7 @@ def _subjects(item: Manifest, kind: str) -> str:
 
 
 def _binding_columns(kind: str, role: str) -> tuple[Column, ...]:
-    """``role``: the description of the reference in v1beta1."""
+    """Return the columns of bindings. ``role``: the description of the reference in v1beta1."""
     of_subjects = (
         Column(name, f"{name} in the {kind}", wide=1) for name in ("Users", "Groups", "ServiceAccounts")
     )

@@ -13,7 +13,7 @@ _AVERAGED: Final = (*_OF_RESOURCES, "Pods")
 """Types of metrics whose amount is always an average."""
 _TYPES: Final = (*_AVERAGED, "External", "Object")
 _NIL: Final = "<nil>"
-"""How Go writes an amount that is not there."""
+"""The text that Go writes for a missing amount."""
 
 
 def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
@@ -31,7 +31,7 @@ def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _metrics(metrics: list[Manifest], currents: list[Manifest]) -> str:
-    """The first metrics, each with the current value at the same place (formatHPAMetrics)."""
+    """Return the first metrics, each with the current value at the same place (formatHPAMetrics)."""
     known = [*currents, *({} for _ in metrics[len(currents) :])]
     texts = [_metric(metric, current) for metric, current in zip(metrics, known, strict=False)]
     more = f" + {len(texts) - SHOWN} more..." if len(texts) > SHOWN else ""

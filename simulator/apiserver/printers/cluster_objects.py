@@ -91,7 +91,8 @@ def _resource_quota(item: Manifest, now: Micros) -> list[Any]:
 
 
 def claim_state(claim: Manifest) -> str:
-    """The state of a ResourceClaim: ``pending``, ``allocated``, ``allocated,reserved``, ``deleted,...``."""
+    """Return the state of a ResourceClaim: ``pending``, ``allocated``, ``allocated,reserved``,
+    ``deleted,...``."""
     states = ["deleted"] if is_terminating(claim) else []
     if status_of(claim).get("allocation") is None:
         states += [] if states else ["pending"]

@@ -26,7 +26,7 @@ class Column(NamedTuple):
     format: str = ""
 
     def definition(self) -> Manifest:
-        """A TableColumnDefinition."""
+        """Return a TableColumnDefinition."""
         return {
             "name": self.name,
             "type": self.type,
@@ -51,8 +51,8 @@ AGE = Column("Age", "ObjectMeta.creationTimestamp")
 
 @cache
 def field_descriptions() -> dict[str, str]:
-    """The descriptions of the fields of Kubernetes' types: ``PodSpec.nodeName`` -> text. Of types of the same
-    name that of the core group counts, and then a stable version."""
+    """Return the descriptions of the fields of Kubernetes' types: ``PodSpec.nodeName`` -> text. Of types of
+    the same name that of the core group counts, and then a stable version."""
     spec = importlib.util.find_spec("kubernetes_validate")
     assert spec is not None
     assert spec.submodule_search_locations is not None
@@ -71,7 +71,7 @@ def age_of(item: Manifest, now: Micros) -> str:
 
 
 def since(time: str | None, now: Micros) -> str:
-    """How long ago a time was (translateTimestampSince)."""
+    """Return the time since a time, in short form (translateTimestampSince)."""
     return human_duration((now - micros(time)) // SECOND) if time else UNKNOWN
 
 

@@ -46,7 +46,7 @@ def _policy_binding(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _go_selector(selector: Manifest) -> str:
-    """A label selector as its Go type is written (LabelSelector.String in its generated.pb.go)."""
+    """Return a label selector as its Go type is written (LabelSelector.String in its generated.pb.go)."""
     labels = "".join(f"{key}: {text}," for key, text in sorted(selector.get("matchLabels", {}).items()))
     expressions = "".join(
         f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"

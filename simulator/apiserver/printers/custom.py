@@ -62,7 +62,7 @@ def _cell(item: Manifest, path: str, kind: str, now: Micros) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value as PrintResults in client-go/util/jsonpath writes it."""
+    """Return a value as PrintResults in client-go/util/jsonpath writes it."""
     match value:
         case None:
             return "<no value>"

@@ -36,7 +36,7 @@ def _external_address(item: Manifest) -> str:
 
 
 def _balancer_addresses(item: Manifest) -> list[str]:
-    """The addresses of the load balancer, each once."""
+    """Return the addresses of the load balancer, each once."""
     ingress = (status_of(item).get("loadBalancer") or {}).get("ingress") or ()
     return sorted({each.get("ip") or each.get("hostname", "") for each in ingress} - {""})
 
@@ -50,7 +50,7 @@ def _ports(ports: Any) -> str:
 
 
 def _some(texts: list[str], otherwise: str) -> str:
-    """The first few, and how many more there are."""
+    """Return the first few, and how many more there are."""
     more = f" + {len(texts) - SHOWN} more..." if len(texts) > SHOWN else ""
     return ",".join(texts[:SHOWN]) + more if texts else otherwise
 
@@ -65,7 +65,7 @@ def _endpoints(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _endpoints_of(subset: Manifest) -> list[str]:
-    """Each address with each port, ``10.0.0.1:80``; the addresses alone if there are no ports."""
+    """Return each address with each port, ``10.0.0.1:80``; the addresses alone if there are no ports."""
     addresses = [each["ip"] for each in subset.get("addresses") or ()]
     hosts = [f"[{address}]" if ":" in address else address for address in addresses]
     ports = subset.get("ports") or ()
@@ -97,7 +97,7 @@ def _ingress(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _hosts(rules: Sequence[Manifest]) -> str:
-    """The first hosts. How many more there are is counted in rules, also in those without a host
+    """Return the first hosts. How many more there are is counted in rules, also in those without a host
     (formatHosts)."""
     hosts: list[str] = []
     for rule in rules:
@@ -131,7 +131,7 @@ def _ip_address(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _parent(reference: Manifest) -> str:
-    """``services/default/web``, with the group of the resource if it has one."""
+    """Return ``services/default/web``, with the group of the resource if it has one."""
     group = f".{reference['group']}" if reference.get("group") else ""
     resource = f"{reference.get('resource', '')}{group}".lower()
     return "/".join(filter(None, (resource, reference.get("namespace"), reference.get("name"))))

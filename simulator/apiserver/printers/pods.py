@@ -48,7 +48,7 @@ def pod_cells(pod: Manifest, now: Micros) -> list[Any]:
 
 
 def row_conditions(pod: Manifest) -> list[Manifest]:
-    """The conditions of the row of a pod that has ended."""
+    """Return the conditions of the row of a pod that has ended."""
     ended = ENDED.get(phase_of(pod))
     if ended is None:
         return []
@@ -60,7 +60,7 @@ POD_PRINTER = Printer(COLUMNS, pod_cells)
 
 
 class _ContainerSummary:
-    """What the containers of a pod do, in a word: ``Running``, ``CrashLoopBackOff``, ``Init:0/2``."""
+    """The state of a pod's containers in a word: ``Running``, ``CrashLoopBackOff``, ``Init:0/2``."""
 
     def __init__(self, pod: Manifest) -> None:
         status = status_of(pod)
@@ -132,7 +132,7 @@ class _ContainerSummary:
 
 
 class _Restarts:
-    """How often containers were restarted, and when last."""
+    """The number of restarts of containers, and the time of the last one."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -59,7 +59,7 @@ def _values(value: Any, path: str) -> Iterator[tuple[Any]]:
 
 
 def _next(value: Any, step: re.Match[str]) -> list[Any]:
-    """The values to which one step leads; none where there is nothing."""
+    """Return the values to which one step leads; none where there is nothing."""
     if value is None:
         return []
     name = step["key"] if step["field"] is None else step["field"].replace("\\", "")
@@ -79,7 +79,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _part(items: list[Any], step: re.Match[str]) -> list[Any]:
-    """The item of an index, or the items of a range. Raises PathError outside of the list."""
+    """Return the item of an index, or the items of a range. Raises PathError outside of the list."""
     size = len(items)
     if step["index"] is not None:
         start = int(step["index"])

@@ -70,7 +70,7 @@ def _claim(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _name_of_class(item: Manifest, annotations: tuple[str, ...]) -> str:
-    """The name, and whether one of the annotations makes the class the default one."""
+    """Return the name, and whether one of the annotations makes the class the default one."""
     is_default = any(annotations_of(item).get(name) == "true" for name in annotations)
     name: str = item["metadata"]["name"]
     return f"{name} (default)" if is_default else name

@@ -122,4 +122,4 @@ PRINTERS = {
     **STORAGE_PRINTERS,
     **NETWORK_PRINTERS,
 }
-"""By resource."""
+"""Resource -> its printer."""

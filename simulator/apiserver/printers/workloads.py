@@ -40,7 +40,7 @@ def selector_text(selector: Manifest | None) -> str:
 
 
 def _template_cells(template: Manifest) -> list[str]:
-    """The names and the images of the containers."""
+    """Return the names and the images of the containers."""
     containers = (template.get("spec") or {}).get("containers") or ()
     return [",".join(str(each.get(field, "")) for each in containers) for field in ("name", "image")]
 
@@ -56,7 +56,7 @@ def _controller_revision(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _controller(item: Manifest) -> str:
-    """Its kind with its group, and its name: ``statefulset.apps/web``."""
+    """Return the controller's kind with its group, and its name: ``statefulset.apps/web``."""
     owners = item["metadata"].get("ownerReferences") or ()
     owner = next((each for each in owners if each.get("controller")), None)
     if owner is None:

@@ -23,7 +23,7 @@ QUOTAS: Final = "resourcequotas"
 
 
 class QuotaCharges:
-    """What one request charges to quotas."""
+    """The charges of one request to quotas."""
 
     def __init__(self, overlay: Overlay, now: Micros) -> None:
         self._overlay = overlay
@@ -52,7 +52,7 @@ class QuotaCharges:
             self._charge(resource, quota, new, more.not_zero(), may_exceed=subresource == "status")
 
     def changes(self) -> list[Change]:
-        """The updates of the quotas' statuses."""
+        """Return the updates of the quotas' statuses."""
         return [
             Change(QUOTAS, key, quota, int(quota["metadata"].get("resourceVersion", 0)) or None)
             for key, quota in self._charged.items()

@@ -15,7 +15,7 @@ _LEGACY_NAMES: Final = frozenset(("configmaps", "replicationcontrollers", "resou
 
 
 class Evaluator:
-    """How the objects of one resource use a quota."""
+    """The rule by which the objects of one resource use a quota."""
 
     updates: frozenset[str] = frozenset()
     """The subresources whose updates are charged, "" being the object itself. Creations always are."""
@@ -26,19 +26,19 @@ class Evaluator:
         self._names = (self.count_name, resource) if resource in _LEGACY_NAMES else (self.count_name,)
 
     def matching(self, names: Collection[str]) -> list[str]:
-        """The names among these, sorted, under which the objects are counted (MatchingResources)."""
+        """Return the names among these, sorted, under which the objects are counted (MatchingResources)."""
         return sorted(name for name in names if self.charges(name))
 
     def charges(self, name: str) -> bool:
         return name in self._names
 
     def usage(self, manifest: Manifest, now: Micros) -> Amounts:
-        """What the object uses at this time."""
+        """Return the object's usage at this time."""
         return Amounts.counted(self._names)
 
     def missing(self, manifest: Manifest, names: Collection[str]) -> str:
-        """What the object must specify where a quota has these names, as the message says it; "" = nothing
-        (Constraints)."""
+        """Return the resources that the object must specify where a quota has these names, as the message
+        names them; "" = none (Constraints)."""
         return ""
 
     def in_scope(self, selector: Manifest, manifest: Manifest) -> bool:
@@ -56,7 +56,7 @@ class Evaluator:
 
 
 def scope_selectors(quota: Manifest) -> Iterator[Manifest]:
-    """The scopes of a quota as expressions of a scope selector (getScopeSelectorsFromQuota)."""
+    """Yield the scopes of a quota as expressions of a scope selector (getScopeSelectorsFromQuota)."""
     spec = quota.get("spec") or {}
     for scope in spec.get("scopes") or ():
         yield {"scopeName": scope, "operator": "Exists"}

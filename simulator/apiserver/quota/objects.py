@@ -1,4 +1,4 @@
-"""What Services, PersistentVolumeClaims and ResourceClaims use of ResourceQuotas; the evaluators of all
+"""The usage of ResourceQuotas by Services, PersistentVolumeClaims and ResourceClaims; the evaluators of all
 resources.
 
 Upstream: services.go, persistent_volume_claims.go and resource_claims.go in pkg/quota/v1/evaluator/core, and
@@ -71,7 +71,8 @@ class ClaimEvaluator(Evaluator):
 
 
 def attributes_classes(claim: Manifest) -> set[str]:
-    """The VolumeAttributesClasses to which a claim refers (getReferencedVolumeAttributesClassNames)."""
+    """Return the VolumeAttributesClasses to which a claim refers
+    (getReferencedVolumeAttributesClassNames)."""
     status = status_of(claim)
     found = {
         (claim.get("spec") or {}).get("volumeAttributesClassName"),
@@ -82,7 +83,7 @@ def attributes_classes(claim: Manifest) -> set[str]:
 
 
 def _requested_storage(claim: Manifest) -> tuple[int, str] | None:
-    """The storage that a claim asks for, or has been given if that is more, in whole bytes
+    """Return the storage that a claim asks for, or has been given if that is more, in whole bytes
     (getStorageUsage)."""
     requests = (claim["spec"].get("resources") or {}).get("requests") or {}
     if "storage" not in requests:
@@ -133,8 +134,8 @@ SPECIAL_EVALUATORS: Final = {name: kind(name) for name, kind in _SPECIAL.items()
 
 
 def evaluator_of(resource: Resource) -> Evaluator | None:
-    """The evaluator of a resource; None if its objects are not counted: cluster-scoped ones, and Events
-    (ignoredResources)."""
+    """Return the evaluator of a resource; None if its objects are not counted: cluster-scoped ones, and
+    Events (ignoredResources)."""
     if not resource.namespaced or resource.id == EVENTS.id:
         return None
     return SPECIAL_EVALUATORS.get(resource.id) or Evaluator(resource.id)

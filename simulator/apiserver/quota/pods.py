@@ -1,4 +1,4 @@
-"""What pods use of ResourceQuotas.
+"""The usage of ResourceQuotas by pods.
 
 Upstream: pkg/quota/v1/evaluator/core/pods.go, v1.34.
 """
@@ -102,7 +102,8 @@ def is_charged(pod: Manifest, now: Micros) -> bool:
 
 
 def forgotten_at(pod: Manifest) -> Micros | None:
-    """The time after which a pod that is being deleted is not charged any more; None for any other pod."""
+    """Return the time after which a pod that is being deleted is not charged any more; None for any other
+    pod."""
     seconds = pod["metadata"].get("deletionGracePeriodSeconds")
     if not is_terminating(pod) or seconds is None:
         return None
@@ -111,7 +112,7 @@ def forgotten_at(pod: Manifest) -> Micros | None:
 
 
 def _stated(spec: Manifest) -> Iterator[Manifest]:
-    """What the pod and its containers state as resources."""
+    """Yield the ``resources`` that the pod and its containers state."""
     yield spec.get("resources") or {}
     for field in ("containers", "initContainers"):
         for container in spec.get(field) or ():
@@ -120,7 +121,7 @@ def _stated(spec: Manifest) -> Iterator[Manifest]:
 
 
 def _named(requests: Amounts, limits: Amounts) -> Amounts:
-    """Requests and limits by the names that quotas have for them (podComputeUsageHelper)."""
+    """Return requests and limits by the names that quotas have for them (podComputeUsageHelper)."""
     result = Amounts({}, {})
 
     def add(name: str, source: Amounts, resource: str) -> None:

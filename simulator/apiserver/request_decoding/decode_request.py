@@ -29,7 +29,7 @@ _META_TYPE: Final = (
 
 class DecodedRequest(NamedTuple):
     manifest: Manifest
-    """Without the fields that the type does not have."""
+    """The object without the fields that the type does not have."""
     strict_errors: list[str]
     """Unknown and repeated fields: ``unknown field "spec.imagee"``."""
 
@@ -67,7 +67,7 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
 class TypedObject(NamedTuple):
     manifest: Manifest
     error: str
-    """Why it is none of its type; "" if it is one."""
+    """The error of a value that does not have the type; "" if it has it."""
     strict_errors: list[str]
 
 
@@ -87,7 +87,7 @@ def cannot_be_handled(resource: Resource, detail: str) -> str:
 
 
 def strict_decoding_error(errors: list[str]) -> str:
-    """The text of several strict errors (runtime.NewStrictDecodingError)."""
+    """Return the text of several strict errors (runtime.NewStrictDecodingError)."""
     return f"strict decoding error: {', '.join(errors)}"
 
 
@@ -101,7 +101,7 @@ def strict_warnings(errors: list[str]) -> list[str]:
 
 
 def check_type_fields(value: Any) -> None:
-    """As the decoder that finds apiVersion and kind. Raises UnreadableBody."""
+    """Check apiVersion and kind as upstream's decoder does that finds them. Raises UnreadableBody."""
     prefix = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if not isinstance(value, dict):
         raise UnreadableBody(f"{prefix} {json_kind(value)} into Go value of type {_META_TYPE}")
@@ -115,7 +115,7 @@ def check_type_fields(value: Any) -> None:
 
 
 def _with_repeated(manifest: Manifest, value: Any) -> Manifest:
-    """The manifest with the repeated keys of ``value``, from which it was made."""
+    """Return the manifest with the repeated keys of ``value``, from which it was made."""
     repeated = getattr(value, "repeated", ())
     if not repeated:
         return manifest
@@ -125,7 +125,7 @@ def _with_repeated(manifest: Manifest, value: Any) -> Manifest:
 
 
 def _summary(data: bytes) -> str:
-    """summarizeData: the beginning of a body, in hexadecimal if it does not begin with a brace."""
+    """Return the beginning of a body, in hexadecimal if it does not begin with a brace (summarizeData)."""
     if not data:
         return "<empty>"
     shown = data[:SHOWN_BYTES]

@@ -28,7 +28,7 @@ class _Text:
         return self._data[self._position] if self._position < len(self._data) else None
 
     def take(self, allowed: bytes, context: str) -> int:
-        """The next byte. Raises _SyntaxFault if it is none of ``allowed`` (b"" = any)."""
+        """Return the next byte. Raises _SyntaxFault if it is none of ``allowed`` (b"" = any)."""
         byte = self.peek()
         if byte is None:
             raise _SyntaxFault(UNEXPECTED_END)
@@ -38,7 +38,7 @@ class _Text:
         return byte
 
     def quoted(self, byte: int) -> str:
-        """The next byte, or the character that begins with it, as Go writes it."""
+        """Return the next byte, or the character that begins with it, as Go writes it."""
         if not self._is_utf8 or byte < 0x80:
             return _quoted(byte)
         character = self._data[self._position : self._position + 4].decode(errors="ignore")[:1]
@@ -51,8 +51,8 @@ class _Text:
 
 
 def find_syntax_fault(data: bytes, *, is_utf8: bool = False) -> str:
-    """Go's message about a text that is not JSON; "" for one that is. ``is_utf8``: name a wrong character, as
-    encoding/json does, and not its first byte, as the older copy in sigs.k8s.io/json."""
+    """Return Go's message about a text that is not JSON; "" for one that is. ``is_utf8``: name a wrong
+    character, as encoding/json does, and not its first byte, as the older copy in sigs.k8s.io/json."""
     text = _Text(data, is_utf8=is_utf8)
     try:
         _read_value(text)
@@ -156,7 +156,7 @@ def _read_number(text: _Text, first: int) -> None:
 
 
 def _quoted(byte: int) -> str:
-    """A byte as Go's quoteChar writes it."""
+    """Return a byte as Go's quoteChar writes it."""
     if byte == ord("'"):
         return "'\\''"
     return f"'{''.join(_escaped(byte))}'"

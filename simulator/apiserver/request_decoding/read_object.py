@@ -95,7 +95,7 @@ def read_yaml_body(text: str) -> Any:
 
 
 def _place(error: yaml.MarkedYAMLError) -> str:
-    """The line as goyaml.v2 counts it (fail in decode.go)."""
+    """Return the line as goyaml.v2 counts it (fail in decode.go)."""
     for mark in (error.context_mark, error.problem_mark):
         if mark is not None and mark.line:
             line = mark.line + isinstance(error, yaml.scanner.ScannerError)
@@ -142,7 +142,7 @@ def _construct_bool(_: Any, node: yaml.ScalarNode) -> bool:
 
 
 def _construct_map(loader: _Yaml11Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    """PyYAML's own one copies the object."""
+    """Construct a map without a copy of the object, which PyYAML's own method makes."""
     return loader.construct_mapping(node)
 
 

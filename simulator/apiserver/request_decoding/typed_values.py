@@ -21,7 +21,7 @@ class Place(NamedTuple):
     """The place of a value."""
 
     path: str
-    """With indices: ``spec.containers[0].image``."""
+    """The path with indices: ``spec.containers[0].image``."""
     fields: tuple[str, ...]
     """The names of the fields: ``spec``, ``containers``, ``image``."""
     struct: str
@@ -119,9 +119,9 @@ class TypedValues:
         return kept
 
     def _schema_or_other(self, name: str, value: Any) -> Any:
-        """A JSON schema of a CustomResourceDefinition, or what may be in its place (JSONSchemaPropsOrBool and
-        others in apiextensions/v1/marshal.go). These types decode themselves: an error names no field around
-        them, and unknown fields in them are dropped without a note."""
+        """Return a JSON schema of a CustomResourceDefinition, or what may be in its place
+        (JSONSchemaPropsOrBool and others in apiextensions/v1/marshal.go). These types decode themselves: an
+        error names no field around them, and unknown fields in them are dropped without a note."""
         schema, _, other = name.rpartition("Or")
         inner = TypedValues()
         decoded = None
@@ -159,7 +159,7 @@ class TypedValues:
         return [self._element(items, item, place.item(index)) for index, item in enumerate(value)]
 
     def _element(self, schema: Schema, value: Any, place: Place) -> Any:
-        """A value of a map or of a list, where null is the zero value of the type."""
+        """Return a value of a map or of a list, where null is the zero value of the type."""
         return zero_value(schema) if value is None else self._value(schema, value, place)
 
     def _scalar(self, kind: str, value: Any, place: Place) -> Any:
@@ -223,7 +223,7 @@ class TypedValues:
 
 
 def _resolved(schema: Schema) -> tuple[Schema, str]:
-    """The schema, and the name of its type; "" for a type without a name."""
+    """Return the schema, and the name of its type; "" for a type without a name."""
     name = ""
     while "$ref" in schema:
         name = schema["$ref"]
@@ -232,7 +232,8 @@ def _resolved(schema: Schema) -> tuple[Schema, str]:
 
 
 def zero_value(schema: Schema) -> Any:
-    """What Go's decoder leaves in a map or a list for null; None where that is null again."""
+    """Return the value that Go's decoder puts into a map or a list for null; None where that is null
+    again."""
     of, _ = _resolved(schema)
     if "properties" in of:
         return {}
@@ -253,12 +254,12 @@ def zero_value(schema: Schema) -> Any:
 
 
 def go_name(type_name: str) -> str:
-    """``v1.PodSpec`` for ``io.k8s.api.core.v1.PodSpec``."""
+    """Return ``v1.PodSpec`` for ``io.k8s.api.core.v1.PodSpec``."""
     return ".".join(type_name.rsplit(".", 2)[-2:])
 
 
 def go_type(schema: Schema) -> str:
-    """The Go type of a schema: ``[]v1.Container``, ``map[string]string``."""
+    """Return the Go type of a schema: ``[]v1.Container``, ``map[string]string``."""
     of, name = _resolved(schema)
     if name:
         return go_name(name)
@@ -281,7 +282,7 @@ def go_type(schema: Schema) -> str:
 
 
 def _illegal_byte(text: str) -> int:
-    """The place where Go's decoder gives up."""
+    """Return the place where Go's decoder gives up."""
     illegal = re.search(r"[^A-Za-z0-9+/=\r\n]", text)
     if illegal is not None:
         return illegal.start()
