@@ -50,7 +50,7 @@ app.conf.update(
     broker_url=for_kombu(settings.REDIS_URL),
     broker_transport_options={"global_keyprefix": KEY_PREFIX},
     broker_connection_retry_on_startup=True,
-    # A worker never gives up connecting to Redis.
+    # A worker never stops trying to connect to Redis.
     broker_connection_max_retries=None,
     # A Redis that refuses writes, without memory or disk, does not end a worker either: it reconnects until
     # writes succeed.

@@ -176,7 +176,7 @@ class QuestionAnswer(msgspec.Struct, frozen=True):
     tried: int
     """Changes that were tried."""
     trouble: str
-    """Why it failed."""
+    """The reason of a failure; "" = the question has not failed."""
     answer: WhatIfAnswer | None
     """The changes that would let the pod run."""
     preventions: list[Prevention]

@@ -26,7 +26,7 @@ SANDBOX_REDIS_URLS = redis_url.read_labelled()
 # Settings of `manage.py up`.
 HOST = environment.text("HOST", "127.0.0.1")
 PORT = environment.number("PORT", 8000, 1, 65535)
-# Two: when one dies the other takes over, and a small machine has two cores.
+# Two: when one ends the other leads its sandboxes, and a small machine has two cores.
 WORKERS = environment.number("WORKERS", 2, 1, 64)
 # The maxmemory of the embedded Redis and of the one in containers. At this limit Redis refuses writes, and
 # pages say so; without a limit the kernel would kill a process when the machine has no memory left. 200

@@ -120,7 +120,7 @@ class IntColumn(Sequence[int]):
 
 
 UNSTORED = IntColumn()
-"""Stands for a column that is not stored because another one says it."""
+"""The marker for a column that is not stored because another one contains it."""
 
 
 class SumColumn(IntColumn):

@@ -15,8 +15,8 @@ class Role(IntEnum):
     it."""
 
     GUEST = 0
-    """The role of a visitor who has no account, or has not logged in: joins rooms. GUESTS says whether guests
-    create sandboxes."""
+    """The role of a visitor who has no account, or has not logged in: joins rooms. The setting GUESTS decides
+    whether guests may create sandboxes."""
     LEARNER = 1
     """Creates sandboxes."""
     TEACHER = 2

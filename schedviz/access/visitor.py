@@ -21,7 +21,7 @@ BASIC_USER: Final = "token"
 """The user of Basic authorization whose password is a token."""
 
 ANYBODY: Final = "system:anonymous"
-"""The user of a request that says nothing about who sent it."""
+"""The user of a request without any identification."""
 
 
 class Visitor(NamedTuple):

@@ -26,7 +26,8 @@ def claim_owned(request: HttpRequest, user: User, **_: object) -> None:
 
 
 def end_session(request: HttpRequest, user: User | None, **_: object) -> None:
-    """Delete the session, as Django does after this, and tell the websockets, which then find none."""
+    """Delete the session, as Django does after this, and notify the websockets, which then find no
+    session."""
     request.session.flush()
     if user is not None:
         notify_sockets(user)

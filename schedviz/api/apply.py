@@ -156,7 +156,7 @@ def _warn_of_repeated(request: HttpRequest) -> list[str]:
 
 
 def _check_no_uid(resource: Resource, metadata: dict[str, Any]) -> None:
-    """Raise Conflict for an object that is to be created and says its UID."""
+    """Raise Conflict for an object that is to be created and has a UID."""
     if metadata.get("uid"):
         detail = (
             f"uid mismatch: the provided object specified uid {metadata['uid']}, "

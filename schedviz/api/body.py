@@ -100,7 +100,7 @@ class DecodedBody(NamedTuple):
 
 def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> DecodedBody:
     """Decode the body, an object of the resource. Unknown and repeated fields are refused, returned as
-    warnings, or dropped, as the query's fieldValidation says. Raises StatusError."""
+    warnings, or dropped, depending on the query's fieldValidation. Raises StatusError."""
     kind = content_type(request)
     if kind == PROTOBUF:
         given = manifest_of(request, (resource.api_version, resource.kind))

@@ -1,4 +1,4 @@
-"""Creates sandboxes from scenarios, and says which of those that are kept for a while are to be deleted."""
+"""Creates sandboxes from scenarios, and chooses those that are to be deleted after a while."""
 
 from collections.abc import Iterable
 

@@ -21,7 +21,7 @@ _TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 
 def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Encode the object of a response in the media type that the request prefers. It stays JSON where the
-    request accepts nothing that is offered, and where this program does not know the numbers of its fields
+    request accepts nothing that is offered, and where this program has no numbers for its fields
     (discovery). Upstream: WriteObjectNegotiated and ErrorNegotiated in
     apiserver/pkg/endpoints/handlers/responsewriters/writers.go, v1.34."""
     if not isinstance(response, ObjectResponse):
@@ -51,7 +51,7 @@ def _media_type(request: HttpRequest, value: Manifest) -> str:
 
 
 def _is_pretty(request: HttpRequest) -> bool:
-    """Whether JSON is indented: as the query parameter says; else for people, who use a browser or curl
+    """Whether JSON is indented: depending on the query parameter; else for people, who use a browser or curl
     (isPrettyPrint in apiserver/pkg/endpoints/handlers/negotiation/negotiate.go)."""
     if asked := request.GET.get("pretty", ""):
         return asked in _TRUE

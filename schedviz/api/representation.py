@@ -73,9 +73,8 @@ class Representation(msgspec.Struct, frozen=True):
         return f"{META}/{self.version}"
 
     def of_stream(self, resource: Resource) -> "Representation":
-        """Return the representation of the events of a watch of this resource: JSON where this program does
-        not know the numbers of its fields. Raises NotAcceptable if they cannot be encoded as the request
-        asks."""
+        """Return the representation of the events of a watch of this resource: JSON where this program has no
+        numbers for its fields. Raises NotAcceptable if they cannot be encoded as the request asks."""
         if self.media_type == YAML:
             offered = ", ".join(f"{media_type};stream=watch" for media_type in STREAMED)
             raise NotAcceptable(f"only the following media types are accepted: {offered}")

@@ -210,7 +210,7 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
 
 def _resource_of_body(request: HttpRequest, target: Target) -> Resource | None:
     """Return the resource of the body's kind, if it matches the path. Used to create the first object of a
-    kind that the sandbox does not know yet."""
+    kind of which the sandbox has no object yet."""
     kind = body.manifest_of(request).get("kind")
     if not isinstance(kind, str):
         return None

@@ -67,7 +67,7 @@ class WatchScope:
 
     def _before(self, event: WatchEvent) -> Manifest | None:
         """Return the object before an event, if it matched. If that is not known, it counts as matching: a
-        client ignores the deletion of an object that it does not know."""
+        client ignores the deletion of an object that it was not sent."""
         if self._known is not None and event.key not in self._known:
             self._known.add(event.key)
             return None if event.type == "ADDED" else event.object

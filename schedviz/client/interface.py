@@ -21,7 +21,7 @@ from simulator.what_if.eviction import Prevention
 
 E = TypeVar("E", bound=Event)
 WITHIN = "1h"
-"""Simulated time after which a run ends at the latest, if nothing else is said."""
+"""Simulated time after which a run ends at the latest, if the call gives no other."""
 
 
 class Sandbox(ABC):

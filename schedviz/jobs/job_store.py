@@ -79,7 +79,8 @@ class JobStore(Generic[J]):
             self._delete_oldest(now)
 
     def request_stop(self, job: J) -> None:
-        """Ask the job runner to stop the job. It sees this soon, and saves what it has found until then."""
+        """Request that the job runner stops the job. It reads this soon, and saves what it has found until
+        then."""
         self._redis.set(self._stop_key(job), b"1", ex=self._kind.waiting_seconds)
 
     def is_stop_requested(self, job: J) -> bool:

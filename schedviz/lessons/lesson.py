@@ -125,7 +125,8 @@ class Par(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class LessonText(msgspec.Struct, frozen=True):
-    """The texts of a lesson in one language, rendered as safe HTML unless another type is said."""
+    """The texts of a lesson in one language, rendered as safe HTML unless its docstring gives another
+    type."""
 
     title: str
     """The title, as plain text."""

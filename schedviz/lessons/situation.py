@@ -159,8 +159,8 @@ class Situation:
 
     @cached_property
     def _evicted_with_budgets(self) -> list[dict[str, object]]:
-        """The victims, with what the Decision of the preemptor's cycle says of each. A Decision may have to
-        be read from the store."""
+        """The victims, each with its part of the Decision of the preemptor's cycle. A Decision may have
+        to be read from the store."""
         return self._victims(self._breaks_budget)
 
     def _victims(self, breaks_budget: Callable[[VictimDeleted], bool]) -> list[dict[str, object]]:

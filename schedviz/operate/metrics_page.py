@@ -74,7 +74,7 @@ def may_read(request: HttpRequest) -> bool:
 
 
 def as_metrics(values: Mapping[Series, float]) -> list[Metric]:
-    """Return the metrics that this program knows, with the values of all processes. Unknown series, of
+    """Return the metrics that this program defines, with the values of all processes. Unknown series, of
     another version, are left out."""
     known = {
         metric.name: Metric(metric.name, metric.documentation, metric.type) for metric in REGISTRY.collect()

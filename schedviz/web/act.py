@@ -2,7 +2,7 @@
 
 It is kept in a signed cookie for the paths of the sandbox, so it is known again after a reload, and each of
 several viewers of a sandbox has an act of their own. The cookie is deleted when the visitor does something
-else, or closes what the page says of the act.
+else, or closes the text about the act.
 """
 
 from typing import Final

@@ -84,7 +84,7 @@ def find_visit(request: HttpRequest, source: Current) -> Visit | None:
 
 
 def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
-    """Return the code of the sandbox's room, and the number in it of the learner who asks. A teacher is a
+    """Return the code of the sandbox's room, and the number in it of the visitor. A teacher is a
     learner in the teacher's own sandbox."""
     place = room_of(sandbox)
     if place is None:

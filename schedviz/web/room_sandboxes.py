@@ -1,4 +1,4 @@
-"""Creates the sandboxes of rooms, each as its room says."""
+"""Creates the sandboxes of rooms, each by the settings of its room."""
 
 from contextlib import suppress
 

@@ -60,7 +60,7 @@ class SecurityHeaders(MiddlewareMixin):
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         if settings.HTTPS:
-            # Here, so that no view can forget it.
+            # Here, so that no response is without it.
             for cookie in response.cookies.values():
                 cookie["secure"] = True
         return response

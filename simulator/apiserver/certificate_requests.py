@@ -1,4 +1,4 @@
-"""CertificateSigningRequests: who asks, what each path may change, and validation.
+"""CertificateSigningRequests: the requester, what each path may change, and validation.
 
 Upstream: pkg/registry/certificates/certificates/strategy.go and
 pkg/apis/certificates/validation/validation.go, v1.34. Of a request and of a certificate only the PEM blocks

@@ -1,4 +1,4 @@
-"""DeleteOptions: what a request says about a deletion.
+"""DeleteOptions: the options of a request to delete an object.
 
 Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go (ValidateDeleteOptions), v1.34.
 """

@@ -43,7 +43,7 @@ def ingress_warnings(manifest: Manifest) -> Iterator[str]:
 
 
 def definition_warnings(manifest: Manifest, old: Manifest | None = None) -> Iterator[str]:
-    """Yield the formats of texts that Kubernetes does not know; after an update of ``old``, those that are
+    """Yield the formats of texts that Kubernetes does not have; after an update of ``old``, those that are
     new."""
     known = set() if old is None else {*_formats_of(old)}
     for form in dict.fromkeys(_formats_of(manifest)):

@@ -61,8 +61,8 @@ def find_other_resources(store: Catalogue) -> list[Resource]:
 def with_resources(
     store: Catalogue, objects: Mapping[str, Mapping[str, Manifest]]
 ) -> Iterator[tuple[Resource, Manifest]]:
-    """Yield each object with its resource. objects: resource id -> key -> manifest; those of resources that
-    the store does not know are left out."""
+    """Yield each object with its resource. objects: resource id -> key -> manifest; those of resources of
+    which the store has none are left out."""
     known = {resource.id: resource for resource in BUILT_IN if not resource.stored_as}
     if objects.keys() - known.keys():
         known |= {resource.id: resource for resource in find_other_resources(store)}
@@ -72,7 +72,7 @@ def with_resources(
 
 
 def find_by_name(name: str) -> Resource | None:
-    """Return a built-in resource by any name that kubectl knows: ``pods``, ``pod``, ``po``, ``Pod``,
+    """Return a built-in resource by any name that kubectl accepts: ``pods``, ``pod``, ``po``, ``Pod``,
     ``deployments.apps``."""
     lower = name.lower()
     for resource in BUILT_IN:

@@ -35,7 +35,7 @@ def copy_app_armor_annotations(pod: Manifest) -> None:
 
 
 def app_armor_warnings(pod: Manifest) -> Iterator[str]:
-    """Yield the warnings about a pod as it was sent: the annotations that say what no field says."""
+    """Yield the warnings about a pod as it was sent: the annotations whose value is in no field."""
     for _, key, profile in _annotated(pod):
         if not profile or profile != _profile_of(pod["spec"], "appArmorProfile"):
             yield f"metadata.annotations[{key}]: {APP_ARMOR_IS_DEPRECATED}"

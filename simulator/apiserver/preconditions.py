@@ -46,7 +46,7 @@ def check_stored_identity(resource: Resource, manifest: Manifest, uid: str, vers
 
 
 def check_missing_identity(resource: Resource, namespace: str, name: str, uid: str) -> None:
-    """Raise Conflict if a PUT of an object that is missing says which UID it has: upstream the storage
+    """Raise Conflict if a PUT of an object that is missing has a UID: upstream the storage
     compares it with that of an empty object."""
     if uid:
         raise Conflict(resource.id, name, _of_storage(storage_key(resource, namespace, name), "UID", uid, ""))

@@ -85,7 +85,7 @@ _ABSENT = {
 """The values of missing fields, where they are not ""."""
 _ACTUAL = {
     "status.successful": "status.succeeded",
-    # The conversion of pods knows it, and their strategy does not.
+    # The conversion of pods has it, and their strategy does not.
     "status.podIPs": "",
 }
 """Selectable fields that have another name in the object (pkg/registry/batch/job/strategy.go)."""

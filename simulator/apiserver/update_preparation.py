@@ -75,7 +75,7 @@ def with_status_times(resource: Resource, new: Manifest, old: Manifest, now: str
 
 def _with_phase_time(new: Manifest, old: Manifest, now: str) -> Manifest:
     """Return the status of a PersistentVolume with the time at which it came into its phase, unless the
-    update says another one (PrepareForUpdate of its status)."""
+    update has another one (PrepareForUpdate of its status)."""
     status, before = new.get("status", {}), old.get("status", {})
     time, known = status.get(_PHASE_TIME), before.get(_PHASE_TIME)
     if status.get("phase") != before.get("phase"):

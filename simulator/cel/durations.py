@@ -17,7 +17,7 @@ _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def parse_duration(text: str) -> Duration | None:
-    """Return the duration that a text says."""
+    """Return the duration in a text."""
     try:
         return Duration(parse_go_duration(text))
     except ValueError:
@@ -25,7 +25,7 @@ def parse_duration(text: str) -> Duration | None:
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """Return the time that a text says (time.Parse with RFC3339)."""
+    """Return the time in a text (time.Parse with RFC3339)."""
     found = _TIME.fullmatch(text)
     if found is None:
         return None

@@ -133,7 +133,7 @@ def _is_kept_annotation(annotation: str) -> bool:
 def redact_pod_spec(spec: Any, path: str, note: ReportField) -> Any:
     if not isinstance(spec, dict):
         return spec
-    # The default of the API server tells nothing.
+    # The default of the API server contains no information.
     default: Manifest = {"securityContext": {}} if spec.get("securityContext") == {} else {}
     stated = {field: value for field, value in spec.items() if field not in default}
     kept = _only(stated, KEPT_POD_FIELDS, path, note) | default

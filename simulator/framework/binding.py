@@ -40,7 +40,8 @@ def run_unreserve(framework: Framework, state: CycleState, pod: Pod, node_name: 
 def run_permit(
     framework: Framework, state: CycleState, pod: Pod, node_name: str
 ) -> tuple[Status | None, dict[str, Micros]]:
-    """Return the first refusal or fault, or the plugins that want the pod to wait, each with its timeout."""
+    """Return the first refusal or fault, or the plugins for which the pod has to wait, each with its
+    timeout."""
     waits: dict[str, Micros] = {}
     for plugin in framework.permit_plugins:
         try:

@@ -1,5 +1,5 @@
-"""The port through which a scheduler says how long its work took. The simulator reads no clock: the observer
-brings one, in seconds of any kind."""
+"""The interface to which a scheduler reports how long its work took. The simulator reads no clock: the
+observer brings one, in seconds of any kind."""
 
 from typing import Literal, Protocol
 

@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 
 
 class Environment(ABC):
-    """What all components share. ``now`` is the simulated time."""
+    """The clock and the agenda that all components share. ``now`` is the simulated time."""
 
     def __init__(self) -> None:
         self.now: Micros = 0

@@ -39,7 +39,7 @@ def binding_cycle(
     cycle: int,
     timeouts: dict[str, Micros],
 ) -> Steps[None]:
-    """Bind an assumed pod. ``timeouts`` are those of the Permit plugins that want it to wait."""
+    """Bind an assumed pod. ``timeouts`` are those of the Permit plugins for which it has to wait."""
     framework, faults = scheduler.frameworks[pod.scheduler_name], scheduler.faults
     failed = partial(handle_binding_cycle_error, scheduler, info, pod, state, cycle=cycle)
     status = yield from wait_on_permit(scheduler, info, pod, timeouts)

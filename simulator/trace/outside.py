@@ -38,7 +38,7 @@ class OutsideFailed(Event, frozen=True, tag=True):
 
 class OutsidePreempted(Event, frozen=True, tag=True):
     """An outside scheduler deleted the pod to make room: the pod has the condition DisruptionTarget of a
-    victim, or an Event with the reason Preempted says so."""
+    victim, or there is an Event with the reason Preempted."""
 
     pod: str
     node: str

@@ -1,5 +1,5 @@
-"""The course of the visitor's pod, from its creation to its node: what the page says of it, and what the
-visitor may do next."""
+"""The course of the visitor's pod, from its creation to its node: the text on the page, and the next acts
+that the visitor may choose."""
 
 from typing import Literal
 

@@ -50,7 +50,7 @@ class LeaderView(msgspec.Struct, frozen=True):
 
 def present_leader(store: Store, sandbox: Readable) -> LeaderView:
     """Return the leader election of a sandbox. Raises NoSandbox."""
-    # From the store: a renewal of the lease is no change of the sandbox, so that no cache sees it.
+    # From the store: a renewal of the lease is no change of the sandbox, so that no cache has it.
     lease, living, now = sandbox.sandbox.lease(), living_workers(store), store.wall()
     holder = lease.holder if lease else ""
     elections = [

@@ -32,7 +32,7 @@ from simulator.objects.durations import format_duration
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def comparison_form(request: HttpRequest) -> HttpResponse:
-    """Render the form, filled in from the address where that says something; see
+    """Render the form, filled in from the address where it has values; see
     :func:`schedviz.web.comparison_form.parse_comparison` for its fields."""
     if request.method != "POST":
         return _form(request, {})

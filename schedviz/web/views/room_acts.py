@@ -35,7 +35,7 @@ DIGITS_AT_MOST: Final = 3
 
 @require_POST
 def act(request: HttpRequest, code: str) -> HttpResponse:
-    """Do what a button says. Field ``do``: the act, and its argument after a space."""
+    """Do the act of a button. Field ``do``: the act, and its argument after a space."""
     room = find_room(code)
     name, _, argument = request.POST.get("do", "").partition(" ")
     handler = ACTS.get(name)

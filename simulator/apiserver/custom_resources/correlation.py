@@ -33,7 +33,7 @@ def old_item(schema: dict[str, Any], old: Any, item: Any) -> Any:
 
 
 def keys_of(schema: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that tell an item from the others, with their defaults."""
+    """Return the fields that distinguish an item from the others, with their defaults."""
     fields = (schema.get("items") or {}).get("properties") or {}
     found = {}
     for key in schema.get("x-kubernetes-list-map-keys") or ():

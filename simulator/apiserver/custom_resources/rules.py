@@ -68,7 +68,7 @@ def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Bud
 
 
 def compile_rule(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
-    """Return the compiled rule of a structural schema; its ``error`` says why it is none."""
+    """Return the compiled rule of a structural schema; its ``error`` is the reason if it is none."""
     return _compile(str(rule.get("rule", "")), schema, rule, "bool")
 
 

@@ -92,7 +92,8 @@ def _text_faults(schema: dict[str, Any], value: str, path: str) -> Iterator[Caus
 
 
 def _matches(pattern: str, value: str) -> bool:
-    """Whether a text matches; a pattern that Python does not know, or one that is too long, matches all."""
+    """Whether a text matches; a pattern that Python does not support, or one that is too long, matches
+    all."""
     if len(pattern) > _MAX_PATTERN or len(value) > _MAX_PATTERN:
         return True
     try:

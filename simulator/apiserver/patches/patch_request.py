@@ -122,7 +122,7 @@ def _strategically_merged(resource: Resource, body: PatchBody, subject: Manifest
     result = apply_strategic_merge_patch(reference_of(resource), subject, patch)
     decoded, error, unknown = from_unstructured(resource, result)
     if not error:
-        # The converter knows the type from Go, and not from what the patch says.
+        # The converter takes the type from Go, and not from the patch.
         decoded = {**decoded, "apiVersion": resource.api_version, "kind": resource.kind}
     strict = [*repeated_fields(patch), *unknown]
     return _checked(body, decoded, error, strict, plain(patch))

@@ -21,7 +21,7 @@ _GO_TYPES: Final = {"string": "string", "boolean": "bool", "int32": "int32", "in
 
 
 class Converted(NamedTuple):
-    """An object with the fields of its type. ``error`` says why it is none; "" if it is one."""
+    """An object with the fields of its type. ``error`` is the reason if it is none, else ""."""
 
     manifest: Any
     error: str

@@ -36,7 +36,7 @@ CACHED: Final = 256
 
 
 class PolicyDenied(StatusError):
-    """A policy denies the request. Its reason says the code."""
+    """A policy denies the request. Its reason determines the code."""
 
     def __init__(self, request: AdmissionRequest, detail: str, reason: str) -> None:
         resource, name = request.resource, request.name or _generate_name(request)

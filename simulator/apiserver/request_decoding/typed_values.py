@@ -282,7 +282,7 @@ def go_type(schema: Schema) -> str:
 
 
 def _illegal_byte(text: str) -> int:
-    """Return the place where Go's decoder gives up."""
+    """Return the place at which Go's decoder stops."""
     illegal = re.search(r"[^A-Za-z0-9+/=\r\n]", text)
     if illegal is not None:
         return illegal.start()

@@ -146,7 +146,7 @@ class _Search:
         if wanted.all_devices is not None:
             if not self._take(c, wanted, wanted.all_devices[k]):
                 return Outcome.NOT_FOUND
-            # As upstream, which forgets the index of the subrequest here: it goes on with the first one.
+            # As upstream, which drops the index of the subrequest here: it continues with the first one.
             outcome = self.allocate_one(c, r, 0, k + 1, within_subrequest=within_subrequest)
             if outcome is not Outcome.FOUND:
                 self._put_back(c)
