@@ -156,6 +156,9 @@ class EventRecorder:
             "type": occasion.type,
             "action": occasion.action,
             "eventTime": micro_time(second, now),
+            # Go writes times that are not set as null, and clients sort by them.
+            "firstTimestamp": None,
+            "lastTimestamp": None,
             "reportingComponent": reporter.component,
             "reportingInstance": reporter.instance,
             "source": {},

@@ -50,7 +50,7 @@ class ContainerStatus(Struct, frozen=True, kw_only=True):
     started: bool
     restart_count: int = msgspec.field(name="restartCount")
     state: ContainerState
-    last_state: Any = msgspec.field(name="lastState", default=UNSET)
+    last_state: Any = msgspec.field(name="lastState", default_factory=dict)
 
 
 def container_statuses(pod: Manifest) -> list[Manifest]:

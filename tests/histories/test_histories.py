@@ -3,9 +3,14 @@
 Python orders sets of strings differently in each run, so these tests also find output that depends on that
 order."""
 
+import copy
+
 import msgspec
 import pytest
 
+from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.resources import BUILT_IN, PODS
+from simulator.apiserver.status_defaults import complete_container_statuses
 from simulator.decision_columns import plain_encoder
 from simulator.recording import record_decoder
 from simulator.replay import Replay
@@ -17,6 +22,8 @@ REPLAYED = [
     f"random/{theme}-0" for theme in ("volumes", "permit", "v1.10", "stepping", "leaders", "controllers")
 ]
 RECORDS = (b'{"kind":"Recording"', b'{"kind":"Snapshot"', b'{"kind":"Write"', b'{"kind":"Entry"')
+
+RESOURCES = {resource.id: resource for resource in reversed(BUILT_IN)}
 
 
 def of_folders(*folders: str) -> list[str]:
@@ -44,6 +51,21 @@ def test_a_recorded_history_can_be_replayed(name: str) -> None:
     recorded = [line for line in lines if line.startswith((b'{"kind":"Event"', b'{"kind":"Decision"'))]
     assert len(recorded) == len(replayed) > 0
     assert all(line.endswith(body[1:]) for line, body in zip(recorded, replayed, strict=True))
+
+
+@pytest.mark.parametrize("name", of_folders("scenarios"))
+def test_components_write_all_fields_that_an_api_server_would_add(name: str) -> None:
+    for line in files.read(name) or ():
+        if not line.startswith(b'{"kind":"Write"'):
+            continue
+        write = msgspec.json.decode(line)
+        if write["type"] == "DELETED":
+            continue
+        completed = copy.deepcopy(write["object"])
+        set_defaults(RESOURCES[write["resource"]], completed)
+        if write["resource"] == PODS.id:
+            complete_container_statuses(completed["status"])
+        assert completed == write["object"]
 
 
 def assert_same(name: str) -> None:

@@ -40,6 +40,9 @@ def test_an_event_names_the_pods_node_and_has_upstreams_fields() -> None:
         "message": "Successfully assigned default/web to n1",
         "reportingComponent": "default-scheduler",
         "eventTime": "2025-01-01T00:00:01.000000Z",
+        "firstTimestamp": None,
+        "lastTimestamp": None,
+        "source": {},
     }
     assert {field: event[field] for field in wanted} == wanted
     assert event["involvedObject"] == {

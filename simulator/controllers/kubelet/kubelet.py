@@ -173,7 +173,9 @@ class Kubelet(Controller):
                 startTime=timestamp(now),
                 containerStatuses=container_status.started_statuses(manifest, now, ready=ready),
             )
-            return self._with_readiness(with_condition(new, now, "Initialized", "True"), ready=ready)
+            for kind in ("PodScheduled", "Initialized"):
+                new = with_condition(new, now, kind, "True")
+            return self._with_readiness(new, ready=ready)
 
         self.patch("pods", pod.manifest, running, PodStarted(t=now, pod=pod.key, node=pod.node_name))
 

@@ -38,6 +38,7 @@ def test_a_pod_created_with_a_node_name_runs_from_the_start() -> None:
     lab.create(node("n1"), pod("placed", nodeName="n1"))
     lab.run(0)
     assert [lab.seconds(event) for event in lab.of(trace.PodStarted)] == [0]
+    assert lab.condition("placed", "PodScheduled")["status"] == "True"
     assert lab.decisions == []
 
 
