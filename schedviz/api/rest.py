@@ -33,7 +33,7 @@ from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version
 from simulator.apiserver.owner_references import drop_repeated_owners
 from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
-from simulator.apiserver.query import parse_resource_version
+from simulator.apiserver.query import boolean_parameter, check_timeout, parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
 from simulator.apiserver.served_versions import to_served, to_stored
@@ -46,6 +46,8 @@ Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 def respond(request: HttpRequest, sandbox: Sandbox, target: Target) -> HttpResponseBase:
     """Handle a request to the path of a resource. Raises StatusError."""
     method = request.method or ""
+    if not _is_long_running(request, target):
+        check_timeout(body.query(request))
     if (target.group, target.plural) == ("", "bindings") and target.namespace and not target.name:
         if method != "POST":
             raise MethodNotAllowed()
@@ -206,6 +208,12 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
     if resource.id == "serviceaccounts" and subresource == "token":
         return {"POST": refuse_token}
     raise NoSuchPath()
+
+
+def _is_long_running(request: HttpRequest, target: Target) -> bool:
+    """Whether the request may last (BasicLongRunningRequestCheck in apiserver/pkg/server/filters)."""
+    watches = target.watch or (not target.name and boolean_parameter(body.query(request), "watch"))
+    return watches or target.subresource in ("log", *PROCESS_SUBRESOURCES)
 
 
 def _resource_of_body(request: HttpRequest, target: Target) -> Resource | None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from simulator.apiserver.status import BadRequest, PlainError
+from simulator.kernel.go_durations import parse_go_duration
 
 Query = Mapping[str, str]
 """Parameters by name. If one occurs several times, its first value is used."""
@@ -31,6 +32,15 @@ def boolean_parameter(query: Query, parameter: str) -> bool:
     """Parse a boolean parameter: False if it is missing, ``0`` or ``false``, otherwise True, also if
     empty."""
     return parameter in query and query[parameter].lower() not in ("0", "false")
+
+
+def check_timeout(query: Query) -> None:
+    """Check the duration after which a client gives up, to which nothing else is done here (parseTimeout in
+    apiserver/pkg/endpoints/filters/request_deadline.go). Raises BadRequest."""
+    try:
+        parse_go_duration(query.get("timeout") or "0")
+    except ValueError as error:
+        raise BadRequest(f"invalid timeout specified in the request URL - {error}") from None
 
 
 def parse_resource_version(text: str, prefix: str = "") -> int:

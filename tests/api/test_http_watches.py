@@ -36,7 +36,7 @@ def test_watches_that_end_at_the_same_time_end_all(url: str) -> None:
 
 def test_an_initial_list_in_a_watch_ends_with_a_marked_bookmark(url: str) -> None:
     request(url + PODS, "POST", pod_json())
-    query = "?watch=1&allowWatchBookmarks=true&timeoutSeconds=1"
+    query = "?watch=1&allowWatchBookmarks=true&timeoutSeconds=1&timeout=soon"
     with urllib.request.urlopen(url + PODS + query, timeout=PATIENCE) as response:
         lines = [json.loads(line) for line in response]
     assert [line["type"] for line in lines] == ["ADDED", "BOOKMARK", "BOOKMARK"]
