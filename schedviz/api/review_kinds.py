@@ -93,8 +93,8 @@ def subject(question: Question) -> Manifest:
 
 
 def token(question: Question) -> Manifest:
-    """TokenReview: the user of a token, which is that of a link of the sandbox. There are no tokens of
-    service accounts."""
+    """Review a token (TokenReview): its user is that of a link of the sandbox. There are no tokens of service
+    accounts."""
     given = question.spec.get("token", "")
     if not given:
         raise BadRequest("token is required for TokenReview in authentication")

@@ -24,7 +24,8 @@ _OCTETS: Final = 4
 
 
 def ip_address_name(name: str) -> list[str]:
-    """ValidateIPAddressName: the name is the address, in the one form that Go writes."""
+    """Return the faults of a name that must be an address, in the one form that Go writes
+    (ValidateIPAddressName)."""
     try:
         address = ipaddress.ip_address(name)
     except ValueError:

@@ -15,7 +15,7 @@ from simulator.objects.node_conditions import FAILED_SINCE
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 
 MAX_ANNOTATIONS_BYTES = 256 * 1024
-"""TotalAnnotationSizeLimitB."""
+"""The maximum size of all annotations (TotalAnnotationSizeLimitB)."""
 SECONDS_ANNOTATIONS = (
     "schedviz/run-seconds",
     "schedviz/fail-after-seconds",

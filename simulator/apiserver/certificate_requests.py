@@ -34,7 +34,7 @@ APPROVAL: Final = "approval"
 _LEGACY_SIGNER: Final = "kubernetes.io/legacy-unknown"
 _SHORTEST_SECONDS: Final = 600
 _LASTING: Final = ("Approved", "Denied", "Failed")
-"""Conditions that are true, and stay."""
+"""The conditions that stay once they are true."""
 _OF_APPROVAL: Final = ("Approved", "Denied")
 _EXCLUSIVE: Final = "Approved and Denied conditions are mutually exclusive"
 _PEM: Final = re.compile(

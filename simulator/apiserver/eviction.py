@@ -23,7 +23,7 @@ from simulator.objects.timestamps import timestamp
 RETRY_SECONDS = 10
 """Seconds after which a client may ask again while the status of a budget is not up to date."""
 MAX_DISRUPTED_PODS = 2_000
-"""MaxDisruptedPodSize."""
+"""The maximum number of disrupted pods in a status (MaxDisruptedPodSize)."""
 
 
 def admit_eviction(

@@ -143,7 +143,7 @@ def _max_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: 
 
 
 def _max_request_errors(kind: str, name: str, enforced: Any, requests: Amounts) -> Iterator[str]:
-    """maxRequestConstraint."""
+    """Yield the errors of a maximum of requests (maxRequestConstraint)."""
     most, prefix = _milli(quantity.parse_quantity(enforced)), f"maximum {name} usage per {kind} is {enforced}"
     if name not in requests.amounts:
         yield f"{prefix}.  No request is specified"
@@ -152,7 +152,7 @@ def _max_request_errors(kind: str, name: str, enforced: Any, requests: Amounts) 
 
 
 def _ratio_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    """limitRequestRatioConstraint."""
+    """Yield the errors of a ratio of limits and requests (limitRequestRatioConstraint)."""
     prefix = f"{name} max limit to request ratio per {kind} is {enforced}"
     request, limit = (_milli(each.amounts.get(name, 0)) for each in (requests, limits))
     if not request:

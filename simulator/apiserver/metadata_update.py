@@ -29,7 +29,7 @@ _NEEDING_VERSION: Final = frozenset(
         "validatingwebhookconfigurations.admissionregistration.k8s.io",
     )
 )
-"""The resources of Kubernetes whose updates must say a resourceVersion (AllowUnconditionalUpdate); so do all
+"""The resources of Kubernetes whose updates must have a resourceVersion (AllowUnconditionalUpdate); so do all
 custom resources."""
 CREATED_BY_UPDATE: Final = frozenset(
     (

@@ -30,7 +30,7 @@ _NAME_RULES: Final[dict[str, NameRule]] = {
 METADATA_LAST: Final = ("events", "poddisruptionbudgets.policy")
 """Resources whose metadata is validated only by the rules of all kinds, and if nothing else is wrong."""
 _NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
-"""Rules that stored objects need not follow."""
+"""The rules of names that stored objects need not follow."""
 _OWNER: Final[tuple[str, ...]] = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _NOT_OF_TEMPLATES: Final = (
     *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),

@@ -91,7 +91,7 @@ def _moved_containers(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _is_sidecar(container: Manifest) -> bool:
-    """isRestartableInitContainer."""
+    """Whether an init container is restartable (isRestartableInitContainer)."""
     return container.get("restartPolicy") == "Always"
 
 

@@ -41,7 +41,7 @@ _VOLUME_PLUGINS: Final = {
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
 _VOLUME_NAMES: Final = {"storageos": "storageOS"}
-"""The names that upstream writes of fields with another one."""
+"""Field -> the name that upstream writes for it, where it differs."""
 
 
 def pod_warnings(pod: Manifest, prefix: str) -> Iterator[str]:
@@ -81,7 +81,7 @@ def pod_warnings(pod: Manifest, prefix: str) -> Iterator[str]:
 
 
 def term_warnings(term: Manifest, path: str) -> Iterator[str]:
-    """GetWarningsForNodeSelectorTerm."""
+    """Yield the warnings about a term of a node selector (GetWarningsForNodeSelectorTerm)."""
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         key = expression.get("key")
         if key in DEPRECATED_LABELS:

@@ -92,7 +92,7 @@ def _wrong_resources(
 
 
 def _has_scope(scope: str, resource: str) -> bool:
-    """IsResourceQuotaScopeValidForResource."""
+    """Whether a scope is valid for a resource (IsResourceQuotaScopeValidForResource)."""
     match scope:
         case (
             "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity"

@@ -49,9 +49,9 @@ QUOTA_RESOURCES: Final = frozenset(
         "services.nodeports",
     )
 )
-"""standardQuotaResources in pkg/apis/core/helper/helpers.go."""
+"""The standard resources of quotas (standardQuotaResources in pkg/apis/core/helper/helpers.go)."""
 _STANDARD: Final = QUOTA_RESOURCES | {"storage"}
-"""standardResources."""
+"""The standard resources (standardResources)."""
 INTEGER_RESOURCES: Final = frozenset(
     (
         "configmaps",
@@ -229,7 +229,7 @@ def _within_limit(name: str, text: str, limits: dict[str, str], path: str) -> It
 
 
 def can_be_overcommitted(name: str) -> bool:
-    """IsOvercommitAllowed."""
+    """Whether the limit of a resource may be greater than its request (IsOvercommitAllowed)."""
     return ("/" not in name or "kubernetes.io/" in name) and not name.startswith(HUGE_PAGES)
 
 

@@ -45,7 +45,7 @@ def set_families(spec: Manifest, before: Manifest | None, *, any_family: bool) -
 
 
 def _stays_dual(spec: Manifest, before: Manifest | None) -> bool:
-    """isMatchingPreferDualStackClusterIPFields."""
+    """Whether the fields of a dual-stack Service stay (isMatchingPreferDualStackClusterIPFields)."""
     fields = ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies")
     return (
         before is not None

@@ -42,7 +42,8 @@ from simulator.apiserver.workload_validation import (
 from simulator.objects import durations
 
 MAX_USER_PRIORITY = 1_000_000_000
-"""HighestUserDefinablePriority. Higher values are reserved for the system priority classes."""
+"""The highest priority that users may define (HighestUserDefinablePriority). Higher values are reserved for
+the system priority classes."""
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """The system priority classes and their values. Upstream: pkg/apis/scheduling/v1/helpers.go."""
 GENERATED_SUFFIX = 5

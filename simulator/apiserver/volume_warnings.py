@@ -48,7 +48,7 @@ def claim_warnings(manifest: Manifest) -> Iterator[str]:
 
 
 def claim_spec_warnings(spec: Manifest, path: str) -> Iterator[str]:
-    """GetWarningsForPersistentVolumeClaimSpec."""
+    """Yield the warnings about a claim's spec (GetWarningsForPersistentVolumeClaimSpec)."""
     for kind in ("requests", "limits"):
         text = ((spec.get("resources") or {}).get(kind) or {}).get("storage", "0")
         if quantity.parse_quantity(text) % quantity.NANO:

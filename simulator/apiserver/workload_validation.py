@@ -231,7 +231,7 @@ def check_at_most_all(value: int | str, path: str) -> Iterator[Cause]:
 
 
 def amount_of(value: int | str) -> int:
-    """getIntOrPercentValue."""
+    """Return the number or the percentage (getIntOrPercentValue)."""
     if isinstance(value, int):
         return value
     return int(value[:-1]) if PERCENTAGE.fullmatch(value) else parse_int64(value) or 0

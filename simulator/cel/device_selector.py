@@ -22,7 +22,7 @@ __all__ = ["DeviceSelector", "compile_selector"]
 CACHED: Final = 1_024
 """The largest number of compiled selectors that are kept."""
 MAX_COST: Final = 1_000_000
-"""CELSelectorExpressionMaxCost."""
+"""The maximum cost of a selector (CELSelectorExpressionMaxCost)."""
 _MAX_NAMES: Final = 32
 """The largest number of attributes and capacities of a device."""
 _ID: Final = DeclaredSize(32)

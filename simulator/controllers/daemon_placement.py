@@ -23,7 +23,7 @@ TOLERATED_ON_HOST_NETWORK = ("node.kubernetes.io/network-unavailable", "NoSchedu
 
 
 def add_daemon_tolerations(spec: Manifest) -> None:
-    """AddOrUpdateDaemonPodTolerations."""
+    """Add the tolerations of daemon pods (AddOrUpdateDaemonPodTolerations)."""
     tolerated = [*TOLERATED, TOLERATED_ON_HOST_NETWORK] if spec.get("hostNetwork") else TOLERATED
     tolerations = spec.setdefault("tolerations", [])
     for key, effect in tolerated:

@@ -62,7 +62,7 @@ class NodeLifecycleController(Controller):
         return [{**stamp, **t} if t["effect"] == "NoExecute" else t for t in (*kept, *added)]
 
     def _mark_pods_not_ready(self, node: str) -> None:
-        """MarkPodsNotReady."""
+        """Mark the pods of a node as not ready (MarkPodsNotReady)."""
 
         def not_ready(pod: Manifest) -> Manifest:
             for kind in ("ContainersReady", "Ready"):

@@ -71,7 +71,7 @@ class ResourceClaimController(Controller):
     # Claims from templates
 
     def _sync_pod(self, pod: Manifest) -> None:
-        """syncPod: create the claims that the pod's templates describe, and name them in its status."""
+        """Create the claims that the pod's templates describe, and name them in its status (syncPod)."""
         if is_terminating(pod) or _is_done(pod):
             return
         names = {each["name"]: each.get("resourceClaimName") for each in _statuses(pod)}
@@ -125,8 +125,8 @@ class ResourceClaimController(Controller):
     # Consumers
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        """syncClaim: remove consumers that have ended, and the allocation with the last one; release the
-        devices of a claim that is to be deleted; delete the claim of a pod that has ended."""
+        """Remove consumers that have ended, and the allocation with the last one; release the devices of a
+        claim that is to be deleted; delete the claim of a pod that has ended (syncClaim)."""
         consumers = list(status_of(manifest).get("reservedFor") or ())
         kept = [consumer for consumer in consumers if self._still_consumes(namespace_of(manifest), consumer)]
         if len(kept) < len(consumers):
@@ -184,7 +184,7 @@ def _released(claim: Manifest) -> Manifest | None:
 
 
 def _is_done(pod: Manifest) -> bool:
-    """isPodDone: the pod has ended, or was deleted before it had a node."""
+    """Whether the pod has ended, or was deleted before it had a node (isPodDone)."""
     if status_of(pod).get("phase") in ("Succeeded", "Failed"):
         return True
     return is_terminating(pod) and not pod["spec"].get("nodeName")

@@ -109,7 +109,7 @@ class ClusterEvent(NamedTuple):
         return self.resource == WILDCARD and self.action == ActionType.ALL
 
     def matches(self, incoming: "ClusterEvent") -> bool:
-        """MatchClusterEvents: whether a plugin that registered this event is called for the incoming event.
+        """Whether a plugin that registered this event is called for the incoming event (MatchClusterEvents).
 
         An incoming UPDATE, which has the bits of all updates, does not match a registration of only some.
         """
@@ -138,8 +138,8 @@ POP_FROM_BACKOFF_Q = "PopFromBackoffQ"
 
 
 def pod_scheduling_properties_change(new: Pod, old: Pod | None) -> list[ClusterEvent]:
-    """PodSchedulingPropertiesChange: return the cluster events of a pod's update; a single event with action
-    UPDATE if no property that has an event of its own changed."""
+    """Return the cluster events of a pod's update; a single event with action UPDATE if no property that has
+    an event of its own changed (PodSchedulingPropertiesChange)."""
     resource = ASSIGNED_POD if new.node_name else UNSCHEDULABLE_POD
     actions: list[ActionType] = []
     if old is not None:
@@ -171,8 +171,8 @@ def _claim_statuses(pod: Pod) -> tuple[dict[str, str | None], Any]:
 
 
 def node_scheduling_properties_change(new: Node, old: Node) -> list[ClusterEvent]:
-    """NodeSchedulingPropertiesChange: return the cluster events of a node's update; an empty list if no
-    property that matters to scheduling changed."""
+    """Return the cluster events of a node's update; an empty list if no property that matters to scheduling
+    changed (NodeSchedulingPropertiesChange)."""
     actions: list[ActionType] = []
     # Uncordoning counts as the removal of a taint. Cordoning makes no pod schedulable.
     if old.unschedulable and not new.unschedulable:

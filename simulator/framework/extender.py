@@ -151,7 +151,7 @@ class Extender:
     def process_preemption(
         self, pod: Pod, victims: Mapping[str, ExtenderVictims], cluster: Cluster
     ) -> dict[str, ExtenderVictims]:
-        """ProcessPreemption: return the victims by node name for the candidates that the extender keeps."""
+        """Return the victims by node name for the candidates that the extender keeps (ProcessPreemption)."""
         arguments: dict[str, Any] = {
             "Pod": pod.manifest,
             "NodeNameToVictims": None,

@@ -10,8 +10,8 @@ from simulator.objects.pod import Pod
 def run_post_filter(
     framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis
 ) -> tuple[PostFilterResult | None, Status]:
-    """RunPostFilterPlugins: return the result of the first plugin that succeeds; if none does, the last
-    result that is not empty, and a status with the reasons of all plugins."""
+    """Return the result of the first plugin that succeeds; if none does, the last result that is not empty,
+    and a status with the reasons of all plugins (RunPostFilterPlugins)."""
     result: PostFilterResult | None = None
     reasons: list[str] = []
     rejector = ""

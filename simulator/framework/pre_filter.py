@@ -20,7 +20,8 @@ class PreFilterOutcome(NamedTuple):
 
 
 def run_pre_filter(framework: Framework, state: CycleState, pod: Pod) -> PreFilterOutcome:
-    """RunPreFilterPlugins. Write the plugins that returned Skip to ``state.skip_filter``."""
+    """Run the PreFilter plugins (RunPreFilterPlugins). Write those that returned Skip to
+    ``state.skip_filter``."""
     names: frozenset[str] | None = None
     narrowed_by: set[str] = set()
     skipped: set[str] = set()

@@ -138,7 +138,7 @@ class Framework:
     # Filtering
 
     def run_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts:
-        """RunFilterPlugins: return for each node the status of the first plugin that rejects it."""
+        """Return for each node the status of the first plugin that rejects it (RunFilterPlugins)."""
         codes = np.zeros(len(nodes), dtype=np.int64)
         statuses: list[Status] = []
         for plugin in self.filter_plugins:
@@ -160,8 +160,9 @@ class Framework:
         return Verdicts(codes, statuses)
 
     def run_filter_with_nominated_pods(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts:
-        """RunFilterPluginsWithNominatedPods: a node passes only if it passes with its nominated pods of equal
-        or higher priority and also without them, because it is not certain that they will run there."""
+        """Return the verdicts of the nodes (RunFilterPluginsWithNominatedPods): a node passes only if it
+        passes with its nominated pods of equal or higher priority and also without them, because it is not
+        certain that they will run there."""
         return self.filter_with_nominated_pods(state, pod, nodes)[0]
 
     def filter_with_nominated_pods(
@@ -223,7 +224,7 @@ class Framework:
         return found
 
     def run_add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int) -> Status | None:
-        """RunPreFilterExtensionAddPod: return the first error of a plugin, None if there is none."""
+        """Return the first error of a plugin, None if there is none (RunPreFilterExtensionAddPod)."""
         for plugin in self.extended(state):
             status = plugin.add_pod(state, pod, added, row)
             if status is not None:
@@ -231,7 +232,7 @@ class Framework:
         return None
 
     def run_remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int) -> Status | None:
-        """RunPreFilterExtensionRemovePod: return the first error of a plugin, None if there is none."""
+        """Return the first error of a plugin, None if there is none (RunPreFilterExtensionRemovePod)."""
         for plugin in self.extended(state):
             status = plugin.remove_pod(state, pod, removed, row)
             if status is not None:

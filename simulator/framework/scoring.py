@@ -33,8 +33,7 @@ class ScoreColumns(NamedTuple):
 
 
 def run_pre_score(framework: Framework, state: CycleState, pod: Pod, nodes: NodeBatch) -> list[str]:
-    """RunPreScorePlugins: return the names of the plugins that returned Skip, sorted. Raises
-    PluginError."""
+    """Return the names of the plugins that returned Skip, sorted (RunPreScorePlugins). Raises PluginError."""
     skipped = set()
     for plugin in framework.pre_score_plugins:
         try:
@@ -53,7 +52,7 @@ def run_pre_score(framework: Framework, state: CycleState, pod: Pod, nodes: Node
 def run_score(
     framework: Framework, state: CycleState, pod: Pod, nodes: NodeBatch
 ) -> tuple[list[ScoreColumns], Ints]:
-    """RunScorePlugins: return the scores of each plugin, and int64[n], the sum of the weighted scores.
+    """Return the scores of each plugin, and int64[n], the sum of the weighted scores (RunScorePlugins).
     Raises PluginError."""
     columns = []
     totals = np.zeros(len(nodes), dtype=np.int64)

@@ -95,7 +95,8 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PostFilterPlugin):
         return PostFilterResult(chosen, found, candidate), None
 
     def candidates_to_find(self, nodes: int) -> int:
-        """calculateNumCandidates: a percentage of the nodes, at least the absolute minimum, at most all."""
+        """Return the number of candidates to find: a percentage of the nodes, at least the absolute minimum,
+        at most all (calculateNumCandidates)."""
         share = nodes * self.args.min_candidate_nodes_percentage // 100
         return min(nodes, max(share, self.args.min_candidate_nodes_absolute))
 

@@ -131,7 +131,7 @@ class VolumeRestrictionsState:
         return clone
 
     def update_with_pod(self, changed: Pod, rows: Rows, by: int) -> None:
-        """updateWithPod: add pods like ``changed`` on these rows (``by`` 1), or remove them (-1). As
+        """Add pods like ``changed`` on these rows (``by`` 1), or remove them (-1) (updateWithPod). As
         upstream, only the names of claims are compared and not the namespaces."""
         claims = sum(name in self.claims for name in claim_names(changed))
         if claims:

@@ -99,7 +99,7 @@ def _match_topology(nodes: NodeBatch, topology: VolumeTopology) -> Bools:
 
 
 def volume_topologies(cluster: Cluster, pod: Pod) -> list[VolumeTopology] | Status:
-    """getPVbyPod: return the zone and region labels of all volumes to which the pod's claims are bound.
+    """Return the zone and region labels of all volumes to which the pod's claims are bound (getPVbyPod).
     Return a status if a claim or its volume does not exist, or if a claim that must be bound is not."""
     found: list[VolumeTopology] = []
     for name in claim_names(pod):

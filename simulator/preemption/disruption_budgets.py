@@ -44,8 +44,8 @@ def _parse_budget(manifest: Manifest) -> DisruptionBudget | None:
 
 
 def pods_violating_pdbs(pods: Sequence[Pod], pdbs: Sequence[DisruptionBudget]) -> set[str]:
-    """filterPodsWithPDBViolation: return the keys of the pods whose eviction violates a budget, if the pods
-    are evicted in the given order."""
+    """Return the keys of the pods whose eviction violates a budget, if the pods are evicted in the given
+    order (filterPodsWithPDBViolation)."""
     allowed = [pdb.allowed for pdb in pdbs]
     violating = set()
     for pod in pods:

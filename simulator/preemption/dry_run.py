@@ -51,8 +51,9 @@ class DryRun(NamedTuple):
 def dry_run(
     handle: Handle, state: CycleState, pod: Pod, rows: Rows, *, enough: int, pdbs: Sequence[DisruptionBudget]
 ) -> DryRun:
-    """DryRunPreemption: process ``rows`` in order until there are ``enough`` candidates, of which at least
-    one violates no PodDisruptionBudget. Raises PluginError if there is no candidate and a plugin failed."""
+    """Process ``rows`` in order until there are ``enough`` candidates, of which at least one violates no
+    PodDisruptionBudget (DryRunPreemption). Raises PluginError if there is no candidate and a plugin
+    failed."""
     diagnosis = Diagnosis(state.cluster)
     diagnosis.absent = NOT_HELPFUL
     found: list[Candidates] = []
@@ -123,9 +124,9 @@ def select_victims(
 def select_victims_on_node(
     handle: Handle, state: CycleState, pod: Pod, row: int, pdbs: Sequence[DisruptionBudget]
 ) -> tuple[list[Pod], set[str]] | Status:
-    """SelectVictimsOnNode: remove all pods of lower priority; if the preemptor then fits, add as many of them
-    again as possible (reprieve): first those whose eviction violates a PodDisruptionBudget, and of these and
-    of the others the most important first.
+    """Remove all pods of lower priority; if the preemptor then fits, add as many of them again as possible
+    (reprieve): first those whose eviction violates a PodDisruptionBudget, and of these and of the others the
+    most important first (SelectVictimsOnNode).
 
     Return a status if the node is not a candidate, else the victims, the most important first, and the keys
     of the pods whose eviction violates a PodDisruptionBudget."""

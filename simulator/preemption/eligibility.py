@@ -21,7 +21,7 @@ def importance_key(pod: Pod) -> tuple[Any, ...]:
 
 
 def ineligibility_reason(pod: Pod, diagnosis: Diagnosis, cluster: Cluster) -> str:
-    """PodEligibleToPreemptOthers: return why the pod cannot preempt others, "" if it can."""
+    """Return why the pod cannot preempt others, "" if it can (PodEligibleToPreemptOthers)."""
     if pod.preemption_policy == "Never":
         return "not eligible due to preemptionPolicy=Never."
     if not pod.nominated_node_name:

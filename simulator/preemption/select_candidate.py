@@ -15,7 +15,7 @@ from simulator.preemption.candidates import Candidates, make_candidates
 def call_extenders(
     extenders: Sequence[Extender], cluster: Cluster, pod: Pod, candidates: Candidates
 ) -> Candidates:
-    """callExtenders: return the candidates that all extenders keep. An extender can remove candidates and
+    """Return the candidates that all extenders keep (callExtenders). An extender can remove candidates and
     choose other victims. Raises ExtenderError."""
     interested = [e for e in extenders if e.config.preempt_verb and e.is_interested(pod)]
     if not interested or not len(candidates.rows):
@@ -63,8 +63,8 @@ takes any of the remaining candidates: upstream takes the first one of a map, wh
 
 
 def pick_one_node(candidates: Candidates) -> tuple[Candidates, int]:
-    """pickOneNodeForPreemption: return the candidates that remain after rules 1 to 5, and the number of the
-    rule after which one remained: 0 = there was only one candidate, 6 = several remain."""
+    """Return the candidates that remain after rules 1 to 5, and the number of the rule after which one
+    remained: 0 = there was only one candidate, 6 = several remain (pickOneNodeForPreemption)."""
     if len(candidates.rows) == 1:
         return candidates, 0
     for rule, score in enumerate(TIE_BREAK_RULES, start=1):

@@ -73,7 +73,7 @@ class ActiveQueue(KeyedHeap[QueuedPod]):
         return (entry for entry in self._in_flight_events.values() if isinstance(entry, Pod))
 
     def add_events_if_pod_in_flight(self, pod: Pod, old: Pod | None, events: Sequence[ClusterEvent]) -> bool:
-        """addEventsIfPodInFlight: add events of this pod if it is in flight. Return whether it is."""
+        """Add events of this pod if it is in flight (addEventsIfPodInFlight). Return whether it is."""
         if pod.uid not in self._in_flight_pods:
             return False
         for event in events:
@@ -81,12 +81,12 @@ class ActiveQueue(KeyedHeap[QueuedPod]):
         return True
 
     def add_event_if_any_in_flight(self, event: ClusterEvent, old: Any, new: Any) -> None:
-        """addEventIfAnyInFlight: add an event if any pod is in flight."""
+        """Add an event if any pod is in flight (addEventIfAnyInFlight)."""
         if self._in_flight_pods:
             self._append(InFlightEvent(event, old, new))
 
     def cluster_events_for_pod(self, pod: Pod) -> list[InFlightEvent]:
-        """clusterEventsForPod: return the events since the pod was popped. Raises KeyError if the pod is not
+        """Return the events since the pod was popped (clusterEventsForPod). Raises KeyError if the pod is not
         in flight."""
         pod_key = self._in_flight_pods[pod.uid]
         position = next(i for i, key in enumerate(self._in_flight_events) if key == pod_key)

@@ -37,8 +37,8 @@ class BackoffQueue:
         return self.expiration(info), *self._active_order(info)
 
     def duration(self, failures: int) -> Micros:
-        """calculateBackoffDuration: the initial backoff, doubled for each failure after the first, but at
-        most the maximum."""
+        """Return the duration of the backoff: the initial one, doubled for each failure after the first, but
+        at most the maximum (calculateBackoffDuration)."""
         if failures <= 0:
             return 0
         # The shift is limited, because the number of failures is not.
@@ -54,7 +54,7 @@ class BackoffQueue:
         return info.backoff_expiration
 
     def backing_off(self, info: QueuedPod) -> bool:
-        """isPodBackingoff: whether the backoff is not completed. It is completed when the window in which it
+        """Whether the backoff is not completed (isPodBackingoff). It is completed when the window in which it
         expires has passed."""
         return self.expiration(info) >= _window(self._clock())
 
@@ -79,7 +79,7 @@ class BackoffQueue:
         return self.rejected.pop()
 
     def pop_completed(self) -> Iterator[QueuedPod]:
-        """popAllBackoffCompleted: remove and yield the pods whose backoff is completed."""
+        """Remove and yield the pods whose backoff is completed (popAllBackoffCompleted)."""
         for queue in (self.rejected, self.errors):
             while (info := queue.peek()) is not None and not self.backing_off(info):
                 queue.pop()

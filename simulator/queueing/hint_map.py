@@ -80,8 +80,8 @@ class HintMap:
     def is_pod_worth_requeuing(
         self, info: QueuedPod, event: ClusterEvent, old: Any, new: Any
     ) -> tuple[QueueingStrategy, str]:
-        """isPodWorthRequeuing: return how to requeue the pod after an event, and the plugin whose hint
-        returned Queue, "" if none did.
+        """Return how to requeue the pod after an event, and the plugin whose hint returned Queue, "" if none
+        did (isPodWorthRequeuing).
 
         If this plugin rejected the pod with status Pending, the pod is requeued without backoff."""
         if info.failed_by_error:

@@ -69,9 +69,10 @@ class PriorityQueueV1_10(OlderQueue):  # noqa: N801  # "1_10" is a version numbe
     def move_all(
         self, event: ClusterEvent, old: Any, new: Any, pre_check: Callable[[Pod], bool] | None = None
     ) -> None:
-        """MoveAllToActiveQueue. If a pod on a node was added or updated: AssignedPodAdded and
-        AssignedPodUpdated, which move only pods with a required affinity term that matches this pod. All of
-        them set ``received_move_request``. Events with a ``pre_check`` did not exist in v1.10."""
+        """Move pods to activeQ (MoveAllToActiveQueue). If a pod on a node was added or updated:
+        AssignedPodAdded and AssignedPodUpdated, which move only pods with a required affinity term that
+        matches this pod. All of them set ``received_move_request``. Events with a ``pre_check`` did not exist
+        in v1.10."""
         if pre_check is not None:
             return
         infos = [*self.unschedulable_pods.values()]

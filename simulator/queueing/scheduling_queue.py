@@ -136,7 +136,7 @@ class SchedulingQueue:
         self.active_q.done(uid)
 
     def add_unschedulable_if_not_present(self, info: QueuedPod, uid: str) -> bool:
-        """AddUnschedulableIfNotPresent: add a pod whose attempt failed. ``info.unschedulable_plugins`` and
+        """Add a pod whose attempt failed (AddUnschedulableIfNotPresent). ``info.unschedulable_plugins`` and
         ``info.pending_plugins`` are the plugins that rejected it; both are empty after an error.
 
         ``uid`` is that of the popped pod. ``info.pod`` can have another uid if the pod was deleted and
@@ -181,7 +181,7 @@ class SchedulingQueue:
         return {node: self.nominated_pods_for_node(node) for node in self.nominator.nodes()}
 
     def nominated_pods_for_node(self, node_name: str) -> list[Pod]:
-        """NominatedPodsForNode: return the nominated pods of a node, in the version that the queue has."""
+        """Return the nominated pods of a node, in the version that the queue has (NominatedPodsForNode)."""
         pods = self.nominator.pods_for_node(node_name)
         return [info.pod if (info := self.get(pod.key)) else pod for pod in pods]
 
@@ -190,8 +190,8 @@ class SchedulingQueue:
     def move_all(
         self, event: ClusterEvent, old: Any, new: Any, pre_check: Callable[[Pod], bool] | None = None
     ) -> None:
-        """MoveAllToActiveOrBackoffQueue: requeue the pods in unschedulablePods for which ``pre_check``
-        returns True and a queueing hint returns Queue for the event."""
+        """Requeue the pods in unschedulablePods for which ``pre_check`` returns True and a queueing hint
+        returns Queue for the event (MoveAllToActiveOrBackoffQueue)."""
         infos = [i for i in self.unschedulable_pods.values() if pre_check is None or pre_check(i.pod)]
         self._move(infos, event, old, new)
 
@@ -208,13 +208,14 @@ class SchedulingQueue:
     # Periodic functions
 
     def flush_backoff_completed(self) -> None:
-        """flushBackoffQCompleted, every second: move pods whose backoff is completed to activeQ."""
+        """Move pods whose backoff is completed to activeQ (flushBackoffQCompleted). It is called every
+        second."""
         for info in self.backoff_q.pop_completed():
             self._move_to_active_q(info, cluster_event.BACKOFF_COMPLETE, from_backoff_q=True)
 
     def flush_unschedulable_leftover(self) -> None:
-        """flushUnschedulablePodsLeftover, every 30 seconds: requeue the pods that were in unschedulablePods
-        for longer than ``max_in_unschedulable_pods``."""
+        """Requeue the pods that were in unschedulablePods for longer than ``max_in_unschedulable_pods``
+        (flushUnschedulablePodsLeftover). It is called every 30 seconds."""
         oldest = self._clock() - self._max_in_unschedulable_pods
         leftover = [info for info in self.unschedulable_pods.values() if info.timestamp < oldest]
         if leftover:
@@ -229,8 +230,8 @@ class SchedulingQueue:
     # Hints
 
     def _determine_strategy_for_in_flight_pod(self, info: QueuedPod) -> tuple[QueueingStrategy, str, str]:
-        """determineSchedulingHintForInFlightPod: return how to requeue a pod whose attempt failed, from the
-        events that happened during the attempt; with the event and the plugin that determine it."""
+        """Return how to requeue a pod whose attempt failed, from the events that happened during the attempt;
+        with the event and the plugin that determine it (determineSchedulingHintForInFlightPod)."""
         result = QueueingStrategy.SKIP, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
         if info.failed_by_error or not self.active_q.is_in_flight(info.pod.uid):
             return QueueingStrategy.AFTER_BACKOFF, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
@@ -245,7 +246,7 @@ class SchedulingQueue:
     # Moves
 
     def _requeue(self, info: QueuedPod, strategy: QueueingStrategy, event: str, plugin: str) -> bool:
-        """requeuePodWithQueueingStrategy: return whether the pod is in activeQ or backoffQ now."""
+        """Return whether the pod is in activeQ or backoffQ now (requeuePodWithQueueingStrategy)."""
         if strategy is QueueingStrategy.SKIP:
             self._keep_unschedulable(info, event, plugin)
             return False
@@ -256,8 +257,8 @@ class SchedulingQueue:
     def _move_to_active_q(
         self, info: QueuedPod, event: str, plugin: str = "", *, from_backoff_q: bool = False
     ) -> bool:
-        """moveToActiveQ: run the PreEnqueue plugins unless the pod was in backoffQ; move the pod to activeQ,
-        or to unschedulablePods if it is gated. Return whether it is in activeQ."""
+        """Run the PreEnqueue plugins unless the pod was in backoffQ; move the pod to activeQ, or to
+        unschedulablePods if it is gated (moveToActiveQ). Return whether it is in activeQ."""
         if not from_backoff_q and self.hints.run_pre_enqueue(info):
             self._keep_unschedulable(info, event, plugin)
             return False
@@ -271,8 +272,8 @@ class SchedulingQueue:
         return True
 
     def _move_to_backoff_q(self, info: QueuedPod, event: str, plugin: str) -> bool:
-        """moveToBackoffQ: run the PreEnqueue plugins; move the pod to backoffQ, or to unschedulablePods if it
-        is gated. Return whether it is in backoffQ."""
+        """Run the PreEnqueue plugins; move the pod to backoffQ, or to unschedulablePods if it is gated
+        (moveToBackoffQ). Return whether it is in backoffQ."""
         if self.hints.run_pre_enqueue(info):
             self._keep_unschedulable(info, event, plugin)
             return False

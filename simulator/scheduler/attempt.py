@@ -163,8 +163,8 @@ class Attempt:
         return False
 
     def _filter(self) -> None:
-        """findNodesThatFitPod: the nominated node alone if it is feasible, else all nodes of the PreFilter
-        results."""
+        """Filter the nominated node alone if it is feasible, else all nodes of the PreFilter results
+        (findNodesThatFitPod)."""
         assert self.pre_filter is not None
         nominated = self.cluster.rows.get(self.pod.nominated_node_name)
         if nominated is not None:
@@ -205,7 +205,7 @@ class Attempt:
         diagnosis.record(slice(0, self.cluster.width) if rows is None else rows, *verdicts)
 
     def _search(self, rows: Rows | None) -> None:
-        """findNodesThatPassFilters: from nextStartNodeIndex on, until enough nodes are feasible."""
+        """Search from nextStartNodeIndex on, until enough nodes are feasible (findNodesThatPassFilters)."""
         diagnosis, cluster = self.diagnosis, self.cluster
         self._run_filters(diagnosis, rows)
         candidates = cluster.order() if rows is None else rows

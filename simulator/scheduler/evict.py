@@ -75,7 +75,7 @@ def _without_nomination(pod: Manifest) -> Manifest:
 
 
 def preempt_pod(scheduler: Scheduler, preemptor: Pod, victim: Pod, node: str, cycle: int) -> Steps[None]:
-    """PreemptPod: set the victim's DisruptionTarget condition and delete it, with its own grace period. A
+    """Set the victim's DisruptionTarget condition and delete it, with its own grace period (PreemptPod). A
     victim that waits on Permit is rejected instead."""
     world = scheduler.world
     note = Note(PREEMPTED, f"Preempted by pod {preemptor.uid} on node {node}", victim, preemptor)

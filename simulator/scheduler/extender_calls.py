@@ -16,8 +16,8 @@ from simulator.objects.pod import Pod
 
 
 def passing(extenders: Sequence[Extender], diagnosis: Diagnosis, pod: Pod, rows: Rows) -> Rows:
-    """findNodesThatPassExtenders (schedule_one.go): the rows that pass all extenders; each gets the nodes
-    that passed those before it. Raises ExtenderError."""
+    """Return the rows that pass all extenders; each gets the nodes that passed those before it
+    (findNodesThatPassExtenders in schedule_one.go). Raises ExtenderError."""
     cluster = diagnosis.cluster
     for extender in extenders:
         if not len(rows) or not extender.is_interested(pod):
@@ -71,7 +71,7 @@ def scores(extenders: Sequence[Extender], cluster: Cluster, pod: Pod, rows: Rows
 
 
 def bind(extenders: Sequence[Extender], pod: Pod, node_name: str) -> bool:
-    """extendersBinding (schedule_one.go): whether an extender has bound the pod, so that no plugin has to.
+    """Whether an extender has bound the pod, so that no plugin has to (extendersBinding in schedule_one.go).
     Raises ExtenderError."""
     for extender in extenders:
         if not extender.config.bind_verb or not extender.is_interested(pod):

@@ -163,7 +163,7 @@ def _fail(
 def _requeue(
     scheduler: Scheduler, info: QueuedPod, message: str, reason: str, nominated_node: str | None
 ) -> None:
-    """handleSchedulingFailure: into the queue first, then the pod's status."""
+    """Requeue the pod, and then write its status (handleSchedulingFailure)."""
     pod = info.pod
     scheduling_failed(scheduler.cache, scheduler.queue, info, nominated_node)
     patch_status(scheduler, pod, reason, message, nominated_node)

@@ -96,7 +96,8 @@ class SchedulingLoop:
         return world.process(Turn.CYCLE, run.actor, schedule_one(self._scheduler, info, number))
 
     def _skip(self, info: QueuedPod) -> bool:
-        """skipPodSchedule: the pod is being deleted, or was updated after it had been assumed."""
+        """Whether the pod is skipped: it is being deleted, or was updated after it had been assumed
+        (skipPodSchedule)."""
         cache, pod = self._scheduler.cache, info.pod
         current = cache.pods.get(pod.key)
         return (

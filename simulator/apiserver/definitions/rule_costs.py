@@ -12,9 +12,9 @@ from simulator.apiserver.status import Cause, forbidden
 from simulator.cel.cost_ranges import add, multiply
 
 RULE_LIMIT: Final = 10_000_000
-"""StaticEstimatedCostLimit."""
+"""The maximum estimated cost of a rule (StaticEstimatedCostLimit)."""
 SCHEMA_LIMIT: Final = 100_000_000
-"""StaticEstimatedCRDCostLimit."""
+"""The maximum estimated cost of all rules of a definition (StaticEstimatedCRDCostLimit)."""
 _NAMED: Final = 4
 """The most expensive rules that a message of the total names."""
 _ADVICE: Final = (

@@ -59,7 +59,7 @@ class FieldWrite:
     time: str
     subresource: str = ""
     is_applied: bool = False
-    """The object comes from :func:`apply_manifest`, with its managedFields."""
+    """Whether the object comes from :func:`apply_manifest`, with its managedFields."""
 
     def field_manager(self, operation: Operation, api_version: str) -> FieldManager:
         version = api_version if operation == "Update" else ""

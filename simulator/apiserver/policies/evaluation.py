@@ -66,7 +66,7 @@ class _Variables(Map):
 
 
 class Evaluation:
-    """``values``: the variables of all expressions, as JSON."""
+    """The evaluation of a policy for a request. ``values``: the variables of all expressions, as JSON."""
 
     def __init__(self, compiled: CompiledPolicy, spec: Manifest, values: Mapping[str, Any]) -> None:
         self._compiled = compiled

@@ -51,7 +51,7 @@ def equivalents(resource: Resource, overlay: Overlay) -> Iterable[Resource]:
 def _find(
     request: AdmissionRequest, rules: Iterable[Manifest], others: Callable[[], Iterable[Resource]]
 ) -> Resource | None:
-    """matchesResourceRules."""
+    """Return the first version of the resource that a rule matches (matchesResourceRules)."""
     for resource in (request.resource, *others()):
         for rule in rules:
             names = rule.get("resourceNames") or ()
@@ -102,7 +102,7 @@ def find_namespace(name: str, overlay: Overlay) -> Manifest | None:
 
 
 def _selected(request: AdmissionRequest, criteria: Manifest) -> bool:
-    """MatchObjectSelector: the object before or after is enough."""
+    """Return whether the object before or after the change is selected (MatchObjectSelector)."""
     selector = label_selector(criteria.get("objectSelector") or {})
     if selector is None or selector.empty:
         return True

@@ -11,7 +11,7 @@ from simulator.objects.metadata import labels_of, name_of
 
 
 class ConfigurationError(Exception):
-    """A policy or a binding cannot be used. The text says why."""
+    """A policy or a binding cannot be used. The message gives the reason."""
 
 
 def find_param_resource(kind: Manifest, overlay: Overlay) -> Resource:

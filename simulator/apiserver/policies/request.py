@@ -43,11 +43,11 @@ class Asked(msgspec.Struct, frozen=True):
     manager: str = ""
     """The field manager; "" = none."""
     warnings: list[str] = msgspec.field(default_factory=list)
-    """Admission adds its warnings here."""
+    """The list to which admission adds its warnings."""
 
 
 class AdmissionRequest(msgspec.Struct, frozen=True):
-    """``object``: None for a deletion; ``old``: None for a creation."""
+    """A request as policies see it. ``object``: None for a deletion; ``old``: None for a creation."""
 
     operation: Operation
     resource: Resource

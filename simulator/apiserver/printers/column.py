@@ -101,5 +101,5 @@ def human_duration(seconds: int) -> str:
 
 
 def labels_text(labels: Manifest | None) -> str:
-    """FormatLabels."""
+    """Format labels (FormatLabels)."""
     return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE

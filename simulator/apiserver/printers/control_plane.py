@@ -73,7 +73,7 @@ def _certificate_request(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _request_state(item: Manifest) -> str:
-    """extractCSRStatus."""
+    """Return the state of a certificate request (extractCSRStatus)."""
     kinds = [each.get("type") for each in conditions_of(item)]
     state = "Pending"
     if "Denied" in kinds:

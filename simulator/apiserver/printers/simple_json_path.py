@@ -34,7 +34,7 @@ _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 
 
 class PathError(ValueError):
-    """The path is none that is known here, or it leads to nothing."""
+    """The error of a path that is not supported here, or that leads to nothing."""
 
 
 def value_at_path(value: Any, path: str) -> Any:

@@ -34,7 +34,7 @@ def _selector(description: str) -> Column:
 
 
 def selector_text(selector: Manifest | None) -> str:
-    """FormatLabelSelector."""
+    """Format a label selector (FormatLabelSelector)."""
     parsed = label_selector(selector) if selector else None
     return ",".join(str(each) for each in parsed.requirements) or NONE if parsed else NONE
 

@@ -21,7 +21,7 @@ from simulator.objects.volumes import BETA_STORAGE_CLASS
 _OF_STORAGE_CLASS: Final = ".storageclass.storage.k8s.io/"
 _OF_DEVICE_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
 MOST_DEVICES: Final = 32
-"""AllocationResultsMaxSize: what a request for all devices is charged with."""
+"""The number of devices with which a request for all devices is charged (AllocationResultsMaxSize)."""
 
 
 class ServiceEvaluator(Evaluator):

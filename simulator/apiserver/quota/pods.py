@@ -140,7 +140,7 @@ def _named(requests: Amounts, limits: Amounts) -> Amounts:
 
 
 def _has_pod_level_resources(spec: Manifest) -> bool:
-    """IsPodLevelResourcesSet."""
+    """Whether the pod has resources of its own (IsPodLevelResourcesSet)."""
     stated = spec.get("resources") or {}
     return any(
         supported_at_pod_level(name) for field in ("requests", "limits") for name in stated.get(field) or ()

@@ -13,7 +13,7 @@ _CLOSING: Final = {ord("{"): ord("}"), ord("["): ord("]")}
 
 
 class _SyntaxFault(Exception):
-    """The message is Go's."""
+    """The error of a text that is no JSON. The message is Go's."""
 
 
 class _Text:

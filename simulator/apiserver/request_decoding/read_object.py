@@ -125,7 +125,7 @@ def _repeated_keys(node: yaml.Node) -> Iterator[str]:
 
 
 class _Yaml11Loader(Loader):
-    """``yes``, ``on`` and ``y`` are true, as in YAML 1.1."""
+    """A loader of YAML 1.1, in which ``yes``, ``on`` and ``y`` are true."""
 
     yaml_implicit_resolvers = {key: [*value] for key, value in Loader.yaml_implicit_resolvers.items()}
     yaml_constructors = {**Loader.yaml_constructors}

@@ -25,7 +25,7 @@ from simulator.plugins.dynamic_resources.resource_claim import (
 )
 
 MAX_DEVICES_OF_CLAIM: Final = 32
-"""AllocationResultsMaxSize."""
+"""The maximum number of devices of a claim (AllocationResultsMaxSize)."""
 
 MAX_STEPS: Final = 100_000
 """The maximum of steps of a search: some 0.2 s. Upstream ends it after the plugin's filterTimeout, which is
@@ -122,8 +122,8 @@ class _Search:
         self.constraints.append(constraint_states(claim))
 
     def allocate_one(self, c: int, r: int, s: int, k: int, *, within_subrequest: bool) -> Outcome:
-        """allocateOne: take device ``k`` of subrequest ``s`` of request ``r`` of claim ``c``, and all that
-        come after it. ``within_subrequest``: go on with ``s`` instead of trying all subrequests."""
+        """Take device ``k`` of subrequest ``s`` of request ``r`` of claim ``c``, and all that come after it
+        (allocateOne). ``within_subrequest``: go on with ``s`` instead of trying all subrequests."""
         self._steps += 1
         if self._steps > MAX_STEPS:
             raise TooManySteps

@@ -1,4 +1,4 @@
-"""DeviceClasses."""
+"""The selectors of DeviceClasses."""
 
 from collections.abc import Mapping
 

@@ -38,13 +38,13 @@ def namespaces(cluster: Cluster) -> Namespaces:
 
 
 def namespace_labels(cluster: Cluster, namespace: str) -> Labels:
-    """GetNamespaceLabelsSnapshot: return the labels of a namespace, none if it does not exist."""
+    """Return the labels of a namespace, none if it does not exist (GetNamespaceLabelsSnapshot)."""
     return namespaces(cluster).labels.get(namespace, {})
 
 
 def resolve_namespaces(term: AffinityTerm, cluster: Cluster) -> PodTerm:
-    """mergeAffinityTermNamespacesIfNotEmpty: return a term of the incoming pod with the names of the
-    namespaces that its namespaceSelector matches.
+    """Return a term of the incoming pod with the names of the namespaces that its namespaceSelector matches
+    (mergeAffinityTermNamespacesIfNotEmpty).
 
     Upstream also matches the selector against an empty set of labels. A selector that matches it (an empty
     selector, NotIn, DoesNotExist) therefore matches all namespaces.

@@ -84,8 +84,8 @@ def _clone_counts(counts: CountsByKey) -> CountsByKey:
 
 
 class AffinityPreFilterState:
-    """preFilterState: the pods that match terms of the incoming pod, or whose terms it matches, counted by
-    topology key and domain."""
+    """The pods that match terms of the incoming pod, or whose terms it matches, counted by topology key and
+    domain (preFilterState)."""
 
     def __init__(self, cluster: Cluster, pod: Pod) -> None:
         self.cluster = cluster
@@ -124,7 +124,7 @@ class AffinityPreFilterState:
         return not (conflicts or self.terms or self.anti_terms)
 
     def update_with_pod(self, changed: Pod, rows: Rows, by: int) -> None:
-        """updateWithPod: add a pod like ``changed`` on each of these rows (``by`` 1), or remove it (-1)."""
+        """Add a pod like ``changed`` on each of these rows (``by`` 1), or remove it (-1) (updateWithPod)."""
         for own in changed.affinity.required_anti:
             if own.matches(self.pod, self.namespace_labels):
                 self._change(self.existing_anti, own.topology_key, rows, by)
@@ -142,7 +142,7 @@ class AffinityPreFilterState:
         counts[key].change(rows, by)
 
     def _matches_all_affinity_terms(self, pod: Pod) -> bool:
-        """podMatchesAllAffinityTerms: whether a pod matches all affinity terms of the incoming pod."""
+        """Whether a pod matches all affinity terms of the incoming pod (podMatchesAllAffinityTerms)."""
         return bool(self.terms) and all(term.matches(pod.namespace, pod.labels) for term in self.terms)
 
     def verdicts(self, nodes: NodeBatch) -> Verdicts:
@@ -156,8 +156,8 @@ class AffinityPreFilterState:
         return Verdicts(codes, STATUSES)
 
     def _satisfy_pod_affinity(self, nodes: NodeBatch) -> Bools:
-        """satisfyPodAffinity: return bool[n], the nodes that have all topology keys and whose domains all
-        have matching pods. If no domain has matching pods and the incoming pod matches its own terms, these
+        """Return bool[n], the nodes that have all topology keys and whose domains all have matching pods
+        (satisfyPodAffinity). If no domain has matching pods and the incoming pod matches its own terms, these
         are all nodes that have all topology keys."""
         is_first_pod = np.full(len(nodes), self.matches_itself)
         for counts in self.affinity.values():

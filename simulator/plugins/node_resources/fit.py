@@ -178,7 +178,7 @@ Requests = Sequence[tuple[str, int]]
 
 
 def _find_shortages(nodes: NodeBatch, requests: Requests) -> Ints:
-    """fitsRequest: return int64[n], a set of bits for each node. Bit 0: too many pods. Bits 1 to m: not
+    """Return int64[n], a set of bits for each node (fitsRequest). Bit 0: too many pods. Bits 1 to m: not
     enough of each of the m resources. Bit m + 1: a request is larger than the node's allocatable amount."""
     cluster = nodes.cluster
     shortages: Ints = (nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)).astype(np.int64)

@@ -105,7 +105,7 @@ def list_allocations(
 
 
 def least_allocated(resources: Sequence[Allocation], count: int) -> Ints:
-    """leastResourceScorer: the score is the percentage of the resource that is not requested."""
+    """Return the scores: the percentage of the resource that is not requested (leastResourceScorer)."""
 
     def free(allocation: Allocation, capacity: Ints) -> Ints:
         score: Ints = (capacity - allocation.requested) * MAX_NODE_SCORE // capacity
@@ -115,7 +115,7 @@ def least_allocated(resources: Sequence[Allocation], count: int) -> Ints:
 
 
 def most_allocated(resources: Sequence[Allocation], count: int) -> Ints:
-    """mostResourceScorer: the score is the percentage of the resource that is requested."""
+    """Return the scores: the percentage of the resource that is requested (mostResourceScorer)."""
 
     def used(allocation: Allocation, capacity: Ints) -> Ints:
         score: Ints = np.minimum(allocation.requested, capacity) * MAX_NODE_SCORE // capacity
@@ -125,8 +125,8 @@ def most_allocated(resources: Sequence[Allocation], count: int) -> Ints:
 
 
 def requested_to_capacity_ratio(shape: Sequence[UtilizationShapePoint]) -> Scorer:
-    """requestedToCapacityRatioScorer: return a scorer that interpolates the points of ``shape``. The score of
-    each utilization from 0 to 100 percent is computed once."""
+    """Return a scorer that interpolates the points of ``shape`` (requestedToCapacityRatioScorer). The score
+    of each utilization from 0 to 100 percent is computed once."""
     curve = np.array([_broken_linear(shape, p) for p in range(MAX_UTILIZATION + 1)], dtype=np.int64)
 
     def scorer(resources: Sequence[Allocation], count: int) -> Ints:
@@ -150,7 +150,7 @@ def requested_to_capacity_ratio(shape: Sequence[UtilizationShapePoint]) -> Score
 
 
 def _broken_linear(shape: Sequence[UtilizationShapePoint], p: int) -> int:
-    """BuildBrokenLinearFunction: return the score (0 to 100) of utilization ``p`` in percent."""
+    """Return the score (0 to 100) of utilization ``p`` in percent (BuildBrokenLinearFunction)."""
     scale = MAX_NODE_SCORE // MAX_CUSTOM_PRIORITY_SCORE
     for i, point in enumerate(shape):
         if p <= point.utilization:
@@ -199,7 +199,8 @@ def _weighted_mean(
 
 
 def balanced_allocation(resources: Sequence[Allocation], count: int) -> Ints:
-    """balancedResourceScorer: the score is 100 * (1 - the standard deviation of the requested fractions)."""
+    """Return the scores: 100 * (1 - the standard deviation of the requested fractions)
+    (balancedResourceScorer)."""
     if len(resources) == 2 and _all_nodes_have(resources):
         one, other = (np.minimum(a.requested / a.allocatable, 1.0) for a in resources)
         return ((1 - np.abs((one - other) / 2)) * float(MAX_NODE_SCORE)).astype(np.int64)

@@ -66,8 +66,8 @@ def has_attachable_volumes(pod: Pod) -> bool:
 
 
 def attachable_volumes(cluster: Cluster, pod: Pod, plugins: int, *, required: bool) -> Volumes:
-    """filterAttachableVolumes: return the pod's volumes that a CSI driver attaches to a node on which the
-    in-tree ``plugins`` (see migrated_plugins_for_limits) are migrated. A missing claim raises ClaimNotFound
+    """Return the pod's volumes that a CSI driver attaches to a node on which the in-tree ``plugins`` (see
+    migrated_plugins_for_limits) are migrated (filterAttachableVolumes). A missing claim raises ClaimNotFound
     if ``required``, else it is ignored. Raises AttachError."""
     found: Volumes = {}
     for volume in pod_volumes(pod):
@@ -92,8 +92,8 @@ def attachable_volumes(cluster: Cluster, pod: Pod, plugins: int, *, required: bo
 
 
 def _inline_volume(volume: Mapping[str, Any], plugins: int) -> Volumes:
-    """checkAttachableInlineVolume: return the CSI volume of an in-tree volume in the pod's spec, empty if its
-    plugin is not migrated."""
+    """Return the CSI volume of an in-tree volume in the pod's spec, empty if its plugin is not migrated
+    (checkAttachableInlineVolume)."""
     source = in_tree_source(volume)
     if source is None or not IN_TREE_VOLUME_PLUGINS[source].bit & plugins:
         return {}
@@ -109,8 +109,8 @@ NOT_COUNTED = ("", "")
 
 
 def _driver_and_handle(cluster: Cluster, claim: Manifest, key: str, plugins: int) -> tuple[str, str]:
-    """getCSIDriverInfo: return the driver and the volume handle of a claim, NOT_COUNTED if no CSI driver
-    attaches its volume."""
+    """Return the driver and the volume handle of a claim, NOT_COUNTED if no CSI driver attaches its volume
+    (getCSIDriverInfo)."""
     volume = cluster.objects(PVS).get(claim["spec"].get("volumeName") or "")
     if volume is None:
         return _driver_and_handle_from_class(cluster, claim, key, plugins)
@@ -130,8 +130,8 @@ def _driver_and_handle(cluster: Cluster, claim: Manifest, key: str, plugins: int
 def _driver_and_handle_from_class(
     cluster: Cluster, claim: Manifest, key: str, plugins: int
 ) -> tuple[str, str]:
-    """getCSIDriverInfoFromSC: return the driver of the StorageClass of a claim without volume, and a handle
-    made from the name of the claim that no volume has. Upstream adds a random prefix to the name instead."""
+    """Return the driver of the StorageClass of a claim without volume, and a handle made from the name of the
+    claim that no volume has (getCSIDriverInfoFromSC). Upstream adds a random prefix to the name instead."""
     storage_class = cluster.objects(STORAGE_CLASSES).get(storage_class_name(claim))
     if storage_class is None:
         return NOT_COUNTED

@@ -36,8 +36,8 @@ class TopologySpreadConstraint(NamedTuple):
 def constraints_of(
     manifests: Iterable[Manifest], labels: Labels, action: Action
 ) -> list[TopologySpreadConstraint]:
-    """filterTopologySpreadConstraints: return the constraints whose ``whenUnsatisfiable`` is ``action``, with
-    defaults. ``labels`` are those of the pod, for matchLabelKeys."""
+    """Return the constraints whose ``whenUnsatisfiable`` is ``action``, with defaults
+    (filterTopologySpreadConstraints). ``labels`` are those of the pod, for matchLabelKeys."""
     return [
         _constraint(manifest, labels) for manifest in manifests if manifest["whenUnsatisfiable"] == action
     ]
@@ -62,8 +62,8 @@ def _constraint(manifest: Manifest, labels: Labels) -> TopologySpreadConstraint:
 
 
 def count_pods_match_selector(cluster: Cluster, namespace: str, selector: Selector | None) -> Ints:
-    """countPodsMatchSelector: return int64[width], the number of pods on each node that are in the namespace,
-    match the selector and are not terminating; 0 if the selector is nil or empty."""
+    """Return int64[width], the number of pods on each node that are in the namespace, match the selector and
+    are not terminating; 0 if the selector is nil or empty (countPodsMatchSelector)."""
     if selector is None or selector.empty:
         return np.zeros(cluster.width, dtype=np.int64)
     query = PodQuery((PodTerm(frozenset((namespace,)), selector),), terminating=False)
@@ -81,8 +81,8 @@ def nodes_with_all_keys(domains: Sequence[TopologyDomains]) -> Bools:
 def match_node_inclusion_policies(
     constraint: TopologySpreadConstraint, pod: Pod, cluster: Cluster, nodes: Bools
 ) -> Bools:
-    """matchNodeInclusionPolicies: return bool[width], the subset of ``nodes`` that the constraint's
-    nodeAffinityPolicy and nodeTaintsPolicy include."""
+    """Return bool[width], the subset of ``nodes`` that the constraint's nodeAffinityPolicy and
+    nodeTaintsPolicy include (matchNodeInclusionPolicies)."""
     if constraint.honor_node_affinity:
         matched = required_node_affinity(pod, cluster)
         if matched is not None:

@@ -45,7 +45,7 @@ def default_constraints(
 
 
 def default_selector(pod: Pod, cluster: Cluster) -> Selector:
-    """DefaultSelector: combine the selectors of the Services that match the pod and of its controller."""
+    """Combine the selectors of the Services that match the pod and of its controller (DefaultSelector)."""
     required: dict[str, str] = {}
     services = cluster.derived(_services, "services").get(pod.namespace)
     if services is not None:

@@ -72,9 +72,9 @@ class HardSpread:
         return exceeding
 
     def _min_match_num(self, original: Ints, changed: Ints) -> Ints | int:
-        """minMatchNum: return for each node the lowest number of pods in a domain, 0 if there are fewer
-        domains than minDomains. ``original`` and ``changed`` (int64[n]) are the numbers of pods in the domain
-        of the node without and with the changes on this node."""
+        """Return for each node the lowest number of pods in a domain, 0 if there are fewer domains than
+        minDomains (minMatchNum). ``original`` and ``changed`` (int64[n]) are the numbers of pods in the
+        domain of the node without and with the changes on this node."""
         count, lowest, second = self._critical_paths
         if count < self.constraint.min_domains:
             return 0
@@ -85,8 +85,8 @@ class HardSpread:
 
 
 def _critical_paths(sums: Ints) -> tuple[int, int, int]:
-    """criticalPaths: return the number of domains, and the two lowest numbers of pods in a domain. The second
-    is needed because changes affect one domain."""
+    """Return the number of domains, and the two lowest numbers of pods in a domain (criticalPaths). The
+    second is needed because changes affect one domain."""
     if not len(sums):
         return 0, 0, 0
     if len(sums) == 1:
@@ -96,7 +96,7 @@ def _critical_paths(sums: Ints) -> tuple[int, int, int]:
 
 
 class SpreadPreFilterState:
-    """preFilterState: the spread of matching pods for each constraint of the incoming pod."""
+    """The spread of matching pods for each constraint of the incoming pod (preFilterState)."""
 
     def __init__(self, pod: Pod, spreads: Sequence[HardSpread]) -> None:
         self.pod = pod
@@ -106,7 +106,7 @@ class SpreadPreFilterState:
         return SpreadPreFilterState(self.pod, [spread.clone() for spread in self.spreads])
 
     def update_with_pod(self, changed: Pod, rows: Rows, by: int) -> None:
-        """updateWithPod: add a pod like ``changed`` on each of these rows (``by`` 1), or remove it (-1). As
+        """Add a pod like ``changed`` on each of these rows (``by`` 1), or remove it (-1) (updateWithPod). As
         upstream, terminating pods count here and an empty selector matches, unlike in PreFilter."""
         if changed.namespace != self.pod.namespace:
             return
@@ -126,8 +126,8 @@ class SpreadPreFilterState:
 def pre_filter_state(
     cluster: Cluster, pod: Pod, constraints: Sequence[TopologySpreadConstraint]
 ) -> SpreadPreFilterState:
-    """calPreFilterState: count the pods on the nodes that have the topology keys of all constraints and that
-    the constraint's inclusion policies include."""
+    """Count the pods on the nodes that have the topology keys of all constraints and that the constraint's
+    inclusion policies include (calPreFilterState)."""
     domains = [topology_domains(cluster, constraint.topology_key) for constraint in constraints]
     nodes = nodes_with_all_keys(domains)
     return SpreadPreFilterState(
