@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 from simulator.api import Manifest
 from simulator.apiserver import protobuf
@@ -122,14 +123,17 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
     return DecodedBody(manifest, strict_warnings(errors))
 
 
-def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpResponse:
-    """Add warnings to a response, in UTF-8. One with control characters is left out (NewWarningHeader in
-    apimachinery/pkg/util/net/http.go)."""
+_Response = TypeVar("_Response", bound=HttpResponseBase)
+
+
+def with_warnings(response: _Response, warnings: Sequence[str]) -> _Response:
+    """Add warnings to a response, in UTF-8, before those that it has. One with control characters is left out
+    (NewWarningHeader in apimachinery/pkg/util/net/http.go)."""
     shown = [warning for warning in dict.fromkeys(warnings) if warning.isprintable()]
     if shown:
         quoted = (warning.replace("\\", "\\\\").replace('"', '\\"') for warning in shown)
-        text = ", ".join(f'299 - "{each}"' for each in quoted)
-        response["Warning"] = text.encode("utf-8", "replace").decode("latin-1")
+        text = ", ".join(f'299 - "{each}"' for each in quoted).encode("utf-8", "replace").decode("latin-1")
+        response["Warning"] = ", ".join(filter(None, (text, response.get("Warning"))))
     return response
 
 

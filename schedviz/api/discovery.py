@@ -1,6 +1,5 @@
 """The discovery documents: which API groups, versions and resources a sandbox serves."""
 
-import re
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
@@ -20,6 +19,7 @@ from schedviz.api.discovery_tables import (
 from schedviz.api.refused import REVIEWS
 from schedviz.store.past import Readable
 from simulator.api import Manifest
+from simulator.apiserver.deprecated_versions import version_order
 from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.request_errors import NoSuchGroup, NoSuchPath
 from simulator.apiserver.resources import BUILT_IN, BUILT_IN_GROUPS, Resource, find_built_in
@@ -158,21 +158,11 @@ def is_served(sandbox: Readable, name: str) -> bool:
 
 def _group(sandbox: Readable, name: str) -> Manifest:
     found = (r.version for r in sandbox_resources(sandbox) if r.group == name)
-    versions = [reviews.VERSION] if name in REVIEWS else sorted({*found}, key=_version_order)
+    versions = [reviews.VERSION] if name in REVIEWS else sorted({*found}, key=version_order)
     if not versions:
         raise NoSuchGroup()
     listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
-
-
-def _version_order(version: str) -> tuple[object, ...]:
-    """Return the order of a version: stable versions first, then beta, then alpha, of each the newest first
-    (CompareKubeAwareVersionStrings in apimachinery/pkg/version/helpers.go)."""
-    parts = re.fullmatch(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?", version)
-    if parts is None:
-        return (3, 0, 0, version)
-    major, stage, minor = parts.groups()
-    return ({None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0), version)
 
 
 def _entries(resource: Resource) -> Iterable[Manifest]:

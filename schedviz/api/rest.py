@@ -37,7 +37,7 @@ from simulator.apiserver.query import boolean_parameter, check_timeout, parse_re
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
 from simulator.apiserver.served_versions import to_served, to_stored
-from simulator.apiserver.status import BadRequest, NotFound, PlainError
+from simulator.apiserver.status import BadRequest, NotFound, PlainError, StatusError
 from simulator.apiserver.warnings import ENDPOINTS, warnings_of, warnings_of_update
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
@@ -66,7 +66,13 @@ def respond(request: HttpRequest, sandbox: Sandbox, target: Target) -> HttpRespo
     handler = handlers.get(method)
     if handler is None or (method == "POST" and resource.namespaced and not target.namespace):
         raise MethodNotAllowed()
-    return handler(request, sandbox, resource, target)
+    if not resource.deprecation:
+        return handler(request, sandbox, resource, target)
+    try:
+        return body.with_warnings(handler(request, sandbox, resource, target), [resource.deprecation])
+    except StatusError as error:
+        error.warnings = [resource.deprecation, *error.warnings]
+        raise
 
 
 def list_objects(

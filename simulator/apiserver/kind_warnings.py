@@ -51,6 +51,18 @@ def definition_warnings(manifest: Manifest, old: Manifest | None = None) -> Iter
             yield f"unrecognized format {quote(form)}"
 
 
+def finalizer_warnings(manifest: Manifest, old: Manifest | None = None) -> Iterator[str]:
+    """Yield a warning about each finalizer of a custom resource that others may use, too; after an update of
+    ``old``, about new ones only (generateWarningsFromObj in customresource/strategy.go)."""
+    known = (old or {}).get("metadata", {}).get("finalizers") or ()
+    for finalizer in sorted({*(manifest["metadata"].get("finalizers") or ())} - {*known}):
+        if "/" not in finalizer:
+            yield (
+                f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer name "
+                "including a path (/) to avoid accidental conflicts with other finalizer writers"
+            )
+
+
 def _formats_of(definition: Manifest) -> Iterator[str]:
     for version in definition["spec"].get("versions") or ():
         yield from _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"))

@@ -12,6 +12,7 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.definition_conditions import has_condition
+from simulator.apiserver.deprecated_versions import deprecation_warning
 
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
@@ -48,6 +49,8 @@ class Resource(msgspec.Struct, frozen=True):
     """The additionalPrinterColumns of the resource, in JSON."""
     selectable_fields: tuple[str, ...] = ()
     """The paths of its selectableFields, without the first dot."""
+    deprecation: str = ""
+    """The warning that each request to this version of a custom resource gets."""
 
     @property
     def id(self) -> str:
@@ -249,6 +252,7 @@ def defined_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
                         for field in version.get("selectableFields") or ()
                     ),
                     columns_text=msgspec.json.encode(version.get("additionalPrinterColumns") or []).decode(),
+                    deprecation=deprecation_warning(spec, version),
                 )
 
 

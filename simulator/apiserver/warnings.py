@@ -10,6 +10,7 @@ from simulator.apiserver.ingress_validation import INGRESSES
 from simulator.apiserver.kind_warnings import (
     KIND_WARNINGS,
     definition_warnings,
+    finalizer_warnings,
     ingress_warnings,
     name_warnings,
     stateful_set_warnings,
@@ -54,6 +55,8 @@ def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subreso
     """Return the warnings about an update. Pods have none, and templates only if the update counts."""
     if subresource or resource == PODS:
         return []
+    if resource.schema_text:
+        return [*finalizer_warnings(new, old)]
     if resource.id == CRDS:
         return [*definition_warnings(new, old)]
     generations = {each["metadata"].get(GENERATION) for each in (new, old)}
@@ -69,6 +72,8 @@ def _warnings(resource: Resource, manifest: Manifest, *, is_new: bool) -> Iterat
         yield from ingress_warnings(manifest)
     if resource == PODS:
         yield from pod_warnings(manifest, "")
+    elif resource.schema_text:
+        yield from finalizer_warnings(manifest)
     elif resource.id == ENDPOINTS:
         yield _ENDPOINTS_ARE_DEPRECATED
     elif resource.id in _KIND_WARNINGS:

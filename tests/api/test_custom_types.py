@@ -2,6 +2,8 @@
 
 import json
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -96,3 +98,48 @@ def test_an_applied_object_has_no_empty_fields(widgets: str) -> None:
 def test_the_creator_owns_the_objects_that_it_creates(widgets: str) -> None:
     (entry,) = request(f"{widgets}/w")[1]["metadata"]["managedFields"]
     assert entry["fieldsV1"] == {"f:spec": {".": {}, "f:size": {}}}
+
+
+def warnings_of(url: str, method: str = "GET", body: Any = None) -> list[str]:
+    """The warnings of the answer, whatever its status."""
+    data = None if body is None else json.dumps(body).encode()
+    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    try:
+        with urlopen(Request(url, data, {"Content-Type": kind}, method=method)) as answer:
+            return answer.headers.get_all("Warning") or []
+    except HTTPError as refused:
+        with refused:
+            return refused.headers.get_all("Warning") or []
+
+
+def test_requests_to_deprecated_versions_get_a_warning(url: str) -> None:
+    versions = [version("v1beta1"), version("v1alpha1"), version("v1", storage=True), version("v2")]
+    versions[0]["deprecated"] = versions[1]["deprecated"] = True
+    versions[1]["deprecationWarning"] = "old!"
+    assert request(url + DEFINITIONS, "POST", json.dumps(definition(*versions)))[0] == 201
+    deprecated = '299 - "example.com/v1beta1 Widget is deprecated; use example.com/v2 Widget"'
+    widgets = {name: url + WIDGETS.replace("v1", name) for name in ("v1", "v1alpha1", "v1beta1")}
+    beta = WIDGET | {"apiVersion": "example.com/v1beta1", "metadata": {"name": "w", "finalizers": ["other"]}}
+    assert warnings_of(widgets["v1"]) == []
+    assert warnings_of(widgets["v1alpha1"]) == ['299 - "old!"']
+    assert warnings_of(f"{widgets['v1beta1']}/missing") == [deprecated]
+    first, second = warnings_of(widgets["v1beta1"], "POST", beta)
+    assert (first, "prefer a domain-qualified finalizer name" in second) == (deprecated, True)
+    change = {"metadata": {"finalizers": ["other", "a.io/b", "second"]}}
+    (warning,) = warnings_of(f"{widgets['v1']}/w", "PATCH", change)
+    assert warning.startswith('299 - "metadata.finalizers: \\"second\\": prefer a domain-qualified')
+
+
+def test_a_status_write_owns_what_is_not_the_spec(url: str) -> None:
+    with_status = version("v1", storage=True) | {"subresources": {"status": {}}}
+    with_status["schema"]["openAPIV3Schema"]["properties"] |= {
+        "status": {"type": "object", "properties": {"size": {"type": "integer"}}},
+        "other": {"type": "string"},
+    }
+    assert request(url + DEFINITIONS, "POST", json.dumps(definition(with_status)))[0] == 201
+    assert request(url + WIDGETS, "POST", json.dumps(WIDGET))[0] == 201
+    change = {"status": {"size": 2}, "spec": {"size": 2}, "other": "x"}
+    _, patched = patch(f"{url}{WIDGETS}/w/status", change)
+    assert (patched["spec"], "other" in patched) == ({"size": 1}, False)
+    *_, entry = patched["metadata"]["managedFields"]
+    assert entry["fieldsV1"] == {"f:other": {}, "f:status": {".": {}, "f:size": {}}}

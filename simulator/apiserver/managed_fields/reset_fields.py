@@ -25,6 +25,8 @@ def reset_fields(resource: Resource, subresource: str) -> FieldSet:
         return frozenset()
     if subresource != "status":
         return frozenset({("f:status",)})
+    if resource.schema_text:
+        return frozenset({("f:spec",)})
     others = [
         name for name in schema_of(resource).get("properties", {}) if name not in ("metadata", "status")
     ]
