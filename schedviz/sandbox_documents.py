@@ -14,9 +14,9 @@ from simulator.what_if.eviction import Prevention
 
 PATH: Final = "/api/sandboxes"
 EVENTS_AT_MOST: Final = 1_000
-"""Trace events of one answer: about 200 kB."""
+"""Maximum number of trace events of one answer: about 200 kB."""
 STEPS_AT_MOST: Final = 1_000
-"""Pending steps of a sandbox."""
+"""Maximum number of pending steps of a sandbox."""
 
 Name = Annotated[str, msgspec.Meta(max_length=63, description="a DNS label")]
 Duration = Annotated[

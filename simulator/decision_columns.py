@@ -21,8 +21,8 @@ Ints = NDArray[np.int64]
 SHORT = 32
 """Number of values up to which columns are lists in the stored form too."""
 NAMES_KEPT = 16
-"""Lists of names that are kept decoded, so that Decisions of the same nodes share one. One of 5,000 names
-takes some 400 kB."""
+"""Maximum number of lists of names that are kept decoded, so that Decisions of the same nodes share one. One
+of 5,000 names takes some 400 kB."""
 VALUES_A_RUN = 10
 """Average length of runs from which on equal neighbours are counted: a run takes about ten characters."""
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)

@@ -55,7 +55,7 @@ class MemorySandbox:
     give the same trace."""
 
     steps_at_most: int | None = None
-    """The maximum of steps of the Simulation in one run; None = no bound."""
+    """The maximum number of steps of the Simulation in one run; None = no bound."""
     stops_at: int | None = None
     """The number of the trace event after which time does not go on; None = none."""
 

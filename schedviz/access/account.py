@@ -20,7 +20,7 @@ class Role(IntEnum):
     LEARNER = 1
     """Creates sandboxes."""
     TEACHER = 2
-    """Opens rooms, and uploads lessons."""
+    """The role that opens rooms, and uploads lessons."""
     ADMINISTRATOR = 3
     """The role that manages the accounts, and has all rights on every sandbox."""
 

@@ -28,7 +28,7 @@ FORGOTTEN: Final = "owner_identity_is_forgotten"
 
 class Identity(NamedTuple):
     number: str
-    """Random; it never leaves the cookie."""
+    """The random number of the identity. It is stored only in the cookie."""
     is_fresh: bool
     """Whether the cookie need not be written."""
 

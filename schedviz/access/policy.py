@@ -207,7 +207,7 @@ OF_ACCOUNTS: Final[Mapping[str, Rule]] = {
 """The URLs that there are only with accounts."""
 
 TABLE: Final[Mapping[str, Rule]] = {**OF_SERVER, **(OF_ACCOUNTS if settings.ACCOUNTS else {})}
-"""Name of each URL -> what it needs."""
+"""Name of each URL -> its rule."""
 ADMIN: Final = Rule(role=Role.ADMINISTRATOR)
 """The rule of the pages of Django's admin, whose URLs have the namespace ADMIN_PAGES."""
 ADMIN_PAGES: Final = "admin"

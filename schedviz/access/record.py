@@ -13,9 +13,10 @@ import msgspec
 from schedviz.access.rights import Right
 
 LINKS_AT_MOST: Final = 20
-"""Links of one sandbox. The record is read with each change of the sandbox: so many have 4 kB."""
+"""Maximum number of links of one sandbox. The record is read with each change of the sandbox: so many have 4
+kB."""
 LABEL_AT_MOST: Final = 40
-"""Characters of a link's label."""
+"""Maximum number of characters of a link's label."""
 
 LinkRight = Literal["view", "edit"]
 

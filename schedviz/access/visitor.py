@@ -14,7 +14,7 @@ from schedviz.access.rights import Right
 SHARED_COOKIE: Final = "shared"
 """The tokens of the links that the browser has opened: ``NAME:TOKEN`` with dots between, the newest last."""
 SHARED_AT_MOST: Final = 30
-"""Sandboxes in that cookie: 3 kB. Browsers keep cookies up to 4 kB."""
+"""Maximum number of sandboxes in that cookie: 3 kB. Browsers keep cookies up to 4 kB."""
 _PAIR: Final = re.compile(r"([a-z0-9-]{1,63}):([-\w]{10,60})", re.ASCII)
 _AUTHORIZATION: Final = re.compile(r"(Bearer|Basic) +([^\s]{1,300}) *", re.ASCII | re.IGNORECASE)
 BASIC_USER: Final = "token"

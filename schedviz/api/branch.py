@@ -19,10 +19,10 @@ from simulator.recording import Entry
 from simulator.what_if.edit import Edit
 
 BRANCHES_AT_MOST: Final = 99
-"""Branches of one sandbox that :func:`branch_of_now` can number."""
+"""Maximum number of branches of one sandbox that :func:`branch_of_now` can number."""
 STEM_AT_MOST: Final = 59
-"""Characters of the original name that a branch's name keeps: with "-b99" it has 63, the maximum of a DNS
-label."""
+"""Maximum number of characters of the original name that a branch's name keeps: with "-b99" it has 63, the
+maximum of a DNS label."""
 
 NUMBER_CHARACTERS: Final = 4
 """The characters that :func:`numbered` may add to a name: ``-500``."""

@@ -15,7 +15,7 @@ from simulator.apiserver.request_errors import MethodNotAllowed
 from simulator.apiserver.status import BadRequest
 
 FIELDS_AT_MOST: Final = 20
-"""Changed fields that the trace event has."""
+"""Maximum number of changed fields that the trace event has."""
 
 
 class SchedulerSettings(msgspec.Struct, frozen=True, rename="camel"):

@@ -11,7 +11,8 @@ from simulator.what_if.answer import Suggestion
 
 KEPT_SECONDS: Final = 3600
 PODS_AT_MOST: Final = 200
-"""Pods of a sandbox whose applied suggestions are kept, about 1 kB each. With more, the oldest is dropped."""
+"""Maximum number of pods of a sandbox whose applied suggestions are kept, about 1 kB each. With more, the
+oldest is dropped."""
 
 
 class Applied(msgspec.Struct, frozen=True):

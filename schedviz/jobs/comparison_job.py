@@ -38,7 +38,7 @@ class ComparisonRequest(msgspec.Struct, frozen=True):
     a: RequestedSide
     b: RequestedSide
     seconds: int
-    """Simulated; 0 = to the end of the recording that is side A."""
+    """Simulated seconds to compare; 0 = to the end of the recording that is side A."""
 
 
 class ComparisonJob(Job, frozen=True, kw_only=True):

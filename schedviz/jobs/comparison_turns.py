@@ -30,7 +30,8 @@ TURN_SECONDS: Final = 0.4
 stop."""
 
 MAX_SECONDS: Final = 60.0
-"""Work for one comparison; then its result so far is shown. A bundled scenario takes a second or two."""
+"""Maximum seconds of work for one comparison; then its result so far is shown. A bundled scenario takes a
+second or two."""
 
 
 class ComparisonTurns:

@@ -31,7 +31,8 @@ SAVE_SECONDS: Final = 0.1
 for."""
 
 MAX_SECONDS: Final = 30.0
-"""Work for one question; the largest cluster needs a tenth of it. Other questions wait meanwhile."""
+"""Maximum seconds of work for one question; the largest cluster needs a tenth of it. Other questions wait
+meanwhile."""
 
 EVENTS_READ: Final = 10_000
 """Trace events in which the beginning of a cycle is looked for: all that the store keeps outside the

@@ -51,7 +51,7 @@ class JobKind(Generic[J]):
     """The states in which a job counts for ``jobs_at_most``."""
     jobs_at_most: int
     waiting_seconds: int
-    """A job that no job runner has begun after this time is forgotten."""
+    """Seconds after which a job that no job runner has begun is deleted."""
     silent_seconds: int
     """Seconds without a save after which a running job is forgotten: its job runner has died."""
     kept_seconds: int

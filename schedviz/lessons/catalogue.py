@@ -17,9 +17,9 @@ from schedviz.store.default import default_store
 COURSE: Final = Path(__file__).resolve().parent / "course"
 """The bundled course: a folder for each lesson."""
 LESSONS_AT_MOST: Final = 200
-"""Lessons of LESSONS_DIR."""
+"""Maximum number of lessons of LESSONS_DIR."""
 UPLOADS_HELD: Final = 32
-"""Uploaded lessons that a process holds: about 1 MB each."""
+"""Maximum number of uploaded lessons that a process holds: about 1 MB each."""
 _SCENARIO: Final = "lessons/"
 
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 MAX_COST: Final = 2_000_000
 """The maximum cost of a condition, which then takes at most about 0.1 s."""
 MAX_ITERATIONS: Final = 10_000
-"""The maximum of iterations of all macros of an evaluation. The library ends it then."""
+"""The maximum number of iterations of all macros of an evaluation. The library ends it then."""
 MAX_DEPTH: Final = 100
 """The maximum depth of the syntax tree."""
 UNKNOWN: Final = 1_000

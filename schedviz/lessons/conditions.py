@@ -15,7 +15,7 @@ from schedviz.lessons.condition_cost import Size, TooCostly, find_cost
 from schedviz.store.changes import TRACE_READ
 
 MAX_LENGTH: Final = 1_000
-"""Characters of a condition."""
+"""Maximum number of characters of a condition."""
 CACHED: Final = 4_096
 """Compiled conditions of all lessons."""
 
@@ -41,7 +41,8 @@ VARIABLES: Final[Mapping[str, cel.Type]] = {
 }
 """The variables of conditions with their types, as docs/LESSONS.md describes them."""
 OBJECTS_AT_MOST: Final = 200
-"""Objects of a kind that conditions see, and of a lesson's cluster: so many can be looked through."""
+"""Maximum number of objects of a kind that conditions see, and of a lesson's cluster: so many can be looked
+through."""
 OBJECT_BYTES: Final = 32 << 10
 """A larger object, as JSON, is not seen by conditions."""
 

@@ -15,9 +15,10 @@ from schedviz.lessons.lesson import Lesson, Misconception
 from schedviz.lessons.progress import Progress
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
-"""The hash of a learner expires so long after the last change."""
+"""Seconds after its last change at which the hash of a learner expires."""
 FIELDS_AT_MOST: Final = 300
-"""Fields of a learner's hash. Beyond it those of lessons that do not exist any more are deleted."""
+"""Maximum number of fields of a learner's hash. Beyond it those of lessons that do not exist any more are
+deleted."""
 OFFERED_AFTER: Final = 3
 """Wrong answers with one misconception after which the lesson that corrects it is offered."""
 LEARNER: Final = re.compile(r"[A-Za-z0-9_-]{22}")

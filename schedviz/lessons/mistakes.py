@@ -8,7 +8,7 @@ from simulator.apiserver.manifest import ManifestError
 from simulator.apiserver.yaml_reader import position_of_field
 
 MISTAKES_AT_MOST: Final = 50
-"""Mistakes of one lesson that are reported."""
+"""Maximum number of mistakes of one lesson that are reported."""
 
 
 _PLACE: Final = re.compile(r"line \d+(, column \d+)?: ")

@@ -21,7 +21,7 @@ class OfflineSandbox(MemorySandbox):
     reads."""
 
     steps_at_most = 100_000
-    """Maximum of steps in one run. A cluster in which more happens is not one of a lesson."""
+    """Maximum number of steps in one run. A cluster in which more happens is not one of a lesson."""
 
     def __init__(self, lesson: Lesson, created: float = START / SECOND, seed: int | None = None) -> None:
         """created: ``Meta.created``, with which simulated time begins. seed: None = the lesson's."""

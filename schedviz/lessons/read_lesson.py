@@ -20,7 +20,8 @@ from simulator.apiserver.manifest import ManifestError, parse_documents
 FILE: Final = "lesson.yaml"
 CLUSTER: Final = "cluster.yaml"
 NAME_AT_MOST: Final = 43
-"""Characters of a lesson's name: with ``lesson-`` and ``-<12 hex>`` it is the name of a sandbox."""
+"""Maximum number of characters of a lesson's name: with ``lesson-`` and ``-<12 hex>`` it is the name of a
+sandbox."""
 
 
 class LessonFile(

@@ -21,7 +21,8 @@ TAGS: Final = frozenset(
 ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}}
 SCHEMES: Final = frozenset({"http", "https"})
 CELLS_AT_MOST: Final = 10_000
-"""Lines of a text, times the columns of its widest table. Markdown fills short rows of a table with cells."""
+"""Maximum number of lines of a text, times the columns of its widest table. Markdown fills short rows of a
+table with cells."""
 FRONT_MATTER: Final = ("title", "summary")
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")

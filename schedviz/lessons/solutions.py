@@ -22,9 +22,9 @@ deleted."""
 BYTES_AT_MOST: Final = 32 << 10
 """The maximum size of a compressed solution. If its picture is larger, it is stored without the picture."""
 NAMES_AT_MOST: Final = 200
-"""Pods of each list."""
+"""Maximum number of pods of each list."""
 AUTHOR_AT_MOST: Final = 40
-"""Characters."""
+"""Maximum number of characters of an author's name."""
 
 
 class Solution(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from schedviz.lessons.uploads import Uploads, is_upload
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 
 SANDBOXES_AT_MOST: Final = 300
-"""Sandboxes of learners outside rooms: the oldest are deleted."""
+"""Maximum number of sandboxes of learners outside rooms: the oldest are deleted."""
 KEPT_SECONDS: Final = 3 * 3600
 """Age of sandboxes from which on they are deleted when another one is created."""
 _OWN: Final = re.compile(r"lesson-[a-z0-9-]+-[0-9a-f]{12}")

@@ -23,7 +23,7 @@ from simulator.decision import Decision
 from simulator.trace import Event, LaneEntry
 
 DECISIONS_AT_MOST: Final = 200
-"""Decisions that are copied: more than a lesson has cycles."""
+"""Maximum number of decisions that are copied: more than a lesson has cycles."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):

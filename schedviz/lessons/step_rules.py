@@ -12,9 +12,9 @@ from simulator.scenario import Scenario
 
 STEPS_AT_MOST: Final = 30
 PARTS_AT_MOST: Final = 20
-"""Checks of a step, hints of a check, choices of a question, highlights of a step."""
+"""Maximum number of checks of a step, hints of a check, choices of a question, highlights of a step."""
 ACTIONS_AT_MOST: Final = 50
-"""Actions of a solution or of a wrong answer."""
+"""Maximum number of actions of a solution or of a wrong answer."""
 STEP_COST_AT_MOST: Final = 4_000_000
 """The maximum cost of all conditions of a step, which are evaluated together after each change."""
 CONDITIONS_AT_MOST: Final = 300

@@ -18,7 +18,7 @@ from simulator.api import SECOND, Manifest
 from simulator.trace import LaneEntry, SchedulerConfigured
 
 UNDOS_AT_MOST: Final = 20
-"""Edits that can be undone one after the other."""
+"""Maximum number of edits that can be undone one after the other."""
 
 
 class _Edit(NamedTuple):

@@ -20,7 +20,7 @@ FILES_AT_MOST: Final = 6
 UPLOAD_BYTES: Final = FILES_AT_MOST * FILE_BYTES
 """The maximum size of a zip, or of all files."""
 ENTRIES_AT_MOST: Final = 50
-"""Entries of a zip, with those of folders and of hidden files."""
+"""Maximum number of entries of a zip, with those of folders and of hidden files."""
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED: Final = 1
 _TEXT: Final = re.compile(r"[a-zA-Z-]{1,20}\.md")

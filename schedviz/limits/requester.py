@@ -18,7 +18,7 @@ from schedviz.access.visitor import find_visitor
 IN_ROOM: Final = ("room-", "teach-")
 """The first letters of the cookies of a room's members and teachers."""
 CONFIRMED_AT_MOST: Final = 20_000
-"""Cookies of rooms that a process keeps: those of some 200 rooms."""
+"""Maximum number of cookies of rooms that a process keeps: those of some 200 rooms."""
 CONFIRMED_SECONDS: Final = 900.0
 
 

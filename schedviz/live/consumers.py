@@ -26,7 +26,7 @@ from schedviz.web.presenters.screen import look
 HUBS = Hubs()
 
 MESSAGE_AT_MOST: Final = 4000
-"""Characters of one message: the fields of the form, and the headers that htmx adds."""
+"""Maximum number of characters of one message: the fields of the form, and the headers that htmx adds."""
 
 CONNECTED: "Final[set[LiveConsumer]]" = set()
 """The consumers of this process that have a viewer."""

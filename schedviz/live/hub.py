@@ -46,8 +46,8 @@ LAG_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 0.5
 
 LOOKS_AT_MOST: Final = 24
-"""Looks that are drawn for one sandbox at the same time. A filter examines every object: 50 ms for 50,000. A
-viewer with a further look gets a message, and the default look."""
+"""Maximum number of looks that are drawn for one sandbox at the same time. A filter examines every object: 50
+ms for 50,000. A viewer with a further look gets a message, and the default look."""
 
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 

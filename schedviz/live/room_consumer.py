@@ -33,7 +33,7 @@ LOOK_SECONDS: Final = 3.0
 """The longest time without reading the room: a message may be lost, and who is online or stuck changes
 without one."""
 VIEWERS_AT_MOST: Final = 200
-"""Pages of teachers and projectors that one process serves."""
+"""Maximum number of pages of teachers and projectors that one process serves."""
 
 CONNECTED: "Final[set[RoomConsumer]]" = set()
 

@@ -37,7 +37,8 @@ SNAPSHOT_SECONDS = 0.05
 """Time spent on reading a snapshot after one slice. It is short, so that other sandboxes do not wait."""
 
 SNAPSHOT_WRITES = LOG_LENGTH // 2
-"""Maximum of writes for which a full chapter stays open until the snapshot of the next chapter is read."""
+"""Maximum number of writes for which a full chapter stays open until the snapshot of the next chapter is
+read."""
 
 
 RENEWALS_PER_WRITE = 10

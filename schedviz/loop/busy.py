@@ -11,7 +11,7 @@ WINDOW_SECONDS: Final = 5.0
 """The time over which the share is measured: 20 slices of full length. A burst of work is shorter."""
 
 SLICES_AT_MOST: Final = 10_000
-"""Slices that are remembered; the shortest takes half a millisecond."""
+"""Maximum number of slices that are kept; the shortest takes half a millisecond."""
 
 
 class Busy:

@@ -34,7 +34,7 @@ Without such a pod time goes at MAX_SPEED: a sandbox in which nothing happens do
 that ends at a time at the latest, time moves on at once to the next due work."""
 
 MAX_STEPS = 1000
-"""Pending steps of a sandbox. So many scheduling cycles take some seconds of work."""
+"""Maximum number of pending steps of a sandbox. So many scheduling cycles take some seconds of work."""
 
 
 def pause(sandbox: Sandbox) -> Clock:

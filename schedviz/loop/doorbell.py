@@ -19,7 +19,8 @@ log = logging.getLogger(__name__)
 RING_SECONDS: Final = 0.05
 """The shortest time between two messages for one sandbox: frames are drawn at most 20 times a second."""
 REMEMBERED: Final = 500
-"""Sandboxes whose last message is remembered before the older ones are dropped: as many as there may be."""
+"""Maximum number of sandboxes whose last message is kept, before older ones are dropped: as many as there
+may be."""
 CLOSE_SECONDS: Final = 1.0
 """The longest time for which the end of a process waits for the messages that are not sent yet."""
 

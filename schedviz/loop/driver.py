@@ -39,9 +39,9 @@ SLICE_SECONDS = 0.25
 each in 5 s."""
 
 MAX_LEADERS = 200
-"""Sandboxes that a worker leads at the same time: as many as a workshop has. A small one takes a megabyte.
-Above this the worker releases the lease of the least recently used one, and its next leader builds the
-Simulation from the store."""
+"""Maximum number of sandboxes that a worker leads at the same time: as many as a workshop has. A small one
+takes a megabyte. Above this the worker releases the lease of the least recently used one, and its next leader
+builds the Simulation from the store."""
 
 IDLE_SECONDS = 600.0
 """Seconds without a slice after which a worker removes the Leader of an idle sandbox. A break of a workshop

@@ -42,7 +42,8 @@ QUEUES: Final = {
 """Lane -> the label ``queue``. Pods in flight and on Permit are in no queue, as upstream."""
 
 CYCLES_AT_MOST: Final = 10_000
-"""Cycles without a result yet; more of them are those of pods that were deleted on Permit."""
+"""Maximum number of cycles that are kept without a result. More of them are those of pods that were
+deleted on Permit."""
 
 ATTEMPTS_SHOWN: Final = 15
 """Upstream's getAttemptsLabel: more attempts have one label."""

@@ -33,7 +33,7 @@ WRITE_SECONDS: Final = 5.0
 TTL_SECONDS: Final = 3 * WRITE_SECONDS
 """Seconds without a write after which the gauges of a process are dropped."""
 SERIES_AT_MOST: Final = 10_000
-"""Series in Redis, 150 bytes each. Some 3,000 are in use; further ones are not stored."""
+"""Maximum number of series in Redis, 150 bytes each. Some 3,000 are in use; further ones are not stored."""
 PROCESSES_AT_MOST: Final = 1_000
 
 COUNTERS: Final = f"{PREFIX}:metrics:counters"

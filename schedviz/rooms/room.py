@@ -18,10 +18,10 @@ CODE: Final = re.compile(rf"[{ALPHABET}]{{{CODE_LENGTH}}}")
 MEMBERS_AT_MOST: Final = 110
 """Maximum number of members: 100 learners, and a margin for those who join twice."""
 NAME_AT_MOST: Final = 40
-"""Characters of a learner's name."""
+"""Maximum number of characters of a learner's name."""
 TITLE_AT_MOST: Final = 80
 HINT_AT_MOST: Final = 400
-"""Characters of a hint: it stands above the page of a sandbox."""
+"""Maximum number of characters of a hint: it stands above the page of a sandbox."""
 
 SHARED: Final = 0
 """The number of the one sandbox of a room whose members share it. Members are counted from 1."""

@@ -26,7 +26,7 @@ from schedviz.store.keys import PREFIX
 from schedviz.store.places import Places
 
 ROOMS_AT_MOST: Final = 200
-"""Rooms that are stored, with those that have ended: about 20 kB each."""
+"""Maximum number of rooms that are stored, with those that have ended: about 20 kB each."""
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """Seconds after the end of a room for which its members and results are kept."""
 SHORTEST_SECONDS: Final = 15 * 60

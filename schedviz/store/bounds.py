@@ -6,17 +6,19 @@ MAX_SANDBOXES = LIMITS["MAX_SANDBOXES"] or 100_000
 """A setting, as memory is."""
 
 MAX_OBJECTS = 60_000
-"""Objects of a sandbox: more than the largest cluster of upstream's scheduler_perf has (5,000 nodes, 50,000
-pods)."""
+"""Maximum number of objects of a sandbox: more than the largest cluster of upstream's scheduler_perf has
+(5,000 nodes, 50,000 pods)."""
 
 MAX_RESOURCES = 500
-"""Resources (kinds of objects) of a sandbox; a cluster with many operators has about 300."""
+"""Maximum number of resources (kinds of objects) of a sandbox; a cluster with many operators has about
+300."""
 
 MAX_OBJECT_BYTES = 1_500_000
 """Maximum size of one object as JSON: etcd limits a request to 1.5 MiB."""
 
 MAX_CHANGES = 10_000
-"""Objects of one commit: the Lua script blocks Redis for about 10 µs each, a tenth of a second in all."""
+"""Maximum number of objects of one commit: the Lua script blocks Redis for about 10 µs each, a tenth of a
+second in all."""
 
 LOG_LENGTH = 4_000
 """Watch events of a sandbox, about 8 MB with pods of 2 kB. A watch that is further behind gets 410 Gone and

@@ -22,7 +22,8 @@ from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
 
 MAX_TEXT: Final = 500_000
-"""Characters of pasted manifests: some thousand pods. A larger cluster must be imported as a sandbox."""
+"""Maximum number of characters of pasted manifests: some thousand pods. A larger cluster must be imported as
+a sandbox."""
 
 MAX_SECONDS: Final = 3600
 """Maximum simulated duration, as that of the command line."""

@@ -19,9 +19,10 @@ Kind = Literal["idea", "guide"]
 VISITOR: Final = re.compile(r"[0-9a-f]{12}")
 """A visitor's identifier: a random number, drawn for the first example and kept in a cookie."""
 EXAMPLES_AT_MOST: Final = 60
-"""Examples of all visitors: about a tenth of MAX_SANDBOXES. Above this the oldest is deleted."""
+"""Maximum number of examples of all visitors: about a tenth of MAX_SANDBOXES. Above this the oldest is
+deleted."""
 KEPT_SECONDS: Final = 3600
-"""Older examples are deleted when another one starts: this is longer than a lesson."""
+"""Seconds after which examples are deleted when another one starts: this is longer than a lesson."""
 
 
 class Example(NamedTuple):

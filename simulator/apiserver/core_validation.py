@@ -23,7 +23,7 @@ from simulator.apiserver.status import Cause, invalid, required, too_long
 from simulator.kernel.go_text import json_kind
 
 MAX_SECRET_BYTES: Final = 1024 * 1024
-"""MaxSecretSize, also of ConfigMaps."""
+"""Maximum size of the data of a Secret (MaxSecretSize), and of ConfigMaps."""
 _ACCOUNT: Final = "kubernetes.io/service-account.name"
 _DOCKER_KEYS: Final = {
     "kubernetes.io/dockercfg": ".dockercfg",

@@ -20,10 +20,10 @@ from simulator.apiserver.status import (
 )
 
 MAX_REQUESTS: Final = 32
-"""The maximum of requests of a claim, and of references to requests; also that of constraints,
+"""The maximum number of requests of a claim, and of references to requests; also that of constraints,
 configurations, selectors and results (DeviceRequestsMaxSize and others)."""
 MAX_PARAMETERS: Final = 10 * 1024
-"""Bytes of the parameters for a driver (OpaqueParametersMaxLength)."""
+"""Maximum number of bytes of the parameters for a driver (OpaqueParametersMaxLength)."""
 _MAX_DRIVER_NAME: Final = 63
 _MAX_POOL_NAME: Final = 253
 _MAX_IDENTIFIER: Final = 32

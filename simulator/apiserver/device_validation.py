@@ -23,7 +23,7 @@ from simulator.cel.device_selector import MAX_COST, compile_selector
 
 MODES: Final = ("All", "ExactCount")
 MAX_EXPRESSION: Final = 10 * 1024
-"""Bytes of a selector (CELSelectorExpressionMaxLength)."""
+"""Maximum number of bytes of a selector (CELSelectorExpressionMaxLength)."""
 _MAX_ALTERNATIVES: Final = 8
 _ONE_KIND: Final = "exactly one of `exactly` or `firstAvailable` is required"
 

@@ -28,7 +28,8 @@ SWEEP_PERIOD: Micros = 60 * SECOND
 """The least interval between two deletions of expired events: etcd, too, deletes those of about a minute
 together."""
 MAX_EVENTS = 1000
-"""Events kept in a sandbox: about 1 MB. When there are so many, the oldest are deleted before they expire."""
+"""Maximum number of events kept in a sandbox: about 1 MB. When there are so many, the oldest are deleted
+before they expire."""
 SWEPT_AT_ONCE = 100
 """The number of the oldest events that are deleted at once where there are MAX_EVENTS, so that not every
 further event deletes another."""
@@ -37,7 +38,7 @@ FINISH_TIME: Micros = 6 * 60 * SECOND
 NOTE_BYTES = 1024
 """Bytes of a note. A longer note is truncated (truncateMessage in pkg/scheduler/schedule_one.go)."""
 MAX_NAME = 253
-"""Characters in an object's name."""
+"""Maximum number of characters in an object's name."""
 
 _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 

@@ -19,7 +19,7 @@ from simulator.objects.metadata import is_terminating
 from simulator.simulation import Options, Simulation
 
 DECISIONS_AT_MOST: Final = 100
-"""Decisions that are kept for pods that the model has not bound as the recording."""
+"""Maximum number of decisions that are kept for pods that the model has not bound as the recording."""
 
 
 def scheduler_names(history: RecordedHistory) -> list[str]:

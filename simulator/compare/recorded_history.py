@@ -22,7 +22,7 @@ from simulator.recording import (
 from simulator.replay import RecordingError
 
 WRITES_AT_MOST: Final = 50_000
-"""Writes of one comparison: more than an archive has (ARCHIVE_BYTES)."""
+"""Maximum number of writes of one comparison: more than an archive has (ARCHIVE_BYTES)."""
 LEFT_OUT: Final = (EVENTS, "leases.coordination.k8s.io")
 """Resources that are no part of the workload."""
 

@@ -26,7 +26,7 @@ TEMPLATES: Final = "resourceclaimtemplates.resource.k8s.io"
 POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"
 """The annotation of a generated claim: the name of the pod's entry in spec.resourceClaims."""
 MAX_BASE: Final = 57
-"""Characters of a generated name before the hyphen and five random ones."""
+"""Maximum number of characters of a generated name before the hyphen and five random ones."""
 
 
 class ResourceClaimController(Controller):

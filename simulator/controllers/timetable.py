@@ -24,7 +24,8 @@ SHORTEST_PERIOD: Micros = 100_000
 """Ten a second: a shorter ``every`` counts as this, so that a typing error does not flood the cluster."""
 
 MOST_MISSED = 10_000
-"""Missed creations of one entry that are made up for: with the shortest period, a quarter of an hour."""
+"""Maximum number of missed creations of one entry that are made up for: with the shortest period, a quarter
+of an hour."""
 
 
 class TimetableEntry(NamedTuple):

@@ -14,12 +14,12 @@ LONGEST_DELAY: Final[Micros] = 1000 * SECOND
 """The longest delay of a failed run. Like client-go's DefaultControllerRateLimiter: a failed run is done
 again after 5 ms; the delay doubles with each failure, up to a quarter of an hour."""
 MAX_FAILING: Final = 10_000
-"""Actors whose failures are counted. When there are more, the oldest count is dropped, and the next failure
-of that actor is reported as its first."""
+"""Maximum number of actors whose failures are counted. When there are more, the oldest count is dropped, and
+the next failure of that actor is reported as its first."""
 MAX_MESSAGE: Final = 1000
-"""Characters of a failure's message that are kept: it may quote the object."""
+"""Maximum number of characters of a failure's message that are kept: it may quote the object."""
 MAX_CAUSES: Final = 1_000
-"""The maximum of causes of a run that are looked at."""
+"""The maximum number of causes of a run that are looked at."""
 
 T = TypeVar("T")
 

@@ -8,12 +8,12 @@ from simulator.kernel.clock import SECOND, Micros
 from simulator.kernel.containment import Actor, Run, backoff
 
 RUNS_BY_ITSELF: Final = 16
-"""The maximum of runs of an actor at one moment that are caused by its own runs at that moment. A rollout
-takes a controller 5 at most, and a ReplicaSet, which creates 500 pods at a time, reaches 8,000. A controller
-whose pods are deleted as soon as they are created makes 8 of each."""
+"""The maximum number of runs of an actor at one moment that are caused by its own runs at that moment. A
+rollout takes a controller 5 at most, and a ReplicaSet, which creates 500 pods at a time, reaches 8,000. A
+controller whose pods are deleted as soon as they are created makes 8 of each."""
 RUNS_AT_ONE_MOMENT: Final = 10_000
-"""The maximum of runs of an actor at one moment, for all causes together: a controller that is called for
-each pod has some thousand when as many pods are created together."""
+"""The maximum number of runs of an actor at one moment, for all causes together: a controller that is called
+for each pod has some thousand when as many pods are created together."""
 FIRST_POSTPONEMENT: Final[Micros] = 5 * SECOND
 LONGEST_POSTPONEMENT: Final[Micros] = 60 * SECOND
 """The longest wait of a postponed actor. The time doubles with each postponement, up to a minute, so that the

@@ -13,7 +13,7 @@ from simulator.objects.quantity import parse_quantity
 DEVICES: Final = "schedviz/devices"
 """Annotation of a Node."""
 MAX_DEVICES: Final = 128
-"""The maximum of devices of a driver: those of one slice (ResourceSliceMaxDevices)."""
+"""The maximum number of devices of a driver: those of one slice (ResourceSliceMaxDevices)."""
 MAX_DRIVERS: Final = 8
 MAX_PAIRS: Final = 31
 """The maximum of pairs of a device beside its model (ResourceSliceMaxAttributesAndCapacitiesPerDevice is

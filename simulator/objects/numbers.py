@@ -3,7 +3,7 @@
 from typing import Final
 
 MAX_DIGITS: Final = 18
-"""Maximum of digits. A number with up to 18 digits fits into an int64."""
+"""Maximum number of digits. A number with up to 18 digits fits into an int64."""
 
 
 def whole_number(text: str) -> int | None:

@@ -14,8 +14,8 @@ from simulator.preemption.dry_run import DryRun
 from simulator.preemption.eligibility import importance_key, is_preemption_allowed
 
 EXPLAINED_AT_MOST = 16
-"""Candidates for which the record has the spared pods and the order of the reprieve: the first ones, and the
-selected one. More of them are too many to show step by step."""
+"""Maximum number of candidates for which the record has the spared pods and the order of the reprieve: the
+first ones, and the selected one. More of them are too many to show step by step."""
 
 
 def not_eligible(reason: str) -> Preemption:

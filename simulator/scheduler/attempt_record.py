@@ -25,9 +25,10 @@ log = logging.getLogger(__name__)
 _explained_decoder = msgspec.json.Decoder(ScoreExplanation)
 
 TWO_PASSES_AT_MOST = 16
-"""Nodes with nominated pods for which the record has both filter passes."""
+"""Maximum number of nodes with nominated pods for which the record has both filter passes."""
 EXPLAINED_AT_MOST = 16
-"""Nodes for which the record has the inputs of their scores: more than a page shows beside each other."""
+"""Maximum number of nodes for which the record has the inputs of their scores: more than a page shows beside
+each other."""
 
 
 def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: bool = False) -> Decision:

@@ -28,7 +28,7 @@ from simulator.what_if.situation import Situation
 
 API = "resource.k8s.io/v1"
 CREATED_AT_MOST = 8
-"""Classes, or drivers, for which a missing object is proposed."""
+"""Maximum number of classes, or drivers, for which a missing object is proposed."""
 
 
 # What is missing
@@ -96,7 +96,7 @@ def propose_counts(situation: Situation, obstacles: Obstacles) -> Proposals:
 
 
 COUNT_AT_MOST = 32
-"""The maximum of devices that a claim can have."""
+"""The maximum number of devices that a claim can have."""
 
 
 def propose_relaxed_claims(situation: Situation, obstacles: Obstacles) -> Proposals:
@@ -125,7 +125,7 @@ def propose_relaxed_claims(situation: Situation, obstacles: Obstacles) -> Propos
 
 
 ROWS_AT_MOST = 500
-"""Nodes whose devices are looked at for the words of a proposal."""
+"""Maximum number of nodes whose devices are looked at for the words of a proposal."""
 
 
 def _class_proposals(situation: Situation, name: str, devices: list[PoolDevice]) -> Iterator[Proposal]:

@@ -28,7 +28,7 @@ from simulator.what_if.proposal import Proposal, Proposals
 from simulator.what_if.situation import Situation
 
 ADDED_AT_MOST: Final = 128
-"""Devices of a slice (ResourceSliceMaxDevices)."""
+"""Maximum number of devices of a slice (ResourceSliceMaxDevices)."""
 _NUMBERED: Final = re.compile(r"(.*?)-?(\d*)")
 
 

@@ -102,4 +102,4 @@ def claims_without_pod(situation: Situation, pod: Pod) -> Iterator[Edit]:
 
 
 DEVICES_AT_MOST = 3
-"""Devices that :func:`listed_devices` names."""
+"""Maximum number of devices that :func:`listed_devices` names."""

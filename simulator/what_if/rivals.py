@@ -20,7 +20,8 @@ ROOM_KINDS: Final = frozenset(
 """Suggestions that change something other than the pod, so that a node can take it. Other pods may take that
 room first."""
 SPECS_AT_MOST: Final = 50
-"""Different pod specs that are tried for each suggestion. Pods of one controller have the same spec."""
+"""Maximum number of different pod specs that are tried for each suggestion. Pods of one controller have the
+same spec."""
 
 
 def with_rivals(

@@ -22,7 +22,7 @@ from simulator.what_if import room
 from simulator.what_if.answer import AttemptOutcome
 
 NAMED_AT_MOST = 20
-"""Nodes that an outcome names; the rest are counted."""
+"""Maximum number of nodes that an outcome names; the rest are counted."""
 
 StoredObject = Node | Pod | Manifest | None
 

@@ -11,7 +11,7 @@ from schedviz.store import Sandbox
 from schedviz.store.past import Readable
 
 TEXT_AT_MOST: Final = 1_000
-"""Characters of a line: more than ``create pod`` with all flags needs."""
+"""Maximum number of characters of a line: more than ``create pod`` with all flags needs."""
 
 
 class CommandError(ValueError):

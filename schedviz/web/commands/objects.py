@@ -19,9 +19,9 @@ from simulator.apiserver.resources import NODES, PODS, Resource
 from simulator.apiserver.status import StatusError
 
 LINES_AT_MOST: Final = 20
-"""Lines of output of one command; create may make two hundred objects."""
+"""Maximum number of lines of output of one command; create may make two hundred objects."""
 ROWS_AT_MOST: Final = 200
-"""Rows of the table that ``get`` prints; the page shows all objects."""
+"""Maximum number of rows of the table that ``get`` prints; the page shows all objects."""
 
 
 def name(resource: Resource, key: str) -> str:

@@ -22,8 +22,9 @@ from simulator.apiserver.admission import MAX_COPIES
 from simulator.apiserver.status import Cause
 
 COPIES_AT_MOST: Final = MAX_COPIES
-"""Copies that one form creates: as many as one request may. That is about a second of admission, and a fourth
-of the watch events that the store keeps, so that no page and no watch falls behind."""
+"""Maximum number of copies that one form creates: as many as one request may. That is about a second of
+admission, and a fourth of the watch events that the store keeps, so that no page and no watch falls
+behind."""
 
 
 class Place:

@@ -10,7 +10,7 @@ from schedviz.web.manifests.paths import Path, written
 
 GONE: Final = object()
 SHOWN_AT_MOST: Final = 160
-"""Characters of a value in a Difference; the YAML has the whole value."""
+"""Maximum number of characters of a value in a Difference; the YAML has the whole value."""
 
 
 class Difference(msgspec.Struct, frozen=True):

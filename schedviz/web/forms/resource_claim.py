@@ -15,7 +15,7 @@ from simulator.api import Manifest
 from simulator.plugins.dynamic_resources.classes import DEVICE_CLASSES
 
 NAMES_AT_MOST: Final = 6
-"""Names of existing objects in a help text."""
+"""Maximum number of names of existing objects in a help text."""
 
 
 def with_names(text: Any, words: Any, names: Iterable[str]) -> Any:

@@ -12,7 +12,8 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
 
 OBJECTS_AT_MOST = 50
-"""Objects in a here-document. More would take long to write; they are applied from a file."""
+"""Maximum number of objects in a here-document. More would take long to write; they are applied from a
+file."""
 
 END = "EOF"
 """Delimiter of the here-document with a manifest. :func:`to_yaml` writes no line that is equal to it."""

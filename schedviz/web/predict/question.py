@@ -16,7 +16,7 @@ from simulator.trace import LaneEntry
 Kind = Literal["next", "nodes", "winner", "victims"]
 
 CHOICES_AT_MOST: Final = 100
-"""Choices of a question; with more, nothing is asked."""
+"""Maximum number of choices of a question; with more, nothing is asked."""
 LANES: Final = ("activeQ", "backoffQ", "unschedulable", "gated")
 """The lanes whose pods are choices for the next pod."""
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 COOKIE: Final = "predict"
 KEPT_SECONDS: Final = 24 * 3600
 LENGTH_AT_MOST: Final = 3500
-"""Browsers limit a cookie to 4,096 bytes, including its name and attributes."""
+"""Maximum length of the cookie's value. Browsers limit a cookie to 4,096 bytes, including its name and
+attributes."""
 
 
 class Guess(msgspec.Struct, frozen=True):

@@ -38,7 +38,7 @@ from .device_index import pods_of_claim
 from .picture import PODS
 
 PODS_AT_MOST: Final = 50
-"""Pods of each kind that the panel lists. A claim can be reserved for 256."""
+"""Maximum number of pods of each kind that the panel lists. A claim can be reserved for 256."""
 
 
 class AlternativeView(msgspec.Struct, frozen=True):

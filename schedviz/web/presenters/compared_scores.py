@@ -9,7 +9,7 @@ import msgspec
 from simulator.decision import Decision
 
 BEST_AT_MOST: Final = 6
-"""Nodes of each side, its best ones."""
+"""Maximum number of nodes of each side, its best ones."""
 NOT_SCORED: Final = "\u2013"
 
 

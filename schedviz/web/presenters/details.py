@@ -34,7 +34,7 @@ from .records import NO_LOAD, pod_record
 from .sentences import EventSentences, LogLine, linked_names
 
 LINES_AT_MOST: Final = 20
-"""Lines of the log that a panel shows."""
+"""Maximum number of lines of the log that a panel shows."""
 
 Numbered = tuple[int, trace.Event]
 """A trace event with its number."""

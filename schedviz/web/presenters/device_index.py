@@ -24,7 +24,8 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 NODES_REMEMBERED: Final = 20_000
-"""Nodes of which it is known when their devices changed. With more, all count as changed."""
+"""Maximum number of nodes of which it is known when their devices changed. With more, all count as
+changed."""
 
 
 class DeviceIndex:

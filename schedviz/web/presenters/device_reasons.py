@@ -38,9 +38,9 @@ from .picture import NODES, PODS
 
 PLUGIN: Final = "DynamicResources"
 NODES_AT_MOST: Final = 12
-"""Nodes of a cycle that are explained."""
+"""Maximum number of nodes of a cycle that are explained."""
 NAMES_AT_MOST: Final = 4
-"""Devices that are named in one reason."""
+"""Maximum number of devices that are named in one reason."""
 
 
 class DeviceReason(msgspec.Struct, frozen=True):

@@ -17,9 +17,9 @@ from .priority import Ranks
 from .records import NodeRecord
 
 SLOTS_AT_MOST: Final = 16
-"""Slots of one pool: two lines of a card. A pool with more devices has a meter."""
+"""Maximum number of slots of one pool: two lines of a card. A pool with more devices has a meter."""
 POOLS_AT_MOST: Final = 4
-"""Pools of one card. The number of other pools is shown."""
+"""Maximum number of pools of one card. The number of other pools is shown."""
 NUMBER: Final = re.compile(r"\d{1,3}$")
 
 DeviceSlotState = Literal["free", "used", "kept"]

@@ -20,7 +20,7 @@ from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, pa
 from .device_index import counts_for, pods_of_claim
 
 DEVICES_AT_MOST: Final = 64
-"""The maximum of devices of a node that its panel shows."""
+"""The maximum number of devices of a node that its panel shows."""
 
 
 class DeviceView(msgspec.Struct, frozen=True):

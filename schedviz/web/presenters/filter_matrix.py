@@ -12,11 +12,13 @@ from simulator.decision import Decision, Failure, TwoPasses
 from . import meanings
 
 ROWS_AT_MOST: Final = 40
-"""Rows of the filter matrix. For more nodes there is a row for each verdict, with the number of nodes."""
+"""Maximum number of rows of the filter matrix. For more nodes there is a row for each verdict, with the
+number of nodes."""
 
 
 MEANINGS_AT_MOST: Final = 8
-"""Reasons explained below the matrix. Each node may have another taint, so there may be many."""
+"""Maximum number of reasons explained below the matrix. Each node may have another taint, so there may be
+many."""
 
 
 Mark = Literal["pass", "fail", "unseen"]

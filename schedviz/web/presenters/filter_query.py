@@ -20,7 +20,7 @@ from .picture import Picture
 from .records import FINISHED, NodeRecord, PodRecord
 
 QUERY_AT_MOST: Final = 200
-"""Characters of a query."""
+"""Maximum number of characters of a query."""
 TERMS_AT_MOST: Final = 10
 
 Record = PodRecord | NodeRecord

@@ -20,7 +20,7 @@ from .records import FINISHED, NodeRecord, PodRecord
 LISTED: Final = 40
 """Objects listed as links. For others, a longer query is needed."""
 BRIGHT_AT_MOST: Final = 5_000
-"""Pods on cards that stay bright: more than sixty full cards show."""
+"""Maximum number of pods on cards that stay bright: more than sixty full cards show."""
 
 EVENTS_READ: Final = 400
 """Trace events that are searched for lines of the log. The forty lines are nearly always among them."""

@@ -13,13 +13,13 @@ from .picture import PODS, Picture
 from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 CARDS_AT_MOST: Final = 60
-"""Nodes that are shown as cards at most. With more nodes the page has a grid of cells: sixty cards are three
-screens."""
+"""Maximum number of nodes that are shown as cards. With more nodes the page has a grid of cells:
+sixty cards are three screens."""
 ROOMY_AT_MOST: Final = 11
 """Nodes with which cards contain the names of their pods. With more nodes cards are compact: thirty are in
 sight."""
 GROUPS_AT_MOST: Final = 60
-"""Groups of one page. The nodes with other values are in one more group at the end."""
+"""Maximum number of groups of one page. The nodes with other values are in one more group at the end."""
 LABELS_OFFERED: Final = 50
 UNGROUPED: Final = "-"
 """The choice of all nodes in one group. It is not a valid key of a label."""

@@ -17,7 +17,8 @@ from .priority import Ranks
 from .records import NO_LOAD, POD_COUNT, Load, NodeRecord, PodRecord
 
 BLOCKS_AT_MOST: Final = 48
-"""Blocks of one card; with more they would be too narrow. The number of other pods is shown."""
+"""Maximum number of blocks of one card; with more they would be too narrow. The number of other pods is
+shown."""
 SHARED: Final = ("cpu", "memory")
 """The resources in headings and summaries."""
 NEARLY_FULL: Final = 90

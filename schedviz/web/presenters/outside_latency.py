@@ -12,9 +12,9 @@ from simulator import trace
 from simulator.api import SECOND
 
 WAITS_KEPT: Final = 1000
-"""Bindings of one outside scheduler that its latency is computed from, the newest."""
+"""Maximum number of bindings of one outside scheduler that its latency is computed from, the newest."""
 SCHEDULERS_AT_MOST: Final = 8
-"""Outside schedulers with a latency of their own. A pod may have any schedulerName."""
+"""Maximum number of outside schedulers with a latency of their own. A pod may have any schedulerName."""
 MILLISECOND: Final = SECOND // 1000
 
 Waits = dict[str, deque[trace.OutsideBound]]

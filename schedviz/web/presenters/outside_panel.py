@@ -17,7 +17,7 @@ from .picture import Picture
 from .tone import Tone
 
 ACTS_AT_MOST: Final = 20
-"""Acts in the panel: more than fit on a screen. The log has older ones."""
+"""Maximum number of acts in the panel: more than fit on a screen. The log has older ones."""
 
 
 class ActOfPod(msgspec.Struct, frozen=True):

@@ -36,7 +36,7 @@ from .records import (
 log = logging.getLogger(__name__)
 
 TRACE_KEPT: Final = 2000
-"""Trace events for the log and the timeline: about 400 attempts, more than both show."""
+"""Maximum number of trace events for the log and the timeline: about 400 attempts, more than both show."""
 VICTIMS_KEPT: Final = 500
 PODS: Final = "pods"
 NODES: Final = "nodes"

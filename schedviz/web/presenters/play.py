@@ -17,7 +17,8 @@ from . import preemption
 from .node_names import node_name
 
 PODS_AT_MOST: Final = 5
-"""Pods that have a step each, so that a play has about eight steps. The other pods share one."""
+"""Maximum number of pods that have a step each, so that a play has about eight steps. The other pods share
+one."""
 
 Place = Literal["removed", "stays", "victim"]
 

@@ -17,7 +17,8 @@ from . import meanings
 from .node_names import node_name
 
 CANDIDATES_AT_MOST: Final = 20
-"""Candidates that are shown. Preemption itself examines a tenth of the nodes, and at least 100."""
+"""Maximum number of candidates that are shown. Preemption itself examines a tenth of the nodes, and at least
+100."""
 VICTIMS_AT_MOST: Final = 8
 
 NOT_STARTED: Final = "~"

@@ -21,7 +21,7 @@ from .queue_order import Tie, sort_key, ties
 from .records import PodRecord
 
 CHIPS_AT_MOST: Final = 30
-"""Chips of one lane. The number of other pods is shown."""
+"""Maximum number of chips of one lane. The number of other pods is shown."""
 
 LaneName = Lane | Literal["arriving"]
 ORDER: Final[tuple[LaneName, ...]] = (

@@ -11,7 +11,7 @@ from simulator.decision import Decision
 from .node_names import node_name
 
 SCORED_AT_MOST: Final = 8
-"""Rows of the score table: nodes, best first."""
+"""Maximum number of rows of the score table: nodes, best first."""
 
 
 class ScoreCell(msgspec.Struct, frozen=True):

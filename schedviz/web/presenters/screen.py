@@ -27,7 +27,7 @@ from .timeline import MarkView, Timeline
 
 BUDGETS_AT_MOST: Final = 12
 LABEL_AT_MOST: Final = 317
-"""Characters of the key of a label: 253 of its prefix, a slash, 63 of its name."""
+"""Maximum number of characters of the key of a label: 253 of its prefix, a slash, 63 of its name."""
 FIND_SHARE: Final = 0.1
 """The share of the time for filters. One that took 50 ms, as with 50,000 pods, runs again after 0.5 s."""
 

@@ -19,7 +19,7 @@ from .outside_sentences import outside_sentence
 from .tone import Tone
 
 NAMES_AT_MOST: Final = 3
-"""Objects that one sentence names."""
+"""Maximum number of objects that one sentence names."""
 
 
 class LogLine(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from simulator.apiserver.resources import Resource
 OBJECTS_AT_ONCE: Final = 50
 """A screen or two; the next page is one click away."""
 PART_AT_MOST: Final = 253
-"""Letters of a name."""
+"""Maximum number of letters of a name."""
 
 
 NAMED_AT_ONCE: Final = 5

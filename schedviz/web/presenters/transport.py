@@ -13,7 +13,7 @@ from .picture import Picture
 
 SPEEDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
 PODS_AT_MOST: Final = 50
-"""Pending pods that the field for a pod proposes."""
+"""Maximum number of pending pods that the field for a pod proposes."""
 
 
 class TransportView(msgspec.Struct, frozen=True):

@@ -12,7 +12,8 @@ from simulator.api import SECOND
 from . import format as fmt
 
 PLAYED_AT_MOST: Final = 100
-"""Moments that the page plays without a new request. The response to that has the next moments."""
+"""Maximum number of moments that the page plays without a new request. The response to that has the next
+moments."""
 
 
 class Travel(msgspec.Struct, frozen=True):

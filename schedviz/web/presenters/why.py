@@ -22,7 +22,7 @@ from .what_if import outcome_sentence, pod_links
 
 LEFT_OUT: Final = gettext_noop("A node that was not looked at can have had a higher score.")
 OTHERS_AT_MOST: Final = 500
-"""Nodes in each list of nodes to compare with."""
+"""Maximum number of nodes in each list of nodes to compare with."""
 
 
 class ScoreRowView(msgspec.Struct, frozen=True):

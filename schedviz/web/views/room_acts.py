@@ -30,7 +30,7 @@ from simulator.apiserver.status import StatusError
 
 EXTENSION_SECONDS: Final = 30 * 60
 DIGITS_AT_MOST: Final = 3
-"""Digits of the number of a step or of a sandbox."""
+"""Maximum number of digits of the number of a step or of a sandbox."""
 
 
 @require_POST

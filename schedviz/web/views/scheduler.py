@@ -22,7 +22,7 @@ SWITCHES = ("stand-down", "take-over")
 """The values of ``do`` that leave the pods to outside schedulers, or take them back."""
 
 FIELDS_AT_MOST = 20
-"""Changed fields that the trace event of a new configuration contains."""
+"""Maximum number of changed fields that the trace event of a new configuration contains."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -11,7 +11,7 @@ from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.cel.declared_sizes import DeclaredSize
 
 MAX_REQUEST: Final = 3 * 1024 * 1024
-"""Bytes of a request (MaxRequestSizeBytes)."""
+"""Maximum number of bytes of a request (MaxRequestSizeBytes)."""
 _LONGEST: Final = MAX_REQUEST - 2
 """A text without its quotation marks, or what is between two brackets."""
 _KEY: Final = 6

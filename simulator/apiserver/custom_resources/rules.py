@@ -24,9 +24,9 @@ from simulator.kernel.go_text import quote
 
 RULES: Final = "x-kubernetes-validations"
 MAX_EVALUATIONS: Final = 20_000
-"""Evaluations for one object, whose values are made for each: about a second."""
+"""Maximum number of evaluations for one object, whose values are made for each: about a second."""
 MAX_MESSAGE: Final = 5_120
-"""Bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
+"""Maximum number of bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
 _DECLARED: Final = 256
 """Schemas whose types are kept."""
 _OUT_OF_BUDGET: Final = (

@@ -83,7 +83,8 @@ class RuleContext(NamedTuple):
     uncorrelated: str = ""
     """The path of the part of the schema in which old values are not known."""
     repetitions: int | None = 1
-    """The maximum of times that the values can be in an object; None = no limit of the schema bounds it."""
+    """The maximum number of times that the values can be in an object; None = no limit of the schema bounds
+    it."""
     limits_rules: bool = True
     """Whether the cost of each rule is limited."""
 

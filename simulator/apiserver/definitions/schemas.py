@@ -46,7 +46,7 @@ class _Place(NamedTuple):
     is_structural: bool = True
     """Whether rules are compiled."""
     repetitions: int | None = 1
-    """The maximum of times that its values can be in an object; None = no limit bounds it."""
+    """The maximum number of times that its values can be in an object; None = no limit bounds it."""
     limits_rules: bool = True
     """Whether the cost of each rule is limited."""
 

@@ -19,11 +19,11 @@ from simulator.cel.values import Map, Value
 from simulator.kernel.go_text import quote
 
 MAX_MESSAGE: Final = 5_120
-"""Bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
+"""Maximum number of bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
 _CONDITIONS_LIMIT: Final = 2_500_000
 """The cost of all match conditions (RuntimeCELCostBudgetMatchConditions)."""
 MAX_EVALUATIONS: Final = 1_000
-"""Expressions of one policy that are evaluated for one request, variables among them."""
+"""Maximum number of expressions of one policy that are evaluated for one request, variables among them."""
 _OUT_OF_BUDGET: Final = (
     "validation failed due to running out of cost budget, no further validation rules will be run"
 )

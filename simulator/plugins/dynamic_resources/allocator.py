@@ -28,8 +28,8 @@ MAX_DEVICES_OF_CLAIM: Final = 32
 """The maximum number of devices of a claim (AllocationResultsMaxSize)."""
 
 MAX_STEPS: Final = 100_000
-"""The maximum of steps of a search: some 0.2 s. Upstream ends it after the plugin's filterTimeout, which is
-10 s by default."""
+"""The maximum number of steps of a search: some 0.2 s. Upstream ends it after the plugin's filterTimeout,
+which is 10 s by default."""
 
 
 class TooManySteps(Exception):

@@ -17,7 +17,7 @@ from simulator.plugins.dynamic_resources.verdict_cache import VerdictCache
 RESOURCE_SLICES = "resourceslices.resource.k8s.io"
 UNKNOWN = -1
 MAX_SITUATIONS = 100_000
-"""Maximum of situations. Beyond it, all are computed again."""
+"""Maximum number of situations. Beyond it, all are computed again."""
 
 
 class NodeDevices:

@@ -7,7 +7,7 @@ from simulator.framework.status import Status
 from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
 
 MAX_VERDICTS: Final = 200_000
-"""The maximum of verdicts: some 20 MB. Beyond it, all are computed again."""
+"""The maximum number of verdicts: some 20 MB. Beyond it, all are computed again."""
 
 
 class CachedVerdict(NamedTuple):
