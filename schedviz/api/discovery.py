@@ -146,7 +146,7 @@ def _aggregated_resources(entries: Iterable[Manifest], place: dict[str, str]) ->
 
 
 def sandbox_resources(sandbox: Readable) -> Iterable[Resource]:
-    """Yield the built-in resources, those that a CustomResourceDefinition defines, and those of stored
+    """Return the built-in resources, those that a CustomResourceDefinition defines, and those of stored
     objects."""
     return [*BUILT_IN, *find_other_resources(sandbox)]
 

@@ -77,7 +77,7 @@ class ObjectReader(SandboxHandle):
         return (key.decode() for key, _ in self._scan_prefix(resource, prefix))
 
     def _scan_prefix(self, resource: str, prefix: str) -> Iterable[tuple[bytes, bytes]]:
-        """Yield the keys that begin with ``prefix``, with what is stored there. A key may come twice."""
+        """Return the keys that begin with ``prefix``, with what is stored there. A key may come twice."""
         pattern = f"{GLOB_CHARACTERS.sub(ESCAPED, prefix)}*"
         found = self._redis.hscan_iter(objects_key(self.name, resource), match=pattern, count=SCANNED)
         return cast("Iterable[tuple[bytes, bytes]]", found)

@@ -21,9 +21,9 @@ from simulator.objects.pod import Pod
 from simulator.objects.timestamps import timestamp
 
 TTL: Micros = 3600 * SECOND
-"""kube-apiserver's --event-ttl: how long an event is kept after it was last written. Expired events are
-deleted when a new one is written, and not by a timer: in a sandbox where nothing happens the last ones
-stay."""
+"""The time for which an event is kept after it was last written (kube-apiserver's --event-ttl). Expired
+events are deleted when a new one is written, and not by a timer: in a sandbox where nothing happens the last
+ones stay."""
 SWEEP_PERIOD: Micros = 60 * SECOND
 """The least interval between two deletions of expired events: etcd, too, deletes those of about a minute
 together."""
@@ -34,7 +34,7 @@ SWEPT_AT_ONCE = 100
 """The number of the oldest events that are deleted at once where there are MAX_EVENTS, so that not every
 further event deletes another."""
 FINISH_TIME: Micros = 6 * 60 * SECOND
-"""An event that comes again after a longer silence is a new one."""
+"""Time without the event after which it is a new one when it comes again."""
 NOTE_BYTES = 1024
 """Bytes of a note. A longer note is truncated (truncateMessage in pkg/scheduler/schedule_one.go)."""
 MAX_NAME = 253

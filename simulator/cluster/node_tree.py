@@ -13,7 +13,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 
 class NodeTree:
-    """Node names by zone."""
+    """The names of the nodes by zone."""
 
     def __init__(self) -> None:
         self._zone_of: dict[str, str] = {}

@@ -19,7 +19,7 @@ class TopologyDomains(NamedTuple):
 
     @property
     def has_key(self) -> Bools:
-        """bool[width]: the nodes that have the topology key."""
+        """The nodes that have the topology key, bool[width]."""
         return self.numbers > 0
 
     def sum_by_domain(self, counts: Column) -> Ints:

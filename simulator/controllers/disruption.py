@@ -24,7 +24,7 @@ DEPLOYMENTS, REPLICA_SETS = "deployments.apps", "replicasets.apps"
 SCALED = (DEPLOYMENTS, REPLICA_SETS, "statefulsets.apps", "replicationcontrollers")
 """The resources whose spec.replicas are the expected number of pods."""
 CHANGED_NAMESPACES = ObjectKey(BUDGETS, "")
-"""Stands in the work queue for all budgets of the namespaces where pods or budgets changed: one step syncs
+"""The entry in the work queue for all budgets of the namespaces where pods or budgets changed: one step syncs
 them all, however many there are."""
 
 

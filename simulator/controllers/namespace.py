@@ -8,7 +8,7 @@ from simulator.controllers.controller import Controller
 from simulator.objects.metadata import finalizers_of, is_terminating, namespace_of_key
 
 DELETED_AT_ONCE = 500
-"""Objects of one commit: it blocks the store for about 10 ms."""
+"""Number of objects that one commit deletes: it blocks the store for about 10 ms."""
 FINALIZER_SECONDS = 15
 """The estimated number of seconds that finalizers take (finalizerEstimateSeconds)."""
 

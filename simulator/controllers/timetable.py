@@ -21,7 +21,8 @@ from simulator.trace import CreateRefused
 
 TIMETABLES = "timetables.schedviz"
 SHORTEST_PERIOD: Micros = 100_000
-"""Ten a second: a shorter ``every`` counts as this, so that a typing error does not flood the cluster."""
+"""The shortest period, ten creations a second: a shorter ``every`` counts as this, so that a typing error
+does not flood the cluster."""
 
 MOST_MISSED = 10_000
 """Maximum number of missed creations of one entry that are made up for: with the shortest period, a quarter

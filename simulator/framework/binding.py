@@ -56,7 +56,7 @@ def run_permit(
 
 
 def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None]:
-    """Yield the first plugin's refusal or fault; None = all have succeeded."""
+    """Run the PreBind plugins, and return the first refusal or fault; None = all have succeeded."""
     for plugin in framework.pre_bind_plugins:
         try:
             result = plugin.pre_bind(state, pod, node_name)

@@ -35,7 +35,7 @@ class Client(Protocol):
 
 
 class Handle(Protocol):
-    """A profile's :class:`simulator.framework.runtime.Framework`, as its plugins see it."""
+    """A profile's :class:`simulator.framework.runtime.Framework`, as its plugins use it."""
 
     cluster: Cluster
     """The current state of the cluster: nodes, the pods on them, and all other objects. A scheduling cycle

@@ -23,7 +23,7 @@ from simulator.scheduler.scheduler import Scheduler
 
 
 def schedule_one(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
-    """Yield the scheduling cycle of a pod that was popped (schedulingCycle): choose a node and assume the pod
+    """Run the scheduling cycle of a pod that was popped (schedulingCycle): choose a node and assume the pod
     there, or choose victims, or requeue the pod. Whatever a plugin or anything else raises fails only this
     attempt."""
     try:

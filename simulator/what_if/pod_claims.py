@@ -34,7 +34,7 @@ class ClaimPart(NamedTuple):
 
 
 def pod_claim_keys(situation: Situation) -> Iterable[str]:
-    """Yield the keys of the pod's claims, each once."""
+    """Return the keys of the pod's claims, each once."""
     keys: dict[str, None] = {}
     for reference in situation.pod.spec.get("resourceClaims") or ():
         try:

@@ -56,7 +56,7 @@ def commands_for(text: str) -> Iterator[Option]:
 def proposals_for(
     command: Command, source: Readable, rest: list[str], typed: str
 ) -> Iterable[tuple[str, object]]:
-    """Yield the proposals for the word that is being typed, as (text, description)."""
+    """Return the proposals for the word that is being typed, as (text, description)."""
     before = rest[-1] if rest else ""
     if is_flag(before):
         try:

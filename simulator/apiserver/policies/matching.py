@@ -38,7 +38,7 @@ def _is_fuzzy(criteria: Manifest) -> bool:
 
 
 def equivalents(resource: Resource, overlay: Overlay) -> Iterable[Resource]:
-    """Yield the other versions in which the same objects are served."""
+    """Return the other versions in which the same objects are served."""
     if resource in (EVENTS, EVENTS_V1):
         return (EVENTS_V1 if resource == EVENTS else EVENTS,)
     if not resource.schema_text:

@@ -19,7 +19,7 @@ INTERVAL: Micros = 10 * SECOND
 """The interval between two syncs of a node, and so between two evictions (monitoringInterval)."""
 RESOURCES = {"MemoryPressure": "memory", "DiskPressure": "ephemeral-storage", "PIDPressure": "pids"}
 CRITICAL = min(SYSTEM_CLASSES.values())
-"""Pods of this priority and above are not evicted (IsCriticalPodBasedOnPriority)."""
+"""Priority from which on pods are not evicted (IsCriticalPodBasedOnPriority)."""
 EPOCH = "1970-01-01T00:00:00Z"
 
 
