@@ -34,8 +34,8 @@ def end_session(request: HttpRequest, user: User | None, **_: object) -> None:
 
 
 def notify_sockets(instance: User, **_: object) -> None:
-    """Let the websockets of an account look whether their session still counts. The message may be lost:
-    they look from time to time, too."""
+    """Notify the websockets of an account, which then check whether their session still counts. The message
+    may be lost: they also check at intervals."""
     ring(doorbell_of(instance))
 
 

@@ -15,8 +15,9 @@ from simulator.apiserver.status import ServiceUnavailable
 
 
 class DatabaseTrouble(MiddlewareMixin):
-    """Comes after Django's middleware of sessions and users. A request without a session asks no database,
-    and is answered as ever."""
+    """Responds 503 to a request with a session while the database does not answer. The middleware comes after
+    Django's middleware of sessions and users. A request without a session reads no database, and is
+    answered."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         try:

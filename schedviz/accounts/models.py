@@ -18,7 +18,8 @@ class User(AbstractUser):
     ``teach`` are teachers; the others are learners."""
 
     number = models.CharField(max_length=40, unique=True, default=new_number, editable=False)
-    """Random, so that no account gets the sandboxes of another one when a database is created again."""
+    """The number of the account. It is random, so that no account gets the sandboxes of another one when a
+    database is created again."""
     subject = models.CharField(max_length=500, unique=True, null=True, editable=False)  # noqa: DJ001 (unique)
     """The issuer and the subject of single sign-on; None = the account has a password instead."""
 

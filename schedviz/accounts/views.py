@@ -52,7 +52,7 @@ class ChangePassword(auth.PasswordChangeView):
 
 
 class ResetPassword(Limited, auth.PasswordResetView):
-    """Sends a mail with a link. It says the same for addresses that no account has."""
+    """Sends a mail with a link. The response is the same for addresses that no account has."""
 
     counted = "email"
     template_name = "accounts/reset_password.html"
@@ -79,7 +79,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def begin_sign_on(request: HttpRequest) -> HttpResponse:
-    """Go to the provider of single sign-on. Query parameter ``next``: the page to return to."""
+    """Redirect to the provider of single sign-on. Query parameter ``next``: the page to return to."""
     if not settings.OIDC_ISSUER:
         raise Http404
     request.session[NEXT] = request.GET.get("next", "")

@@ -44,7 +44,7 @@ class Sandbox(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End its use. A sandbox of a server is deleted if this program created it."""
+        """End the use of the sandbox. A sandbox of a server is deleted if this program created it."""
 
     # Objects
 

@@ -8,7 +8,8 @@ from threading import Lock
 from typing import Final
 
 KEPT_AT_MOST: Final = 20_000
-"""Buckets of one limit, 200 bytes each. The one that was used longest ago is dropped first."""
+"""Maximum number of buckets of one limit, 200 bytes each. The one that was used longest ago is dropped
+first."""
 ROUNDING: Final = 1e-6
 """Seconds that are less than the error of the sums."""
 BURST_SECONDS: Final = 10.0

@@ -34,7 +34,7 @@ Collections = dict[str, dict[str, Manifest]]
 """Resource -> key -> object, as :meth:`Sandbox.list_all` returns them."""
 
 SNAPSHOT_SECONDS = 0.05
-"""Time spent on reading a snapshot after one slice. It is short, so that other sandboxes do not wait."""
+"""Seconds for which a snapshot is read after one slice. They are few, so that other sandboxes do not wait."""
 
 SNAPSHOT_WRITES = LOG_LENGTH // 2
 """Maximum number of writes for which a full chapter stays open until the snapshot of the next chapter is

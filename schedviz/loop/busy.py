@@ -22,7 +22,7 @@ class Busy:
         """The clock, in seconds. It never goes back."""
         self._lock = threading.Lock()
         self._slices: deque[tuple[str, float, float]] = deque(maxlen=SLICES_AT_MOST)
-        """Sandbox, beginning and end of each."""
+        """The sandbox, the beginning and the end of each slice."""
         self._running: tuple[str, float] | None = None
 
     @contextmanager

@@ -35,8 +35,8 @@ from simulator.trace import SchedulerError
 log = logging.getLogger(__name__)
 
 SLICE_SECONDS = 0.25
-"""Work of one slice; then the worker runs another sandbox. 20 busy sandboxes on one worker get one slice
-each in 5 s."""
+"""Seconds of work of one slice; then the worker runs another sandbox. 20 busy sandboxes on one worker get one
+slice each in 5 s."""
 
 MAX_LEADERS = 200
 """Maximum number of sandboxes that a worker leads at the same time: as many as a workshop has. A small one
@@ -79,7 +79,7 @@ class Driver:
         self._faults: dict[str, int] = {}
         self._checked = time.monotonic()
         self._uncollected = 0
-        """Leaders that were forgotten since the last collection."""
+        """Number of Leaders that were removed since the last collection."""
         self._elected_at: dict[str, float] = {}
         self._shared_at = self._busy.clock()
 

@@ -29,7 +29,8 @@ WAITING_SECONDS = 5
 wait for seconds; without this bound it would mostly process repeated messages."""
 
 CLAIM_BATCH = 50
-"""Sandboxes that one call claims; other workers, or the next call 50 ms later, claim the rest."""
+"""Maximum number of sandboxes that one call claims; other workers, or the next call 50 ms later, claim the
+rest."""
 
 _NOW = """
 local t = redis.call('TIME')
@@ -82,9 +83,9 @@ class SliceTime(NamedTuple):
     """The time at which a slice was requested or began."""
 
     order: int
-    """Greater than all earlier ones, even if Redis's clock was set back."""
+    """The order number: greater than all earlier ones, even if Redis's clock was set back."""
     at: int
-    """Microseconds, by Redis's clock."""
+    """The time in microseconds, by Redis's clock."""
 
 
 def waiting_key(name: str) -> str:

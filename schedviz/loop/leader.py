@@ -22,7 +22,7 @@ from simulator.trace import AnyEvent, CycleCutOff, LeaderElected
 
 LEASES = "leases.coordination.k8s.io"
 EVENTS_AT_ONCE = 1000
-"""Watch events that one command reads."""
+"""Maximum number of watch events that one command reads."""
 
 
 class Simulation(RecordableSimulation, Seen, Protocol):

@@ -24,12 +24,12 @@ from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 
 ALIVE = f"{PREFIX}:alive"
-"""Key: the time of the last heartbeat of any worker, in seconds since the Unix epoch."""
+"""The key of the time of the last heartbeat of any worker, in seconds since the Unix epoch."""
 
 REBASE_LOCK = f"{PREFIX}:rebase"
 
 SWEEP_LOCK = f"{PREFIX}:sweep"
-"""Key that expires: the worker that made the last sweep (see :mod:`schedviz.loop.sweep`)."""
+"""The key, which expires, of the worker that made the last sweep (see :mod:`schedviz.loop.sweep`)."""
 
 GAP_SECONDS = 10.0
 """Seconds without any worker after which the clocks are moved over the gap. A shorter gap, such as a worker's

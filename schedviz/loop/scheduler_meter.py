@@ -68,7 +68,7 @@ class SchedulerMeter:
 
     def __init__(self) -> None:
         self._entered: dict[str, int] = {}
-        """Pod -> when it entered the queue, without the time for which it was gated."""
+        """Pod -> the time at which it entered the queue, without the time for which it was gated."""
         self._cycles: dict[int, Cycle] = {}
         self._profiles: dict[str, str] = {}
         """Pod -> profile of its last cycle."""

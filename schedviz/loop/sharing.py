@@ -18,8 +18,8 @@ LESS: Final = 0.5
 """A worker that is less than half as busy has clearly less to do."""
 
 AT_ONCE: Final = 10
-"""Sandboxes that are handed over at once. The receiver builds their Simulations again: those of a workshop
-take 10 ms each, and it also has its own to run."""
+"""Maximum number of sandboxes that are handed over at once. The receiver builds their Simulations again:
+those of a workshop take 10 ms each, and it also has its own to run."""
 
 STAY_SECONDS: Final = 10.0
 """Seconds for which a sandbox stays with a leader at least: its election takes time, too, and the shares of

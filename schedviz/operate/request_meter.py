@@ -15,7 +15,8 @@ METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 
 
 class RequestMeter:
-    """Comes before all middleware that does work, so that it measures them, too."""
+    """Counts and times all requests. The middleware comes before all middleware that does work, so that it
+    measures them, too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

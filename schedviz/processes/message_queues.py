@@ -23,7 +23,7 @@ JOBS_QUEUE: Final = QUEUES["job-runner"]
 
 
 BACKLOG: Final = 2 * MAX_SANDBOXES
-"""More messages than this in a queue are reported: a few wait for each sandbox at most."""
+"""Number of messages in a queue above which they are reported: a few wait for each sandbox at most."""
 
 
 def backlogs(redis: Redis) -> dict[str, int]:

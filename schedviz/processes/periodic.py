@@ -19,7 +19,7 @@ class PeriodicCall:
         self.every_seconds = every_seconds
         self.function = function
         self.due_at = 0.0
-        """Monotonic seconds."""
+        """The monotonic time in seconds at which the call is due."""
 
 
 class PeriodicThread:

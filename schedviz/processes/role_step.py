@@ -14,8 +14,8 @@ from schedviz.tracing import start_tracing
 
 
 class RoleStep(StartStopStep):
-    """Started before the process consumes messages, and stopped after. Each role has a subclass, which is
-    included in the processes of this role only."""
+    """A step of a Celery process, started before the process consumes messages, and stopped after. Each role
+    has a subclass, which is included in the processes of this role only."""
 
     role: ClassVar[Role]
 

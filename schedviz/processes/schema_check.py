@@ -30,7 +30,7 @@ class SchemaCheck:
         return PeriodicCall(CHECK_SECONDS, self.run)
 
     def run(self) -> None:
-        """Ends the process in order, and after END_SECONDS at once, with one line. Raises what redis-py
+        """End the process in order, and after END_SECONDS at once, with one line. Raises what redis-py
         raises."""
         try:
             check_version(self._redis)

@@ -63,7 +63,7 @@ class Write(NamedTuple):
 
     number: int
     added: list[str]
-    """Series and increment, in turns."""
+    """The series and their increments, in turns."""
     reached: dict[Series, float]
     """The process' own counters after it."""
 

@@ -10,7 +10,7 @@ class RoomCounts(NamedTuple):
     rooms: int
     learners: int
     online: int
-    """Members whose page was connected within ONLINE_SECONDS."""
+    """Number of members whose page was connected within ONLINE_SECONDS."""
 
 
 def count_rooms(store: Store) -> RoomCounts:

@@ -23,7 +23,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     online: bool
     lesson: str = ""
     step: int = 0
-    """Counted from 0."""
+    """The step of the learner, counted from 0."""
     steps: int = 0
     step_id: str = ""
     passed: int = 0

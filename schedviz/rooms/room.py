@@ -12,7 +12,8 @@ import msgspec
 ALPHABET: Final = "CDFGHJKMNPQRTVWX34679"
 """The characters of a code: none looks like another one, and without vowels they are no words."""
 CODE_LENGTH: Final = 6
-"""Letters of a room's code. 21 ** 6 is 86 million: a code is not guessed by trying while a room is open."""
+"""Number of letters of a room's code. 21 ** 6 is 86 million: a code is not guessed by trying while a room is
+open."""
 CODE: Final = re.compile(rf"[{ALPHABET}]{{{CODE_LENGTH}}}")
 
 MEMBERS_AT_MOST: Final = 110

@@ -8,7 +8,7 @@ from typing import Final
 from schedviz.rooms.room_store import Rooms, Seen
 
 KEPT_AT_MOST: Final = 20
-"""Rooms whose last read is kept, of some 20 kB each."""
+"""Maximum number of rooms whose last read is kept, of some 20 kB each."""
 
 
 class SharedReads:
@@ -36,6 +36,6 @@ class SharedReads:
 class _LastRead:
     def __init__(self) -> None:
         self.lock = Lock()
-        """Held during a read: those who ask meanwhile wait for it."""
+        """The lock that is held during a read: other callers wait for it."""
         self.began = 0.0
         self.seen: Seen | None = None

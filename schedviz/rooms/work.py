@@ -26,12 +26,12 @@ WorkKind = Literal["pause", "resume", "start", "step", "state", "delete"]
 CREATING: Final[tuple[WorkKind, ...]] = ("start", "step", "state")
 """Kinds of work that delete sandboxes and create them again."""
 BATCH: Final = 5
-"""Sandboxes after which the thread lets others run, and the progress is stored."""
+"""Number of sandboxes after which the thread lets others run, and the progress is stored."""
 PAUSE_SECONDS: Final = 0.02
 SILENT_SECONDS: Final = 20
 """Seconds without progress after which work has died with its process."""
 THREADS: Final = 2
-"""Rooms of which one process changes the sandboxes at the same time; others wait."""
+"""Number of rooms of which one process changes the sandboxes at the same time; others wait."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -75,8 +75,8 @@ def begin_work(
 
 @contextmanager
 def short_work(store: Store, code: str, kind: WorkKind, total: int) -> Iterator[None]:
-    """No other work of the room begins while the block runs, which must be a matter of some round trips.
-    Raises Busy."""
+    """Keep other work of the room from beginning while the block runs, which must be a matter of some round
+    trips. Raises Busy."""
     _take(store, code, Work(kind, total))
     try:
         yield

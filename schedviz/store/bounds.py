@@ -21,22 +21,23 @@ MAX_CHANGES = 10_000
 second in all."""
 
 LOG_LENGTH = 4_000
-"""Watch events of a sandbox, about 8 MB with pods of 2 kB. A watch that is further behind gets 410 Gone and
-must list again."""
+"""Maximum number of watch events of a sandbox, about 8 MB with pods of 2 kB. A watch that is further behind
+gets 410 Gone and must list again."""
 
 TRACE_LENGTH = 10_000
-"""Trace events of a sandbox, about 2 MB: an hour of a busy demo."""
+"""Maximum number of trace events of a sandbox, about 2 MB: an hour of a busy demo."""
 
 DECISIONS_LENGTH = 200
-"""Decisions of a sandbox. One over 5,000 nodes has about 50 kB, so all have at most 10 MB."""
+"""Maximum number of decisions of a sandbox. One over 5,000 nodes has about 50 kB, so all have at most 10
+MB."""
 
 JOURNAL_LENGTH = 10_000
-"""Journal entries of a sandbox, about 3 MB. Each belongs to at least one write or trace event, so the journal
-reaches as far back as the log and the trace."""
+"""Maximum number of journal entries of a sandbox, about 3 MB. Each belongs to at least one write or trace
+event, so the journal reaches as far back as the log and the trace."""
 
 MOVES_LENGTH = 4_000
-"""Queue moves of a sandbox that are kept, 60 bytes each. A reader that is further behind reads the whole
-queue."""
+"""Maximum number of queue moves of a sandbox that are kept, 60 bytes each. A reader that is further behind
+reads the whole queue."""
 
 CHAPTER_WRITES = 1_000
 CHAPTER_DECISIONS = 100
@@ -53,8 +54,9 @@ CHAPTER_NODES = 100_000
 decision has tens of kilobytes compressed, and the archive would have fewer of them than the stream."""
 
 ARCHIVE_BYTES = 8_000_000
-"""Size of the archive of a sandbox. It is exceeded only if the newest snapshot is larger (some 50,000 pods).
-A busy demo of 100 nodes fills it with about 40,000 writes; the archives of 200 such sandboxes have 1.6 GB."""
+"""Maximum size of the archive of a sandbox. It is exceeded only if the newest snapshot is larger (some 50,000
+pods). A busy demo of 100 nodes fills it with about 40,000 writes; the archives of 200 such sandboxes have 1.6
+GB."""
 
 TOMBSTONE_SECONDS = 24 * 3600
 """Seconds for which the counters of a deleted sandbox are kept. A new sandbox of the same name continues

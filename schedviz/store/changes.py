@@ -24,7 +24,8 @@ from schedviz.store.scripts import Scripts
 from schedviz.store.snapshot import snapshot
 
 TRACE_READ: Final = 2_000
-"""Trace events that a reader reads at once, and keeps: about 400 attempts, more than a page shows."""
+"""Maximum number of trace events that a reader reads at once, and keeps: about 400 attempts, more than a page
+shows."""
 
 BOUNDS: Final = {"log": LOG_LENGTH, "trace": TRACE_READ, "moves": MOVES_LENGTH // 2}
 """The largest number of entries that are read as changes. Beyond it a reader reads the sandbox again (log),
@@ -48,7 +49,7 @@ class Position(msgspec.Struct, frozen=True):
     move: int = 0
     cycle: int = 0
     server: int = 0
-    """:meth:`schedviz.store.store.Store.starts` at the time of the read."""
+    """The value of :meth:`schedviz.store.store.Store.starts` at the time of the read."""
 
 
 class Values(msgspec.Struct, frozen=True):
@@ -89,7 +90,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 class Whole(msgspec.Struct, frozen=True):
-    """Everything that a reader keeps of a sandbox, as of one revision."""
+    """The data that a reader keeps of a sandbox, as of one revision."""
 
     wall: float
     position: Position

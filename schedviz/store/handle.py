@@ -13,7 +13,8 @@ from schedviz.store.snapshot import Read, snapshot
 
 
 class SandboxHandle:
-    """Holds no state but the name: a sandbox may have any number of handles, in any number of processes."""
+    """A sandbox in the store. It holds no state but the name: a sandbox may have any number of handles, in
+    any number of processes."""
 
     def __init__(self, redis: Redis, scripts: Scripts, name: str) -> None:
         self.name = name

@@ -15,7 +15,7 @@ from simulator.recording import Entry
 from simulator.trace import LaneEntry
 
 TAIL = 200
-"""Trace events of a moment by default: as many as the log of a page shows."""
+"""Number of trace events of a moment by default: as many as the log of a page shows."""
 
 
 class Moment(NamedTuple):

@@ -20,10 +20,10 @@ SCHEMA = f"{PREFIX}:schema"
 SCHEMA_TARGET = f"{PREFIX}:schema:target"
 """The version to which a process migrates or will migrate; deleted after the migration."""
 SCHEMA_LOCK = f"{PREFIX}:schema:lock"
-"""Held by the process that migrates."""
+"""The key of the lock that is held by the process that migrates."""
 
 PROBE = f"{PREFIX}:probe"
-"""Written to find out whether Redis stores writes."""
+"""The key that is written to find out whether Redis stores writes."""
 
 
 class Keys(NamedTuple):

@@ -28,7 +28,7 @@ class Header(msgspec.Struct, frozen=True, tag=True):
     schema: int
     """The schema version of what is stored."""
     at: float
-    """Wall seconds since the Unix epoch."""
+    """The time in wall seconds since the Unix epoch."""
     redis: str
     """The version of Redis."""
 
@@ -36,7 +36,7 @@ class Header(msgspec.Struct, frozen=True, tag=True):
 class Key(msgspec.Struct, frozen=True, array_like=True):
     name: bytes
     expires: int
-    """Milliseconds since the Unix epoch; 0 = never."""
+    """The time of expiry in milliseconds since the Unix epoch; 0 = never."""
     value: bytes
 
 

@@ -1,4 +1,4 @@
-"""Checks of the processes: whether sandboxes and jobs go on."""
+"""Checks of the processes: whether sandboxes and jobs make progress."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
