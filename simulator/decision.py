@@ -66,7 +66,7 @@ class ScoreTerm(msgspec.Struct, frozen=True):
 
     kind: TermKind
     name: str
-    """Taint, selector, or topology key and selector, in Kubernetes' own words."""
+    """The name in Kubernetes' own words: taint, selector, or topology key and selector."""
     weight: int
     counts: list[int]
     domains: int = 0
@@ -84,9 +84,9 @@ class PluginScores(msgspec.Struct, frozen=True):
     weighted: IntColumn = UNSTORED
     """The product of ``normalized`` and ``weight``; it need not be given."""
     strategy: str = ""
-    """LeastAllocated, MostAllocated or RequestedToCapacityRatio, of NodeResourcesFit."""
+    """The strategy of NodeResourcesFit: LeastAllocated, MostAllocated or RequestedToCapacityRatio."""
     shape: tuple[tuple[int, int], ...] = ()
-    """RequestedToCapacityRatio's: utilization in percent, and score from 0 to 10."""
+    """The shape of RequestedToCapacityRatio: utilization in percent, and score from 0 to 10."""
     inputs: list[ScoreInput] = []
     """The inputs of the scores; empty for plugins whose raw score is a sum of ``terms``."""
     terms: list[ScoreTerm] = []
@@ -109,13 +109,13 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
 
     node: str
     victims: list[Victim]
-    """Most important first."""
+    """The victims, most important first."""
     pdb_violations: int
     highest_priority: int
     priority_sum: int
-    """Sum of (priority + 2^31), as upstream adds it up."""
+    """The sum of (priority + 2^31), as upstream adds it up."""
     earliest_start: str
-    """Earliest start time among the victims of the highest priority."""
+    """The earliest start time among the victims of the highest priority."""
     cleared_nominations: list[str]
     spared: list[Victim] = []
     """Pods of lower priority that need not be evicted, most important first."""

@@ -41,13 +41,13 @@ class _StoredColumn(msgspec.Struct, omit_defaults=True):
     """One of three forms of a long column."""
 
     runs: list[int] = []
-    """Value, count, value, count, ... of neighbours that are equal."""
+    """The runs: value, count, value, count, ... of neighbours that are equal."""
     steps: list[int] = []
     """The first value; then the runs of the differences between neighbours."""
     width: int = 0
     """Number of bytes of an integer: 1, 2, 4 or 8."""
     bytes: str = ""
-    """All integers, little-endian, in base64."""
+    """The bytes of all integers, little-endian, in base64."""
 
 
 class IntColumn(Sequence[int]):
@@ -179,7 +179,7 @@ def _expanded(runs: Any) -> Ints:
 
 
 class NodeNames(Sequence[str]):
-    """Names of nodes."""
+    """The names of nodes."""
 
     __slots__ = ("_names", "_stored")
 

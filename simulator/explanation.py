@@ -11,7 +11,7 @@ from simulator.decision import Decision
 from simulator.trace import CycleStarted, Event, LaneEntry, VictimDeleted
 
 REASONS_NAMED: Final = 10
-"""Rejected nodes that :meth:`Explanation.__str__` names; the others are counted."""
+"""Number of rejected nodes that :meth:`Explanation.__str__` names; the others are counted."""
 
 
 class NodeVerdict(msgspec.Struct, frozen=True):

@@ -44,7 +44,7 @@ class Cards(NamedTuple):
     public: list[SandboxCard]
     """The sandboxes without an owner, which all visitors may view."""
     others: list[SandboxCard]
-    """All other sandboxes, for an administrator."""
+    """The other sandboxes, for an administrator."""
     unreadable: list[str]
     """The names of the visitor's sandboxes that cannot be read."""
 

@@ -31,7 +31,7 @@ MAX_SECONDS: Final = 3600
 DEFAULT_DURATION: Final = "3m"
 
 HEADER: Final = f"apiVersion: {API_VERSION}\nkind: Scenario\nmetadata: {{name: pasted}}\n---\n"
-"""Put before pasted manifests without a Scenario of their own."""
+"""The lines that are put before pasted manifests without a Scenario of their own."""
 
 OWN: Final = "own"
 YAML: Final = "yaml"

@@ -32,7 +32,7 @@ class EndingView(msgspec.Struct, frozen=True):
     title: str
     """The title of the next one."""
     shown: str = "ended"
-    """See :attr:`GuideBox.shown`."""
+    """The value of :attr:`GuideBox.shown`."""
 
 
 def can_end(meta: Meta) -> bool:

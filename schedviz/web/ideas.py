@@ -37,7 +37,7 @@ class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The common misconception, as a sentence of a person who has it."""
     truth: str
     source: str
-    """Path of upstream's source file, in v1.34."""
+    """The path of upstream's source file, in v1.34."""
     docs: str
     """A page of Kubernetes' documentation: its path below ``docs/``."""
     docs_title: str

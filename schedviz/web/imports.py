@@ -30,7 +30,7 @@ MEMORY_MIB: Final = 3072
 SECONDS: Final = 300
 """Time limit of the process. A dump of 50,000 pods takes one minute on a busy machine."""
 AT_ONCE: Final = 2
-"""Dumps that are read at the same time for one web process; each uses a core."""
+"""Number of dumps that are read at the same time for one web process; each uses a core."""
 NAME: Final = "my-cluster"
 
 _turns = BoundedSemaphore(AT_ONCE)

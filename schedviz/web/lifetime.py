@@ -37,7 +37,8 @@ def ends(name: str) -> bool:
 
 
 class NoteUse(MiddlewareMixin):
-    """Comes after the middleware that refuses what is not allowed."""
+    """Middleware: notes the use of a sandbox. It comes after the middleware that refuses what is not
+    allowed."""
 
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]

@@ -47,7 +47,8 @@ class Limits(MiddlewareMixin):
 
 
 class ActionLimits(MiddlewareMixin):
-    """Comes after the middleware that refuses what is not allowed."""
+    """Middleware: counts the actions of requesters. It comes after the middleware that refuses what is not
+    allowed."""
 
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]

@@ -12,7 +12,7 @@ class Queue(NamedTuple):
     version: QueueVersion
     label: str | Promise
     tag: str | Promise
-    """Shown in the top bar; empty for today's queue."""
+    """The text in the top bar; "" for today's queue."""
     help: str | Promise
 
 

@@ -66,7 +66,7 @@ class SandboxScreens:
         self.loads = 0
         """The number of complete reads. After such a read every part is rendered again."""
         self.lock = Lock()
-        """Held by threads that change or read the picture."""
+        """The lock that is held by threads that change or read the picture."""
 
     def load(self, resources: Iterable[str] = WATCHED) -> None:
         """Make the picture of the whole source. Raises NoSandbox."""

@@ -23,7 +23,8 @@ START: Micros = 1_748_736_000 * SECOND
 TICK: Micros = 10
 """The duration of every write and every attempt, so that no two timestamps in the queue are equal."""
 BETWEEN_STEPS: Micros = 30 * SECOND
-"""Longer than any backoff, much shorter than the wait for the flush of unschedulable pods."""
+"""The simulated time between two steps. It is longer than any backoff, and much shorter than the wait for the
+flush of unschedulable pods."""
 
 Settled = dict[str, Any]
 

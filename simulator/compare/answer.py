@@ -23,9 +23,10 @@ class Curve(msgspec.Struct, frozen=True):
     ``zone-deviation`` or ``preempted``; see :class:`simulator.compare.observer.Observer`."""
     unit: Unit
     points: list[tuple[Micros, float]]
-    """Points (time since the start, value), thinned out. Mean and peak are computed from all values."""
+    """The points of the curve (time since the start, value), thinned out. Mean and peak are computed from all
+    values."""
     mean: float
-    """Mean over time."""
+    """The mean over time."""
     peak: float
     last: float
 
@@ -54,7 +55,7 @@ class RunOutcome(msgspec.Struct, frozen=True):
     """Number of pods evicted by preemption."""
     curves: list[Curve]
     waits: list[WaitTimes]
-    """Highest priority first."""
+    """The waits, highest priority first."""
 
     def curve(self, name: str) -> Curve | None:
         return next((curve for curve in self.curves if curve.name == name), None)

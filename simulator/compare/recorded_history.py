@@ -24,7 +24,7 @@ from simulator.replay import RecordingError
 WRITES_AT_MOST: Final = 50_000
 """Maximum number of writes of one comparison: more than an archive has (ARCHIVE_BYTES)."""
 LEFT_OUT: Final = (EVENTS, "leases.coordination.k8s.io")
-"""Resources that are no part of the workload."""
+"""The resources that are no part of the workload."""
 
 
 class RecordedWrite(NamedTuple):
@@ -61,7 +61,7 @@ class _Reader:
         self._objects: dict[tuple[str, str], WatchEvent] = {}
         """All objects at the version up to which writes have a time."""
         self._writes: dict[int, WatchEvent] = {}
-        """Later writes, by version."""
+        """The later writes, by version."""
         self._own: set[int] = set()
         self._began: TermStart | None = None
         """The term with which the history begins."""

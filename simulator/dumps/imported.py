@@ -79,7 +79,7 @@ class ImportReport(msgspec.Struct):
     dropped: dict[str, int] = {}
     """The paths of fields that were left out, each with the number of objects."""
     refused: list[str] = []
-    """Invalid objects, with the reason."""
+    """The invalid objects, with the reason."""
     refusals: int = 0
     """Number of invalid objects."""
     repeated: int = 0

@@ -9,7 +9,7 @@ from simulator.kernel.clock import END, Micros
 T = TypeVar("T")
 
 SLACK: Final = 64
-"""Cancelled entries that the heap may hold beside one for each live entry, before it is rebuilt."""
+"""Number of cancelled entries that the heap may hold beside one for each live entry, before it is rebuilt."""
 
 
 class Place(NamedTuple):
@@ -22,7 +22,7 @@ class Place(NamedTuple):
 
 
 class Agenda(Generic[T]):
-    """Entries by time, turn and number. No two entries have the same place."""
+    """The entries by time, turn and number. No two entries have the same place."""
 
     def __init__(self) -> None:
         self._counter = count()

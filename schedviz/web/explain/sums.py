@@ -7,7 +7,7 @@ import msgspec
 UNITS: Final = ((1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 DIGITS: Final = 6
-"""Decimal places of a fraction that is shown; results are computed from the exact value."""
+"""Number of decimal places of a fraction that is shown; results are computed from the exact value."""
 
 
 class Sum(msgspec.Struct, frozen=True):

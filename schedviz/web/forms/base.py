@@ -91,7 +91,7 @@ class ManifestForm(forms.Form):
     kinds: ClassVar[tuple[str, ...]] = ()
     """The kinds of manifests that the form can show."""
     groups: tuple[tuple[Any, tuple[str, ...]], ...] = ()
-    """(heading, names of fields): the fields in sections that are closed at first."""
+    """The fields in sections that are closed at first: (heading, names of fields)."""
     fixed: ClassVar[tuple[str, ...]] = ("name", "namespace")
     """Fields that cannot be changed for a stored object."""
     own: tuple[Path, ...] = (("apiVersion",), ("kind",))

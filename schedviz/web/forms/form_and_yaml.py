@@ -154,7 +154,7 @@ class FormAndYaml:
 
     @cached_property
     def mistakes(self) -> list[str]:
-        """Values of the YAML that are valid and most likely not meant."""
+        """The values of the YAML that are valid and most likely not meant."""
         found = find_unit_mistakes(self.manifest) if self.manifest is not None else ()
         return [with_position(self.text, cause) for cause in found]
 

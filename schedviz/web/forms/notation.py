@@ -26,12 +26,12 @@ SECONDS: Final = re.compile(r"(.+?)\s+for\s+(\d{1,9})s")
 
 class Notation(NamedTuple):
     read: Callable[[str], Any]
-    """Parses text that is not empty."""
+    """The function that parses text that is not empty."""
     show: Callable[[Any], str]
     """The function that formats a value. Raises KeyError, TypeError, ValueError or AttributeError for a value
     that the notation cannot express."""
     complete: Callable[[Any], Any] = lambda value: value
-    """Adds the defaults of optional fields to a value, for the comparison."""
+    """The function that adds the defaults of optional fields to a value, for the comparison."""
 
 
 def shown(notation: Notation, value: Any) -> str | None:

@@ -50,7 +50,7 @@ class AlternativeView(msgspec.Struct, frozen=True):
     device_class: str
     admin_access: bool
     selectors: list[str]
-    """CEL expressions."""
+    """The CEL expressions."""
 
 
 class RequestView(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from . import format as fmt
 from .plot import Plot, plot
 
 TABLE_ROWS: Final = 11
-"""Rows of the table below a plot: the start, the end, and each tenth of the time between."""
+"""Number of rows of the table below a plot: the start, the end, and each tenth of the time between."""
 
 TITLES: Final = {
     "pending": gettext_noop("Pods pending"),

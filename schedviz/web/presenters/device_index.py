@@ -29,7 +29,7 @@ changed."""
 
 
 class DeviceIndex:
-    """Slices by node, and the holder of each device."""
+    """The slices by node, and the holder of each device."""
 
     def __init__(self) -> None:
         self.changes = 0

@@ -35,7 +35,7 @@ class DeviceView(msgspec.Struct, frozen=True):
 
 class PoolView(msgspec.Struct, frozen=True):
     name: str
-    """Driver and pool."""
+    """The driver and the pool."""
     free: int
     count: int
     incomplete: bool

@@ -18,12 +18,13 @@ from .queue import LaneView
 from .records import FINISHED, NodeRecord, PodRecord
 
 LISTED: Final = 40
-"""Objects listed as links. For others, a longer query is needed."""
+"""Number of objects that are listed as links. For others, a longer query is needed."""
 BRIGHT_AT_MOST: Final = 5_000
 """Maximum number of pods on cards that stay bright: more than sixty full cards show."""
 
 EVENTS_READ: Final = 400
-"""Trace events that are searched for lines of the log. The forty lines are nearly always among them."""
+"""Number of trace events that are searched for lines of the log. The forty lines are nearly always among
+them."""
 
 
 class Item(msgspec.Struct, frozen=True):

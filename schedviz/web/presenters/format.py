@@ -16,7 +16,7 @@ SAFE: Final = "[bcdfghjklmnpqrstvwxz2456789]"
 GENERATED: Final = re.compile(rf"(-(?:{SAFE}{{7,10}}|\d{{6,10}}))?(-{SAFE}{{5}})$")
 """The end of a generated name: the hash of a ReplicaSet or the number of a CronJob's run, and letters."""
 GROUP: Final = "\u202f"
-"""Narrow no-break space between groups of digits. It is a decimal sign in no language."""
+"""The narrow no-break space between groups of digits. It is a decimal sign in no language."""
 
 BINARY: Final = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 DECIMAL: Final = ((10**9, "G"), (10**6, "M"), (10**3, "k"))

@@ -30,13 +30,14 @@ from .priority import Ranks
 from .records import NO_LOAD, NodeRecord, PodRecord
 
 CELLS_PER_CHUNK: Final = 10
-"""Cells of one part, about 500 bytes. Smaller parts would be more elements for the browser to search."""
+"""Number of cells of one part, about 500 bytes. Smaller parts would be more elements for the browser to
+search."""
 STATES: Final = ("running", "starting", "victim", "terminating", "nominated")
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 SHADES: Final = "abcdefghi"
-"""Codes of feasible nodes, from the lowest score to the highest: people distinguish nine shades."""
+"""The codes of feasible nodes, from the lowest score to the highest: people distinguish nine shades."""
 FAILURES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Codes of rejected nodes: a letter for each distinct reason; the last letter for all further reasons."""
+"""The codes of rejected nodes: a letter for each distinct reason; the last letter for all further reasons."""
 UNSEEN, LEFT_OUT, CANDIDATE, CHOSEN = ".", "-", "?", "!"
 """LEFT_OUT: the scheduler did not look at the node, as it had found enough others."""
 

@@ -43,7 +43,7 @@ class LeaderView(msgspec.Struct, frozen=True):
     alive: bool
     workers: list[WorkerView]
     elections: list[Election]
-    """Newest first."""
+    """The elections, newest first."""
     beat_seconds: float = BEAT_SECONDS
     ttl_seconds: float = TTL_SECONDS
 

@@ -10,7 +10,7 @@ from .picture import PRIORITY_CLASSES, TRACE_KEPT, WATCHED, Picture
 from .priority import SYSTEM_PRIORITY, Ranks
 
 AHEAD_READ: Final = 200
-"""Trace events after a past moment: about 40 attempts, which the timeline shows."""
+"""Number of trace events after a past moment: about 40 attempts, which the timeline shows."""
 
 
 def load(source: Readable, resources: Iterable[str] = WATCHED) -> Picture:

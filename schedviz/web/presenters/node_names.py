@@ -14,9 +14,9 @@ from typing import Final
 WHOLE_AT_MOST: Final = 16
 """Length up to which names are not shortened."""
 PIECES_LEFT: Final = 2
-"""Pieces between hyphens that are left of a name: a number alone would not be read as a name."""
+"""Number of pieces between hyphens that are left of a name: a number alone would not be read as a name."""
 SAVED_AT_LEAST: Final = 4
-"""Characters. A shorter beginning is not left out."""
+"""Minimum number of characters of a beginning that is left out."""
 ANY: Final = "…"
 
 

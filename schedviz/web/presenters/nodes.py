@@ -90,7 +90,7 @@ class Blocks:
         self._made: dict[str, tuple[PodRecord, NodeRecord, Ranks, str, Block]] = {}
 
     def turn(self) -> None:
-        """Begin the next drawing of the card. Blocks that the last drawing did not use are forgotten."""
+        """Begin the next drawing of the card. Blocks that the last drawing did not use are removed."""
         self._known, self._made = self._made, {}
 
     def block(self, picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> Block:

@@ -34,12 +34,12 @@ CELL: Final = 22, 26
 WIDTH: Final = 1200
 """Pixels of a picture of cells."""
 PER_ROW: Final = 5
-"""Cards in a row at most."""
+"""Maximum number of cards in a row."""
 POD: Final = 42
-"""Pixels: the height of a pod."""
+"""The height of a pod, in pixels."""
 TICK: Final = 3
 LETTER: Final = 6.1
-"""Pixels: the width of a letter of the monospace font at 10 px."""
+"""The width of a letter of the monospace font at 10 px, in pixels."""
 DARKEST: Final = 0.75
 """The opacity of the shade of a full node, as FULL a value of static/js/cells.js."""
 FULL: Final = 95

@@ -33,7 +33,7 @@ class OutsidePod(msgspec.Struct, frozen=True):
     meaning: str
     waiting: bool
     acts: list[OutsideAct]
-    """Newest first."""
+    """The acts, newest first."""
 
 
 def outside_pod(pod: str, entry: LaneEntry | None, about: Sequence[trace.Event]) -> OutsidePod | None:

@@ -22,7 +22,7 @@ Waits = dict[str, deque[trace.OutsideBound]]
 
 
 class Percentiles(msgspec.Struct, frozen=True):
-    """Durations as texts."""
+    """The percentiles of durations, as texts."""
 
     median: str
     p95: str

@@ -83,7 +83,7 @@ class Picture:
         self.past = False
         """Whether it is of a past moment, and does not change."""
         self.ahead: list[tuple[int, trace.Event]] = []
-        """Trace events after the past moment."""
+        """The trace events after the past moment."""
         self.stands_down = False
         """Whether its scheduler leaves all pods to outside schedulers."""
         self.outside: Waits = {}

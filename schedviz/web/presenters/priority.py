@@ -8,7 +8,8 @@ import msgspec
 from . import format as fmt
 
 TOP_RANK: Final = 5
-"""Positive priorities have ranks 1 to 5: on a projector more colours cannot be distinguished."""
+"""The highest rank. Positive priorities have ranks 1 to 5: on a projector more colours cannot be
+distinguished."""
 SYSTEM_RANK: Final = 6
 SYSTEM_PRIORITY: Final = 2_000_000_000
 """The priority at which Kubernetes' own classes begin (pkg/apis/scheduling/types.go, v1.34:

@@ -35,7 +35,7 @@ class BarView(msgspec.Struct, frozen=True):
     """The choice, as HTML."""
     count: int
     share: int
-    """Percent of those who answered."""
+    """The share in percent of those who answered."""
     right: bool
 
 
@@ -44,7 +44,7 @@ class QuestionView(msgspec.Struct, frozen=True):
     """The key of the question: ``LESSON/STEP``."""
     title: str
     text: str
-    """HTML, as ``answer``."""
+    """The text of the question as HTML, as ``answer``."""
     answer: str
     bars: list[BarView]
     answered: int

@@ -19,7 +19,8 @@ PART_AT_MOST: Final = 253
 
 
 NAMED_AT_ONCE: Final = 5
-"""Objects of each kind that are listed when all kinds are searched; the kind's own list has the others."""
+"""Number of objects of each kind that are listed when all kinds are searched; the kind's own list has the
+others."""
 
 
 class Kind(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from .picture import Picture
 from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 ROWS: Final = 100
-"""Rows of one page: about 150 kB of HTML."""
+"""Number of rows of one page: about 150 kB of HTML."""
 
 Key = tuple[object, ...]
 

@@ -16,7 +16,7 @@ from .picture import Picture
 
 MARKS_AT_MOST: Final = 140
 MARKS_AHEAD: Final = 40
-"""Marks after a past moment."""
+"""Number of marks after a past moment."""
 
 MarkKind = Literal["bound", "unschedulable", "preempting", "error"]
 KINDS: Final[tuple[MarkKind, ...]] = ("bound", "unschedulable", "preempting", "error")

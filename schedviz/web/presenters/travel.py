@@ -27,7 +27,7 @@ class Travel(msgspec.Struct, frozen=True):
     """``first``, ``last``: the oldest and the newest moment that can be shown."""
     last: int
     ahead: str = "[]"
-    """JSON: the next moments, as pairs of a moment and the simulated milliseconds until then."""
+    """The next moments in JSON, as pairs of a moment and the simulated milliseconds until then."""
 
 
 def live_travel(source: Readable) -> Travel:

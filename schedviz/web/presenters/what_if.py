@@ -125,7 +125,7 @@ class WhatIfView(msgspec.Struct, frozen=True):
     offers: list[Offer]
     lacks: list[Missing]
     owner: str
-    """Kind and name of the pod's controller."""
+    """The kind and the name of the pod's controller."""
     trouble: str
     sampling: str = ""
     """The nodes that the attempts looked at, in words; "" where the cluster is too small for a difference."""

@@ -24,7 +24,7 @@ from schedviz.web.limits import text_of
 
 KEPT_DAYS: Final = KEPT_SECONDS // 86_400
 AT_ONCE: Final = 1
-"""Lessons that a web process reads at the same time; each takes up to some seconds of a core."""
+"""Number of lessons that a web process reads at the same time; each takes up to some seconds of a core."""
 WAIT_SECONDS: Final = 10.0
 
 _turns = BoundedSemaphore(AT_ONCE)

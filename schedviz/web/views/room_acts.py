@@ -151,7 +151,7 @@ def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 
 def _hint(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Fields: ``to``: a learner's number, 0 = all; ``text``."""
+    """Send a hint. Fields: ``to``: a learner's number, 0 = all; ``text``."""
     text = " ".join(request.POST.get("text", "").split())
     if not text:
         raise Wrong(gettext("Write a hint first."))

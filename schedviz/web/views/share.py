@@ -60,7 +60,8 @@ def download_kubeconfig(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def open_link(request: HttpRequest, name: str, token: str) -> HttpResponse:
-    """Keep the token of a link in the browser's cookie, and go on to the sandbox, whose address has none."""
+    """Keep the token of a link in the browser's cookie, and redirect to the sandbox, whose address has
+    none."""
     sandbox = find_sandbox(name)
     record = read_record(sandbox.access() or "")
     link = record.link_of(token)
