@@ -13,12 +13,12 @@ from simulator.apiserver import protobuf
 from simulator.apiserver.bounds import MAX_BYTES
 from simulator.apiserver.delete_options import decode_delete_options
 from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents
-from simulator.apiserver.object_type import with_type
 from simulator.apiserver.patches.patch_request import PatchBody, Patched, patched_object
 from simulator.apiserver.query import Query, integer_parameter
 from simulator.apiserver.request_decoding.decode_request import (
     DecodedRequest,
     cannot_be_handled,
+    decode_protobuf_request,
     decode_request,
     strict_decoding_error,
     strict_warnings,
@@ -104,8 +104,8 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
     warnings, or dropped, depending on the query's fieldValidation. Raises StatusError."""
     kind = content_type(request)
     if kind == PROTOBUF:
-        given = manifest_of(request, (resource.api_version, resource.kind))
-        return DecodedBody(with_type(resource, given, also=also), [])
+        given = parsed(lambda data: decode_protobuf_request(resource, data, also=also), request)
+        return DecodedBody(given, [])
     if kind not in ("", JSON, *YAML):
         raise _unsupported(OBJECT_TYPES)
 

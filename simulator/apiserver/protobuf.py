@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_DEPTH, ManifestError, count_values
@@ -57,23 +57,47 @@ def field_numbers() -> dict[str, Fields]:
     return found
 
 
+class Envelope(NamedTuple):
+    """An encoded object with its type (runtime.Unknown)."""
+
+    api_version: str
+    kind: str
+    raw: bytes
+
+
 def decode_protobuf(data: bytes, implied: tuple[str, str] = ("", "")) -> Manifest:
     """Return the manifest in an encoded object. ``implied``: its apiVersion and kind if it does not say
     them. Raises ManifestError."""
+    return decode_envelope(read_envelope(data, implied))
+
+
+def read_envelope(data: bytes, implied: tuple[str, str]) -> Envelope:
+    """Return an encoded object and its type; ``implied``: what it does not say of it. Raises ManifestError
+    (Decode in apimachinery/pkg/runtime/serializer/protobuf/protobuf.go)."""
+    if not data:
+        raise ManifestError("empty data")
     if not data.startswith(MAGIC):
         expected = " ".join(map(str, MAGIC))
         raise ManifestError(
             f"provided data does not appear to be a protobuf message, expected prefix [{expected}]"
         )
+    if data == MAGIC:
+        raise ManifestError("empty body")
     envelope = dict(_read(data.removeprefix(MAGIC)))
     given = dict(_read(_bytes(envelope.get(_TYPE, b""))))
     api_version = _text(given.get(_API_VERSION, b"")) or implied[0]
     kind = _text(given.get(_KIND, b"")) or implied[1]
+    return Envelope(api_version, kind, _bytes(envelope.get(_RAW, b"")))
+
+
+def decode_envelope(envelope: Envelope) -> Manifest:
+    """Return the manifest of an encoded object. Raises ManifestError."""
+    api_version, kind, raw = envelope
     type_name = find_type_name(api_version, kind)
     if type_name is None:
         raise NoDescription(f"{kind[:100]} of {api_version[:100]} is not read in Protocol Buffers")
     manifest = {"apiVersion": api_version, "kind": kind}
-    manifest |= _message(type_name, _bytes(envelope.get(_RAW, b"")), 1)
+    manifest |= _message(type_name, raw, 1)
     count_values(manifest)
     return manifest
 

@@ -28,3 +28,24 @@ def test_bodies_in_unsupported_protocol_buffers_are_refused(url: str) -> None:
     for body, wanted in ((b"{}", 400), (encoded("example.com/v1", "Widget", b""), 415)):
         status, answer = request(path, "POST", body, HEADERS)
         assert (status, answer["kind"]) == (wanted, "Status")
+
+
+def test_wrong_bodies_in_protocol_buffers_are_refused_as_those_in_json(url: str) -> None:
+    path = f"{url}/api/v1/namespaces/default/configmaps"
+    unrecognized = "the object provided is unrecognized (must be of type ConfigMap): "
+    handled = 'in version "v1" cannot be handled as a ConfigMap: '
+    prefix = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+    for body, message in (
+        (b"", f"{unrecognized}empty data (<empty>)"),
+        (b"{}", f"{unrecognized}{prefix} ({{}})"),
+        (b"k8s\x00", f"{unrecognized}empty body (6b387300)"),
+        (b"k8s\x00\x0a", f"{unrecognized}unexpected EOF (6b3873000a)"),
+        (encoded("v1", "ConfigMap", b"\x0a"), f"ConfigMap {handled}"),
+        (
+            encoded("v1", "Foo", b""),
+            'Foo in version "v1" cannot be handled as a ConfigMap: no kind "Foo" is ',
+        ),
+    ):
+        status, answer = request(path, "POST", body, HEADERS)
+        assert (status, answer["reason"]) == (400, "BadRequest")
+        assert answer["message"].startswith(message)

@@ -137,7 +137,8 @@ def test_a_body_without_a_type_has_the_type_that_the_path_implies() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "expected prefix [107 56 115 0]"),
+        (b"", "empty data"),
+        (MAGIC, "empty body"),
         (b"{}", "expected prefix [107 56 115 0]"),
         (MAGIC + b"\x07", "illegal wireType 7"),
         (MAGIC + b"\xff" * 20, "integer overflow"),

@@ -1,13 +1,14 @@
 """Fields that a write through a path does not change: no manager becomes their owner by it.
 
-Upstream: GetResetFields of the strategies in pkg/registry, v1.34.
+Upstream: GetResetFields and GetResetFieldsFilter of the strategies in pkg/registry, v1.34.
 """
 
 from functools import cache
 from typing import Final
 
-from simulator.apiserver.managed_fields.field_paths import FieldSet, field_element
-from simulator.apiserver.resources import CRDS, Resource
+from simulator.apiserver.managed_fields.field_paths import FieldPath, FieldSet, field_element
+from simulator.apiserver.managed_fields.typed_objects import ANY_ELEMENT
+from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.schema import schema_of
 
 _STATUS_KEEPS_METADATA: Final = (CRDS, "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
@@ -16,6 +17,19 @@ _STATUS_KEEPS: Final = {
     "pods": ("deletionTimestamp", "ownerReferences"),
 }
 """The fields of the metadata that the path of the status does not change."""
+_CHANGED_ONLY: Final[dict[str, tuple[FieldPath, ...]]] = {
+    "ephemeralcontainers": (("f:spec", "f:ephemeralContainers"),),
+    "resize": (
+        ("f:spec", "f:containers", ANY_ELEMENT, "f:resources"),
+        ("f:spec", "f:containers", ANY_ELEMENT, "f:resizePolicy"),
+    ),
+}
+
+
+def changed_fields(resource: Resource, subresource: str) -> tuple[FieldPath, ...]:
+    """Return patterns of the only paths that a write through this path changes; none: it may change others,
+    too."""
+    return _CHANGED_ONLY.get(subresource, ()) if resource == PODS else ()
 
 
 @cache
@@ -26,12 +40,13 @@ def reset_fields(resource: Resource, subresource: str) -> FieldSet:
     if subresource != "status":
         return frozenset({("f:status",)})
     if resource.schema_text:
+        # The rest of a custom resource is not changed either, but upstream names the spec only.
         return frozenset({("f:spec",)})
     others = [
         name for name in schema_of(resource).get("properties", {}) if name not in ("metadata", "status")
     ]
     paths = {(field_element(name),) for name in (*others, "spec")} - {("f:apiVersion",), ("f:kind",)}
-    if resource.id in _STATUS_KEEPS_METADATA or resource.schema_text:
+    if resource.id in _STATUS_KEEPS_METADATA:
         return frozenset(paths | {("f:metadata",)})
     kept = {("f:metadata", field_element(name)) for name in _STATUS_KEEPS.get(resource.id, ())}
     return frozenset(paths | kept)

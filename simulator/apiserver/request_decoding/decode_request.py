@@ -7,6 +7,7 @@ from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_TEXT_DEPTH, ManifestError, count_values
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.object_type import missing_kind, with_type
+from simulator.apiserver.protobuf import decode_envelope, read_envelope
 from simulator.apiserver.request_decoding.read_object import (
     YAML_ERRORS,
     RecordedObject,
@@ -62,6 +63,29 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
     count_values(typed.manifest)
     repeated = repeated_yaml_keys(text) if is_yaml else ""
     return DecodedRequest(typed.manifest, [*filter(None, [repeated]), *typed.strict_errors])
+
+
+def decode_protobuf_request(resource: Resource, data: bytes, *, also: str = "") -> Manifest:
+    """Decode a body in Protocol Buffers, an object of the resource. ``also``: a further apiVersion
+    that is accepted. Raises BadRequest, and ManifestError beyond the bounds of a request."""
+    try:
+        envelope = read_envelope(data, (resource.api_version, resource.kind))
+    except ManifestError as error:
+        raise BadRequest(
+            f"the object provided is unrecognized (must be of type {resource.kind}): "
+            f"{error} ({_summary(data)})"
+        ) from None
+    if resource.schema_text:
+        detail = (
+            "object *unstructured.Unstructured does not implement the protobuf marshalling interface and "
+            "cannot be encoded to a protobuf message"
+        )
+        raise BadRequest(cannot_be_handled(resource, detail))
+    given = with_type(resource, {"apiVersion": envelope.api_version, "kind": envelope.kind}, also=also)
+    try:
+        return given | decode_envelope(envelope)
+    except ManifestError as error:
+        raise BadRequest(cannot_be_handled(resource, str(error))) from None
 
 
 class TypedObject(NamedTuple):
