@@ -152,6 +152,8 @@ def delete_options(request: HttpRequest) -> Manifest:
     """Return the DeleteOptions in the body; without a body those in the query, as upstream
     (apiserver/pkg/endpoints/handlers/delete.go, Convert_url_Values_To_v1_DeleteOptions in apimachinery).
     They are not checked. Raises StatusError."""
+    if request.body and content_type(request) not in ("", JSON, *YAML, PROTOBUF):
+        raise _unsupported(OBJECT_TYPES)
     if request.body and content_type(request) in (*YAML, PROTOBUF):
         return decode_delete_options(json.dumps(manifest_of(request, ("v1", "DeleteOptions"))))
     if request.body:

@@ -230,6 +230,15 @@ REFUSALS = [
     ),
     Refusal("DELETE", PODS + "?limit=a&propagationPolicy=Sideways", 400, "BadRequest", 'parsing "a"'),
     Refusal(
+        "DELETE",
+        PODS + "/gone",
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format",
+        body="{}",
+        content_type="text/plain",
+    ),
+    Refusal(
         "DELETE", NAMESPACE + "?uid=other", 409, "Conflict", "Precondition failed: UID in precondition: other"
     ),
     Refusal(
