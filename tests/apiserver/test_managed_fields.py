@@ -291,30 +291,3 @@ def test_a_status_of_a_custom_resource_resets_the_spec_only() -> None:
     )
     assert reset_fields(widgets, "status") == {("f:spec",)}
     assert ("f:metadata",) not in reset_fields(DEPLOYMENTS, "status")
-
-
-@pytest.mark.parametrize(
-    ("subresource", "wanted"),
-    [
-        ("ephemeralcontainers", {"f:ephemeralContainers": {'k:{"name":"e"}': {".": {}, "f:name": {}}}}),
-        (
-            "resize",
-            {"f:containers": {'k:{"name":"c"}': {".": {}, "f:resources": {"f:requests": {"f:cpu": {}}}}}},
-        ),
-    ],
-)
-def test_a_subresource_of_pods_owns_only_what_it_changes(subresource: str, wanted: dict[str, Any]) -> None:
-    applied: Manifest = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "labels": {"a": "b"}},
-        "spec": {
-            "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": 1}}}],
-            "ephemeralContainers": [{"name": "e"}],
-        },
-    }
-    live = {**applied, "metadata": {"name": "p"}, "spec": {}}
-    write = FieldWrite("alpha", "2026-01-01T00:00:00Z", subresource, is_applied=True)
-    new = apply_manifest(_resource("v1", "Pod"), live, applied, write, force=False)
-    (entry,) = (each for each in new["metadata"]["managedFields"] if each["manager"] == "alpha")
-    assert entry["fieldsV1"] == {"f:spec": wanted}

@@ -24,7 +24,7 @@ from simulator.apiserver.managed_fields.managers import (
     encode_managed_fields,
     without_managed_fields,
 )
-from simulator.apiserver.managed_fields.reset_fields import changed_fields, reset_fields
+from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.resources import Resource
@@ -163,8 +163,7 @@ def _after_update(
 
 def _written_type(resource: Resource, subresource: str) -> WrittenType:
     kind = FieldType.of(schema_of(resource))
-    reset, only = reset_fields(resource, subresource), changed_fields(resource, subresource)
-    return WrittenType(kind, resource.api_version, reset, only)
+    return WrittenType(kind, resource.api_version, reset_fields(resource, subresource))
 
 
 def _check_applied(resource: Resource, applied: Manifest) -> None:

@@ -1,14 +1,13 @@
 """Fields that a write through a path does not change: no manager becomes their owner by it.
 
-Upstream: GetResetFields and GetResetFieldsFilter of the strategies in pkg/registry, v1.34.
+Upstream: GetResetFields of the strategies in pkg/registry, v1.34.
 """
 
 from functools import cache
 from typing import Final
 
-from simulator.apiserver.managed_fields.field_paths import FieldPath, FieldSet, field_element
-from simulator.apiserver.managed_fields.typed_objects import ANY_ELEMENT
-from simulator.apiserver.resources import CRDS, PODS, Resource
+from simulator.apiserver.managed_fields.field_paths import FieldSet, field_element
+from simulator.apiserver.resources import CRDS, Resource
 from simulator.apiserver.schema import schema_of
 
 _STATUS_KEEPS_METADATA: Final = (CRDS, "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
@@ -17,19 +16,6 @@ _STATUS_KEEPS: Final = {
     "pods": ("deletionTimestamp", "ownerReferences"),
 }
 """The fields of the metadata that the path of the status does not change."""
-_CHANGED_ONLY: Final[dict[str, tuple[FieldPath, ...]]] = {
-    "ephemeralcontainers": (("f:spec", "f:ephemeralContainers"),),
-    "resize": (
-        ("f:spec", "f:containers", ANY_ELEMENT, "f:resources"),
-        ("f:spec", "f:containers", ANY_ELEMENT, "f:resizePolicy"),
-    ),
-}
-
-
-def changed_fields(resource: Resource, subresource: str) -> tuple[FieldPath, ...]:
-    """Return patterns of the only paths that a write through this path changes; none: it may change others,
-    too."""
-    return _CHANGED_ONLY.get(subresource, ()) if resource == PODS else ()
 
 
 @cache
@@ -38,6 +24,7 @@ def reset_fields(resource: Resource, subresource: str) -> FieldSet:
     if not resource.has_status:
         return frozenset()
     if subresource != "status":
+        # For pods/resize and pods/ephemeralcontainers, too, in v1.34: other fields that are sent are owned.
         return frozenset({("f:status",)})
     if resource.schema_text:
         # The rest of a custom resource is not changed either, but upstream names the spec only.

@@ -15,9 +15,6 @@ from simulator.apiserver.managed_fields.field_paths import (
 )
 from simulator.apiserver.managed_fields.field_types import FieldType
 
-ANY_ELEMENT: Final = "*"
-"""In a pattern of paths: any element at one place."""
-
 
 class _Missing:
     """The value of a field that an object has not; null is a value."""
@@ -37,6 +34,10 @@ class Comparison(NamedTuple):
     def changed(self) -> FieldSet:
         return self.modified | self.added
 
+    def without(self, ignored: FieldSet) -> "Comparison":
+        """Return the comparison without these fields and all that is below them."""
+        return Comparison(*(without_prefixes(fields, ignored) for fields in self))
+
 
 def without_prefixes(fields: FieldSet, prefixes: FieldSet) -> FieldSet:
     """Return the fields that are not below one of the prefixes (Set.RecursiveDifference)."""
@@ -44,18 +45,6 @@ def without_prefixes(fields: FieldSet, prefixes: FieldSet) -> FieldSet:
         return fields
     lengths = {len(prefix) for prefix in prefixes}
     return frozenset(path for path in fields if not any(path[:length] in prefixes for length in lengths))
-
-
-def with_matching(fields: FieldSet, patterns: tuple[FieldPath, ...]) -> FieldSet:
-    """Return the fields on the way to one of the patterns, or below it (Set.FilterIncludeMatches)."""
-    return frozenset(
-        path
-        for path in fields
-        if any(
-            all(wanted in (ANY_ELEMENT, element) for wanted, element in zip(pattern, path, strict=False))
-            for pattern in patterns
-        )
-    )
 
 
 def fields_of(kind: FieldType, value: Any) -> FieldSet:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.managed_fields.conflicts import ApplyConflict
-from simulator.apiserver.managed_fields.field_paths import FieldPath, FieldSet
+from simulator.apiserver.managed_fields.field_paths import FieldSet
 from simulator.apiserver.managed_fields.field_types import FieldType
 from simulator.apiserver.managed_fields.managers import FieldManager, ManagedFields, OwnedFields
 from simulator.apiserver.managed_fields.typed_objects import (
@@ -19,31 +19,18 @@ from simulator.apiserver.managed_fields.typed_objects import (
     fields_of,
     merge,
     remove_fields,
-    with_matching,
     with_named_fields,
     without_prefixes,
 )
 
 
 class WrittenType(NamedTuple):
-    """What a path writes."""
+    """The objects that a path writes: their type, their apiVersion, and the fields that a write does not
+    own."""
 
     kind: FieldType
-    """The type of its objects."""
     api_version: str
     ignored: FieldSet = frozenset()
-    """The fields that it leaves alone."""
-    only: tuple[FieldPath, ...] = ()
-    """Patterns of the only fields that it changes, if there are such."""
-
-    def written(self, fields: FieldSet) -> FieldSet:
-        """Return the fields that the path writes."""
-        left = without_prefixes(fields, self.ignored)
-        return with_matching(left, self.only) if self.only else left
-
-    def differences(self, old: Manifest, new: Manifest) -> Comparison:
-        """Compare two objects in the fields that the path writes. Raises ItemError."""
-        return Comparison(*map(self.written, compare(self.kind, old, new)))
 
 
 class Applied(NamedTuple):
@@ -58,7 +45,7 @@ def update_owners(
 ) -> tuple[ManagedFields, FieldSet]:
     """Return the owners without the fields that an update changed or removed, and the fields that it added or
     changed, which the updater comes to own. Raises ItemError."""
-    difference = written.differences(old, new)
+    difference = compare(written.kind, old, new).without(written.ignored)
     managed = _without_changed(managed, difference, manager=None)
     return managed, difference.changed
 
@@ -77,14 +64,14 @@ def apply_object(
     kind = written.kind
     merged = merge(kind, live, applied)
     before = managed.fields_of(manager)
-    fields = written.written(fields_of(kind, applied))
+    fields = without_prefixes(fields_of(kind, applied), written.ignored)
     known = managed.owners.get(manager)
     owned = OwnedFields(fields, written.api_version, known.time if known else "")
     with_applied = ManagedFields({**managed.owners, manager: owned})
     merged = {} if merged is MISSING else merged
     if before:
         merged = _pruned(kind, merged, with_applied, before)
-    difference = written.differences(live, merged)
+    difference = compare(kind, live, merged).without(written.ignored)
     conflicts = _conflicts(with_applied, difference, manager)
     if conflicts and not force:
         raise ApplyConflict(conflicts)
