@@ -1,12 +1,13 @@
 """Decoding of request bodies into the stored form. Unknown fields and wrong types are faults (the API
 server's strict field validation)."""
 
+from collections.abc import Container
 from typing import Any
 
 from simulator.api import Manifest
 from simulator.apiserver.faults import find_schema_faults
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import ZEROS, Schema, definitions, resolve_reference, type_name_of
+from simulator.apiserver.schema import KEPT, ZEROS, Schema, definitions, resolve_reference, type_name_of
 from simulator.apiserver.status import BadRequest, Cause
 from simulator.apiserver.zero_values import is_dropped
 from simulator.objects import quantity
@@ -57,6 +58,7 @@ def _normalize(of: Schema, value: Any) -> Any:
 
 def _normalize_fields(of: Schema, value: Manifest) -> Manifest:
     fields, others = of.get("properties", {}), of.get("additionalProperties")
+    kept_empty: Container[str] = of.get(KEPT) or of.get("required", ())
     kept = {}
     for key, item in value.items():
         schema = fields.get(key, others)
@@ -65,7 +67,7 @@ def _normalize_fields(of: Schema, value: Manifest) -> Manifest:
             kept[key] = item
         elif item is not None:
             normal = _normalize(schema, item)
-            if normal or key not in fields or not is_dropped(key, normal, schema, of.get("required", ())):
+            if normal or key not in fields or key in kept_empty or not is_dropped(normal, schema):
                 kept[key] = normal
     for key, zero in of.get(ZEROS, {}).items():
         if key not in kept:

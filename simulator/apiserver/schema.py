@@ -11,6 +11,7 @@ from typing import Any
 from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.zero_values import fields_kept_empty
 
 VERSION = "v1.34.0"
 Schema = dict[str, Any]
@@ -30,6 +31,8 @@ sets them."""
 ZEROS = "x-zero-values"
 """The key of a schema's zero values: what Go's decoder sets for required fields that are missing, by field.
 Such a field is never reported as missing; validation reports its value."""
+KEPT = "x-kept-empty"
+"""The key of a schema's fields that are written where they are empty, too: required ones, and pointers."""
 _POINTERS = (
     "metadata",
     "parameters",
@@ -94,7 +97,8 @@ def definitions() -> dict[str, Schema]:
     shipped: dict[str, Schema] = json.loads(path.read_bytes(), object_hook=_simplify_schema)["$defs"]
     for name in _WITHOUT_REQUIRED:
         shipped[name]["required"] = []
-    for schema in shipped.values():
+    for name, schema in shipped.items():
+        schema[KEPT] = fields_kept_empty(name, schema)
         schema[ZEROS] = {
             field: _zero_of(schema["properties"][field])
             for field in schema.get("required", ())
