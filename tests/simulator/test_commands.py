@@ -2,6 +2,7 @@
 
 import io
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,12 @@ def test_a_scenario_that_cannot_be_run_gets_one_clear_line(
     assert said.out == ""
     assert problem in said.err
     assert said.err.count("\n") == 1
+
+
+def test_the_help_lists_each_command_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    for command in ("bench", "clean", "compare", "decide", "explain", "queue", "replay", "run", "settle"):
+        summary, _, _ = (import_module(f"simulator.commands.{command}").__doc__ or "").partition("\n")
+        assert f"{command} {summary}" in words

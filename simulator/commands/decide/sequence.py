@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.commands.decide_input import DecideInput, framework_of, read_objects
+from simulator.commands.decide.input import DecideInput, framework_of, read_objects
 from simulator.framework import snapshot
 from simulator.framework.extender import Transport
 from simulator.objects.pod import Pod
