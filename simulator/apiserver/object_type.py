@@ -50,7 +50,7 @@ def custom_type_faults(resource: Resource, manifest: Manifest) -> Invalid | None
         causes.append(invalid("kind", kind, f"must be {resource.kind}"))
     if api_version != resource.api_version:
         causes.append(invalid("apiVersion", api_version, f"must be {resource.api_version}"))
-    name = manifest.get("metadata", {}).get("name", "")
+    name = (manifest.get("metadata") or {}).get("name") or ""
     return Invalid(kind, api_version.rpartition("/")[0], name, causes) if causes else None
 
 

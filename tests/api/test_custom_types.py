@@ -143,3 +143,15 @@ def test_a_status_write_owns_what_is_not_the_spec(url: str) -> None:
     assert (patched["spec"], "other" in patched) == ({"size": 1}, False)
     *_, entry = patched["metadata"]["managedFields"]
     assert entry["fieldsV1"] == {"f:other": {}, "f:status": {".": {}, "f:size": {}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"spec": []}, 'spec in body must be of type object: "array"'),
+        ({"metadata": "x"}, "json: cannot unmarshal string into Go value of type v1.ObjectMeta"),
+    ],
+)
+def test_a_patch_with_another_type_of_value_is_refused(widgets: str, change: Any, message: str) -> None:
+    code, refused = patch(f"{widgets}/w", change)
+    assert (code, message in refused["message"]) == (422, True)

@@ -106,7 +106,7 @@ class _ComparingWalk:
         if kind.kind == "scalar" or kind.is_atomic:
             return True
         container = list if kind.kind == "list" else dict
-        if any(value and value is not MISSING and not isinstance(value, container) for value in (old, new)):
+        if any(value not in (None, MISSING) and not isinstance(value, container) for value in (old, new)):
             return True
         return not _present(old, ()) and not _present(new, ())
 

@@ -150,10 +150,10 @@ def _decoded_custom(resource: Resource, body: PatchBody, result: Manifest, stric
     text = go_json(result)
     if not result.get("kind"):
         return _checked(body, {}, missing_kind(text), [], text)
-    other_type = custom_type_faults(resource, result)
+    decoded, error, unknown = decode_object(resource, result)
+    other_type = None if error else custom_type_faults(resource, decoded)
     if other_type:
         raise other_type
-    decoded, error, unknown = decode_object(resource, result)
     return _checked(body, decoded, error, [*strict, *unknown], text)
 
 
