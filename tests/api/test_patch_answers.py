@@ -155,3 +155,23 @@ def test_a_strategic_patch_takes_whole_numbers_with_a_point(url: str) -> None:
     assert shown in refused["message"]
     code, refused = patch(f"{leases}/l", "merge-patch", whole)
     assert "cannot unmarshal number 3.0 into Go struct field" in refused["message"]
+
+
+def test_a_strategic_patch_of_a_wrong_type_is_refused_in_the_words_of_the_converter(url: str) -> None:
+    pods = f"{url}/api/v1/namespaces/default/pods"
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    assert request(pods, "POST", json.dumps(pod))[0] == 201
+    refusals: tuple[tuple[str, Any, str], ...] = (
+        ("priority", "x", "unrecognized type: int32"),
+        ("priority", {}, "unrecognized type: int32"),
+        ("hostNetwork", 1, "unrecognized type: bool"),
+        ("nodeName", True, "unrecognized type: string"),
+        ("nodeName", 1, "cannot convert int64 to string"),
+        ("restartPolicy", 1, "cannot convert int64 to v1.RestartPolicy"),
+        ("readinessGates", [{"conditionType": 1}], "cannot convert int64 to v1.PodConditionType"),
+    )
+    for field, value, error in refusals:
+        code, refused = patch(f"{pods}/p", "strategic-merge-patch", {"spec": {field: value}})
+        assert code == 422
+        assert refused["message"].endswith(error)

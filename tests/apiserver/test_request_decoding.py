@@ -81,6 +81,35 @@ def test_a_text_has_a_fault_if_python_cannot_read_it(text: str) -> None:
         ({"hostNetwork": 1}, "number into Go struct field PodSpec.spec.hostNetwork of type bool"),
         ({"affinity": "x"}, "string into Go struct field PodSpec.spec.affinity of type v1.Affinity"),
         ({"priority": "x", "overhead": {"cpu": 1}, "terminationGracePeriodSeconds": 1.5}, PRIORITY),
+        (
+            {"restartPolicy": 1},
+            "number into Go struct field PodSpec.spec.restartPolicy of type v1.RestartPolicy",
+        ),
+        (
+            {"tolerations": [{"effect": []}]},
+            "array into Go struct field Toleration.spec.tolerations.effect of type v1.TaintEffect",
+        ),
+        (
+            {"containers": [{"securityContext": {"capabilities": {"add": "x"}}}]},
+            (
+                "string into Go struct field Capabilities.spec.containers.securityContext.capabilities.add "
+                "of type []v1.Capability"
+            ),
+        ),
+        (
+            {"containers": [{"securityContext": {"capabilities": {"add": [1]}}}]},
+            (
+                "number into Go struct field Capabilities.spec.containers.securityContext.capabilities.add "
+                "of type v1.Capability"
+            ),
+        ),
+        (
+            {"containers": [{"resources": {"limits": "x"}}]},
+            (
+                "string into Go struct field ResourceRequirements.spec.containers.resources.limits "
+                "of type v1.ResourceList"
+            ),
+        ),
         ({"priority": 1 << 31}, "number 2147483648 into Go struct field PodSpec.spec.priority of type int32"),
     ],
 )

@@ -5,6 +5,7 @@ Upstream: fromUnstructured in apimachinery/pkg/runtime/converter.go, v1.34.
 
 from typing import Any, Final, NamedTuple
 
+from simulator.apiserver.request_decoding.go_type_names import NAMED_TYPES
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import Schema, reference_of, resolve_reference, type_name_of
@@ -17,7 +18,7 @@ _KINDS: Final[dict[type, str]] = {
     list: "slice",
 }
 _SCALARS: Final = {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}
-_GO_TYPES: Final = {"string": "string", "boolean": "bool", "int32": "int32", "int64": "int64"}
+_GO_KINDS: Final = {"boolean": "bool", "integer": "int64", "number": "float64"}
 
 
 class Converted(NamedTuple):
@@ -36,8 +37,9 @@ def from_unstructured(resource: Resource, value: Any) -> Converted:
     return Converted(decoded, error or decoder.error, decoder.strict)
 
 
-def conversion_error(schema: Schema, value: Any) -> str:
-    """Return the first error; "" if the value fits, or only its text is wrong."""
+def conversion_error(schema: Schema, value: Any, named_type: str = "") -> str:
+    """Return the first error; "" if the value fits, or only its text is wrong. ``named_type``: the name of
+    the Go type, if it is a text with a name or a list of these."""
     of = resolve_reference(schema)
     if value is None:
         return ""
@@ -48,17 +50,24 @@ def conversion_error(schema: Schema, value: Any) -> str:
             return f"cannot restore {wanted}{joint}{kind}"
         case "object":
             others = of.get("additionalProperties")
+            struct = schema.get("$ref", "").rpartition(".")[2]
             for name, item in sorted(value.items()):
                 field = of.get("properties", {}).get(name) or (others if isinstance(others, dict) else {})
-                if error := conversion_error(field, item):
+                if error := conversion_error(field, item, NAMED_TYPES.get(f"{struct}.{name}", "")):
                     return error
         case "array" if not isinstance(value, list):
             return f"cannot restore slice from {kind}"
         case "array":
-            return next(filter(None, (conversion_error(of.get("items", {}), item) for item in value)), "")
+            items, named = of.get("items", {}), named_type.removeprefix("[]")
+            return next(filter(None, (conversion_error(items, item, named) for item in value)), "")
         case str() as scalar if scalar in _SCALARS and not of.get("format", "").startswith(("date", "byte")):
             is_whole = scalar == "integer" and isinstance(value, float) and value.is_integer()
             if type(value) not in _SCALARS[scalar] and not is_whole:
-                name = _GO_TYPES.get(of.get("format", scalar), scalar)
-                return f"cannot convert {kind} to {name}"
+                wanted = _GO_KINDS.get(scalar, scalar)
+                if scalar == "integer":
+                    wanted = of.get("format", wanted)
+                # Go itself converts whole numbers to texts and fractions to numbers: these have another text.
+                if (type(value), scalar) in ((int, "string"), (float, "integer")):
+                    return f"cannot convert {kind} to {named_type or wanted}"
+                return f"unrecognized type: {wanted}"
     return ""

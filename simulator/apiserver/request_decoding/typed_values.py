@@ -5,6 +5,7 @@ import base64
 import re
 from typing import Any, Final, NamedTuple
 
+from simulator.apiserver.request_decoding.go_type_names import NAMED_TYPES
 from simulator.apiserver.request_decoding.read_object import RecordedObject
 from simulator.apiserver.schema import UNKNOWN_KIND, Schema, definitions
 from simulator.kernel.go_text import json_kind
@@ -14,6 +15,7 @@ from simulator.objects.timestamps import is_timestamp
 INT_LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
 TIME_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
 MICRO_TIME_LAYOUT: Final = "2006-01-02T15:04:05.000000Z07:00"
+_QUALIFIED_NAMES: Final = ("CapacityRequirements", "DeviceRequestAllocationResult")
 _YEAR: Final = re.compile(r"[0-9]{4}")
 
 
@@ -26,6 +28,11 @@ class Place(NamedTuple):
     """The names of the fields: ``spec``, ``containers``, ``image``."""
     struct: str
     """The Go type that has the last one of the fields."""
+
+    @property
+    def named_type(self) -> str:
+        """The name that upstream gave to the type of the field, or of the list that the field is; or ""."""
+        return NAMED_TYPES.get(f"{self.struct}.{self.fields[-1]}", "") if self.fields else ""
 
     def field(self, name: str, struct: str) -> "Place":
         return Place(f"{self.path}.{name}" if self.path else name, (*self.fields, name), struct)
@@ -140,7 +147,7 @@ class TypedValues:
 
     def _map(self, of: Schema, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
-            self._mismatch(json_kind(value), place, go_type(of))
+            self._mismatch(json_kind(value), place, _map_type(of, place.struct))
             return None
         items = of["additionalProperties"]
         kept = {}
@@ -153,7 +160,7 @@ class TypedValues:
 
     def _array(self, of: Schema, value: Any, place: Place) -> Any:
         if not isinstance(value, list):
-            self._mismatch(json_kind(value), place, go_type(of))
+            self._mismatch(json_kind(value), place, place.named_type or go_type(of))
             return None
         items = of.get("items") or {}
         return [self._element(items, item, place.item(index)) for index, item in enumerate(value)]
@@ -170,7 +177,8 @@ class TypedValues:
         }
         if isinstance(value, wanted[kind]) and (kind == "boolean" or not isinstance(value, bool)):
             return value
-        self._mismatch(json_kind(value), place, {"boolean": "bool", "number": "float64"}.get(kind, kind))
+        basic = {"boolean": "bool", "number": "float64"}.get(kind, kind)
+        self._mismatch(json_kind(value), place, place.named_type.removeprefix("[]") or basic)
         return None
 
     def _integer(self, format_: str, value: Any, place: Place) -> Any:
@@ -279,6 +287,14 @@ def go_type(schema: Schema) -> str:
         case "string":
             return "string"
     return "interface {}"
+
+
+def _map_type(schema: Schema, struct: str) -> str:
+    """Return the Go type of a map that is a field of the struct."""
+    found = go_type(schema)
+    # The maps of resource.k8s.io/v1 have other keys, v1.QualifiedName, and no name.
+    is_list = found.endswith("]resource.Quantity") and struct not in _QUALIFIED_NAMES
+    return "v1.ResourceList" if is_list else found
 
 
 def _illegal_byte(text: str) -> int:
