@@ -175,3 +175,10 @@ def test_a_strategic_patch_of_a_wrong_type_is_refused_in_the_words_of_the_conver
         code, refused = patch(f"{pods}/p", "strategic-merge-patch", {"spec": {field: value}})
         assert code == 422
         assert refused["message"].endswith(error)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("given", [[], [{}]])
+def test_an_empty_list_of_managers_removes_all(config_map: str, kind: str, given: list[Any]) -> None:
+    code, patched = patch(config_map, kind, {"metadata": {"managedFields": given}})
+    assert (code, "managedFields" in patched["metadata"]) == (200, False)

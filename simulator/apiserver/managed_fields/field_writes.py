@@ -84,9 +84,9 @@ def managed_fields_of_updated(
     """Return the managedFields of an updated object. ``new`` is what the client asks for, with defaults.
 
     An object without owners gets none. Managers that the client names replace those of the stored object;
-    one empty entry removes all."""
-    given = [] if write.subresource else new.get("metadata", {}).get("managedFields") or []
-    if given == [{}]:
+    an empty list, or one empty entry, removes all."""
+    given = None if write.subresource else new.get("metadata", {}).get("managedFields")
+    if given in ([], [{}]):
         return []
     managed = _decoded(given) or _decoded(old["metadata"].get("managedFields"))
     if not managed:
