@@ -10,6 +10,8 @@ from typing import Any, Final
 import yaml
 
 _TEXT: Final = "tag:yaml.org,2002:str"
+DIGITS: Final = 18
+"""Maximum number of digits that a number in a key is compared by. It fits into the 64 bits of upstream's."""
 _BOOLEANS: Final = ("y", "Y", "n", "N")
 """Words that are booleans for go-yaml, and texts for PyYAML."""
 
@@ -59,8 +61,9 @@ def _compare(one: str, other: str) -> int:
 
 
 def _number(key: str, at: int) -> int:
-    """Return the number whose decimal digits begin here; 0 if there is none."""
+    """Return the number whose decimal digits begin here; 0 if there is none. Of more than DIGITS, the first
+    ones count: Python refuses to convert thousands of them."""
     end = at
-    while end < len(key) and key[end] in "0123456789":
+    while end < min(len(key), at + DIGITS) and key[end] in "0123456789":
         end += 1
     return int(key[at:end] or "0")

@@ -32,6 +32,11 @@ def test_a_text_is_quoted_where_it_would_be_read_as_something_else(text: str, wr
     assert yaml_of({"a": text}) == f"a: {written}\n"
 
 
+def test_keys_of_thousands_of_digits_are_sorted() -> None:
+    ones, twos = "1" * 5_000, "2" * 5_000
+    assert list(yaml.safe_load(yaml_of({twos: 0, ones: 0}))) == [ones, twos]
+
+
 def test_keys_are_sorted_with_letters_last_and_by_their_numbers() -> None:
     keys = ["b", "a10", "a2", "B", "a", "a_b", "aB", ".", "f:x"]
     given = {key: [] for key in keys}
