@@ -5,6 +5,8 @@ Upstream: dedupOwnerReferencesAndAddWarning in apiserver/pkg/endpoints/handlers/
 
 from typing import Any
 
+import msgspec
+
 from simulator.api import Manifest
 
 
@@ -13,16 +15,17 @@ def drop_repeated_owners(manifest: Manifest, *, is_patched: bool = False) -> lis
     ``is_patched``: the object is the result of a patch, which is looked at later than other writes."""
     metadata: dict[str, Any] = manifest.get("metadata") or {}
     owners = metadata.get("ownerReferences") or []
-    kept: list[Any] = []
+    kept: dict[bytes, Any] = {}
     repeated = []
     for owner in owners:
-        if owner in kept:
+        text = msgspec.json.encode(owner, order="sorted")
+        if text in kept:
             repeated.append(owner.get("uid") or "")
         else:
-            kept.append(owner)
+            kept[text] = owner
     if not repeated:
         return []
-    metadata["ownerReferences"] = kept
+    metadata["ownerReferences"] = [*kept.values()]
     after = " after mutating admission happens" if is_patched else ""
     warning = (
         f".metadata.ownerReferences contains duplicate entries{after}; API server dedups owner references in "
