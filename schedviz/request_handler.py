@@ -19,7 +19,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 WARNING = re.compile(rb'299 - "(?:[^"\\]|\\.)*"')
-"""One value of a Warning header (schedviz/api/body.py with_warnings)."""
+"""One value of a Warning header (schedviz/api/warning_header.py)."""
 
 IDLE_THREADS: Final = 32
 """Threads that are kept for later requests: as many as a server of one core answers at the same time."""

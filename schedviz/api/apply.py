@@ -13,6 +13,7 @@ from schedviz.api.definitions import accept_names, groups_defined_by
 from schedviz.api.place import check_place
 from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
+from schedviz.api.warning_header import with_warnings
 from schedviz.api.write import asked_by, existing_object, source_of_write
 from schedviz.cache import Current
 from schedviz.store import Sandbox
@@ -91,7 +92,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     found = warnings_of(resource, result, is_new=old is None, sent=applied)
     if old is not None:
         found = warnings_of_update(resource, result, old, target.subresource)
-    return body.with_warnings(response, [*warnings, *found])
+    return with_warnings(response, [*warnings, *found])
 
 
 def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -119,9 +120,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
 
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)
     result = written[0] if written else old
-    return body.with_warnings(
-        body.answer(form.one(SCALES, scale_of(resource, result), sandbox.now)), warnings
-    )
+    return with_warnings(body.answer(form.one(SCALES, scale_of(resource, result), sandbox.now)), warnings)
 
 
 def _is_forced(request: HttpRequest) -> bool:

@@ -1,13 +1,12 @@
 """Reads the bodies and query parameters of API requests, and builds the responses."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 
+from schedviz.api.warning_header import with_warnings
 from simulator.api import Manifest
 from simulator.apiserver import protobuf
 from simulator.apiserver.bounds import MAX_BYTES
@@ -121,20 +120,6 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
         case "Ignore":
             errors = []
     return DecodedBody(manifest, strict_warnings(errors))
-
-
-_Response = TypeVar("_Response", bound=HttpResponseBase)
-
-
-def with_warnings(response: _Response, warnings: Sequence[str]) -> _Response:
-    """Add warnings to a response, in UTF-8, before those that it has. One with control characters is left out
-    (NewWarningHeader in apimachinery/pkg/util/net/http.go)."""
-    shown = [warning for warning in dict.fromkeys(warnings) if warning.isprintable()]
-    if shown:
-        quoted = (warning.replace("\\", "\\\\").replace('"', '\\"') for warning in shown)
-        text = ", ".join(f'299 - "{each}"' for each in quoted).encode("utf-8", "replace").decode("latin-1")
-        response["Warning"] = ", ".join(filter(None, (text, response.get("Warning"))))
-    return response
 
 
 def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Patched:

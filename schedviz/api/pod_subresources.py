@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api import body, removal, write
 from schedviz.api.admitted_write import write_admitted
 from schedviz.api.target import Target
+from schedviz.api.warning_header import with_warnings
 from schedviz.api.write import existing_object
 from schedviz.cache import Current, read_current
 from schedviz.store import Sandbox
@@ -46,7 +47,7 @@ def create_binding(
         return Admission([change], {})
 
     write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)
-    return body.with_warnings(body.answer(body.CREATED, 201), warnings)
+    return with_warnings(body.answer(body.CREATED, 201), warnings)
 
 
 def create_eviction(
@@ -72,7 +73,7 @@ def create_eviction(
         version=preconditions.get("resourceVersion", ""),
         dry_run=is_dry_run,
     )
-    return body.with_warnings(body.answer(body.CREATED, 201), warnings)
+    return with_warnings(body.answer(body.CREATED, 201), warnings)
 
 
 def _check_namespace(sandbox: Sandbox, target: Target, manifest: Manifest) -> None:

@@ -21,6 +21,7 @@ from schedviz.api.rest_deletion import delete, delete_collection
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
 from schedviz.api.service_account_token import refuse_token
 from schedviz.api.target import Target, resource_at
+from schedviz.api.warning_header import with_warnings
 from schedviz.api.watch import watch
 from schedviz.cache import read_current
 from schedviz.limits.requester import requester_of
@@ -69,7 +70,7 @@ def respond(request: HttpRequest, sandbox: Sandbox, target: Target) -> HttpRespo
     if not resource.deprecation:
         return handler(request, sandbox, resource, target)
     try:
-        return body.with_warnings(handler(request, sandbox, resource, target), [resource.deprecation])
+        return with_warnings(handler(request, sandbox, resource, target), [resource.deprecation])
     except StatusError as error:
         error.warnings = [resource.deprecation, *error.warnings]
         raise
@@ -108,7 +109,7 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
     if found is None:
         raise NotFound(resource.id, target.name)
     warnings = warnings_of(resource, found) if resource.id == ENDPOINTS else []
-    return body.with_warnings(body.answer(form.one(resource, found, source.now)), warnings)
+    return with_warnings(body.answer(form.one(resource, found, source.now)), warnings)
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -129,7 +130,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         warnings += warnings_of(resource, manifest)
     created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of(resource, created, is_new=True, sent=manifest)
-    return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
+    return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
 
 def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -147,7 +148,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
         is_created = False
     if is_created:
         created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
-        return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
+        return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
     before: list[Manifest] = []
 
@@ -159,7 +160,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
 
     replaced = edit_requested(request, sandbox, resource, target, changed, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of_update(resource, replaced, before[0], target.subresource)
-    return body.with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
+    return with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
 
 
 def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -183,7 +184,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
     dry_run = body.is_dry_run(request)
     patched = edit_requested(request, sandbox, resource, target, changed, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of_update(resource, patched, before[0], target.subresource)
-    return body.with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
+    return with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
 
 
 COLLECTION: dict[str, Handler] = {"GET": list_objects, "POST": create, "DELETE": delete_collection}

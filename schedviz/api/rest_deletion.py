@@ -6,6 +6,7 @@ from schedviz.api import body, removal
 from schedviz.api.lists import page
 from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
+from schedviz.api.warning_header import with_warnings
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
@@ -37,7 +38,7 @@ def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
     else:
         waits = not deleted.is_gone and options.get("orphanDependents") is False
         response = body.answer(form.one(resource, deleted.object, sandbox.now), 202 if waits else 200)
-    return body.with_warnings(response, [*_job_warnings(resource, options), *warnings])
+    return with_warnings(response, [*_job_warnings(resource, options), *warnings])
 
 
 def delete_collection(
@@ -63,7 +64,7 @@ def delete_collection(
             continue  # another client deleted it meanwhile
         deleted.append(item)
     response = body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
-    return body.with_warnings(response, [*_job_warnings(resource, options), *warnings])
+    return with_warnings(response, [*_job_warnings(resource, options), *warnings])
 
 
 def _delete(

@@ -8,6 +8,7 @@ from schedviz.api.place import check_place
 from schedviz.api.representation import Representation
 from schedviz.api.requested_write import edit_requested
 from schedviz.api.target import Target
+from schedviz.api.warning_header import with_warnings
 from schedviz.cache import read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
@@ -78,4 +79,4 @@ def _written(
     form = Representation.of(request)
     dry_run = body.is_dry_run(request)
     new = edit_requested(request, sandbox, resource, target, change, warnings=warnings, dry_run=dry_run)
-    return body.with_warnings(body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now)), warnings)
+    return with_warnings(body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now)), warnings)
