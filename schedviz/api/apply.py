@@ -38,6 +38,7 @@ from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import BadRequest, Conflict, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.apiserver.warnings import warnings_of, warnings_of_update
+from simulator.kernel.go_text import go_type_error
 from simulator.objects.timestamps import timestamp
 
 
@@ -133,12 +134,8 @@ def _read_applied(data: bytes) -> Any:
     except UnreadableBody as error:
         raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error}") from None
     if value is not None and not isinstance(value, dict):
-        names: dict[type, str] = {bool: "bool", str: "string", list: "array"}
-        kind = names.get(type(value), "number")
-        raise BadRequest(
-            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
-            f"{kind} into Go value of type map[string]interface {{}}"
-        )
+        detail = go_type_error(value, "map[string]interface {}")
+        raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {detail}")
     return value or {}
 
 

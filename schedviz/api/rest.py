@@ -143,12 +143,9 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     uid = manifest["metadata"].get("uid") or ""
     if read_current(sandbox).get(resource.id, target.key(resource)) is None:
         check_missing_identity(kind, target.namespace, target.name, uid)
-        is_created = resource.id in CREATED_BY_UPDATE and not target.subresource
-    else:
-        is_created = False
-    if is_created:
-        created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
-        return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
+        if resource.id in CREATED_BY_UPDATE and not target.subresource:
+            created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
+            return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
     before: list[Manifest] = []
 

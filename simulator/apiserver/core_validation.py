@@ -20,7 +20,7 @@ from simulator.apiserver.resource_validation import validate_overhead
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
 from simulator.apiserver.service_validation import validate_service
 from simulator.apiserver.status import Cause, invalid, required, too_long
-from simulator.kernel.go_text import json_kind
+from simulator.kernel.go_text import go_type_error
 
 MAX_SECRET_BYTES: Final = 1024 * 1024
 """Maximum size of the data of a Secret (MaxSecretSize), and of ConfigMaps."""
@@ -88,7 +88,7 @@ def _no_map(value: object) -> str:
     """Return the error of Go's decoder for a value that is no JSON object; "" for null and objects."""
     if value is None or isinstance(value, dict):
         return ""
-    return f"json: cannot unmarshal {json_kind(value)} into Go value of type map[string]interface {{}}"
+    return go_type_error(value, "map[string]interface {}")
 
 
 def _validate_namespace(manifest: Manifest) -> Iterator[Cause]:

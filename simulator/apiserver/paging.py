@@ -12,10 +12,9 @@ import msgspec
 
 from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
 from simulator.apiserver.status import BadRequest
+from simulator.kernel.go_text import go_type_error
 
 _ENCODING = "meta.k8s.io/v1"
-_JSON_KINDS = ((bool, "bool"), (str, "string"), (list, "array"), ((int, float), "number"))
-"""The kinds of JSON values with Go's words for them."""
 LATEST = -1
 """A version in a token that means: continue the list with the current objects."""
 
@@ -65,8 +64,7 @@ def _decode_token(token: str) -> object:
         raise _not_valid("unexpected end of JSON input") from None
     if found is None or isinstance(found, dict):
         return found
-    shown = next(name for kind, name in _JSON_KINDS if isinstance(found, kind))
-    raise _not_valid(f"json: cannot unmarshal {shown} into Go value of type storage.continueToken")
+    raise _not_valid(go_type_error(found, "storage.continueToken"))
 
 
 def _not_valid(detail: str) -> BadRequest:

@@ -104,6 +104,8 @@ def _addresses(items: Sequence[Manifest], path: str) -> Iterator[Cause]:
     if len(texts) > 1 and (len(families) < 2 or len(texts) > 2):
         shown = [{"IP": text} for text in texts]
         yield invalid(path, shown, "may specify no more than one IP for each IP family")
+    seen: set[str] = set()
     for index, text in enumerate(texts):
-        if text in texts[:index]:
+        if text in seen:
             yield duplicate(f"{path}[{index}]", {"IP": text})
+        seen.add(text)

@@ -42,6 +42,11 @@ def json_kind(value: Any) -> str:
     return "object"
 
 
+def go_type_error(value: Any, wanted: str) -> str:
+    """Return the message of Go's decoder for a value of another type than the Go type ``wanted``."""
+    return f"json: cannot unmarshal {json_kind(value)} into Go value of type {wanted}"
+
+
 def plain(value: Any) -> str:
     """Return a value that was decoded from JSON, as ``%v`` prints it."""
     match value:

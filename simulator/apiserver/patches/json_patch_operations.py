@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from simulator.apiserver.request_decoding.read_object import RecordedObject
 from simulator.apiserver.status import BadRequest
-from simulator.kernel.go_text import json_kind
+from simulator.kernel.go_text import go_type_error, json_kind
 
 _TEXTS: Final = ("op", "path", "from")
 _FIELDS: Final = (*_TEXTS, "value")
@@ -64,11 +64,6 @@ def repeated_fields(value: Any, path: str = "") -> list[str]:
         for index, item in enumerate(value):
             found += repeated_fields(item, f"{path.removesuffix('.')}[{index}].")
     return found
-
-
-def go_type_error(value: Any, wanted: str) -> str:
-    """Return the message of Go's decoder for a value of another type."""
-    return f"json: cannot unmarshal {json_kind(value)} into Go value of type {wanted}"
 
 
 def _repeated(value: dict[str, Any]) -> tuple[str, ...]:

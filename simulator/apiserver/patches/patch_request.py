@@ -11,7 +11,6 @@ from simulator.apiserver.object_type import custom_type_faults, missing_kind, ty
 from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch, parse_pointer
 from simulator.apiserver.patches.json_patch_operations import (
     check_operations,
-    go_type_error,
     repeated_fields,
     strict_faults,
 )
@@ -31,7 +30,7 @@ from simulator.apiserver.request_errors import (
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.schema import find_type_name, reference_of
 from simulator.apiserver.status import BadRequest, Cause, Invalid
-from simulator.kernel.go_text import go_json, plain, quote
+from simulator.kernel.go_text import go_json, go_type_error, plain, quote
 
 PatchType = Literal[
     "application/json-patch+json",
