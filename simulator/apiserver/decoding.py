@@ -5,10 +5,20 @@ from collections.abc import Container
 from typing import Any
 
 from simulator.api import Manifest
+from simulator.apiserver.custom_resources.embedded_resources import embedded_resources
 from simulator.apiserver.faults import find_schema_faults
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import KEPT, ZEROS, Schema, definitions, resolve_reference, type_name_of
+from simulator.apiserver.schema import (
+    KEPT,
+    OBJECT_META,
+    ZEROS,
+    Schema,
+    definitions,
+    resolve_reference,
+    type_name_of,
+)
 from simulator.apiserver.status import BadRequest, Cause
+from simulator.apiserver.structural_schema import EMBEDDED, structural_schema
 from simulator.apiserver.zero_values import is_dropped
 from simulator.objects import quantity
 
@@ -18,9 +28,21 @@ def decode(resource: Resource, manifest: Manifest) -> tuple[Manifest, list[Cause
 
     The result is a copy without nulls (null means "not set") and empty values, with quantities in canonical
     form, and with Go's zero values for missing fields that upstream always writes. For a kind without a
-    schema only ``metadata`` is checked.
+    schema only ``metadata`` is checked, and that of the resources in a custom one.
     """
-    return _decode_as(type_name_of(resource), manifest)
+    normal, causes = _decode_as(type_name_of(resource), manifest)
+    if EMBEDDED in resource.schema_text:
+        for path, embedded in embedded_resources(structural_schema(resource.schema_text), normal):
+            _, found = _decode_as(OBJECT_META, embedded.get("metadata") or {})
+            causes += [
+                Cause(f"{path}.metadata.{cause.field}", cause.message, cause.reason) for cause in found
+            ]
+    return normal, causes
+
+
+def stored_form(type_name: str, value: Manifest) -> Manifest:
+    """Return a copy of a value of a type, which has no faults, as it is stored."""
+    return dict(_normalize(definitions()[type_name], value))
 
 
 def decode_body(type_name: str, value: Manifest) -> Manifest:

@@ -51,19 +51,30 @@ def validate_object_meta(
     resource: Resource, metadata: dict[str, Any], *, is_new: bool = True, rule: NameRule | None = None
 ) -> Iterator[Cause]:
     """Yield the faults of metadata. ``rule``: of the name, if it is not that of the resource."""
-    yield from _names(metadata, rule or _rule(resource, is_new=is_new))
+    rule = rule or _rule(resource, is_new=is_new)
+    yield from _meta_faults(metadata, rule, "metadata", namespaced=resource.namespaced)
+
+
+def validate_embedded_meta(metadata: dict[str, Any], path: str) -> Iterator[Cause]:
+    """Yield the faults of the metadata of a resource within another one, which needs no name."""
+    named = {**metadata, "name": metadata.get("name") or "fakename"}
+    yield from _meta_faults(named, names.path_segment, path, namespaced=True)
+
+
+def _meta_faults(metadata: dict[str, Any], rule: NameRule, path: str, *, namespaced: bool) -> Iterator[Cause]:
+    yield from _names(metadata, rule, path)
     namespace = metadata.get("namespace")
-    if not resource.namespaced:
+    if not namespaced:
         if namespace:
-            yield forbidden("metadata.namespace", "not allowed on this type")
+            yield forbidden(f"{path}.namespace", "not allowed on this type")
     elif namespace:
-        yield from check_name(names.dns_label, namespace, "metadata.namespace")
+        yield from check_name(names.dns_label, namespace, f"{path}.namespace")
     if metadata.get("generation", 0) < 0:
-        yield invalid("metadata.generation", metadata["generation"], NOT_NEGATIVE)
-    yield from validate_labels(metadata.get("labels", {}), "metadata.labels")
-    yield from validate_annotations(metadata.get("annotations", {}), "metadata.annotations")
-    yield from _owner_references(metadata.get("ownerReferences", ()), "metadata.ownerReferences")
-    yield from _finalizers(metadata.get("finalizers", ()), "metadata.finalizers")
+        yield invalid(f"{path}.generation", metadata["generation"], NOT_NEGATIVE)
+    yield from validate_labels(metadata.get("labels", {}), f"{path}.labels")
+    yield from validate_annotations(metadata.get("annotations", {}), f"{path}.annotations")
+    yield from _owner_references(metadata.get("ownerReferences", ()), f"{path}.ownerReferences")
+    yield from _finalizers(metadata.get("finalizers", ()), f"{path}.finalizers")
 
 
 def validate_finalizers(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
@@ -101,15 +112,15 @@ def _rule(resource: Resource, *, is_new: bool) -> NameRule:
     return _NAME_RULES_OF_NEW.get(resource.id, rule) if is_new else rule
 
 
-def _names(metadata: dict[str, Any], rule: NameRule) -> Iterator[Cause]:
+def _names(metadata: dict[str, Any], rule: NameRule, path: str) -> Iterator[Cause]:
     prefix, name = metadata.get("generateName", ""), metadata.get("name", "")
     if prefix:
         shown = prefix if rule is names.path_segment else names.with_masked_dash(prefix)
-        yield from (invalid("metadata.generateName", prefix, problem) for problem in rule(shown))
+        yield from (invalid(f"{path}.generateName", prefix, problem) for problem in rule(shown))
     if not name:
-        yield required("metadata.name", "name or generateName is required")
+        yield required(f"{path}.name", "name or generateName is required")
     else:
-        yield from check_name(rule, name, "metadata.name")
+        yield from check_name(rule, name, f"{path}.name")
 
 
 def _owner_references(references: Sequence[Manifest], path: str) -> Iterator[Cause]:

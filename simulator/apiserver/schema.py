@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.structural_schema import structural_schema
 from simulator.apiserver.zero_values import fields_kept_empty
 
 VERSION = "v1.34.0"
@@ -20,6 +20,7 @@ META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 BINDING = "io.k8s.api.core.v1.Binding"
 EVICTION = "io.k8s.api.policy.v1.Eviction"
 DELETE_OPTIONS = f"{META}DeleteOptions"
+OBJECT_META = f"{META}ObjectMeta"
 UNKNOWN_KIND = "unknown"
 _WITHOUT_REQUIRED = (
     "io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern",
@@ -80,7 +81,7 @@ _TYPES: dict[str, Schema] = {
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
-            "metadata": {"$ref": f"{META}ObjectMeta"},
+            "metadata": {"$ref": OBJECT_META},
         },
     },
 }

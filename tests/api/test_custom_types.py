@@ -155,3 +155,28 @@ def test_a_status_write_owns_what_is_not_the_spec(url: str) -> None:
 def test_a_patch_with_another_type_of_value_is_refused(widgets: str, change: Any, message: str) -> None:
     code, refused = patch(f"{widgets}/w", change)
     assert (code, message in refused["message"]) == (422, True)
+
+
+def test_items_of_a_list_keep_fields_and_nulls_are_dropped_by_each_write(url: str) -> None:
+    items = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    steps = {"type": "array", "x-kubernetes-preserve-unknown-fields": True, "items": items}
+    fields = {"steps": steps, "unit": {"type": "string", "default": "s"}, "free": {"type": "object"}}
+    open_version = version("v1", storage=True)
+    open_version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] |= fields
+    assert request(url + DEFINITIONS, "POST", json.dumps(definition(open_version)))[0] == 201
+    given = {"unit": None, "size": None, "steps": [{"step.id": "main", "tags": None}]}
+    kept = {"unit": "s", "steps": [{"step.id": "main"}]}
+    body = WIDGET | {"spec": given}
+    strict = f"{url}{WIDGETS}{{}}?fieldValidation=Strict"
+    code, created = request(strict.format(""), "POST", json.dumps(body))
+    assert (code, created["spec"]) == (201, kept)
+    code, patched = patch(strict.format("/w"), {"spec": {"steps": [{"b": {"c": 1}, "tags": None}]}})
+    assert (code, patched["spec"]["steps"]) == (200, [{"b": {"c": 1}}])
+    code, replaced = request(strict.format("/w"), "PUT", json.dumps({**patched, "spec": given}))
+    assert (code, replaced["spec"]) == (200, kept)
+    code, refused = request(strict.format("/w"), "PUT", json.dumps({**patched, "spec": {"free": {"a": 1}}}))
+    assert code == 400
+    assert refused["message"].endswith(': strict decoding error: unknown field "spec.free.a"')
+    applied = WIDGET | {"spec": {"free": {"a": 1}}}
+    code, stored = patch(f"{url}{WIDGETS}/w?fieldManager=me&force=true", applied, APPLY)
+    assert (code, stored["spec"]) == (200, {**kept, "free": {}})

@@ -81,7 +81,7 @@ def test_unknown_fields_are_dropped_but_where_they_are_preserved() -> None:
     given = widget(size=1, more=2, free={"any": [1]}, inner={"deep": "x", "other": 1}, limits={"a": 1})
     pruned = prune_custom(resource(), given)
     assert pruned.value == widget(size=1, free={"any": [1]}, inner={"deep": "x"}, limits={"a": 1})
-    assert pruned.unknown == ["spec.more", "spec.inner.other"]
+    assert pruned.unknown == ["spec.inner.other", "spec.more"]
 
 
 def test_defaults_are_set_where_their_object_is_there() -> None:

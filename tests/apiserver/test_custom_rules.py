@@ -11,8 +11,8 @@ from simulator.apiserver.custom_resources.list_types import list_type_faults
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.custom_resources.rules import MAX_EVALUATIONS, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
-from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.structural_schema import structural_schema
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string"}

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.apiserver.custom_resources.rule_sizes import declare_sizes
 from simulator.apiserver.custom_resources.rules import compile_rule
-from simulator.apiserver.custom_resources.structural_schema import structural_schema
+from simulator.apiserver.structural_schema import structural_schema
 
 Schema = dict[str, Any]
 TEXT: Final = {"type": "string"}

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.apiserver.custom_resources.rule_values import to_cel
 from simulator.apiserver.custom_resources.rules import compile_rule, rule_faults
-from simulator.apiserver.custom_resources.structural_schema import structural_schema
+from simulator.apiserver.structural_schema import structural_schema
 from simulator.cel import meter as limits
 from simulator.cel.meter import Meter
 

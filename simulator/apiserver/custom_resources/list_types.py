@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.apiserver.custom_resources.correlation import keys_of
-from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.apiserver.status import Cause, duplicate
+from simulator.apiserver.structural_schema import META
 
 
 def list_type_faults(schema: dict[str, Any], value: Any, path: str = "") -> Iterator[Cause]:

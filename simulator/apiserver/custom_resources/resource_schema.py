@@ -4,14 +4,15 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.custom_resources.correlation import ABSENT
-from simulator.apiserver.custom_resources.defaulting import set_schema_defaults
+from simulator.apiserver.custom_resources.defaulting import drop_nulls, set_schema_defaults
+from simulator.apiserver.custom_resources.embedded_resources import embedded_resource_faults
 from simulator.apiserver.custom_resources.list_types import list_type_faults
 from simulator.apiserver.custom_resources.pruning import Pruned, prune
 from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
-from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause
+from simulator.apiserver.structural_schema import structural_schema
 
 _BLOCKING: Final = (
     "FieldValueNotSupported",
@@ -27,11 +28,15 @@ _NOT_CHECKED: Final = (
 
 
 def prune_custom(resource: Resource, manifest: Manifest) -> Pruned:
-    """Return the manifest without unknown fields. Built-in kinds, and those without a definition, keep
-    all."""
+    """Return the manifest without unknown fields, and without the nulls of fields that may not be null.
+    Built-in kinds, and those without a definition, keep all. Upstream: unstructuredSchemaCoercer in
+    apiextensions-apiserver/pkg/apiserver/customresource_handler.go, v1.34."""
     if not resource.schema_text:
         return Pruned(manifest, [])
-    return prune(structural_schema(resource.schema_text), manifest)
+    schema = structural_schema(resource.schema_text)
+    pruned = prune(schema, manifest)
+    drop_nulls(schema, pruned.value)
+    return pruned
 
 
 def set_custom_defaults(resource: Resource, manifest: Manifest) -> None:
@@ -47,7 +52,7 @@ def custom_faults(resource: Resource, manifest: Manifest, old: Manifest | None =
         return []
     schema = structural_schema(resource.schema_text)
     before = ABSENT if old is None else old
-    faults = [*schema_faults(schema, manifest, "", before)]
+    faults = [*schema_faults(schema, manifest, "", before), *embedded_resource_faults(schema, manifest)]
     if old is None or not any(list_type_faults(schema, old)):
         faults += list_type_faults(schema, manifest)
     if not has_rules(resource.schema_text):

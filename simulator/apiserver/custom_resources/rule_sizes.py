@@ -7,7 +7,7 @@ maxCardinality in apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.g
 from typing import Any, Final
 
 from simulator.apiserver.custom_resources.rule_values import escape
-from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.apiserver.structural_schema import META
 from simulator.cel.declared_sizes import DeclaredSize
 
 MAX_REQUEST: Final = 3 * 1024 * 1024

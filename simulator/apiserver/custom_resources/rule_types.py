@@ -6,7 +6,7 @@ Upstream: SchemaDeclType and MaybeAssignTypeName in apiserver/pkg/cel/{common/sc
 from typing import Any, Final
 
 from simulator.apiserver.custom_resources.rule_values import escape
-from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.apiserver.structural_schema import META
 from simulator.cel.object_types import ObjectTypes
 from simulator.cel.types import BOOL, DYN, INT, STRING, Type
 

@@ -9,7 +9,7 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from typing import Any, Final
 
-from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.apiserver.structural_schema import META
 from simulator.cel.durations import parse_duration, parse_timestamp
 from simulator.cel.values import Map, Value
 

@@ -11,8 +11,8 @@ from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, 
 from simulator.apiserver.custom_resources.rule_sizes import declare_sizes
 from simulator.apiserver.custom_resources.rule_types import declare_types
 from simulator.apiserver.custom_resources.rule_values import to_cel
-from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.apiserver.structural_schema import META
 from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.errors import CostExceeded, SelectorError
 from simulator.cel.expression import Expression, compile_expression

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
 from simulator.apiserver.custom_resources.junctors import junctor_faults
-from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.apiserver.custom_resources.text_formats import has_format
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+from simulator.apiserver.structural_schema import META
 from simulator.kernel.go_text import quote
 
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}

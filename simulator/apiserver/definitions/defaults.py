@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from simulator.apiserver.custom_resources.pruning import prune
 from simulator.apiserver.custom_resources.rules import rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
-from simulator.apiserver.custom_resources.structural_schema import META
-from simulator.apiserver.definitions.structural import Schema, child, fields_of
+from simulator.apiserver.definitions.structural import child, fields_of
 from simulator.apiserver.status import Cause, invalid
+from simulator.apiserver.structural_schema import META, Schema
 
 
 def default_faults(schema: Schema, closed: Schema, path: str) -> list[Cause]:

@@ -6,7 +6,7 @@ Upstream: ValidFieldPath in apiextensions-apiserver/pkg/apiserver/schema/cel/val
 import re
 from typing import Any, Final, NamedTuple
 
-from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.apiserver.structural_schema import META
 
 Schema = dict[str, Any]
 _TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*'|[.\[\]]|[^.\[\]]+", re.DOTALL)

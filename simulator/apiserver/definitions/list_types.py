@@ -7,8 +7,9 @@ apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 from collections.abc import Iterator
 from typing import Final
 
-from simulator.apiserver.definitions.structural import Schema, child, fields_of
+from simulator.apiserver.definitions.structural import child, fields_of
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.structural_schema import Schema
 
 MAP_TYPE: Final = "x-kubernetes-map-type"
 LIST_TYPE: Final = "x-kubernetes-list-type"

@@ -20,8 +20,8 @@ from simulator.apiserver.custom_resources.rules import (
 from simulator.apiserver.definitions.field_paths import FieldPathError, find_field
 from simulator.apiserver.definitions.go_schema import rule_struct
 from simulator.apiserver.definitions.rule_costs import Cost, cost_fault
-from simulator.apiserver.definitions.structural import Schema
 from simulator.apiserver.status import Cause, invalid, not_supported, required
+from simulator.apiserver.structural_schema import Schema
 from simulator.cel.cost_ranges import multiply
 from simulator.cel.expression import Expression
 

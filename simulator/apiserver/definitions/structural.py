@@ -4,14 +4,12 @@ Upstream: ValidateStructural in apiextensions-apiserver/pkg/apiserver/schema/{va
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
-from simulator.apiserver.custom_resources.structural_schema import PRESERVES
 from simulator.apiserver.status import Cause, forbidden, invalid, required
+from simulator.apiserver.structural_schema import EMBEDDED, PRESERVES, Schema
 from simulator.cel.regexes import find_fault
 
-Schema = dict[str, Any]
-EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _JUNCTORS: Final = ("allOf", "anyOf", "oneOf")
 _EITHER: Final = [{"type": "integer"}, {"type": "string"}]

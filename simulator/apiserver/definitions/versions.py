@@ -8,12 +8,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.definitions.field_paths import FieldPathError, find_field
 from simulator.apiserver.definitions.internal_spec import Section
 from simulator.apiserver.definitions.schemas import validate_schema
-from simulator.apiserver.definitions.structural import Schema
 from simulator.apiserver.status import Cause, duplicate, invalid, required
+from simulator.apiserver.structural_schema import Schema, structural_schema
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")

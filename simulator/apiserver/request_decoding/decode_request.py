@@ -8,6 +8,7 @@ from simulator.apiserver.bounds import MAX_TEXT_DEPTH, ManifestError, count_valu
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.object_type import missing_kind, with_type
 from simulator.apiserver.protobuf import decode_envelope, read_envelope
+from simulator.apiserver.request_decoding.embedded_metadata import decode_embedded
 from simulator.apiserver.request_decoding.read_object import (
     YAML_ERRORS,
     RecordedObject,
@@ -99,11 +100,14 @@ def decode_object(resource: Resource, value: Manifest) -> TypedObject:
     """Decode an object as the type of the resource."""
     decoder = TypedValues()
     decoded = decoder.decode(type_name_of(resource), value)
-    strict = decoder.strict
-    if not decoder.error:
-        decoded, unknown = prune_custom(resource, decoded)
-        strict += [f'unknown field "{path}"' for path in unknown]
-    return TypedObject(decoded, decoder.error, strict)
+    if decoder.error or not resource.schema_text:
+        return TypedObject(decoded, decoder.error, decoder.strict)
+    pruned = prune_custom(resource, decoded)
+    embedded = decode_embedded(resource.schema_text, pruned.value)
+    unknown = [f'unknown field "{path}"' for path in pruned.unknown] + embedded.strict_errors
+    # The fields that the text repeats are found before the object is decoded.
+    strict = sorted(decoder.strict, key=lambda error: not error.startswith("duplicate"))
+    return TypedObject(pruned.value, embedded.error, [*strict, *unknown])
 
 
 def cannot_be_handled(resource: Resource, detail: str) -> str:

@@ -57,9 +57,9 @@ class TypedValues:
         self._names_fields = names_fields
         self._ended = False
 
-    def decode(self, type_name: str, value: Any) -> Any:
-        """Return the value with the fields that its type has."""
-        return self._value({"$ref": type_name}, value, Place("", (), ""))
+    def decode(self, type_name: str, value: Any, path: str = "") -> Any:
+        """Return the value with the fields that its type has. ``path``: of the value, for ``strict``."""
+        return self._value({"$ref": type_name}, value, Place(path, (), ""))
 
     def _fail(self, error: str) -> None:
         self.error = self.error or error
@@ -123,7 +123,21 @@ class TypedValues:
                 self.strict.append(f'unknown field "{at.path}"')
             else:
                 kept[key] = item
+                if name == UNKNOWN_KIND:
+                    self._note_repeated(item, at)
         return kept
+
+    def _note_repeated(self, value: Any, place: Place) -> None:
+        """Note the repeated fields of a value without a type, a part of a custom resource."""
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                self._note_repeated(item, place.item(index))
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                at = place.key(key)
+                if isinstance(value, RecordedObject) and key in value.repeated:
+                    self.strict.append(f'duplicate field "{at.path}"')
+                self._note_repeated(item, at)
 
     def _schema_or_other(self, name: str, value: Any) -> Any:
         """Return a JSON schema of a CustomResourceDefinition, or what may be in its place
