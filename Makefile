@@ -97,11 +97,12 @@ manifests: .venv/dev
 messages: .venv/dev
 	$(BIN)/python -m tests.messages
 
-# Needs uv; writes the lock files again.
-lock:
-	for set in runtime tracing accounts dev tools; do uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
+# Writes the lock files again; it refuses a package of the runtime without wheels.
+lock: .venv/dev
+	for set in runtime tracing accounts dev tools; do $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		requirements/$$set.in -o requirements/$$set.txt $$([ $$set = tools ] && echo --no-deps); done
+		requirements/$$set.in -o requirements/$$set.txt $$([ $$set = tools ] && echo --no-deps) || exit; done
+	$(BIN)/python -m tests.wheels
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

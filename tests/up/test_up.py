@@ -146,7 +146,7 @@ def test_up_replaces_a_dead_worker_leaves_no_process_when_killed_and_ends_with_i
     again = up(WORKERS="1")
     url_of(again)
     family = children(again)
-    child(again, "redis-server").kill()
+    child(again, "valkey-server").kill()
     assert again.wait() == 1
     assert "redis ended unexpectedly; stopping" in again.output
     assert_gone(family)
@@ -157,7 +157,7 @@ def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_server(
 ) -> None:
     process = up(REDIS_URL=own_redis.url, WORKERS="1")
     url = url_of(process)
-    assert not any("redis-server" in c.name() for c in children(process))
+    assert not any("valkey-server" in c.name() for c in children(process))
     store = Store(own_redis.url)
     assert [meta.name for meta in store.sandboxes()] == ["demo"]
     store.close()
