@@ -15,7 +15,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from simulator.apiserver.bounds import MAX_BYTES
-from simulator.dumps.dump import MAX_DUMP_BYTES
+from simulator.dumps.dump_files import MAX_DUMP_BYTES
 
 Scope = dict[str, Any]
 Message = Mapping[str, Any]

@@ -12,8 +12,8 @@ from schedviz.client.local import LocalSandbox
 from schedviz.client.remote import Server
 from simulator.api import Change, Micros
 from simulator.apiserver.manifest import parse_manifests
-from simulator.dumps.dump import Dump, DumpError
-from simulator.dumps.imported import Import
+from simulator.dumps.dump import Dump
+from simulator.dumps.imported import import_dump
 from simulator.memory_sandbox import START, SandboxOptions
 from simulator.objects.durations import parse_duration
 from simulator.objects.timestamps import micros
@@ -36,9 +36,10 @@ def sandbox(
     """Make a sandbox, whose simulated time stands still.
 
     scenario: the name of a bundled one, or the path of a file; None = an empty cluster. manifests: further
-    objects, as dicts, as a YAML or JSON text, or in a file. dump: the file of a whole cluster, the output of
-    ``kubectl get -A -o json``; only in this process. config: a KubeSchedulerConfiguration; seed, pace (the
-    simulated time of a scheduling cycle) and queue: instead of those of the scenario.
+    objects, as dicts, as a YAML or JSON text, or in a file. dump: the file or folder of a whole cluster, the
+    output of ``kubectl get -A -o json`` or ``kubectl cluster-info dump``; only in this process. config: a
+    KubeSchedulerConfiguration; seed, pace (the simulated time of a scheduling cycle) and queue: instead of
+    those of the scenario.
 
     name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's. server: the
     URL of a server on which the sandbox is made, and deleted at the end of the ``with`` block; "" = it runs
@@ -74,11 +75,7 @@ def sandbox(
 def _imported(dump: Path) -> tuple[Sequence[Change], Micros]:
     """Return the objects of a dump, and the time of the latest, at which simulated time begins."""
     # The salt is a constant: nothing of it leaves this process, and the same dump gives the same sandbox.
-    taken = Import(START, b"in this process")
-    for manifest in Dump(dump.read_bytes()).manifests():
-        taken.take(manifest)
-    if not taken.has_objects:
-        raise DumpError("the dump contains no object that the simulator uses, such as a Node or a Pod")
+    taken = import_dump(Dump.read(dump), START, b"in this process")
     changes = [*taken.changes()]
     created = [change.object["metadata"].get("creationTimestamp") for change in changes if change.object]
     return changes, max(START, *(micros(each) for each in created if each))

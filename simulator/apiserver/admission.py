@@ -28,10 +28,11 @@ from simulator.apiserver.device_admin_access import check_admin_access
 from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.generation import set_first_generation
 from simulator.apiserver.ingress_validation import INGRESSES
-from simulator.apiserver.limit_ranger import CLAIMS, check_limits, set_default_resources
+from simulator.apiserver.limit_ranger import CLAIMS, check_limits
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
 from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
+from simulator.apiserver.pod_admission import complete_pod
 from simulator.apiserver.policies.enforcement import check_policies
 from simulator.apiserver.policies.request import AdmissionRequest, Asked
 from simulator.apiserver.quota.charges import QuotaCharges
@@ -43,7 +44,6 @@ from simulator.apiserver.resources import (
     PRIORITY_CLASSES,
     Resource,
 )
-from simulator.apiserver.runtime_class import apply_runtime_class
 from simulator.apiserver.served_versions import served_resource, to_served, to_stored
 from simulator.apiserver.service_allocation import SERVICES, allocate_new
 from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, StatusError
@@ -238,9 +238,7 @@ def _create(
     prepare_for_create(resource, manifest, timestamp(now))
     is_placed = entry == "page" and resource == PODS and bool(manifest["spec"].get("nodeName"))
     if resource == PODS:
-        set_default_resources(manifest, overlay)
-        priority.resolve_priority(manifest, overlay)
-        apply_runtime_class(manifest, overlay, strict=entry == "api")
+        complete_pod(manifest, overlay, strict=entry == "api")
         manifest["status"] = initial_pod_status(manifest, now, keeps=is_placed)
     elif resource == NODES and entry == "page":
         manifest = joined_node(manifest, timestamp(now))

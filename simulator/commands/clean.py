@@ -1,9 +1,10 @@
 """Print the part of a cluster dump that schedviz imports, and report what it leaves out.
 
-The dump is the output of ``kubectl get ... -A -o json`` (or ``-o yaml``), or a recording of a sandbox. The
-result is a List in JSON with one object a line. You can check it before you give the dump to somebody else,
-and use it instead of the dump for ``explain``, ``whatif`` and the home page. It does not contain Secrets,
-ConfigMaps, environment variables, commands, probes, or annotations other than those of Kubernetes components.
+The dump is the output of ``kubectl get ... -A -o json`` (or ``-o yaml``), that of ``kubectl cluster-info
+dump``, or a recording of a sandbox. The result is a List in JSON with one object a line. You can check it
+before you give the dump to somebody else, and use it instead of the dump for ``explain``, ``whatif`` and the
+home page. It does not contain Secrets, ConfigMaps, environment variables, commands, probes, or annotations
+other than those of Kubernetes components.
 """
 
 import argparse
@@ -21,8 +22,9 @@ import msgspec
 
 from simulator.api import SECOND
 from simulator.apiserver.bounds import ManifestError
-from simulator.dumps.dump import Dump, DumpError
-from simulator.dumps.imported import Import, ImportReport, KindOutcome
+from simulator.dumps.dump import Dump
+from simulator.dumps.imported import Import, ImportReport, import_dump
+from simulator.dumps.imported_kinds import KindOutcome
 from simulator.recording import Entry
 
 SALT_BYTES = 32
@@ -33,7 +35,8 @@ OUTCOME_TEXTS: dict[KindOutcome, str] = {
     "taken": "taken",
     "private": "left out: may contain secrets",
     "unread": "left out: not used by the simulator",
-    "unsimulated": "left out: not simulated",
+    "unsimulated": "left out: a sandbox has no controller of them",
+    "admission": "left out: policies and webhooks are not imported",
     "custom": "left out: a custom resource",
     "version": "left out: another version of a known kind",
     "untyped": "left out: without apiVersion and kind",
@@ -58,7 +61,7 @@ class CleanedObject(msgspec.Struct, array_like=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("dump", type=Path, help="JSON or YAML, optionally gzipped")
+    parser.add_argument("dump", type=Path, help="JSON or YAML, also gzipped, or a folder of it")
     parser.add_argument(
         "--lines", action="store_true", help="for programs: print the report, then one object a line"
     )
@@ -71,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         with suppress(ValueError, OSError):  # systems without this limit
             resource.setrlimit(resource.RLIMIT_AS, (options.memory_mib << 20,) * 2)
     try:
-        clean(options.dump.read_bytes(), sys.stdout.buffer, lines=options.lines)
+        clean(Dump.read(options.dump), sys.stdout.buffer, lines=options.lines)
     except (ManifestError, OSError) as failure:
         print(f"clean: {failure}", file=sys.stderr)
         return 1
@@ -81,11 +84,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def clean(data: bytes, out: BinaryIO, *, lines: bool) -> None:
+def clean(dump: Dump, out: BinaryIO, *, lines: bool) -> None:
     """Write the objects to ``out``, and a report to stderr. If it raises ManifestError, nothing was
     written."""
-    dump = Dump(data)
-    taken = import_dump(dump)
+    taken = import_now(dump)
     # Keep the objects as JSON: as Python values they would need ten times the memory.
     packed = [(c.resource, c.key, msgspec.json.encode(c.object)) for c in taken.changes()]
     if lines:
@@ -99,14 +101,16 @@ def clean(data: bytes, out: BinaryIO, *, lines: bool) -> None:
     print("\n".join(report_lines(taken.report)), file=sys.stderr)
 
 
-def import_dump(dump: Dump) -> Import:
+def import_now(dump: Dump) -> Import:
     """Import all objects of a dump. Raises ManifestError."""
-    taken = Import(int(time.time()) * SECOND, secrets.token_bytes(SALT_BYTES))
-    for manifest in dump.manifests():
-        taken.take(manifest)
-    if not taken.has_objects:
-        raise DumpError("the dump contains no object that the simulator uses, such as a Node or a Pod")
-    return taken
+    return import_dump(dump, int(time.time()) * SECOND, secrets.token_bytes(SALT_BYTES))
+
+
+def refusal_lines(report: ImportReport) -> Iterator[str]:
+    """Yield the invalid objects with the reasons, and the number of those that the report does not name."""
+    yield from report.refused
+    if report.refusals > len(report.refused):
+        yield f"and {report.refusals - len(report.refused)} more objects"
 
 
 def report_lines(report: ImportReport) -> Iterator[str]:
@@ -119,7 +123,7 @@ def report_lines(report: ImportReport) -> Iterator[str]:
         (report.orphaned, "have owners that are not imported; the references are removed"),
         (report.namespaces, "missing namespaces are created"),
         (report.stray, "pods are bound to nodes that are not imported"),
-        (report.claiming, "pods have resourceClaims, which are not simulated"),
+        (report.claiming, "pods have ResourceClaims that are not imported"),
     ):
         if count:
             yield f"  {count:>6} {words}"
@@ -127,5 +131,4 @@ def report_lines(report: ImportReport) -> Iterator[str]:
         yield f"  {count:>6} pending pods wait for the scheduler {name}"
     for path, count in report.dropped.items():
         yield f"  {count:>6} without {path}"
-    for refused in report.refused:
-        yield f"  refused: {refused}"
+    yield from (f"  refused: {line}" for line in refusal_lines(report))

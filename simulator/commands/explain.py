@@ -14,21 +14,22 @@ from typing import Any
 import msgspec
 
 from simulator.api import Change, Manifest
-from simulator.apiserver import decoding, priority, resources
+from simulator.apiserver import decoding, resources
 from simulator.apiserver.defaults import prepare_for_create, set_defaults
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.overlay import CreatedObjects, Overlay
-from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
+from simulator.apiserver.resources import PODS, Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
-from simulator.commands.clean import import_dump
+from simulator.commands.clean import import_now, refusal_lines
 from simulator.config import ConfigError
 from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
 from simulator.dumps.dump import Dump
 from simulator.framework import snapshot
 from simulator.framework.extender import Transport
-from simulator.objects.metadata import name_of
+from simulator.objects.metadata import key_of
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
@@ -48,7 +49,7 @@ class ExplainError(Exception):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod")
-    parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML")
+    parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML, or a folder")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
     extender_http.add_argument(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
@@ -106,8 +107,8 @@ def single_document(documents: Sequence[Manifest], kind: str, path: Path) -> Man
 def read_cluster(path: Path) -> Iterator[Item]:
     """Read the objects of a dump, redacted as by ``clean``. Invalid objects are reported on stderr. Raises
     ManifestError."""
-    taken = import_dump(Dump(path.read_bytes()))
-    for refused in taken.report.refused:
+    taken = import_now(Dump.read(path))
+    for refused in refusal_lines(taken.report):
         print(f"{path}: left out: {refused}", file=sys.stderr)
     for change in taken.changes():
         assert change.object is not None, "an import only creates objects"
@@ -124,7 +125,7 @@ def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:
         _set_name(decoded.setdefault("metadata", {}))
         set_defaults(PODS, decoded)
         prepare_for_create(PODS, decoded, "")
-        priority.resolve_priority(decoded, Overlay(_priority_classes(items)))
+        complete_pod(decoded, Overlay(CreatedObjects(_read_of_pods(items))), strict=False)
         causes = validate(PODS, decoded)
     if causes:
         raise ExplainError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
@@ -139,10 +140,11 @@ def _set_name(metadata: dict[str, Any]) -> None:
         metadata["name"] = metadata["generateName"] + "xxxxx"
 
 
-def _priority_classes(items: Iterable[Item]) -> CreatedObjects:
-    classes = (item for resource, item in items if resource == PRIORITY_CLASSES)
-    named = (item for item in classes if "name" in item.get("metadata", ()))
-    return CreatedObjects(Change(PRIORITY_CLASSES.id, name_of(item), item, 0) for item in named)
+def _read_of_pods(items: Iterable[Item]) -> Iterator[Change]:
+    """Yield the objects that admission reads for a new pod."""
+    for resource, item in items:
+        if resource.id in READ_OF_PODS:
+            yield Change(resource.id, key_of(item), item, 0)
 
 
 # Output as text

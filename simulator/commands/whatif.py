@@ -32,7 +32,7 @@ from simulator.what_if.situation import Situation
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod")
-    parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML")
+    parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML, or a folder")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
     extender_http.add_argument(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")

@@ -45,7 +45,7 @@ class ResourceClaimController(Controller):
             pod = new or old
             if pod is not None and pod["spec"].get("resourceClaims"):
                 self._queue.add(ObjectKey("pods", key))
-                for name in _claim_names(pod):
+                for name in claim_names(pod):
                     self.enqueue(object_key(namespace_of(pod), name))
             return
         self.enqueue(key)
@@ -200,7 +200,7 @@ def _templates(pod: Manifest) -> Iterator[str]:
             yield reference["resourceClaimTemplateName"]
 
 
-def _claim_names(pod: Manifest) -> Iterator[str]:
+def claim_names(pod: Manifest) -> Iterator[str]:
     """Yield the names of the pod's claims, as far as they are known."""
     for reference in pod["spec"].get("resourceClaims") or ():
         if reference.get("resourceClaimName"):

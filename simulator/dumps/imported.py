@@ -7,58 +7,41 @@ otherwise the garbage collector would delete the dependents.
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final, Literal
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import msgspec
 
 from simulator.api import Change, Manifest, Micros
-from simulator.apiserver import priority, resources
+from simulator.apiserver import resources
 from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.defaults import qos_class, set_defaults
 from simulator.apiserver.fitting import ReportField, Unfit, fit_to_schema
 from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay
-from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
+from simulator.apiserver.resources import NAMESPACES, NODES, PODS, Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
+from simulator.controllers.resource_claim import claim_names
+from simulator.dumps.dump import Dump
+from simulator.dumps.dump_files import DumpError
+from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
+from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
 from simulator.objects.timestamps import timestamp
 
-IMPORTED_RESOURCES: Final = (
-    *("namespaces", "priorityclasses.scheduling.k8s.io", "nodes", "csinodes.storage.k8s.io"),
-    *("storageclasses.storage.k8s.io", "csidrivers.storage.k8s.io", "csistoragecapacities.storage.k8s.io"),
-    *("persistentvolumes", "persistentvolumeclaims", "volumeattachments.storage.k8s.io", "services"),
-    *("deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps", "cronjobs.batch"),
-    *("jobs.batch", "controllerrevisions.apps", "replicationcontrollers", "poddisruptionbudgets.policy"),
-    *("deviceclasses.resource.k8s.io", "resourceslices.resource.k8s.io"),
-    *("resourceclaimtemplates.resource.k8s.io", "timetables.schedviz", "pods"),
-    "resourceclaims.resource.k8s.io",
-)
-"""The resources that the scheduler or a controller of the simulation reads, in the order in which they are
-written: owners before their dependents."""
-PRIVATE_RESOURCES: Final = frozenset({"secrets", "configmaps"})
-"""Resources that are not imported because they may contain secrets."""
-UNSIMULATED_RESOURCES: Final = frozenset(
-    {
-        *("horizontalpodautoscalers.autoscaling", "resourcequotas", "limitranges"),
-    }
-)
-"""Resources that affect pods or the scheduler in a real cluster, but are not simulated."""
 MAX_NAMED: Final = 50
 """Maximum number of entries in each list of a report."""
 MAX_NAME: Final = 100
 """Maximum number of characters of a name in a report."""
 MAX_PATH: Final = 150
 """Maximum number of characters of a field path in a report. The longest path in a pod has about 120."""
+MAX_FOUND: Final = 5
+"""Maximum number of kinds in the message about a dump of which nothing is imported."""
 DEFAULT_SCHEDULER: Final = "default-scheduler"
+CLAIMS_OF_DEVICES: Final = "resourceclaims.resource.k8s.io"
 _UIDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
-
-KindOutcome = Literal["taken", "private", "unread", "unsimulated", "custom", "version", "untyped"]
-"""Whether the objects of a kind are imported ("taken"), or why they are left out: they may contain secrets
-("private"), no component reads them ("unread"), they are not simulated ("unsimulated"), they are custom
-resources ("custom"), only another version of the kind is known ("version"), or apiVersion or kind is missing
-("untyped")."""
 
 
 class KindReport(msgspec.Struct):
@@ -91,7 +74,7 @@ class ImportReport(msgspec.Struct):
     stray: int = 0
     """Number of pods that are bound to nodes which are not imported."""
     claiming: int = 0
-    """Number of pods with resourceClaims."""
+    """Number of pods with a ResourceClaim that is not imported."""
     schedulers: dict[str, int] = {}
     """The schedulerNames other than the default, each with the number of pending pods."""
 
@@ -129,7 +112,7 @@ class Import:
         try:
             found = self._redact_and_fit(resource, manifest, left.add)
         except Unfit as unfit:
-            self._refuse(kind, manifest, f"{unfit} is missing or wrong")
+            self._refuse(kind, manifest, str(unfit))
             return
         metadata = found["metadata"]
         key = resource.key(metadata.get("namespace", ""), metadata["name"])
@@ -149,6 +132,11 @@ class Import:
         kind.taken += 1
 
     @property
+    def kinds(self) -> Sequence[KindReport]:
+        """The kinds of the objects so far."""
+        return [*self._kinds.values()]
+
+    @property
     def has_objects(self) -> bool:
         """Whether any object was taken."""
         return bool(self._uids)
@@ -157,12 +145,12 @@ class Import:
         """Yield the changes that create the cluster, owners before dependents. Completes the report at the
         end."""
         yield from self._bootstrap()
-        classes = Overlay(CreatedObjects(self._creations(PRIORITY_CLASSES)))
-        nodes = self._kept[NODES.id]
+        read = [each for resource in READ_OF_PODS for each in self._creations(resource)]
+        overlay = Overlay(CreatedObjects(read))
         for resource in IMPORTED_RESOURCES:
             for key, packed in self._kept[resource].items():
                 manifest = self._without_missing_owners(msgspec.json.decode(packed))
-                if resource == PODS.id and not self._set_priority(manifest, classes, nodes):
+                if resource == PODS.id and not self._admit(manifest, overlay):
                     continue
                 yield Change(resource, key, manifest, expected=0)
         self._complete_report()
@@ -171,10 +159,11 @@ class Import:
 
     def _kind(self, manifest: Manifest) -> tuple[KindReport, Resource | None]:
         api_version, name = manifest.get("apiVersion"), manifest.get("kind")
-        resource, outcome = None, "untyped"
+        resource: Resource | None = None
+        outcome: KindOutcome = "untyped"
         if isinstance(api_version, str) and isinstance(name, str) and api_version and name:
             resource = resources.find_by_kind(api_version, name)
-            outcome = _kind_outcome(api_version, name, resource)
+            outcome = kind_outcome(api_version, name, resource)
         else:
             api_version = name = ""
         place = api_version[:MAX_NAME], name[:MAX_NAME]
@@ -182,7 +171,7 @@ class Import:
             # Count further kinds together if there are very many.
             if len(self._kinds) >= 10 * MAX_NAMED:
                 place, outcome = ("", ""), "untyped"
-            self._kinds.setdefault(place, KindReport(*place, outcome))  # type: ignore[arg-type]  # one of the literals
+            self._kinds.setdefault(place, KindReport(*place, outcome))
         return self._kinds[place], resource
 
     def _redact_and_fit(self, resource: Resource, given: Manifest, note: ReportField) -> Manifest:
@@ -190,8 +179,8 @@ class Import:
         Unfit."""
         metadata = given.get("metadata")
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
-            raise Unfit("metadata.name")
-        found = fit_to_schema(resource, redact(given, self._salt, note), note)
+            raise Unfit("metadata.name is missing or wrong")
+        found = fit_to_schema(resource, redact(given, self._salt, note), note, given)
         metadata = found["metadata"]
         if resource.namespaced:
             metadata.setdefault("namespace", "default")
@@ -213,8 +202,9 @@ class Import:
         self.report.refusals += 1
         if len(self.report.refused) < MAX_NAMED:
             metadata = manifest.get("metadata")
-            name = metadata.get("name") if isinstance(metadata, dict) else ""
-            self.report.refused.append(f"{kind.kind} {str(name)[:MAX_NAME]}: {why[: 3 * MAX_NAME]}")
+            given = metadata if isinstance(metadata, dict) else {}
+            names = [str(given[field])[:MAX_NAME] for field in ("namespace", "name") if given.get(field)]
+            self.report.refused.append(f"{kind.kind} {'/'.join(names)}: {why[: 3 * MAX_NAME]}")
 
     # The whole cluster
 
@@ -232,9 +222,9 @@ class Import:
                 NAMESPACES.id, name, self._redact_and_fit(NAMESPACES, made, lambda _: None), expected=0
             )
 
-    def _creations(self, resource: Resource) -> list[Change]:
-        collection = self._kept[resource.id]
-        return [Change(resource.id, key, msgspec.json.decode(data), 0) for key, data in collection.items()]
+    def _creations(self, resource: str) -> list[Change]:
+        collection = self._kept[resource]
+        return [Change(resource, key, msgspec.json.decode(data), 0) for key, data in collection.items()]
 
     def _without_missing_owners(self, manifest: Manifest) -> Manifest:
         """Return the object without references to owners that are not imported."""
@@ -249,19 +239,22 @@ class Import:
         rest = {field: value for field, value in metadata.items() if field != "ownerReferences"}
         return {**manifest, "metadata": {**rest, "ownerReferences": kept} if kept else rest}
 
-    def _set_priority(self, pod: Manifest, classes: Overlay, nodes: Iterable[str]) -> bool:
-        """Set the priority of a pod that was not admitted by an API server, and count the pod in the report.
-        Returns False if its PriorityClass does not exist: the pod is left out."""
+    def _admit(self, pod: Manifest, overlay: Overlay) -> bool:
+        """Complete a pod that no API server has admitted, and count the pod in the report. Returns False if
+        admission refuses it, as its PriorityClass does not exist: the pod is left out."""
         spec = pod["spec"]
         if "priority" not in spec:
             try:
-                priority.resolve_priority(pod, classes)
+                complete_pod(pod, overlay, strict=False)
             except StatusError as error:
                 kind = self._kinds["v1", "Pod"]
                 kind.taken -= 1
                 self._refuse(kind, pod, error.message)
                 return False
-        self.report.claiming += bool(spec.get("resourceClaims"))
+            pod["status"]["qosClass"] = qos_class(pod)
+        claims, nodes = self._kept[CLAIMS_OF_DEVICES], self._kept[NODES.id]
+        namespace = pod["metadata"]["namespace"]
+        self.report.claiming += any(f"{namespace}/{name}" not in claims for name in claim_names(pod))
         self.report.stray += bool(spec.get("nodeName")) and spec["nodeName"] not in nodes
         scheduler = spec["schedulerName"]
         if not spec.get("nodeName") and scheduler != DEFAULT_SCHEDULER:
@@ -278,20 +271,23 @@ class Import:
         self.report.dropped = dict(dropped[:MAX_NAMED])
 
 
-def _kind_outcome(api_version: str, kind: str, resource: Resource | None) -> KindOutcome:
-    if resource is None:
-        known = any(each.kind == kind for each in resources.BUILT_IN)
-        return "version" if known and "." not in _custom_group(api_version) else "custom"
-    if resource.id in IMPORTED_RESOURCES:
-        return "taken"
-    if resource.id in PRIVATE_RESOURCES:
-        return "private"
-    if resource.id in UNSIMULATED_RESOURCES:
-        return "unsimulated"
-    return "unread" if resource.group in resources.BUILT_IN_GROUPS else "custom"
+def import_dump(dump: Dump, now: Micros, salt: bytes) -> Import:
+    """Import all objects of a dump. Raises ManifestError, also for a dump without an object that is imported,
+    with the kinds that it has. The arguments are those of :class:`Import`."""
+    taken = Import(now, salt)
+    for manifest in dump.manifests():
+        taken.take(manifest)
+    if not taken.has_objects:
+        raise DumpError(describe_unusable(taken.kinds, taken.report.refused))
+    return taken
 
 
-def _custom_group(api_version: str) -> str:
-    """Return the group, or "" if it is one of Kubernetes'."""
-    group, slash, _ = api_version.rpartition("/")
-    return group if slash and not group.endswith(".k8s.io") else ""
+def describe_unusable(kinds: Sequence[KindReport], refused: Sequence[str]) -> str:
+    """Return what is in a dump of which nothing is imported, and the command that makes one."""
+    counted = sorted(kinds, key=lambda kind: -kind.came)
+    names = [f"{kind.came} {kind.kind or 'without apiVersion and kind'}" for kind in counted[:MAX_FOUND]]
+    more = len(counted) - MAX_FOUND
+    found = f"; found {', '.join(names)}{f' and {more} more kinds' if more > 0 else ''}" if names else ""
+    why = f" ({refused[0]})" if refused else ""
+    problem = "the dump contains no object that the simulator uses, such as a Node or a Pod"
+    return f"{problem}{found}{why}; use {GET_COMMAND}"

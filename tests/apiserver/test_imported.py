@@ -1,22 +1,30 @@
 """The import of a real cluster: the objects that are imported from each form of a dump, and those that are
 left out."""
 
+import codecs
 import gzip
 import io
 import json
+import re
+import shutil
 import subprocess
 import sys
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from schedviz.web.manifests.yaml import Plain, to_yaml
 from simulator.api import SECOND, Change, Manifest
+from simulator.apiserver import resources
 from simulator.apiserver.bounds import ManifestError
 from simulator.commands.clean import clean
 from simulator.dumps.dump import Dump
-from simulator.dumps.imported import Import, ImportReport
+from simulator.dumps.imported import Import, ImportReport, import_dump
+from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, kind_outcome
 from simulator.memory import MemoryApi
 from simulator.simulation import Options, Simulation
 from tests.dumps import SECRET, as_list, cluster, node, pod, workload
@@ -30,6 +38,14 @@ def imported(text: str | bytes) -> tuple[dict[tuple[str, str], Manifest], Import
     taken = Import(NOW, b"salt")
     for manifest in Dump(text.encode() if isinstance(text, str) else text).manifests():
         taken.take(manifest)
+    return result_of(taken)
+
+
+def taken_of(dump: Dump) -> tuple[dict[tuple[str, str], Manifest], ImportReport]:
+    return result_of(import_dump(dump, NOW, b"salt"))
+
+
+def result_of(taken: Import) -> tuple[dict[tuple[str, str], Manifest], ImportReport]:
     changes = [*taken.changes()]
     return {(change.resource, change.key): change.object or {} for change in changes}, taken.report
 
@@ -62,7 +78,7 @@ def test_a_real_cluster_is_imported_unchanged_and_the_report_lists_what_was_left
         "PodDisruptionBudget": ("version", 1, 0),
         "Event": ("unread", 1, 0),
     }
-    assert report.refused == ["Pod broken: spec.containers: Required value"]
+    assert report.refused == ["Pod shop/broken: spec.containers: Required value"]
     assert (report.orphaned, report.namespaces, report.stray) == (1, 1, 0)
     assert report.dropped["status.declaredFeatures"] == 3
     assert report.dropped["spec.containers[].env"] == 5
@@ -92,6 +108,182 @@ def test_devices_and_their_claims_are_taken_over_without_what_only_drivers_read(
     assert {kind.kind for kind in report.kinds if kind.taken} == {
         "Node", "DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate",
     }  # fmt: skip
+
+
+def named(kind: str, name: str, api_version: str = "v1", **fields: Any) -> Manifest:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **fields}
+
+
+QUOTA = named(
+    "ResourceQuota", "q", spec={"hard": {"pods": "3"}}, status={"hard": {"pods": "3"}, "used": {"pods": "1"}}
+)
+LIMITS = named("LimitRange", "l", spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "100m"}}]})
+KATA = named("RuntimeClass", "kata", "node.k8s.io/v1", handler="kata", overhead={"podFixed": {"cpu": "250m"}})
+
+
+def test_what_admission_reads_of_a_pod_is_taken_over() -> None:
+    """Also for pods of a file that no API server has admitted. Others are as the server made them."""
+    admitted = {
+        **pod("old", "n"),
+        "spec": {**pod("old", "n")["spec"], "runtimeClassName": "kata", "priority": 5},
+    }
+    new = named("Pod", "new", spec={"runtimeClassName": "kata", "containers": [{"name": "c", "image": "x"}]})
+    unknown = named("Pod", "of-another", spec={**new["spec"], "runtimeClassName": "gvisor"})
+    objects, report = imported(as_list([QUOTA, LIMITS, KATA, node("n"), admitted, new, unknown]))
+    assert objects["resourcequotas", "default/q"]["status"]["used"] == {"pods": "1"}
+    assert objects["limitranges", "default/l"]["spec"]["limits"][0]["defaultRequest"] == {"cpu": "100m"}
+    assert objects["runtimeclasses.node.k8s.io", "kata"]["overhead"] == {"podFixed": {"cpu": "250m"}}
+    assert {kind.outcome for kind in report.kinds} == {"taken"}
+    spec = objects["pods", "default/new"]["spec"]
+    assert (spec["overhead"], spec["priority"]) == ({"cpu": "250m"}, 0)
+    assert spec["containers"][0]["resources"] == {"requests": {"cpu": "100m"}}
+    assert objects["pods", "default/new"]["status"]["qosClass"] == "Burstable"
+    assert "overhead" not in objects["pods", "default/of-another"]["spec"]
+    assert "overhead" not in objects["pods", "shop/old"]["spec"]
+
+
+def test_the_report_says_of_each_kind_why_it_was_left_out() -> None:
+    """The kinds of Kubernetes that have a type and are not imported."""
+    outcomes: dict[str, set[str]] = {}
+    for each in resources.BUILT_IN:
+        if each.id not in IMPORTED_RESOURCES:
+            outcome = kind_outcome(each.api_version, each.kind, each)
+            outcomes.setdefault(outcome, set()).add(each.kind)
+    assert outcomes.pop("private") == {"Secret", "ConfigMap"}
+    assert outcomes.pop("unsimulated") == {"HorizontalPodAutoscaler"}
+    assert outcomes.pop("admission") == {
+        "MutatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration",
+    }
+    assert outcomes.keys() == {"unread"}
+    # No plugin, no controller of a sandbox and no admission of pods reads them, or they are of its server.
+    assert outcomes["unread"] == {
+        *("APIService", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding"),
+        *("CustomResourceDefinition", "EndpointSlice", "Endpoints", "Event", "FlowSchema", "IPAddress"),
+        *("Ingress", "IngressClass", "Lease", "NetworkPolicy", "PodTemplate", "PriorityLevelConfiguration"),
+        *("Role", "RoleBinding", "ServiceAccount", "ServiceCIDR", "VolumeAttributesClass"),
+    }
+
+
+def test_pods_whose_claims_of_devices_are_not_in_the_dump_are_counted() -> None:
+    claims = [{"name": "gpu", "resourceClaimName": "mine"}]
+    items = [device_class(), resource_claim("mine"), pod("a", resourceClaims=claims), pod("b")]
+    items[1]["metadata"] |= {"namespace": "shop"}
+    assert imported(as_list(items))[1].claiming == 0
+    assert imported(as_list([items[0], *items[2:]]))[1].claiming == 1
+
+
+def with_value(manifest: Manifest, path: tuple[str | int, ...], value: object) -> Manifest:
+    """A copy in which a field has the value."""
+    changed = json.loads(json.dumps(manifest))
+    place = changed
+    for step, following in pairwise(path):
+        if isinstance(step, str) and step not in place:
+            place[step] = [{}] if following == 0 else {}
+        place = place[step]
+    place[path[-1]] = value
+    return changed
+
+
+CONTAINER = ("spec", "containers", 0, "resources")
+CLAIM = named(
+    "PersistentVolumeClaim", "c", spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {}}}
+)
+VOLUME = named(
+    "PersistentVolume",
+    "v",
+    spec={"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/x"}},
+)
+CAPACITY = named("CSIStorageCapacity", "c", "storage.k8s.io/v1", storageClassName="s")
+TEMPLATE = ("spec", "template", *CONTAINER)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path", "said"),
+    [
+        (node("n"), ("status", "allocatable", "cpu"), "Node n: status.allocatable.cpu"),
+        (node("n"), ("status", "capacity", "example.com/gpu"), "Node n: status.capacity.example.com/gpu"),
+        (pod("p"), (*CONTAINER, "requests", "cpu"), "Pod shop/p: spec.containers[0].resources.requests.cpu"),
+        (
+            pod("p"),
+            (*CONTAINER, "limits", "memory"),
+            "Pod shop/p: spec.containers[0].resources.limits.memory",
+        ),
+        (pod("p"), ("spec", "overhead", "cpu"), "Pod shop/p: spec.overhead.cpu"),
+        (pod("p"), ("spec", "resources", "requests", "cpu"), "Pod shop/p: spec.resources.requests.cpu"),
+        # The first two volumes are left out: their places count.
+        (
+            with_value(pod("p"), ("spec", "volumes", 2), {"name": "v", "emptyDir": {}}),
+            ("spec", "volumes", 2, "emptyDir", "sizeLimit"),
+            "Pod shop/p: spec.volumes[2].emptyDir.sizeLimit",
+        ),
+        (
+            workload("Deployment", "d", 1),
+            (*TEMPLATE, "requests", "cpu"),
+            "Deployment shop/d: spec.template.spec.containers[0].resources.requests.cpu",
+        ),
+        (CLAIM, ("spec", "resources", "requests", "storage"), "Claim c: spec.resources.requests.storage"),
+        (VOLUME, ("spec", "capacity", "storage"), "PersistentVolume v: spec.capacity.storage"),
+        (CAPACITY, ("capacity",), "CSIStorageCapacity c: capacity"),
+        (CAPACITY, ("maximumVolumeSize",), "CSIStorageCapacity c: maximumVolumeSize"),
+        (QUOTA, ("spec", "hard", "pods"), "ResourceQuota q: spec.hard.pods"),
+        (LIMITS, ("spec", "limits", 0, "default", "cpu"), "LimitRange l: spec.limits[0].default.cpu"),
+        (KATA, ("overhead", "podFixed", "cpu"), "RuntimeClass kata: overhead.podFixed.cpu"),
+        (
+            resource_slice("n"),
+            ("spec", "devices", 0, "capacity", "memory", "value"),
+            "ResourceSlice n-gpus: spec.devices[0].capacity.memory.value",
+        ),
+    ],
+)
+@pytest.mark.parametrize("value", ["2 cores", True, "1" * 30, [1], ""])
+def test_a_quantity_that_is_none_is_told_with_its_object_and_path(
+    manifest: Manifest, path: tuple[str | int, ...], said: str, value: object
+) -> None:
+    objects, report = imported(as_list([with_value(manifest, path, value), node("good")]))
+    assert report.refusals == 1
+    assert said in report.refused[0]
+    problem = "must be less than 2^63" if value == "1" * 30 else "not a quantity"
+    assert report.refused[0].split(said)[1].startswith(f": {problem}: ")
+    kept = {
+        key
+        for resource, key in objects
+        if resource not in ("namespaces", "priorityclasses.scheduling.k8s.io")
+    }
+    assert kept == {"good"}
+    assert not report.dropped.keys() & {re.sub(r"\[\d\]", "[]", said.split(": ")[1])}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("status", "allocatable"), "4", 'status.allocatable: not of the type object: "4"'),
+        (("status",), [], "status: not of the type object: []"),
+    ],
+)
+def test_what_should_have_quantities_and_has_another_type_is_told(
+    path: tuple[str | int, ...], value: object, said: str
+) -> None:
+    _, report = imported(as_list([with_value(node("n"), path, value), node("good")]))
+    assert report.refused == [f"Node n: {said}"]
+
+
+def test_all_wrong_quantities_of_an_object_are_told_and_what_may_be_meant() -> None:
+    wrong = with_value(node("n"), ("status", "allocatable"), {"cpu": "2 cores", "memory": "1gb", "pods": "9"})
+    _, report = imported(as_list([wrong, node("good")]))
+    assert report.refused[0].split("; ") == [
+        'Node n: status.allocatable.cpu: not a quantity: "2 cores" (meant as 2?)',
+        'status.allocatable.memory: not a quantity: "1gb" (meant as 1Gi or 1G?)',
+    ]
+
+
+def test_a_wrong_quantity_that_nothing_reads_leaves_nothing_out() -> None:
+    field = {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "no quantity"}}
+    env = [{"name": "CPU", "valueFrom": field}]
+    _, report = imported(as_list([with_value(pod("p"), ("spec", "containers", 0, "env"), env)]))
+    assert (report.refusals, report.taken) == (0, 1)
 
 
 def test_no_secret_is_in_what_is_taken_over() -> None:
@@ -144,6 +336,37 @@ class Indented(Plain):
         super().increase_indent(flow, indentless=False)
 
 
+def lists_of(items: list[Manifest]) -> list[Manifest]:
+    """Typed lists, as kubectl cluster-info dump prints them: their items have neither apiVersion nor kind."""
+    kinds = dict.fromkeys((each["apiVersion"], each["kind"]) for each in items)
+    return [
+        {
+            "kind": f"{kind}List",
+            "apiVersion": version,
+            "metadata": {},
+            "items": [
+                {field: value for field, value in each.items() if field not in ("apiVersion", "kind")}
+                for each in items
+                if (each["apiVersion"], each["kind"]) == (version, kind)
+            ],
+        }
+        for version, kind in kinds
+    ]
+
+
+def typed_lists(items: list[Manifest]) -> list[str]:
+    return [json.dumps(each, indent=4) + "\n" for each in lists_of(items)]
+
+
+def with_logs(documents: list[str], between: str = "") -> bytes:
+    """The output of kubectl cluster-info dump. A log may have any lines, and no line feed at its end."""
+    log = '{\n}\n{"kind": "Node"}\n---\n==== END logs for container x of pod a/b ====\n\xff'
+    head, tail = (f"==== {word} logs for container main of pod shop/web ====" for word in ("START", "END"))
+    logs = f"{head}\n{log}{tail}\n{head}\n{tail}\n{head}\n{log}"
+    return (between.join(documents) + logs).encode("latin-1")
+
+
+@cache
 def in_forms() -> dict[str, bytes]:
     items = cluster()
     one = as_list(items)
@@ -151,6 +374,8 @@ def in_forms() -> dict[str, bytes]:
     listed = to_yaml([{"apiVersion": "v1", "items": items, "kind": "List", "metadata": {}}])
     indented = yaml.dump({"apiVersion": "v1", "items": items, "kind": "List"}, Dumper=Indented)
     halves = as_list(items[:7]) + "\n" + as_list(items[7:]) + "\n"
+    lines = "".join(json.dumps(each) + "\n" for each in items)
+    powershell = one.replace("\n", "\r\n")
     return {
         "a List in JSON": one.encode(),
         "the same, gzipped": gzip.compress(one.encode()),
@@ -158,6 +383,17 @@ def in_forms() -> dict[str, bytes]:
         "many YAML documents": documents.encode(),
         "a List in YAML": listed.encode(),
         "another hand's indentation": indented.encode(),
+        "JSON Lines": lines.encode(),
+        "JSON documents without a line feed at the end": lines.rstrip().encode(),
+        "Windows' line ends": lines.replace("\n", "\r\n").encode(),
+        "an array": json.dumps(items).encode(),
+        "an array of Lists": json.dumps([json.loads(as_list(items[:7])), *items[7:]], indent=2).encode(),
+        "PowerShell": codecs.BOM_UTF16_LE + powershell.encode("utf-16-le"),
+        "PowerShell, YAML": codecs.BOM_UTF16_LE + listed.replace("\n", "\r\n").encode("utf-16-le"),
+        "UTF-8 with a byte order mark": codecs.BOM_UTF8 + one.encode(),
+        "a list in YAML": yaml.dump(items, Dumper=Plain).encode(),
+        "typed lists with logs": with_logs(typed_lists(items)),
+        "typed lists in YAML with logs": with_logs([to_yaml([each]) for each in lists_of(items)], "---\n"),
     }
 
 
@@ -165,8 +401,108 @@ def in_forms() -> dict[str, bytes]:
 def test_every_form_of_a_dump_gives_the_same_objects(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = imported(as_list(cluster()))[0]
     assert imported(in_forms()[form])[0] == expected
-    monkeypatch.setattr("simulator.dumps.dump.MAX_WHOLE_DOCUMENT", 0)
+    monkeypatch.setattr("simulator.dumps.documents.MAX_WHOLE_DOCUMENT", 0)
     assert imported(in_forms()[form])[0] == expected, "read item by item, as large ones are"
+
+
+def in_folder(folder: Path) -> None:
+    """What kubectl cluster-info dump --output-directory writes."""
+    (folder / "shop" / "web").mkdir(parents=True)
+    (folder / "shop" / "web" / "logs.txt").write_text("{\n}\n")
+    (folder / "shop" / "._pods.json").write_bytes(b"\0\5\x16\7")
+    for number, text in enumerate(typed_lists(cluster())):
+        path = folder / ("shop" if number % 2 else "") / f"{number}.json"
+        path.write_bytes(gzip.compress(text.encode()) if number == 3 else text.encode())
+        if number == 3:
+            path.rename(path.with_suffix(".json.gz"))
+    (folder / "empty.json").write_text("")
+
+
+def packed(folder: Path) -> dict[str, Dump]:
+    """The folder, and archives of it."""
+    made = {"folder": Dump.read(folder)}
+    for form in ("tar", "gztar", "zip"):
+        archive = shutil.make_archive(str(folder.parent / form), form, folder)
+        made[form] = Dump.read(Path(archive))
+    return made
+
+
+def test_a_folder_and_its_archives_are_read(tmp_path: Path) -> None:
+    expected = imported(as_list(cluster()))[0]
+    in_folder(tmp_path / "dump")
+    for form, dump in packed(tmp_path / "dump").items():
+        assert taken_of(dump)[0] == expected, form
+
+
+def test_a_wrong_file_of_a_folder_is_named(tmp_path: Path) -> None:
+    in_folder(tmp_path / "dump")
+    (tmp_path / "dump" / "shop" / "wrong.yaml").write_text("a: 1\nb: [")
+    for dump in packed(tmp_path / "dump").values():
+        with pytest.raises(ManifestError, match=r"shop/wrong.yaml: line 3, column 1: not YAML"):
+            taken_of(dump)
+
+
+def test_a_folder_without_manifests_and_one_that_is_too_large_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dump").mkdir()
+    (tmp_path / "dump" / "logs.txt").write_text("{}")
+    for form in ("tar", "zip"):
+        with pytest.raises(ManifestError, match=r"has no file whose name ends with .json"):
+            Dump.read(Path(shutil.make_archive(str(tmp_path / form), form, tmp_path / "dump")))
+    with pytest.raises(ManifestError, match=r"the folder has no file"):
+        Dump.read(tmp_path / "dump")
+    for name in ("a.json", "b.json"):
+        (tmp_path / "dump" / name).write_bytes(gzip.compress(b" " * 800))
+    monkeypatch.setattr("simulator.dumps.dump_files.MAX_DUMP_BYTES", 1000)
+    with pytest.raises(ManifestError, match="more than"):
+        Dump.read(tmp_path / "dump")
+    monkeypatch.setattr("simulator.dumps.dump_files.MAX_FILES", 1)
+    monkeypatch.setattr("simulator.dumps.dump_files.MAX_DUMP_BYTES", 10_000)
+    with pytest.raises(ManifestError, match="more than 1 files"):
+        Dump.read(tmp_path / "dump")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("NAME     STATUS   ROLES    AGE\nnode-1   Ready    <none>   5d\n", "a table"),
+        ("NAMESPACE   NAME   READY\ndefault     web    1/1\n", "a table"),
+        ("LAST SEEN   TYPE     REASON\n5s          Normal   Scheduled\n", "a table"),
+        ("Name:             web\nNamespace:        default\n", "kubectl describe"),
+        ("Kubernetes control plane is running at https://10.0.0.1\n", "kubectl cluster-info"),
+        ("Error from server (Forbidden): nodes is forbidden\n", "a message of kubectl"),
+        ("E1127 10:20:30.123456    1 memcache.go:265] couldn't get\n", "a message of kubectl"),
+        ("node/node-1\nnode/node-2\n", "a list of names"),
+        ("deployment.apps/web\n", "a list of names"),
+        ("\n<!DOCTYPE html><html></html>", "a web page"),
+        ("\x28\xb5\x2f\xfd\x04", "zstd"),
+        ("7z\xbc\xaf\x27\x1c", "7z"),
+        ("\0" * 16 + "\xed\xda\x0c\xed", "etcd"),
+    ],
+)
+def test_what_is_no_dump_is_named_with_the_command_to_use(text: str, found: str) -> None:
+    with pytest.raises(ManifestError, match=r"use kubectl get nodes,pods,.* -A -o json") as refused:
+        imported(text.encode("latin-1"))
+    assert found in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('[{"metadata": {"name": "n"}}]', "found 1 without apiVersion and kind; use kubectl get nodes"),
+        ("apiVersion: v1\nkind: Config\nclusters: []", "found 1 Config; use kubectl get nodes"),
+        (as_list([cluster()[0], cluster()[1], cluster()[1]]), "found 2 ConfigMap, 1 Secret; use kubectl"),
+        (
+            json.dumps({**node("n"), "spec": {"taints": 1}, "metadata": {}}),
+            "(Node : metadata.name is missing",
+        ),
+    ],
+)
+def test_a_dump_of_other_kinds_says_which(text: str, found: str) -> None:
+    with pytest.raises(ManifestError) as refused:
+        taken_of(Dump(text.encode()))
+    assert found in str(refused.value)
 
 
 def test_typed_lists_say_once_what_their_items_are() -> None:
@@ -182,7 +518,8 @@ def test_typed_lists_say_once_what_their_items_are() -> None:
         (b"", "the dump is empty"),
         (b'{"kind": "List", "items": [', "not JSON"),
         (b"a: [1", "line 2, column 1: not YAML"),
-        (b"\xff\xfe", "not UTF-8"),
+        (b"\xff\xfd", "not UTF-8"),
+        (b"\xff\xfe", "the dump is empty"),
         (b"\x1f\x8bno", "not gzip"),
         (b"kind: List\nitems:\n- kind: Pod\n- kind: *nobody\n", 'line 4: unknown alias "nobody"'),
         (b'{"a":' * 100_000, "JSON"),
@@ -198,7 +535,7 @@ def test_a_text_that_is_no_dump_is_refused_with_one_line(text: bytes, said: str)
 
 
 def test_a_compressed_file_of_zeros_is_unpacked_up_to_the_bound_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.dumps.dump.MAX_DUMP_BYTES", 1000)
+    monkeypatch.setattr("simulator.dumps.dump_files.MAX_DUMP_BYTES", 1000)
     with pytest.raises(ManifestError, match="more than"):
         Dump(gzip.compress(bytes(10_000_000)))
 
@@ -237,7 +574,7 @@ def test_the_command_prints_a_list_that_is_a_dump_again(tmp_path: Path) -> None:
     assert "1 Secret v1: left out: may contain secrets" in done.stderr
     assert SECRET not in done.stdout + done.stderr
     again = io.BytesIO()
-    clean(done.stdout.encode(), again, lines=False)
+    clean(Dump(done.stdout.encode()), again, lines=False)
     assert by_uid(again.getvalue()) == by_uid(done.stdout)
 
 

@@ -119,7 +119,8 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
 @pytest.mark.parametrize(
     ("dump", "pod", "said"),
     [
-        ("[]", POD_YAML, "line 1: expected an object"),
+        ("[]", POD_YAML, "no object that the simulator uses"),
+        ("[1]", POD_YAML, "line 1: expected an object"),
         ("{}", POD_YAML, "no object that the simulator uses"),
         ('{"kind": "List", "items": [{}]}', POD_YAML, "no object that the simulator uses"),
         (nodes()[:3], POD_YAML, "no PriorityClass with name high was found"),
@@ -140,3 +141,49 @@ def test_a_question_that_cannot_be_answered_gets_one_error_line(
     assert (status, out) == (1, "")
     assert said in error
     assert len(error.splitlines()) == 1
+
+
+def test_a_pod_gets_what_the_admission_of_the_dumped_cluster_gives_it(explain: Asked) -> None:
+    """The overhead and the selector of its RuntimeClass, and the default requests of its LimitRange."""
+    meta = {"name": "kata"}
+    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": meta, "handler": "kata"}
+    runtime["overhead"] = {"podFixed": {"cpu": "500m"}}
+    runtime["scheduling"] = {"nodeSelector": {"kernel": "kata"}}
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "default"}}
+    limits["spec"] = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]}
+    pod = POD_YAML.replace("resources: {limits: {cpu: 2500m}}", "").replace(
+        "spec:", "spec:\n  runtimeClassName: kata"
+    )
+    status, out, _ = explain([*nodes(), runtime, limits], pod=pod)
+    assert status == 0
+    assert "priority 100, requests cpu 1500m" in out
+    assert "didn't match Pod's node affinity/selector" in out
+
+
+def test_an_object_with_a_wrong_quantity_is_left_out_with_a_line(explain: Asked) -> None:
+    wrong = NODE | a_node("n3")
+    wrong["status"]["allocatable"]["cpu"] = "2 cores"
+    status, out, error = explain([*nodes(), wrong])
+    assert status == 0
+    assert "n3" not in out
+    assert 'left out: Node n3: status.allocatable.cpu: not a quantity: "2 cores" (meant as 2?)\n' in error
+
+
+def test_the_objects_that_are_not_named_are_counted(explain: Asked) -> None:
+    wrong = [NODE | {"metadata": {"name": f"N{number}"}} for number in range(60)]
+    lines = explain([*nodes(), *wrong])[2].splitlines()
+    assert len(lines) == 51
+    assert lines[-1].endswith("left out: and 10 more objects")
+
+
+def test_a_folder_is_a_dump(explain: Asked, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What kubectl cluster-info dump --output-directory writes, with the logs of containers."""
+    (tmp_path / "dump" / "default" / "web").mkdir(parents=True)
+    (tmp_path / "dump" / "default" / "web" / "logs.txt").write_text("[")
+    (tmp_path / "dump" / "nodes.json").write_text(json.dumps({"kind": "List", "items": nodes()}))
+    (tmp_path / "pod.yaml").write_text(POD_YAML)
+    for command in (["explain"], ["whatif"]):
+        assert main([*command, str(tmp_path / "pod.yaml"), "--cluster", str(tmp_path / "dump")]) == 0
+        assert "bound to n0" in capsys.readouterr().out
+    assert main(["clean", str(tmp_path / "dump")]) == 0
+    assert "4 of 4 objects taken" in capsys.readouterr().err

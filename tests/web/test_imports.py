@@ -1,5 +1,6 @@
 """The import of a cluster: its preview, the sandbox made from it, and no Secret in the store."""
 
+import codecs
 import gzip
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -16,6 +18,7 @@ from schedviz.store.commit_script import LIMITS
 from schedviz.web import imports
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport
+from simulator.dumps.recognition import GET_COMMAND
 from tests.dumps import SECRET, as_list, cluster, node
 
 from .asking import text
@@ -53,7 +56,7 @@ def test_a_dump_becomes_a_paused_sandbox_that_says_what_was_taken_over(
     assert "17 of 19 objects" not in page
     assert "13 of 19 objects, of 6 kinds" in page
     assert "The owner of 1 object was not in the file" in page
-    assert "Pod broken: spec.containers: Required value" in page
+    assert "Pod shop/broken: spec.containers: Required value" in page
     assert page.count("<article") == 3
     again = client.post("/bring/", {"do": "create", "name": brought, "text": as_list([node("n")])})
     assert again.status_code == 422
@@ -84,7 +87,8 @@ def test_no_byte_of_a_secret_is_in_redis(client: Client, store: Store, brought: 
 def test_a_preview_stores_nothing(client: Client, store: Store) -> None:
     before = {meta.name for meta in store.sandboxes()}
     asked = {"do": "look", "text": as_list(cluster())}
-    answer = client.post("/bring/", asked, headers=HTMX)
+    windows = codecs.BOM_UTF16_LE + as_list(cluster()).encode("utf-16-le")
+    answer = client.post("/bring/", {"do": "look", "dump": upload(windows, "cluster.json")}, headers=HTMX)
     said = text(answer.content)
     assert "nothing is stored yet" in said
     assert "may contain secret values" in said
@@ -98,6 +102,10 @@ def test_a_preview_stores_nothing(client: Client, store: Store) -> None:
     [
         ({"text": ""}, "Choose a file, or paste the text."),
         ({"text": "a: [1"}, "line 2, column 1: not YAML"),
+        (
+            {"text": "NAME    STATUS   AGE\nn1      Ready    5d\n"},
+            "this is a table that kubectl get prints; use",
+        ),
         (
             {"text": "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},
             "no object that the simulator uses",
@@ -114,6 +122,11 @@ def test_a_dump_that_cannot_be_imported_gets_a_message_and_the_text_is_kept(
     assert said in text(answer.content)
     assert text(answer.content).count(given["text"][:40]) >= 1
     assert {meta.name for meta in store.sandboxes()} == before
+
+
+def test_the_page_and_the_document_have_the_command_that_messages_name(client: Client) -> None:
+    assert GET_COMMAND in text(client.get("/bring/").content)
+    assert GET_COMMAND in (settings.BASE_DIR / "docs" / "IN_AND_OUT.md").read_text()
 
 
 def test_a_text_that_is_too_long_to_be_pasted_is_refused_with_a_page(client: Client) -> None:

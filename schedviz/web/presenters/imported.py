@@ -7,12 +7,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from simulator.dumps.imported import ImportReport, KindOutcome
+from simulator.dumps.imported import ImportReport
+from simulator.dumps.imported_kinds import KindOutcome
 
 OUTCOMES: Final[dict[KindOutcome, str | Promise]] = {
     "private": _("may contain secret values"),
     "unread": _("not used in a sandbox"),
-    "unsimulated": _("not simulated"),
+    "unsimulated": _("a sandbox has no controller of them"),
+    "admission": _("policies and webhooks are not imported"),
     "custom": _("custom resource"),
     "version": _("unknown API version"),
     "untyped": _("no apiVersion and kind"),
@@ -87,8 +89,8 @@ def notes(report: ImportReport) -> list[str]:
         (
             report.claiming,
             ngettext(
-                "%(n)s pod claims devices (resourceClaims), which are not simulated.",
-                "%(n)s pods claim devices (resourceClaims), which are not simulated.",
+                "The ResourceClaim of %(n)s pod was not in the file.",
+                "The ResourceClaims of %(n)s pods were not in the file.",
                 report.claiming,
             ),
         ),

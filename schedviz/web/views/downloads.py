@@ -21,7 +21,7 @@ from schedviz.web.screens import followed_screens
 from schedviz.web.views.page import find_present, panel
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply
-from simulator.dumps.imported import IMPORTED_RESOURCES
+from simulator.dumps.imported_kinds import IMPORTED_RESOURCES
 
 WRITTEN_AS_YAML = 1_000
 """Maximum number of objects that are written as YAML. More are written as JSON, which kubectl also reads, and

@@ -20,7 +20,9 @@ from schedviz.web import imports
 from schedviz.web.presenters import imported as view
 from schedviz.web.views.page import find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
-from simulator.dumps.dump import MAX_DUMP_BYTES, MAX_YAML_BYTES
+from simulator.dumps.documents import MAX_YAML_BYTES
+from simulator.dumps.dump_files import MAX_DUMP_BYTES
+from simulator.dumps.recognition import GET_COMMAND
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,6 +86,7 @@ def _page(request: HttpRequest, report: view.ImportView | None = None, error: st
         "name": request.POST.get("name", ""),
         "text": request.POST.get("text", ""),
         "mib": MAX_DUMP_BYTES >> 20,
+        "command": GET_COMMAND,
         "yaml_mib": MAX_YAML_BYTES >> 20,
     }
     if is_htmx(request):

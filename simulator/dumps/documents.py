@@ -1,0 +1,154 @@
+"""Parsing of the text of a dump into manifests, one by one: all of them as Python values would need ten times
+the memory of the text.
+
+JSON may be one document, several one after the other (also one on each line), Lists, and arrays. YAML may be
+several documents, Lists, and lists. The logs of containers in the output of ``kubectl cluster-info dump`` are
+skipped.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Final
+
+import msgspec
+
+from simulator.api import Manifest
+from simulator.apiserver.bounds import MAX_BYTES, ManifestError
+from simulator.apiserver.yaml_reader import parse_yaml_documents
+from simulator.dumps.dump_files import DumpError
+
+MAX_YAML_BYTES: Final = 32 << 20
+"""Maximum size of a dump in YAML: about 4,000 pods, which take a minute. YAML is parsed a hundred times
+slower than JSON."""
+MAX_WHOLE_DOCUMENT: Final = MAX_BYTES // 4
+"""Maximum number of characters of a YAML document that is parsed as a whole. The items of a longer one are
+parsed separately, and may then not refer to each other by aliases."""
+_LOG_MARK: Final = b"==== START logs for "
+_LOG: Final = re.compile(
+    rb"^==== START logs for ([^\n]+?) ====\r?\n.*?(?:==== END logs for \1 ====\r?\n?|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""The log of a container, as kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go (v1.34) writes it. Nothing is
+known of its lines, and the last one need not end with a line feed."""
+_JSON: Final = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:\{\s*["}]|\]))')
+"""The beginning of JSON. ``{a: 1}`` and ``[{a: 1}]`` are YAML."""
+_ARRAY: Final = re.compile(rb"\s*\[")
+_DOCUMENT_BOUNDARY: Final = re.compile(rb"[}\]]\s*?\n\s*(?=[{\[])")
+"""The end of a JSON document and the beginning of the next. Inside a document there is a comma between, and a
+text has no line feed."""
+_ITEMS: Final = re.compile(r"(?m)(?:^items:[ \t]*\n|\A\s*?)(?=^( *)- )")
+"""The beginning of the items of a List in YAML, or of a list."""
+
+
+class _Document(msgspec.Struct, rename={"api_version": "apiVersion"}):
+    """The outer fields of a document in JSON."""
+
+    api_version: Any = None
+    kind: Any = None
+    items: list[msgspec.Raw] | None = None
+
+
+def parse_documents(data: bytes) -> Iterator[Manifest]:
+    """Parse the manifests of a text. Raises ManifestError."""
+    if _LOG_MARK in data:
+        data = _LOG.sub(b"", data)
+    if _JSON.match(data) and b"\n---" not in data:
+        cuts = [0, *(match.end() for match in _DOCUMENT_BOUNDARY.finditer(data)), len(data)]
+        for start, end in pairwise(cuts):
+            yield from _parse_json(memoryview(data)[start:end])
+    else:
+        yield from _parse_yaml(data)
+
+
+def _parse_json(document: memoryview) -> Iterator[Manifest]:
+    try:
+        if _ARRAY.match(document):
+            for value in msgspec.json.decode(document, type=list[msgspec.Raw]):
+                yield from _parse_json_object(value)
+        else:
+            yield from _parse_json_object(document)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as failure:
+        raise DumpError(f"not JSON that kubectl prints: {failure}") from None
+
+
+def _parse_json_object(document: memoryview | msgspec.Raw) -> Iterator[Manifest]:
+    outer = msgspec.json.decode(document, type=_Document)
+    if outer.items is None or not _is_list(outer.kind):
+        yield msgspec.json.decode(document, type=Manifest)
+        return
+    for item in outer.items:
+        yield _with_list_type(outer, msgspec.json.decode(item, type=Manifest))
+
+
+def _is_list(kind: Any) -> bool:
+    """Whether an object with ``items`` is a list: its kind is missing or ends with List."""
+    return kind is None or (isinstance(kind, str) and kind.endswith("List"))
+
+
+def _with_list_type(outer: _Document, item: Manifest) -> Manifest:
+    """Return an item with its apiVersion and kind, which the items of a typed list (PodList) do not have."""
+    if outer.kind in (None, "List"):
+        return item
+    return {"apiVersion": outer.api_version, "kind": str(outer.kind)[: -len("List")]} | item
+
+
+def _parse_yaml(data: bytes) -> Iterator[Manifest]:
+    if len(data) > MAX_YAML_BYTES:
+        limit = f"{MAX_YAML_BYTES >> 20} MiB"
+        raise DumpError(f"more than {limit} of YAML; use -o json, which is parsed much faster")
+    try:
+        text = data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise DumpError("not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
+    line = 1
+    for document in re.split(r"(?m)^---(?=\s)", text):
+        yield from _parse_yaml_items(document, line)
+        line += document.count("\n")
+
+
+def _parse_yaml_items(text: str, line: int) -> Iterator[Manifest]:
+    """Parse a YAML document. The items of a large List are parsed one by one, so that each is within the
+    bounds of a request. An item ends at the next hyphen with the same indentation."""
+    found = _ITEMS.search(text)
+    if found is None or len(text) <= MAX_WHOLE_DOCUMENT:
+        for document in _parse_yaml_documents(text, line):
+            for each in document if isinstance(document, list) else [document]:
+                yield from _expand_list(_check_object(each, line))
+        return
+    starts = [match.start() for match in re.compile(rf"(?m)^{found[1]}- ").finditer(text, found.end())]
+    after = re.compile(r"(?m)^[A-Za-z]").search(text, starts[-1])
+    end = after.start() if after else len(text)
+    outer = next(
+        (_check_object(o, line) for o in _parse_yaml_documents(text[: found.start()] + text[end:], line)), {}
+    )
+    line += text.count("\n", 0, starts[0])
+    for start, stop in pairwise([*starts, end]):
+        (items,) = _parse_yaml_documents(text[start:stop], line)
+        for item in _expand_list({"kind": "List", **outer, "items": items}):
+            yield from _expand_list(item)
+        line += text.count("\n", start, stop)
+
+
+def _expand_list(document: Manifest) -> Iterator[Manifest]:
+    """Yield the items of a list, or the document itself if it is not a list."""
+    kind, items = document.get("kind"), document.get("items")
+    if not isinstance(items, list) or not _is_list(kind):
+        yield document
+        return
+    outer = _Document(document.get("apiVersion"), kind)
+    yield from (_with_list_type(outer, item) for item in items if isinstance(item, dict))
+
+
+def _check_object(document: Any, line: int) -> Manifest:
+    if not isinstance(document, dict):
+        raise DumpError("expected an object", line)
+    return document
+
+
+def _parse_yaml_documents(text: str, line: int) -> list[Any]:
+    try:
+        return parse_yaml_documents(text)
+    except ManifestError as error:
+        problem = str(error).partition(": ")[2] if error.line else str(error)
+        raise DumpError(problem, line - 1 + error.line if error.line else None, error.column) from None
