@@ -1,4 +1,6 @@
-"""The discovery documents: which API groups, versions and resources a sandbox serves."""
+"""The discovery documents: which API groups, versions and resources a sandbox serves.
+
+Those of all groups are made once for each change of the definitions (:mod:`schedviz.api.served`)."""
 
 from base64 import b64encode
 from collections.abc import Iterable
@@ -17,12 +19,11 @@ from schedviz.api.discovery_tables import (
     VERBS,
 )
 from schedviz.api.refused import REVIEWS
-from schedviz.store.past import Readable
+from schedviz.api.served import Served
 from simulator.api import Manifest
 from simulator.apiserver.deprecated_versions import version_order
-from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.request_errors import NoSuchGroup, NoSuchPath
-from simulator.apiserver.resources import BUILT_IN, BUILT_IN_GROUPS, Resource, find_built_in
+from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource, find_built_in
 
 VERSION: Manifest = {
     "major": "1",
@@ -46,31 +47,35 @@ def core_versions() -> Manifest:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
 
 
-def groups(sandbox: Readable) -> Manifest:
+def groups(served: Served) -> Manifest:
     """Return the document of ``/apis``."""
-    found = [_group(sandbox, name) for name in _group_names(sandbox)]
+    return served.document("groups", lambda: _groups(served))
+
+
+def _groups(served: Served) -> Manifest:
+    found = [_group(served, name) for name in _group_names(served)]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
-def _group_names(sandbox: Readable) -> list[str]:
+def _group_names(served: Served) -> list[str]:
     """Return the groups but the core group, in their order."""
-    found = {resource.group for resource in sandbox_resources(sandbox)} - {""} | {*REVIEWS}
+    found = served.groups.keys() - {""} | {*REVIEWS}
     places = {name: place for place, name in enumerate(GROUPS)}
     return sorted(found, key=lambda name: (places.get(name, len(places)), name))
 
 
-def group(sandbox: Readable, name: str) -> Manifest:
+def group(served: Served, name: str) -> Manifest:
     """Return the document of ``/apis/<group>``."""
-    return {"kind": "APIGroup", "apiVersion": "v1", **_group(sandbox, name)}
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(served, name)}
 
 
-def resources(sandbox: Readable, name: str, version: str) -> Manifest:
+def resources(served: Served, name: str, version: str) -> Manifest:
     """Return the document of ``/api/v1`` and ``/apis/<group>/<version>``."""
     if name in REVIEWS and version == reviews.VERSION:
         return reviews.resource_list(name)
-    found = [r for r in sandbox_resources(sandbox) if (r.group, r.version) == (name, version)]
+    found = served.groups.get(name, {}).get(version)
     if not found:
-        _group(sandbox, name)
+        _group(served, name)
         raise NoSuchPath()
     return {
         "kind": "APIResourceList",
@@ -86,26 +91,26 @@ def _sorted_entries(found: Iterable[Resource]) -> list[Manifest]:
     return sorted([*entries, *others], key=lambda entry: str(entry["name"]))
 
 
-def aggregated(sandbox: Readable, *, core: bool) -> Manifest:
+def aggregated(served: Served, *, core: bool) -> Manifest:
     """Return ``/api`` and ``/apis`` as one document of all groups and resources (APIGroupDiscoveryList)."""
-    names = [""] if core else _group_names(sandbox)
+    names = [""] if core else _group_names(served)
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
-        "items": [_aggregated_group(sandbox, name) for name in names],
+        "items": [_aggregated_group(served, name) for name in names],
     }
 
 
-def _aggregated_group(sandbox: Readable, name: str) -> Manifest:
-    versions = ["v1"] if not name else [each["version"] for each in _group(sandbox, name)["versions"]]
+def _aggregated_group(served: Served, name: str) -> Manifest:
+    versions = ["v1"] if not name else [each["version"] for each in _group(served, name)["versions"]]
     return {
         "metadata": {"name": name} if name else {},
         "versions": [
             {
                 "version": version,
                 "resources": _aggregated_resources(
-                    resources(sandbox, name, version)["resources"], _place_of_kinds(name, version)
+                    resources(served, name, version)["resources"], _place_of_kinds(name, version)
                 ),
                 "freshness": "Current",
             }
@@ -145,20 +150,14 @@ def _aggregated_resources(entries: Iterable[Manifest], place: dict[str, str]) ->
     return [*found.values()]
 
 
-def sandbox_resources(sandbox: Readable) -> Iterable[Resource]:
-    """Return the built-in resources, those that a CustomResourceDefinition defines, and those of stored
-    objects."""
-    return [*BUILT_IN, *find_other_resources(sandbox)]
+def is_served(served: Served, name: str) -> bool:
+    """Whether there are resources of an API group."""
+    return name in REVIEWS or name in served.groups
 
 
-def is_served(sandbox: Readable, name: str) -> bool:
-    """Whether the sandbox has resources of an API group."""
-    return name in REVIEWS or any(resource.group == name for resource in sandbox_resources(sandbox))
-
-
-def _group(sandbox: Readable, name: str) -> Manifest:
-    found = (r.version for r in sandbox_resources(sandbox) if r.group == name)
-    versions = [reviews.VERSION] if name in REVIEWS else sorted({*found}, key=version_order)
+def _group(served: Served, name: str) -> Manifest:
+    found = served.groups.get(name, {})
+    versions = [reviews.VERSION] if name in REVIEWS else sorted(found, key=version_order)
     if not versions:
         raise NoSuchGroup()
     listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]

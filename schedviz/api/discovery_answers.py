@@ -5,7 +5,7 @@ v1.34.
 """
 
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api import body, discovery
 from schedviz.api.accept import NOT_ACCEPTED, Conversion, allows_no_conversion, negotiate
 from schedviz.api.representation import check_route
+from schedviz.api.served import Served, find_served
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchPath, NotAcceptable
@@ -33,7 +34,7 @@ def respond(request: HttpRequest, sandbox: Readable, segments: list[str]) -> Htt
     check_get(request)
     accept = request.headers.get("Accept", "")
     if len(segments) == 1 and accept and negotiate(accept, _is_aggregated, server_version=""):
-        return _aggregated(request, sandbox, core=segments == ["api"])
+        return _aggregated(request, find_served(sandbox), core=segments == ["api"])
     document = _document(sandbox, segments)
     if accept and segments != ["apis"]:
         check_route(accept)
@@ -47,13 +48,13 @@ def _document(sandbox: Readable, segments: list[str]) -> Manifest:
         case ["api"]:
             return discovery.core_versions()
         case ["api", "v1"]:
-            return discovery.resources(sandbox, "", "v1")
+            return discovery.resources(find_served(sandbox), "", "v1")
         case ["apis"]:
-            return discovery.groups(sandbox)
+            return discovery.groups(find_served(sandbox))
         case ["apis", group]:
-            return discovery.group(sandbox, group)
+            return discovery.group(find_served(sandbox), group)
         case ["apis", group, version]:
-            return discovery.resources(sandbox, group, version)
+            return discovery.resources(find_served(sandbox), group, version)
     raise NoSuchPath()
 
 
@@ -61,10 +62,19 @@ def _is_aggregated(_: str, conversion: Conversion | None) -> bool:
     return conversion == AGGREGATED
 
 
-def _aggregated(request: HttpRequest, sandbox: Readable, *, core: bool) -> HttpResponse:
+class _Tagged(NamedTuple):
+    content: bytes
+    tag: str
+
+
+def _tagged(served: Served, core: bool) -> _Tagged:
+    content = msgspec.json.encode(discovery.aggregated(served, core=core))
+    return _Tagged(content, f'"{sha256(content).hexdigest().upper()}"')
+
+
+def _aggregated(request: HttpRequest, served: Served, *, core: bool) -> HttpResponse:
     """Return the document, with a tag by which a client asks whether it has changed."""
-    content = msgspec.json.encode(discovery.aggregated(sandbox, core=core))
-    tag = f'"{sha256(content).hexdigest().upper()}"'
+    content, tag = served.document(("aggregated", core), lambda: _tagged(served, core))
     if request.headers.get("If-None-Match") == tag:
         response = HttpResponse(status=_NOT_MODIFIED)
         del response["Content-Type"]

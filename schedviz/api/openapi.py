@@ -4,17 +4,20 @@ kubectl validates manifests itself, unless the document of their group says that
 ``fieldValidation``. Then the server validates them.
 """
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from schedviz.api.discovery import VERSION, sandbox_resources
+from schedviz.api.discovery import VERSION
+from schedviz.api.kept_documents import Document, KeptDocuments
 from schedviz.api.openapi_protobuf import encode_swagger
+from schedviz.api.served import digest_of, find_served, root_of
 from schedviz.store.past import Readable
 from simulator.api import Manifest
+from simulator.apiserver.lookup import find_other_resources, find_resource
 from simulator.apiserver.openapi_components import components_of
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resources import BUILT_IN, Resource
@@ -24,54 +27,81 @@ _LIST_VERBS = {"get": "list", "post": "create", "delete": "deleteCollection"}
 _ACTIONS = {"read": "get", "replace": "put", "create": "post", "deleteCollection": "deletecollection"}
 _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 _VERSION_PATH = "version"
+KEPT_BYTES: Final = 32_000_000
+"""The size of the documents with custom resources that a process keeps: all of 50 real definitions."""
 
 
-def index(sandbox: Readable) -> Manifest:
+_kept: Final = KeptDocuments(KEPT_BYTES)
+
+
+def index(sandbox: Readable) -> bytes:
     """Return the document of ``/openapi/v3``: the URL of the document of each group and version. Clients
     resolve it against the root of the server, not against that of the sandbox: there are the documents that
     all sandboxes have."""
-    built_in = _by_root(BUILT_IN)
-    paths = {_VERSION_PATH: _url("", _VERSION_PATH, _version_document())}
-    for root, resources in _by_root(sandbox_resources(sandbox)).items():
-        at = "" if resources == built_in.get(root) else f"/s/{sandbox.name}"
-        paths[root] = _url(at, root, _document(root, resources))
-    return {"paths": dict(sorted(paths.items()))}
+    served = find_served(sandbox)
+    return served.document("openapi", lambda: msgspec.json.encode(_index(sandbox.name, served.digests)))
 
 
-def document(sandbox: Readable, root: str) -> bytes:
+def _index(sandbox: str, digests: Mapping[str, str]) -> Manifest:
+    urls = {
+        root: _url("", root, built_in_document(root).tag) for root in (_VERSION_PATH, *_by_root(BUILT_IN))
+    }
+    urls |= {root: _url(f"/s/{sandbox}", root, _tag(digest)) for root, digest in digests.items()}
+    return {"paths": dict(sorted(urls.items()))}
+
+
+def document(sandbox: Readable, root: str) -> Document:
     """Return a document ``/openapi/v3/api/v1`` or ``/openapi/v3/apis/<group>/<version>`` of a sandbox. Raises
     NoSuchPath."""
-    return _find_document(sandbox_resources(sandbox), root)
+    _, _, place = root.partition("/")
+    group, _, version = place.rpartition("/")
+    named = find_served(sandbox).groups.get(group, {}).get(version, ())
+    others = [each for each in named if each not in BUILT_IN and root_of(each) == root]
+    if not others:
+        return built_in_document(root)
+    # The definitions are read again for their schemas: those of this group only.
+    found = (find_resource(sandbox, each.group, each.plural, each.version) for each in others)
+    whole = tuple(each for each in found if each is not None)
+    tag = _tag(digest_of(whole))
+    return _kept.find(tag) or _kept.keep(Document(_encoded(root, whole), tag))
 
 
-def built_in_document(root: str) -> bytes:
+@cache
+def built_in_document(root: str) -> Document:
     """Return the document of the server, with the resources of all sandboxes. Raises NoSuchPath."""
-    return _find_document(BUILT_IN, root)
-
-
-def _find_document(resources: Iterable[Resource], root: str) -> bytes:
     if root == _VERSION_PATH:
-        return _version_document()
-    found = _by_root(resources).get(root)
-    if found is None:
+        content = _version_document()
+    elif root in (found := _by_root(BUILT_IN)):
+        content = _encoded(root, found[root])
+    else:
         raise NoSuchPath()
-    return _document(root, found)
+    return Document(content, sha256(content).hexdigest().upper())
 
 
-def swagger(sandbox: Readable, *, protobuf: bool) -> bytes:
+def swagger(sandbox: Readable, *, protobuf: bool) -> Document:
     """Return the document of ``/openapi/v2``: the types only, without paths. Clients of this form look up
     types."""
-    return _swagger(
-        tuple(resource for found in _by_root(sandbox_resources(sandbox)).values() for resource in found),
-        protobuf,
-    )
+    digests = find_served(sandbox).digests
+    kept = _kept.find(_swagger_tag(digests, protobuf))
+    if kept is not None:
+        return kept
+    others = find_other_resources(sandbox)
+    digests = {root: digest_of(found) for root, found in _by_root(others).items()}
+    found = components_of([*BUILT_IN, *others])
+    definitions = {name: _in_version_2(schema) for name, schema in found.items()}
+    content = {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": definitions}
+    encoded = encode_swagger(content) if protobuf else msgspec.json.encode(content)
+    return _kept.keep(Document(encoded, _swagger_tag(digests, protobuf)))
 
 
-@lru_cache(16)
-def _swagger(resources: tuple[Resource, ...], protobuf: bool) -> bytes:
-    definitions = {name: _in_version_2(schema) for name, schema in components_of([*resources]).items()}
-    document = {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": definitions}
-    return encode_swagger(document) if protobuf else msgspec.json.encode(document)
+def _swagger_tag(digests: Mapping[str, str], protobuf: bool) -> str:
+    return _tag(repr((sorted(digests.items()), protobuf)))
+
+
+def _tag(digest: str) -> str:
+    """Return the tag of a document with resources that are not built in. It changes with them, and with the
+    form of all documents."""
+    return sha256(f"{built_in_document('api/v1').tag} {digest}".encode()).hexdigest().upper()
 
 
 def _in_version_2(schema: Any) -> Any:
@@ -88,24 +118,18 @@ def _in_version_2(schema: Any) -> Any:
     return schema
 
 
-def _by_root(resources: Iterable[Resource]) -> dict[str, tuple[Resource, ...]]:
+def _by_root(resources: Iterable[Resource]) -> dict[str, list[Resource]]:
     found: dict[str, list[Resource]] = {}
     for resource in resources:
-        found.setdefault(_root(resource), []).append(resource)
-    return {root: tuple(resources) for root, resources in found.items()}
+        found.setdefault(root_of(resource), []).append(resource)
+    return found
 
 
-def _url(at: str, root: str, content: bytes) -> Manifest:
-    return {"serverRelativeURL": f"{at}/openapi/v3/{root}?hash={tag_of(content)}"}
+def _url(at: str, root: str, tag: str) -> Manifest:
+    return {"serverRelativeURL": f"{at}/openapi/v3/{root}?hash={tag}"}
 
 
-@lru_cache(256)
-def tag_of(document: bytes) -> str:
-    return sha256(document).hexdigest().upper()
-
-
-@lru_cache(256)
-def _document(root: str, resources: tuple[Resource, ...]) -> bytes:
+def _encoded(root: str, resources: Sequence[Resource]) -> bytes:
     return msgspec.json.encode(
         {
             "openapi": "3.0.0",
@@ -157,7 +181,3 @@ def _operation_id(resource: Resource, name: str) -> str:
     verb, collection = ("delete", "Collection") if name == "deleteCollection" else (name, "")
     scope = "Namespaced" if resource.namespaced else ""
     return f"{verb}{words}{version}{collection}{scope}{resource.kind}"
-
-
-def _root(resource: Resource) -> str:
-    return f"{'apis' if resource.group else 'api'}/{resource.api_version}"

@@ -7,12 +7,12 @@ is answered with 404 and no body.
 
 from typing import Final
 
-import msgspec
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.utils.cache import patch_response_headers
 
 from schedviz.api import openapi
 from schedviz.api.accept import JSON, clauses_of
+from schedviz.api.kept_documents import Document
 from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
 from schedviz.store.past import Readable
 from simulator.apiserver.request_errors import NoSuchPath
@@ -28,13 +28,12 @@ def of_sandbox(request: HttpRequest, source: Readable, form: str, root: str) -> 
         if form == "v3" and root:
             return _versioned(request, openapi.document(source, root))
         if form == "v3":
-            index = msgspec.json.encode(openapi.index(source))
-            return HttpResponse(index, content_type="text/plain; charset=utf-8")
+            return HttpResponse(openapi.index(source), content_type="text/plain; charset=utf-8")
         if not root:
             asked = [clause.media_type for clause in clauses_of(request.headers.get("Accept", ""))]
             protobuf = any(each in ACCEPTED for each in asked)
-            content = openapi.swagger(source, protobuf=protobuf)
-            return _tagged(request, content, openapi.tag_of(content), MEDIA_TYPE if protobuf else JSON)
+            found = openapi.swagger(source, protobuf=protobuf)
+            return _tagged(request, found, MEDIA_TYPE if protobuf else JSON)
     except NoSuchPath:
         pass
     return _no_document()
@@ -48,24 +47,24 @@ def of_server(request: HttpRequest, root: str) -> HttpResponse:
         return _no_document()
 
 
-def _versioned(request: HttpRequest, content: bytes) -> HttpResponse:
-    tag, wanted = openapi.tag_of(content), request.GET.get("hash", "")
-    if wanted and wanted != tag:
-        return HttpResponsePermanentRedirect(f"{request.path}?hash={tag}")
-    response = _tagged(request, content, tag, JSON)
+def _versioned(request: HttpRequest, document: Document) -> HttpResponse:
+    wanted = request.GET.get("hash", "")
+    if wanted and wanted != document.tag:
+        return HttpResponsePermanentRedirect(f"{request.path}?hash={document.tag}")
+    response = _tagged(request, document, JSON)
     if wanted:
         patch_response_headers(response, _YEAR)
         response["Cache-Control"] = "public, immutable"
     return response
 
 
-def _tagged(request: HttpRequest, content: bytes, tag: str, content_type: str) -> HttpResponse:
-    quoted = f'"{tag}"'
+def _tagged(request: HttpRequest, document: Document, content_type: str) -> HttpResponse:
+    quoted = f'"{document.tag}"'
     if request.headers.get("If-None-Match") == quoted:
         response = HttpResponse(status=_NOT_MODIFIED)
         del response["Content-Type"]
     else:
-        response = HttpResponse(content, content_type=content_type)
+        response = HttpResponse(document.content, content_type=content_type)
     response["ETag"], response["Vary"] = quoted, "Accept"
     return response
 

@@ -19,6 +19,7 @@ from schedviz.api.representation import Representation, is_custom
 from schedviz.api.requested_write import create_requested, edit_requested
 from schedviz.api.rest_deletion import delete, delete_collection
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
+from schedviz.api.served import find_served
 from schedviz.api.service_account_token import refuse_token
 from schedviz.api.target import Target, resource_at
 from schedviz.api.warning_header import with_warnings
@@ -57,7 +58,7 @@ def respond(request: HttpRequest, sandbox: Sandbox, target: Target) -> HttpRespo
     if resource is None and method == "POST" and not target.name:
         resource = _resource_of_body(request, target)
     if resource is None:
-        raise NoSuchPath() if is_served(read_current(sandbox), target.group) else NoSuchGroup()
+        raise NoSuchPath() if is_served(find_served(read_current(sandbox)), target.group) else NoSuchGroup()
     if target.subresource:
         handlers = _subresource(resource, target.subresource)
     elif target.watch:

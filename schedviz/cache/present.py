@@ -47,10 +47,11 @@ class Present:
         lanes: Mapping[str, LaneEntry],
         trace: Trace,
         objects: Objects | None,
+        versions: Mapping[str, int],
         generation: int,
     ) -> None:
-        """objects: None = the cache has none, and they are read from the store, as they are then. generation:
-        how often the cache has read all of the sandbox."""
+        """objects: None = the cache has none, and they are read from the store, as they are then. versions:
+        of the collections of objects. generation: how often the cache has read all of the sandbox."""
         self.sandbox = sandbox
         self.name = sandbox.name
         self.position = position
@@ -62,6 +63,7 @@ class Present:
         self._newest = newest
         self._trace = trace
         self._objects = objects
+        self._versions = versions
 
     def meta(self) -> Meta:
         """Return the description of the sandbox. Raises Unreadable, as ``clock`` does."""
@@ -124,6 +126,11 @@ class Present:
         if self._objects is None:
             return self.sandbox.resources()
         return sorted(self._objects)
+
+    def collection_versions(self) -> dict[str, int]:
+        """Return the resources of which an object was ever written, each with a version since which none
+        was."""
+        return self.sandbox.collection_versions() if self._objects is None else {**self._versions}
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
         """Return the objects whose keys begin with ``prefix``."""

@@ -164,6 +164,7 @@ class SandboxCache:
             self._values = whole.values
             self._newest = Newest(whole.decision)
             self._objects = objects
+            self._versions = dict.fromkeys(objects, whole.position.version)
             self.bytes = sum(len(entry.json) for found in objects.values() for entry in found.values())
             self._lanes: dict[str, LaneEntry] = lanes
             self._trace = trace
@@ -199,6 +200,7 @@ class SandboxCache:
         if not self._holds_objects:
             return
         objects = self._objects.setdefault(entry.resource, {})
+        self._versions[entry.resource] = entry.version
         if entry.resource in self._shared:
             objects = self._objects[entry.resource] = {**objects}
             self._shared.discard(entry.resource)
@@ -271,6 +273,7 @@ class SandboxCache:
             lanes=self._lanes,
             trace=self._trace,
             objects=objects,
+            versions={**self._versions} if objects is not None else {},
             generation=self._generation,
         )
 

@@ -121,6 +121,12 @@ class ObjectReader(SandboxHandle):
         stored = cast("set[bytes]", self._redis.hkeys(self._keys.versions))
         return sorted(resource.decode() for resource in stored)
 
+    def collection_versions(self) -> dict[str, int]:
+        """Return the resources of which an object was ever written, each with a version since which none was.
+        So two reads that have the same version of a resource found the same objects."""
+        stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._keys.versions))
+        return {resource.decode(): int(version) for resource, version in stored.items()}
+
     def version(self) -> int:
         """Return the resourceVersion of the last write."""
         return int(self._state("version")[0])

@@ -1,15 +1,14 @@
 """Finds the kinds and objects that a command names, as kubectl does, and proposes names."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Final
 
 from django.utils.translation import gettext
 
+from schedviz.api.served import find_served
 from schedviz.store.past import Readable
 from schedviz.web.commands.line import Call, CommandError
-from simulator.apiserver.lookup import find_other_resources
-from simulator.apiserver.resources import BUILT_IN, NAMESPACES, NODES, PODS, Resource
+from simulator.apiserver.resources import NAMESPACES, NODES, PODS, Resource
 
 USUAL: Final = ("pods", "nodes", "priorityclasses", "poddisruptionbudgets", "deployments", "jobs")
 """The kinds that are proposed first."""
@@ -18,7 +17,7 @@ USUAL: Final = ("pods", "nodes", "priorityclasses", "poddisruptionbudgets", "dep
 def resource(source: Readable, word: str) -> Resource:
     """Return the resource with this plural, singular, short name or ``plural.group``. Raises CommandError."""
     word = word.lower()
-    for each in chain(BUILT_IN, find_other_resources(source)):
+    for each in find_served(source).resources:
         if word in (each.plural, each.singular, each.id, *each.short_names):
             return each
     raise CommandError(
@@ -56,7 +55,7 @@ def key(found: Resource, name: str, namespace: str) -> str:
 def kinds(source: Readable, _: list[str]) -> Iterator[tuple[str, str]]:
     """Propose the kinds that have objects, the usual ones first."""
     stored = source.resources()
-    known = [each for each in chain(BUILT_IN, find_other_resources(source)) if each.id in stored]
+    known = [each for each in find_served(source).resources if each.id in stored]
     for each in sorted(known, key=lambda each: (each.plural not in USUAL, each.plural)):
         yield each.singular, each.api_version
 
