@@ -17,7 +17,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -35,6 +35,11 @@ keeps it below 2 GB."""
 
 SOCKET_BYTES = 100
 """The longest path of a Unix socket: 108 bytes on Linux and 104 on macOS, with the zero at its end."""
+
+
+DAMAGED = b"Bad file format reading the append only file"
+"""What the server logs before it ends if its file has bytes that are no commands, such as the zeros that some
+file systems leave after a power failure. A last command that was cut off is no such case: it is dropped."""
 
 
 class DataDirectoryInUse(Exception):
@@ -132,11 +137,15 @@ def redis_conf(directory: Path, address: Address, memory_mb: int) -> str:
 
 
 class EmbeddedRedis:
-    """A running server. ``url``: the value for REDIS_URL."""
+    """A running server. ``url``: the value for REDIS_URL; ``process``: the server's present process."""
 
-    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
-        self.process = process
-        self.url = url
+    process: "subprocess.Popen[str]"
+
+    def __init__(self, directory: Path, lock_fd: int, address: Address, memory_mb: int) -> None:
+        self.url = address.url
+        self._directory = directory
+        self._lock_fd = lock_fd
+        self._conf = redis_conf(directory, address, memory_mb)
 
     @classmethod
     def start(
@@ -151,43 +160,66 @@ class EmbeddedRedis:
         address = None if port else socket_address(directory)
         if address is None:
             address = loopback_address(port or free_port(), password or secrets.token_urlsafe(24))
-        process = subprocess.Popen(  # noqa: S603 (our own executable, no shell)
+        server = cls(directory, lock_fd, address, memory_mb)
+        server._run()
+        return server
+
+    def start_again(self) -> None:
+        """Start the server, whose process has ended, on its data and at its address. Raises
+        :class:`RedisDidNotStart`."""
+        parent_death.forget(self.process.pid)
+        self._run()
+
+    def _run(self) -> None:
+        log_size = self._log.stat().st_size if self._log.exists() else 0
+        self.process = subprocess.Popen(  # noqa: S603 (our own executable, no shell)
             [server_program(), "-"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=[lock_fd],
+            pass_fds=[self._lock_fd],
             # In its own session, so that Ctrl-C reaches only the supervisor, which stops Redis last.
             start_new_session=True,
             text=True,
         )
-        parent_death.watch(process.pid)
-        assert process.stdin is not None
-        process.stdin.write(redis_conf(directory, address, memory_mb))
-        process.stdin.close()
-        server = cls(process, address.url)
+        parent_death.watch(self.process.pid)
+        assert self.process.stdin is not None
+        self.process.stdin.write(self._conf)
+        self.process.stdin.close()
         try:
-            server._wait(directory)
+            self._wait(log_size)
         except BaseException:
-            server.stop()
+            self.stop()
             raise
-        return server
 
-    def _wait(self, directory: Path) -> None:
+    @property
+    def _log(self) -> Path:
+        return self._directory / "redis.log"
+
+    def _wait(self, log_size: int) -> None:
+        """Wait until the server answers. log_size: bytes of the log that earlier processes wrote."""
         deadline = time.monotonic() + START_SECONDS
         with Redis.from_url(self.url) as client:
             while time.monotonic() < deadline:
                 if self.process.poll() is not None:
-                    raise RedisDidNotStart(f"Redis stopped at its start; see {directory / 'redis.log'}")
+                    raise RedisDidNotStart(self._why_it_stopped(log_size))
                 try:
                     client.ping()
                 except RedisConnectionError:  # not yet listening, or still reading its file
                     time.sleep(0.02)
                 else:
                     return
-        raise RedisDidNotStart(
-            f"Redis did not answer in {START_SECONDS:.0f} s; see {directory / 'redis.log'}"
-        )
+        raise RedisDidNotStart(f"Redis did not answer in {START_SECONDS:.0f} s; see {self._log}")
+
+    def _why_it_stopped(self, log_size: int) -> str:
+        with suppress(FileNotFoundError), self._log.open("rb") as log:
+            log.seek(log_size)
+            if DAMAGED in log.read():
+                return (
+                    f"the append-only file in {self._directory} is damaged: `schedviz repair` (in a checkout "
+                    ".venv/bin/python manage.py repair) cuts off what cannot be read, and keeps a copy"
+                )
+        return f"Redis stopped at its start; see {self._log}"
 
     def stop(self) -> None:
         """Ask the server to write its file and end, and wait for it."""

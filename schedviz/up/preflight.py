@@ -1,13 +1,18 @@
 """The checks before ``manage.py up`` starts anything. Each failure is one line that says what to do."""
 
+import shutil
 import socket
+from pathlib import Path
 
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from schedviz.lessons.catalogue import check_lessons
-from schedviz.store import Store, schema, trouble_of
+from schedviz.store import Store, Trouble, schema, trouble_of
 from schedviz.store.sandbox_servers import OtherServers, prepare_sandbox_servers
+
+LEAST_FREE_MEGABYTES = 16
+"""What a start writes is less than one. With a full disk Redis refuses all writes."""
 
 
 class NotReady(Exception):
@@ -47,6 +52,16 @@ def check_redis(url: str, setting: str = "REDIS_URL") -> None:
         raise NotReady(f"the Redis at {setting} is version {version}; schedviz needs 6.2 or newer")
 
 
+def check_room(directory: Path, megabytes: int = LEAST_FREE_MEGABYTES) -> None:
+    """Check that the disk has room for what the embedded server writes. Raises NotReady."""
+    free = shutil.disk_usage(directory).free >> 20
+    if free < megabytes:
+        raise NotReady(
+            f"the disk of DATA_DIR={directory} has {free} MB left, and a start needs {megabytes}: free some, "
+            "or choose another DATA_DIR"
+        )
+
+
 def check_stored(store: Store) -> None:
     """Migrate what is stored, if that is needed. Raises NotReady if a newer schedviz has stored it, or if the
     sandboxes are on other servers than the setting names."""
@@ -57,9 +72,14 @@ def check_stored(store: Store) -> None:
     except (schema.WrongSchema, OtherServers) as error:
         raise NotReady(str(error)) from None
     except RedisError as error:
-        # The processes wait until Redis serves, and do the same then.
-        if trouble_of(error) is None:
-            raise
+        match trouble_of(error):
+            case None:
+                raise
+            case Trouble.READ_ONLY:
+                raise NotReady(f"Redis refuses writes: {error}") from None
+            case Trouble.AWAY | Trouble.FULL:
+                # The processes wait until Redis serves, and do the same then.
+                pass
     finally:
         store.close()
 

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from schedviz.up import parent_death
+from schedviz.up.embedded_redis import EmbeddedRedis, RedisDidNotStart
 
 LINE_BYTES: Final = 1 << 16
 """The parts of a longer line are shown as lines."""
@@ -20,6 +21,12 @@ OUTPUT_SECONDS: Final = 20.0
 its output open."""
 
 REDIS_POLL_SECONDS: Final = 0.2
+
+REDIS_START_SECONDS: Final = 10.0
+"""Seconds of running after which the embedded server counts as started."""
+
+REDIS_ATTEMPTS: Final = 6
+"""Attempts to start the embedded server, as of a program."""
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -42,11 +49,11 @@ class Program(msgspec.Struct, frozen=True):
 def run_programs(
     programs: Sequence[Program],
     say: Callable[[str], None],
-    redis: "subprocess.Popen[str] | None" = None,
+    redis: EmbeddedRedis | None = None,
 ) -> int:
     """Run programs until a signal comes (0), or until one is given up (1).
 
-    say: prints a line. redis: a Redis that this process has started; when it ends, all programs stop.
+    say: prints a line. redis: the server that this process has started; it is started again on its data.
     """
     return asyncio.run(Supervisor(programs, say).run(redis))
 
@@ -62,7 +69,7 @@ class Supervisor:
         self._stopped = asyncio.Event()
         self._status = 0
 
-    async def run(self, redis: "subprocess.Popen[str] | None") -> int:
+    async def run(self, redis: EmbeddedRedis | None) -> int:
         loop = asyncio.get_running_loop()
         # SIGHUP comes when the terminal is closed.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -72,7 +79,7 @@ class Supervisor:
                 for program in self._programs:
                     group.create_task(self._keep_running(program))
                 if redis:
-                    group.create_task(self._watch_redis(redis))
+                    group.create_task(self._keep_redis_running(redis))
                 await self._stopped.wait()
                 raise _Stopped
         except* _Stopped:
@@ -161,10 +168,26 @@ class Supervisor:
         if not self._stopped.is_set():
             self._say(line)
 
-    async def _watch_redis(self, redis: "subprocess.Popen[str]") -> None:
-        while redis.poll() is None:
-            await asyncio.sleep(REDIS_POLL_SECONDS)
-        self._stop("redis ended unexpectedly", 1)
+    async def _keep_redis_running(self, redis: EmbeddedRedis) -> None:
+        """Start the server again when it ends. It is given up when it ends :data:`REDIS_ATTEMPTS` times in a
+        row within :data:`REDIS_START_SECONDS`, or does not start."""
+        loop = asyncio.get_running_loop()
+        began, attempts = loop.time(), 0
+        while True:
+            while redis.process.poll() is None:
+                await asyncio.sleep(REDIS_POLL_SECONDS)
+            status = describe_status(redis.process.returncode)
+            attempts = attempts + 1 if loop.time() - began < REDIS_START_SECONDS else 0
+            if attempts >= REDIS_ATTEMPTS:
+                self._stop(f"redis ends at every start ({status})", 1)
+                return
+            self._print(f"redis ended ({status}) and is started again")
+            began = loop.time()
+            try:
+                await asyncio.to_thread(redis.start_again)
+            except RedisDidNotStart as error:
+                self._stop(f"redis ended ({status}); {error}", 1)
+                return
 
 
 def describe_status(status: int) -> str:

@@ -111,8 +111,9 @@ def test_all_processes_read_again_after_redis_lost_its_last_writes(
 
 @pytest.fixture
 def file(workers: FaultArena) -> Path:
-    """The file in which Redis stores its data."""
-    return Path(workers.store.redis.config_get("dir")["dir"]) / "appendonly.aof"
+    """The file to which Redis appends its writes."""
+    (file,) = Path(workers.store.redis.config_get("dir")["dir"]).glob("appendonlydir/*.incr.aof")
+    return file
 
 
 def test_redis_has_no_memory(workers: FaultArena, sandbox: Sandbox) -> None:

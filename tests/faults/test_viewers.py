@@ -255,7 +255,7 @@ def config_map(name: str) -> Change:
 
 def test_viewers_are_shown_no_write_that_redis_lost(web: Web, sandbox: Sandbox) -> None:
     fault_arena = web.fault_arena
-    file = Path(fault_arena.store.redis.config_get("dir")["dir"]) / "appendonly.aof"
+    (file,) = Path(fault_arena.store.redis.config_get("dir")["dir"]).glob("appendonlydir/*.incr.aof")
     with web.viewer(sandbox) as viewer:
         viewer.next()
         fault_arena.bind(sandbox, "kept")

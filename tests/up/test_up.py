@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -16,6 +17,7 @@ from redis import Redis
 
 from schedviz.store import Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.preflight import NotReady, check_room
 from tests.processes import ROOT, Process, answers
 from tests.waiting import PATIENCE, eventually
 
@@ -132,24 +134,62 @@ def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up) -> Non
     assert_stops_whole(second, signal.SIGTERM)
 
 
-def test_up_replaces_a_dead_worker_leaves_no_process_when_killed_and_ends_with_its_redis(up: Up) -> None:
+def test_up_replaces_a_dead_worker_and_redis_and_leaves_no_process_when_killed(up: Up) -> None:
     process = up()
     url_of(process)
     worker = child(process, "worker-1")
     worker.kill()
     eventually(lambda: "worker-1 ended (SIGKILL) and is started again" in process.output)
     eventually(lambda: any("worker-1" in words_of(c) for c in children(process)))
+    url = url_of(process)
+    before = read(f"{url}/s/demo/trace?after=0").splitlines()
+    child(process, "valkey-server").kill()
+    eventually(lambda: "redis ended (SIGKILL) and is started again" in process.output)
+    eventually(lambda: answers(f"{url}/readyz"), "all processes use it again")
+    assert read(f"{url}/s/demo/trace?after=0").splitlines()[: len(before)] == before
     family = children(process)
     process.popen.kill()
     assert_gone(family)
 
-    again = up(WORKERS="1")
-    url_of(again)
-    family = children(again)
-    child(again, "valkey-server").kill()
-    assert again.wait() == 1
-    assert "redis ended unexpectedly; stopping" in again.output
-    assert_gone(family)
+
+def test_a_damaged_file_gets_one_error_line_and_repair_cuts_its_end_off(up: Up, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with lock(data) as held:
+        redis = EmbeddedRedis.start(data, held)
+        with Redis.from_url(redis.url) as client:
+            client.set("kept", "yes")
+        redis.stop()
+    (file,) = data.glob("appendonlydir/*.incr.aof")
+    whole = file.read_bytes()
+    file.write_bytes(whole + bytes(4096))
+    line = refusal(up())
+    assert line.startswith(f"the append-only file in {data} is damaged: `schedviz repair` ")
+
+    environment = {**os.environ, "DATA_DIR": str(data), "REDIS_URL": ""}
+    repair = [sys.executable, "manage.py", "repair"]
+    done = subprocess.run(repair, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    copy = data / "appendonlydir.before-repair"
+    assert done.stdout == f"4096 bytes were cut off; a copy of before is {copy}\n"
+    assert (copy / file.name).read_bytes() == whole + bytes(4096)
+    assert file.read_bytes() == whole
+    with lock(data) as held:
+        redis = EmbeddedRedis.start(data, held)
+        with Redis.from_url(redis.url) as client:
+            assert client.get("kept") == b"yes"
+        redis.stop()
+        done = subprocess.run(repair, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"CommandError: schedviz: the data directory {data} is in use by another schedviz\n",
+    )
+
+
+def test_a_full_disk_is_refused_with_what_is_left(tmp_path: Path) -> None:
+    check_room(tmp_path)
+    with pytest.raises(
+        NotReady, match=rf"^the disk of DATA_DIR={tmp_path} has \d+ MB left, and a start needs"
+    ):
+        check_room(tmp_path, megabytes=1 << 40)
 
 
 def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_server(

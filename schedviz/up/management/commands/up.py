@@ -17,7 +17,14 @@ from schedviz.store import Store
 from schedviz.up.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
 from schedviz.up.kept_key import kept_key
 from schedviz.up.migrate import migrate_accounts
-from schedviz.up.preflight import NotReady, check_lesson_files, check_port, check_redis, check_stored
+from schedviz.up.preflight import (
+    NotReady,
+    check_lesson_files,
+    check_port,
+    check_redis,
+    check_room,
+    check_stored,
+)
 from schedviz.up.programs import DEMO, programs
 from schedviz.up.supervisor import run_programs
 
@@ -48,10 +55,10 @@ class Command(BaseCommand):
             check_redis(url)
         else:
             held = stack.enter_context(lock(settings.DATA_DIR))
-            embedded = EmbeddedRedis.start(settings.DATA_DIR, held, memory_mb=settings.REDIS_MEMORY_MB)
-            stack.callback(embedded.stop)
-            redis = embedded.process
-            url = embedded.url
+            check_room(settings.DATA_DIR)
+            redis = EmbeddedRedis.start(settings.DATA_DIR, held, memory_mb=settings.REDIS_MEMORY_MB)
+            stack.callback(redis.stop)
+            url = redis.url
             environment.pass_secret("REDIS_URL", url)
             environment.pass_secret("REDIS_PASSWORD", "")
         for label, sandbox_url in settings.SANDBOX_REDIS_URLS.items():
