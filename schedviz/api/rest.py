@@ -39,7 +39,7 @@ from simulator.apiserver.query import boolean_parameter, check_timeout, parse_re
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
 from simulator.apiserver.served_versions import to_served, to_stored
-from simulator.apiserver.status import BadRequest, NotFound, PlainError, StatusError
+from simulator.apiserver.status import BadRequest, NotFound, StatusError
 from simulator.apiserver.warnings import ENDPOINTS, warnings_of, warnings_of_update
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
@@ -125,8 +125,6 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
-    if (manifest.get("metadata") or {}).get("resourceVersion"):
-        raise PlainError("resourceVersion should not be set on objects to be created")
     if resource.id == ENDPOINTS:
         warnings += warnings_of(resource, manifest)
     created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
@@ -145,6 +143,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     if read_current(sandbox).get(resource.id, target.key(resource)) is None:
         check_missing_identity(kind, target.namespace, target.name, uid)
         if resource.id in CREATED_BY_UPDATE and not target.subresource:
+            manifest["metadata"].pop("resourceVersion", None)
             created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
             return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 

@@ -35,6 +35,7 @@ from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.pod_admission import complete_pod
 from simulator.apiserver.policies.enforcement import check_policies
 from simulator.apiserver.policies.request import AdmissionRequest, Asked
+from simulator.apiserver.query import version_fault
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resources import (
@@ -46,7 +47,7 @@ from simulator.apiserver.resources import (
 )
 from simulator.apiserver.served_versions import served_resource, to_served, to_stored
 from simulator.apiserver.service_allocation import SERVICES, allocate_new
-from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, StatusError
+from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, PlainError, StatusError
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate_new
 from simulator.objects.timestamps import timestamp
 
@@ -218,7 +219,9 @@ def _create(
     """Complete and validate the manifest, and add its creation to the overlay. ``given_version``: the
     apiVersion in which it was sent."""
     metadata = manifest.setdefault("metadata", {})
-    managed_fields = metadata.get("managedFields") if write and write.is_applied else None
+    is_applied = write is not None and write.is_applied
+    managed_fields = metadata.get("managedFields") if is_applied else None
+    given_resource_version = metadata.get("resourceVersion", "")
     for field in (*SERVER_FIELDS, *DELETION_FIELDS):
         metadata.pop(field, None)
     if resource.namespaced:
@@ -233,7 +236,7 @@ def _create(
         # Only controllers write the status, through the subresource (PrepareForCreate of each strategy).
         manifest.pop("status", None)
     set_defaults(resource, manifest)
-    if write and not write.is_applied:
+    if write and not is_applied:
         managed_fields = managed_fields_of_new(resource, manifest, write)
     prepare_for_create(resource, manifest, timestamp(now))
     is_placed = entry == "page" and resource == PODS and bool(manifest["spec"].get("nodeName"))
@@ -276,8 +279,17 @@ def _create(
         ),
         overlay,
     )
+    if entry == "api" and not is_applied and not asked.dry_run:
+        _check_no_resource_version(given_resource_version)
     quotas.charge(resource, manifest)
     overlay.put(Change(resource.id, key, manifest, expected=0))
+
+
+def _check_no_resource_version(text: str) -> None:
+    """Raise PlainError for the creation of an object with a resourceVersion. What is no number, and 0, are
+    passed over (Create in apiserver/pkg/storage/etcd3/store.go)."""
+    if not version_fault(text) and int(text or "0"):
+        raise PlainError("resourceVersion should not be set on objects to be created")
 
 
 def _name_or_empty(manifest: Manifest) -> str:

@@ -1,10 +1,11 @@
 """Decoding of request bodies into the stored form. Unknown fields and wrong types are faults (the API
 server's strict field validation)."""
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 from simulator.api import Manifest
+from simulator.apiserver.base64_text import IllegalBase64, canonical_base64
 from simulator.apiserver.custom_resources.embedded_resources import embedded_resources
 from simulator.apiserver.faults import find_schema_faults
 from simulator.apiserver.resources import Resource
@@ -72,7 +73,9 @@ def _normalize(of: Schema, value: Any) -> Any:
         case list():
             return [_normalize(of.get("items", {}), item) for item in value]
         case str() | int() | float() if of.get("format") == "quantity":
-            return _canonical_or_unchanged(value)
+            return _canonical_or_unchanged(quantity.canonical, value)
+        case str() if of.get("format") == "byte":
+            return _canonical_or_unchanged(canonical_base64, value)
         case float() if value.is_integer() and "integer" in of.get("type", ()):
             return int(value)
     return value
@@ -97,8 +100,8 @@ def _normalize_fields(of: Schema, value: Manifest) -> Manifest:
     return kept
 
 
-def _canonical_or_unchanged(value: Any) -> Any:
+def _canonical_or_unchanged(canonical: Callable[[Any], str], value: Any) -> Any:
     try:
-        return value if isinstance(value, bool) else quantity.canonical(value)
-    except quantity.QuantityError:
+        return value if isinstance(value, bool) else canonical(value)
+    except (quantity.QuantityError, IllegalBase64):
         return value

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import DRAFT202012, SchemaRegistry
 
+from simulator.apiserver.base64_text import IllegalBase64, decode_base64
 from simulator.apiserver.schema import ZEROS, definitions, resolve_reference
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.objects import quantity
@@ -70,6 +71,13 @@ def _is_int32(value: object) -> bool:
 def _is_int64(value: object) -> bool:
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("must be in the range of int64")
+    return True
+
+
+@FORMATS.checks("byte", raises=IllegalBase64)
+def _is_base64(value: object) -> bool:
+    if isinstance(value, str):
+        decode_base64(value)
     return True
 
 

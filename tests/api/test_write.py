@@ -25,6 +25,7 @@ from simulator.apiserver.status import (
     NamespaceTerminating,
     StatusError,
 )
+from tests.api.asking import request
 
 
 def default_class(number: int) -> Manifest:
@@ -242,3 +243,31 @@ def test_a_pod_is_deleted_and_recreated_in_one_commit_or_not_at_all(sandbox: San
     with pytest.raises(Conflict):
         removal.recreate(sandbox, "pods", "default/web", pod(name="web"))
     assert sandbox.version() == version
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "message"),
+    [
+        ("old", 201, None),
+        ("v1", 201, None),
+        ("0", 201, None),
+        ("", 201, None),
+        ("18446744073709551616", 201, None),
+        ("7", 500, "resourceVersion should not be set on objects to be created"),
+        ("007", 500, "resourceVersion should not be set on objects to be created"),
+    ],
+)
+def test_only_a_number_as_resource_version_is_refused_on_create(
+    url: str, version: str, code: int, message: str | None
+) -> None:
+    body = {"metadata": {"name": "a", "resourceVersion": version}, "data": {"k": "v"}}
+    maps = f"{url}/api/v1/namespaces/default/configmaps"
+    status, answer = request(maps, "POST", json.dumps(body))
+    assert (status, answer.get("message")) == (code, message)
+    dry = body | {"metadata": {"name": "b", "resourceVersion": version}}
+    assert request(f"{maps}?dryRun=All", "POST", json.dumps(dry))[0] == 201
+    if code == 500:
+        named = {"name": "a/b", "resourceVersion": version}
+        assert request(maps, "POST", json.dumps(body | {"metadata": named}))[0] == 422  # is checked before
+    else:
+        assert answer["metadata"]["resourceVersion"] not in (version, "")

@@ -1,10 +1,10 @@
 """Values of a body as the fields of Kubernetes' Go types: wrong types are errors in the words of Go, unknown
 and repeated fields are noted (sigs.k8s.io/json, which apimachinery uses in place of encoding/json)."""
 
-import base64
 import re
 from typing import Any, Final, NamedTuple
 
+from simulator.apiserver.base64_text import IllegalBase64, canonical_base64
 from simulator.apiserver.request_decoding.go_type_names import NAMED_TYPES
 from simulator.apiserver.request_decoding.read_object import RecordedObject
 from simulator.apiserver.schema import UNKNOWN_KIND, Schema, definitions
@@ -238,9 +238,9 @@ class TypedValues:
             self._mismatch(json_kind(value), place, "[]uint8")
             return None
         try:
-            base64.b64decode(value, validate=True)
-        except ValueError:  # binascii.Error, or characters that are not ASCII
-            self._fail(f"illegal base64 data at input byte {_illegal_byte(value)}")
+            return canonical_base64(value)
+        except IllegalBase64 as error:
+            self._fail(str(error))
         return value
 
 
@@ -309,15 +309,3 @@ def _map_type(schema: Schema, struct: str) -> str:
     # The maps of resource.k8s.io/v1 have other keys, v1.QualifiedName, and no name.
     is_list = found.endswith("]resource.Quantity") and struct not in _QUALIFIED_NAMES
     return "v1.ResourceList" if is_list else found
-
-
-def _illegal_byte(text: str) -> int:
-    """Return the place at which Go's decoder stops."""
-    illegal = re.search(r"[^A-Za-z0-9+/=\r\n]", text)
-    if illegal is not None:
-        return illegal.start()
-    padding = text.find("=")
-    if padding >= 0:
-        return padding
-    # The last group of four is not complete.
-    return len(text) - len(re.sub(r"[\r\n]", "", text)) % 4
