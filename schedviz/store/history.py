@@ -1,6 +1,7 @@
 """Restores past moments of a sandbox from the chapters of its archive and, after the last one, the
 streams."""
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from schedviz.store import codec
 from schedviz.store.archive import Mark
 from schedviz.store.chapters import Chapters, Numbered
 from schedviz.store.errors import Gone
+from simulator import trace
 from simulator.api import Manifest
 from simulator.decision import Decision
 from simulator.recording import Entry
@@ -58,15 +60,19 @@ class History(Chapters):
         if not self.chapters[0].began.seq <= seq <= self.head.seq:
             raise Gone(seq)
         place = self._place("trace", max(seq - 1, self.chapters[0].began.seq))
-        mark = self.chapters[place].began
+        mark, begun = self.chapters[place].began, None
         for entry in self.journal(place):
             if mark.seq >= seq:
                 break
             if entry.seq > seq:
+                begun = mark.seq, entry
                 mark = replace(mark, version=max(mark.version, entry.version - entry.changes), seq=seq)
             else:
                 mark = _mark(entry, mark)
         moment = self._moment(place, mark, tail)
+        if begun is not None:
+            moves = self.trace(begun[0], seq - begun[0])
+            moment = moment._replace(lanes=move_lanes(moment.lanes, moves, begun[1].lanes))
         return moment._replace(mark=replace(mark, now=moment.trace[-1][1].t)) if moment.trace else moment
 
     def at_entry(self, entry: int, version: int) -> Moment:
@@ -148,6 +154,38 @@ class History(Chapters):
                 else:
                     lanes.pop(pod, None)
         return dict(sorted(lanes.items()))
+
+
+def move_lanes(
+    lanes: Mapping[str, LaneEntry], events: Iterable[Numbered], after: Mapping[str, LaneEntry | None]
+) -> dict[str, LaneEntry]:
+    """Return the places in the queue after the first events of a commit.
+
+    lanes: the places before the commit. after: those that it changed, which have what the events do not say
+    of pods that enter the queue. A pod that enters and leaves it within the commit has no place in between.
+    """
+    found = dict(lanes)
+    for _, event in events:
+        match event:
+            case trace.LeaderElected():
+                found = {}  # its queue is empty until it has listed the pods
+            case trace.QueueMoved(target=""):
+                found.pop(event.pod, None)
+            case trace.QueueMoved(target=target, t=time):
+                own = found.get(event.pod) if event.source else None
+                last = after.get(event.pod)
+                if last is not None and (last.lane, last.since) == (target, time):
+                    found[event.pod] = last
+                elif place := own or last:
+                    until = event.backoff_until
+                    found[event.pod] = replace(
+                        place, lane=target, since=time, backoff_until=until, wait_until=None
+                    )
+            case trace.CycleStarted() if event.pod in found:
+                found[event.pod] = replace(found[event.pod], attempts=event.attempt)
+            case _:
+                pass
+    return dict(sorted(found.items()))
 
 
 def _mark(entry: Entry, before: Mark) -> Mark:
