@@ -65,7 +65,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_reads_why(
     expect(box).to_contain_text("The scheduler chose node-2 and evicts batch")
     expect(screen.locator("#cycle .subject a[data-own]")).to_have_text("my-pod")
     box.get_by_role("button", name="Run until my-pod is bound").click()
-    expect(box).to_contain_text("You did it. batch was evicted from node-2, because no node had room")
+    expect(box).to_contain_text("You did it. batch was evicted from node-2, because my-pod fitted no node")
     expect(box).to_contain_text("Rule 2 decided")
     expect(screen.locator(".node .pod[data-own='your pod']")).to_contain_text("my-pod")
     assert int(screen.evaluate("sessionStorage.getItem('clicks')")) <= CLICKS_AT_MOST

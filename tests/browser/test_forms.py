@@ -111,7 +111,7 @@ def test_a_node_is_cordoned_tainted_and_deleted(screen: Page, live: Open) -> Non
     panel.get_by_role("button", name="Label").click()
     expect(panel.get_by_role("cell", name="ssd")).to_be_visible()
     panel.get_by_role("button", name="Delete node").click()
-    expect(screen.locator("#nodes")).to_contain_text("There are no nodes yet")
+    expect(screen.locator("#nodes")).to_contain_text("There are no nodes")
     expect(panel).to_be_empty()
 
 

@@ -43,7 +43,7 @@ def test_rows_change_in_place_in_the_order_that_was_chosen(screen: Page, live: O
 
 def test_an_unchanged_line_stays_the_same_element(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("big", "3"))
-    line = screen.locator("#log li", has_text="big fits no node")
+    line = screen.locator("#log li", has_text="big is unschedulable")
     line.get_by_text("original message").click()
     line.evaluate("(element) => { element.known = true; }")
     write.create(sandbox, [pod("small", "1")])

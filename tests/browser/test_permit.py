@@ -49,6 +49,6 @@ def test_waiting_pods_are_approved_and_rejected(screen: Page, store: Store, sand
     screen.unroute("**/permit/")
 
     screen.get_by_role("button", name="Reject default/b").click()
-    expect(screen.locator("#log")).to_contain_text("b fits no node: 1 rejected by hand.")
+    expect(screen.locator("#log")).to_contain_text("b is unschedulable: 1 rejected by hand.")
     store.delete(sandbox.name)
     expect(screen.locator("#connection")).to_have_text("deleted")

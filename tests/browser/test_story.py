@@ -165,7 +165,7 @@ def test_the_panel_of_an_unschedulable_pod_says_why_and_what_it_waits_for(screen
     live(node("node-1", "2"), pod("big", "3"))
     chip = screen.locator("#lane-unschedulable .chip")
     expect(chip).to_contain_text("1 has too little cpu")
-    line = screen.locator("#log li", has_text="big fits no node: 1 has too little cpu.")
+    line = screen.locator("#log li", has_text="big is unschedulable: 1 has too little cpu.")
     expect(line.locator("q")).not_to_be_visible()
     line.get_by_text("original message").click()
     expect(line.locator("q")).to_contain_text("0/1 nodes are available: 1 Insufficient cpu.")

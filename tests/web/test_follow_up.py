@@ -87,7 +87,7 @@ def test_a_change_that_did_not_help_is_reported_with_the_reason_and_the_pod_that
         "It did not help: 1 has too little cpu (attempt at 08:00:02.000).",
     )
     shown = follow_up(before, bound("a", 1_000_000), LACKS_CPU, bound("late", 3_000_000))
-    assert shown.text.endswith("(attempt at 08:00:02.000). a took the resources on n1.")
+    assert shown.text.endswith("(attempt at 08:00:02.000). Bound to n1 since then: a.")
     refused = BindFailed(t=START + 3_000_000, cycle=8, pod=KEY, node="n1", message="no lease")
     assert (
         follow_up(before, LACKS_CPU, refused).text == "It did not help: no lease (attempt at 08:00:03.000)."
@@ -99,7 +99,7 @@ def test_a_nominated_pod_waits_until_another_took_its_room() -> None:
     shown = follow_up(bound("old", 0), LACKS_CPU, nominated, nominated="n1")
     assert (shown.state, shown.text) == (
         "nominated",
-        "web is nominated to n1 and waits until its victims have terminated.",
+        "web is nominated to n1, and is not bound yet.",
     )
     shown = follow_up(bound("old", 0), nominated, LACKS_CPU)
     assert shown.state == "failed", "it is not nominated any more"

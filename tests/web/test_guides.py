@@ -41,7 +41,8 @@ class Cluster:
         self.given = given
 
     def get(self, resource: str, key: str) -> Manifest | None:
-        return self.pod if (resource, key) == ("pods", "default/web") else None
+        others: dict[str, Manifest] = self.given.get("pods", {})
+        return self.pod if (resource, key) == ("pods", "default/web") else others.get(key)
 
     def about_pod(self, key: str) -> list[tuple[int, trace.Event]]:
         return self.given.get("trace", [])  # type: ignore[no-any-return]
@@ -80,25 +81,43 @@ def test_each_guide_has_an_example_a_pod_that_fits_the_form_and_another_guide_af
 def test_the_course_goes_from_the_queue_over_the_eviction_to_the_node() -> None:
     decision = samples.preempting(2, "n1", samples.candidate("n1", 100), samples.candidate("n2", 500))
     waiting, victims = samples.pod("web", nominated="n1"), [nominated(12)]
+    terminating = {"default/n1-0": samples.pod("n1-0", node="n1", deleted="2027-01-15T08:00:00Z")}
     first = course(samples.pod("web"), lane=samples.lane("web", "activeQ"))
     assert (first.stage, first.step, first.place, first.cycle) == ("queue", "cycle", 0, 0)
     assert course(samples.pod("web"), paused=False).step == "", "a running scheduler needs no step"
-    second = course(waiting, trace=victims, decision=decision, lane=samples.lane("web", "unschedulable"))
+    lane = samples.lane("web", "unschedulable")
+    second = course(waiting, trace=victims, decision=decision, lane=lane, pods=terminating)
     assert (second.stage, second.step, second.place, second.cycle) == ("evicting", "bound", 1, 7)
-    assert "chose n1 and evicts n1-0" in second.text
+    assert "chose n1 and evicts n1-0; web waits until it has ended" in second.text
+    ended = course(waiting, trace=victims, decision=decision, lane=lane)
+    assert "evicted n1-0. It has ended: web waits for its next attempt" in ended.text
     third = course(samples.pod("web", node="n1"), trace=victims, decision=decision)
     assert (third.stage, third.step, third.place, third.ended) == ("bound", "", 2, True)
-    assert "n1-0 was evicted from n1, because no node had room for web" in third.text
+    assert "n1-0 was evicted from n1, because web fitted no node" in third.text
     assert "100 against 1000" in third.text
     assert third.because.startswith("Rule 2 decided")
 
 
 def test_the_course_describes_the_ends_without_a_preemption() -> None:
-    bound = course(samples.pod("web", node="n1"))
+    own = (11, trace.Bound(samples.START, 7, "default/web", "n1"))
+    bound = course(samples.pod("web", node="n1"), trace=[own])
     assert (bound.ended, bound.cycle) == (True, 0)
-    assert "No pod was evicted" in bound.text
-    refused = course(samples.pod("web"), lane=samples.lane("web", "unschedulable"))
+    assert "It fitted there: no pod was evicted for it" in bound.text
+    # A client, or an outside scheduler, may have bound it: then nothing is known of a reason.
+    for events in ([], [(9, own[1])]):
+        assert course(samples.pod("web", node="n1"), trace=events).text == "web is bound to n1."
+    lane = samples.lane("web", "unschedulable", message=samples.NOTHING_FITS.message)
+    refused = course(samples.pod("web"), lane=lane)
     assert (refused.stage, refused.ended) == ("refused", True)
+    assert "1 has too little cpu, 1 is tainted {a: b}. No pod was evicted for it." in refused.text
+    assert "No pod was evicted" not in course(samples.pod("web"), lane=lane, trace=[nominated(12)]).text
+    assert (
+        "scheduling gate"
+        in course(samples.pod("web"), lane=samples.lane("web", "gated", gate="SchedulingGates")).text
+    )
+    held = course(samples.pod("web"), lane=samples.lane("web", "gated", gate="DefaultPreemption"))
+    assert held.text == "web waits until the plugin DefaultPreemption lets it into the queue."
+    assert course(samples.pod("web")).text == "web is created, and not in the scheduling queue yet."
     assert course(None).stage == "gone"
     # An eviction before the act, or one for another pod, does not count.
     for event in (nominated(10), nominated(12, "default/other")):
@@ -139,7 +158,7 @@ def test_the_box_follows_the_visitor_s_pod_until_they_do_something_else(client: 
     assert pod
     page = client.get(path).content.decode()
     assert f'data-uid="{pod["metadata"]["uid"]}"' in page
-    assert "my-pod is in the scheduling queue" in page
+    assert "my-pod is created, and not in the scheduling queue yet." in page
     box = client.get(f"{path}guide/").content.decode()
     [shown] = re.findall(r'name="shown" value="(\w+)"', box)
     assert client.get(f"{path}guide/?shown={shown}").status_code == 204
@@ -180,6 +199,6 @@ def test_a_proposed_pod_of_any_sandbox_is_the_visitor_s_act(
     path = f"/s/{sandbox_name}/"
     create_pod(client, path)
     page = client.get(path).content.decode()
-    assert re.search(r"urgent-\w+ is in the scheduling queue", page)
+    assert re.search(r"urgent-\w+ is created, and not in the scheduling queue yet", page)
     assert "Start again" not in page.partition('class="guide')[2].partition("</section>")[0]
     store.delete(sandbox_name)

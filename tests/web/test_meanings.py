@@ -34,29 +34,29 @@ def test_every_reason_of_a_plugin_has_a_meaning() -> None:
     [
         (
             "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 ...",
-            "It fits no node: 2 have too little cpu.",
+            "It is unschedulable: 2 have too little cpu.",
         ),
         (
             "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: ...",
-            "It fits no node: The pod's claim must be bound to a volume before any node is evaluated.",
+            "It is unschedulable: The pod's claim must be bound to a volume before any node is evaluated.",
         ),
         (
             '0/3 nodes are available: persistentvolumeclaim "data-pg-0" not found. preemption: ...',
-            "It fits no node: The PersistentVolumeClaim data-pg-0, which the pod names, does not exist.",
+            "It is unschedulable: The PersistentVolumeClaim data-pg-0, which the pod names, does not exist.",
         ),
         (
             '0/3 nodes are available: persistentvolume "a" not found.',
-            "It fits no node: The PersistentVolume a, to which the pod's claim is bound, does not exist.",
+            "It is unschedulable: The PersistentVolume a, to which the pod's claim is bound, does not exist.",
         ),
         (
             '0/3 nodes are available: persistentvolumeclaim "a" is being deleted.',
-            "It fits no node: The PersistentVolumeClaim a is being deleted.",
+            "It is unschedulable: The PersistentVolumeClaim a is being deleted.",
         ),
         (
             '0/3 nodes are available: storageclass.storage.k8s.io "fast" not found.',
-            "It fits no node: The StorageClass fast, which the pod's claim names, does not exist.",
+            "It is unschedulable: The StorageClass fast, which the pod's claim names, does not exist.",
         ),
-        ("0/1 nodes are available: 1 of our own.", "It fits no node: 1 of our own."),
+        ("0/1 nodes are available: 1 of our own.", "It is unschedulable: 1 of our own."),
         (
             "rejected due to timeout after waiting 10s at plugin Gang",
             "It waited on Permit for 10s and was not approved.",

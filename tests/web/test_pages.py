@@ -39,7 +39,7 @@ def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(
     answer = client.post("/sandboxes/", {"name": sandbox_name})
     assert answer.headers["Location"] == f"/s/{sandbox_name}/"
     page = client.get(answer.headers["Location"])
-    assert "There are no nodes yet" in text(page.content)
+    assert "There are no nodes" in text(page.content)
     assert "No scheduling cycle yet" in text(page.content)
     assert client.post("/sandboxes/", {"name": sandbox_name}).status_code == 422
     client.post(f"/s/{sandbox_name}/delete/")

@@ -76,7 +76,7 @@ LEAST = -(1 << 31)
 
 
 REASONS = {
-    1: "1 violates more budgets",
+    1: "1 violates budgets more often",
     2: "1 has a more important victim",
     3: "1 has a larger sum of victim priorities",
     4: "1 has more victims",

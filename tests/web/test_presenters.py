@@ -132,7 +132,7 @@ def test_lanes_are_in_pop_order_and_say_what_pods_wait_for() -> None:
     assert [chip.label for chip in found["backoffQ"].chips] == ["soon", "late"]
     assert [chip.label for chip in found["arriving"].chips] == ["unseen"]
     stuck = found["unschedulable"].chips[0]
-    assert (stuck.note, stuck.waits) == ("0/1 nodes", ["NodeResourcesFit"])
+    assert (stuck.note, stuck.others, stuck.waits) == ("", "0/1 nodes", ["NodeResourcesFit"])
 
 
 def test_a_long_lane_is_cut_and_counted() -> None:
@@ -182,7 +182,7 @@ def test_the_winner_is_the_first_row_of_the_scores() -> None:
             5,
             "b",
             [candidate("a", 5), candidate("b", 5, start="")],
-            "Rule 5 decided: the most important victims on b have not started yet.",
+            "Rule 5 decided: the most important victims on b have no start time.",
         ),
         (6, "b", [candidate("a", 5), candidate("b", 5)], "b is selected at random"),
     ],

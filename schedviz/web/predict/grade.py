@@ -9,12 +9,14 @@ from schedviz.web.presenters.records import NodeRecord, PodRecord
 from simulator.decision import Decision, PluginScores
 from simulator.trace import LaneEntry
 
-from .question import Kind, answer, equal_victims
+from .question import Kind, Popped, answer, equal_victims
 
 Mistake = Literal[
     "",
-    "not-active",  # next: the pod is in another lane than activeQ
-    "gated",  # next: a scheduling gate holds it
+    "not-active",  # next: the pod is in another lane than activeQ, from which the right one was popped
+    "not-popped",  # next: the pod is in a lane from which no pod is popped; the right one was in backoffQ
+    "behind",  # next: the pod is behind the right one, by another rule than the priority
+    "gated",  # next: a PreEnqueue plugin holds it; ``detail`` names it
     "size-or-age",  # next: the pod has a lower priority
     "queued-later",  # next: the pod has the same priority, but was queued later
     "taint",  # nodes, as all up to "lower-priority"
@@ -33,7 +35,8 @@ Mistake = Literal[
     "too-few",  # victims: not all that are necessary
     "other-node",  # victims: pods of a node that preemption does not choose
     "nobody",  # victims: preemption evicts, and the guess was nobody
-    "no-help",  # victims: nobody is evicted
+    "no-help",  # victims: preemption found no candidate
+    "not-tried",  # victims: the pod may not preempt, or preemption did not run
 ]
 
 
@@ -44,6 +47,7 @@ class ClusterState(msgspec.Struct, frozen=True):
     pods: Mapping[str, PodRecord]
     nodes: Mapping[str, NodeRecord]
     by_node: Mapping[str, Mapping[str, PodRecord]]
+    popped: Popped = Popped("activeQ", "priority")
 
 
 class Grade(msgspec.Struct, frozen=True):
@@ -76,10 +80,11 @@ def next_mistake(pick: str, decision: Decision, world: ClusterState) -> Grade:
         return Grade(False)
     if entry.lane == "gated":
         return Grade(False, "gated", pick, entry.gate)
-    if entry.lane != "activeQ":
-        return Grade(False, "not-active", pick, entry.lane)
-    if entry.place:
-        return Grade(False, "queued-later", pick)
+    from_backoff = world.popped.lane == "backoffQ"
+    if entry.lane != "activeQ" and not (from_backoff and entry.lane == "backoffQ"):
+        return Grade(False, "not-popped" if from_backoff else "not-active", pick, entry.lane)
+    if from_backoff or world.popped.order != "priority" or entry.priority > decision.priority:
+        return Grade(False, "behind", pick, entry.lane)
     if entry.priority < decision.priority:
         return Grade(False, "size-or-age", pick, str(entry.priority))
     return Grade(False, "queued-later", pick)
@@ -175,7 +180,8 @@ def victims_mistake(
     picks: frozenset[str], truth: frozenset[str], decision: Decision, world: ClusterState
 ) -> Grade:
     if not truth:
-        return Grade(False, "no-help")
+        tried = decision.preemption is not None and decision.preemption.eligible
+        return Grade(False, "no-help" if tried else "not-tried")
     if not picks:
         return Grade(False, "nobody")
     known = {pod: world.pods[pod] for pod in sorted(picks) if pod in world.pods}

@@ -1,7 +1,7 @@
 """The panel of the prediction mode: the question before a decision, and the answer after it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from django.utils.translation import gettext
@@ -17,8 +17,16 @@ from simulator.decision import Decision
 from . import facts, words
 from .facts import Fact
 from .grade import Grade
-from .question import GuessQuestion, Kind, answer
+from .question import GuessQuestion, Kind, Popped, answer
 from .viewer import Score
+
+CHOSEN_ON: Final[Mapping[Kind, str]] = {
+    "next": "queue",
+    "nodes": "nodes",
+    "winner": "nodes",
+    "victims": "pods of nodes",
+}
+"""What is clicked on the page to answer a question."""
 
 
 class ChoiceView(msgspec.Struct, frozen=True):
@@ -134,20 +142,26 @@ def answer_view(
     point: str,
     tally: dict[str, int],
     guess: tuple[tuple[str, ...], Grade] | None,
+    *,
+    popped: Popped,
+    open_question: Kind | None,
 ) -> AnswerView:
     """Return the answer to a question. guess: the guess of the viewer with its grade; None without a
-    guess."""
+    guess. open_question: the question that the panel asks below the answer. Where it is about the same things
+    on the page, they have no marks, which would read as its answer."""
     subject = GuessQuestion(kind, decision.cycle, decision.pod)
     total = tally.get("", 0)
     counts = sorted(
         ((pick, count) for pick, count in tally.items() if pick), key=lambda item: (-item[1], item[0])
     )
+    truth = answer(kind, decision, point) or frozenset()
+    marked = open_question is None or CHOSEN_ON[kind] != CHOSEN_ON[open_question]
     return AnswerView(
         kind=kind,
-        marks=marks(answer(kind, decision, point) or frozenset(), frozenset(guess[0] if guess else ())),
+        marks=marks(truth, frozenset(guess[0] if guess else ())) if marked else [],
         question=words.question(subject),
         solution=words.solution(kind, decision, point),
-        why=words.why(kind, decision),
+        why=words.why(kind, decision, popped),
         guess=picked(guess[0]) if guess else "",
         right=bool(guess and guess[1].right),
         mistake=words.mistake(guess[1], decision) if guess else "",

@@ -10,6 +10,7 @@ import msgspec
 
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.queue_order import sort_key
+from simulator import trace
 from simulator.decision import Decision, UnderWay
 from simulator.trace import LaneEntry
 
@@ -103,6 +104,36 @@ def answer(kind: Kind, decision: Decision, point: str = "") -> frozenset[str] | 
         over = bool(decision.outcome)
         return frozenset(decision.tied or [decision.selected]) if decision.selected or over else None
     return frozenset(victim.pod for victim in decision.victims) if decision.outcome else None
+
+
+class Popped(msgspec.Struct, frozen=True):
+    """How the pod of a cycle was taken off the queue."""
+
+    lane: Literal["activeQ", "backoffQ", ""] = ""
+    """The lane from which it was popped; "" = the trace does not have it any more."""
+    order: Literal["priority", "arrival", "plugin", ""] = ""
+    """What sorts activeQ; "" = not known, as no pod is in the queue."""
+
+
+UNKNOWN: Final = Popped()
+
+
+def find_popped(picture: Picture, decision: Decision) -> Popped:
+    """Return how the pod of a decision was popped: from the trace, and from the entries of the queue."""
+    lane: Literal["activeQ", "backoffQ", ""] = ""
+    begun = False
+    for _, event in reversed(picture.trace):
+        if isinstance(event, trace.CycleStarted):
+            begun = event.cycle == decision.cycle
+        elif begun and isinstance(event, trace.QueueMoved) and event.pod == decision.pod:
+            lane = event.source if event.source in ("activeQ", "backoffQ") else ""
+            break
+    order: Literal["priority", "arrival", "plugin", ""] = "priority" if picture.lanes else ""
+    if any(entry.place for entry in picture.lanes.values()):
+        order = "arrival"
+    elif any(entry.sort_key for entry in picture.lanes.values()):
+        order = "plugin"
+    return Popped(lane, order)
 
 
 def equal_victims(decision: Decision) -> list[frozenset[str]]:

@@ -1,15 +1,17 @@
 """The translated texts of questions, answers and mistakes."""
 
+from typing import cast
+
 from django.utils.translation import gettext, ngettext
 
 from schedviz.web.presenters import cycle, preemption, reasons, score_table
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.node_names import node_name
-from schedviz.web.presenters.queue import title
+from schedviz.web.presenters.queue import LaneName, title
 from simulator.decision import Decision
 
 from .grade import Grade
-from .question import GuessQuestion, Kind, answer
+from .question import UNKNOWN, GuessQuestion, Kind, Popped, answer
 
 
 def question(asked: GuessQuestion) -> str:
@@ -46,15 +48,29 @@ def solution(kind: Kind, decision: Decision, point: str) -> str:
     return fmt.listed([fmt.pod_name(pod) for pod in found]) or gettext("no pod")
 
 
-def why(kind: Kind, decision: Decision) -> str:
-    """Return the sentence that says why the answer is right, from the reasons in the decision."""
-    pod = fmt.pod_name(decision.pod)
-    if kind == "next":
+def why_next(decision: Decision, popped: Popped) -> str:
+    """Return the rule by which the pod of a cycle was popped, as far as it is known."""
+    values = {"pod": fmt.pod_name(decision.pod), "priority": fmt.number(decision.priority)}
+    if popped.lane == "backoffQ":
+        return gettext("activeQ was empty, so %(pod)s was popped from backoffQ.") % values
+    if popped.lane == "activeQ" and popped.order == "priority":
         text = gettext(
             "%(pod)s has priority %(priority)s. activeQ is sorted by priority, then by the time when a "
             "pod was queued."
         )
-        return text % {"pod": pod, "priority": fmt.number(decision.priority)}
+        return text % values
+    if popped.lane == "activeQ" and popped.order == "arrival":
+        return gettext("%(pod)s was the first in activeQ, which this version sorts by arrival.") % values
+    if popped.lane == "activeQ" and popped.order == "plugin":
+        return gettext("%(pod)s was the first in activeQ, which a QueueSort plugin sorts.") % values
+    return gettext("%(pod)s was popped from the queue.") % values
+
+
+def why(kind: Kind, decision: Decision, popped: Popped = UNKNOWN) -> str:
+    """Return the sentence that says why the answer is right, from the reasons in the decision."""
+    pod = fmt.pod_name(decision.pod)
+    if kind == "next":
+        return why_next(decision, popped)
     if kind == "nodes":
         if not decision.feasible:
             return reasons.fits_no_node(pod, decision.message)
@@ -82,8 +98,8 @@ def mistake(grade: Grade, decision: Decision) -> str:
         "pod": fmt.pod_name(decision.pod),
         "priority": fmt.number(decision.priority),
     }
-    if grade.mistake == "not-active":
-        values["detail"] = title("unschedulable" if grade.detail == "unschedulable" else "backoffQ")
+    if grade.mistake in ("not-active", "not-popped", "behind"):
+        values["detail"] = title(cast(LaneName, grade.detail))
     if grade.mistake == "several-nodes":
         values["detail"] = fmt.listed(map(node_name, grade.detail.split(", ")))
     if grade.mistake == "other-node":
@@ -91,8 +107,10 @@ def mistake(grade: Grade, decision: Decision) -> str:
     if not grade.mistake:
         return ""
     return {
-        "not-active": gettext("Only pods in activeQ are popped: %(subject)s is in %(detail)s."),
-        "gated": gettext("%(subject)s has a scheduling gate, so it is not in activeQ."),
+        "not-active": gettext("As long as activeQ has pods, they are popped: %(subject)s is in %(detail)s."),
+        "not-popped": gettext("Pods in %(detail)s are not popped: %(subject)s is there."),
+        "behind": gettext("%(subject)s was not the first in %(detail)s when %(pod)s was popped."),
+        "gated": gettext("The plugin %(detail)s holds %(subject)s, so it is not in activeQ."),
         "size-or-age": gettext(
             "activeQ compares priority first; size does not count: %(subject)s has %(detail)s, %(pod)s "
             "has %(priority)s."
@@ -128,8 +146,9 @@ def mistake(grade: Grade, decision: Decision) -> str:
             "Preemption avoids violating a PodDisruptionBudget, but may violate it. %(subject)s is evicted."
         ),
         "too-many": gettext("Fewer victims are enough: %(subject)s is not evicted."),
-        "too-few": gettext("That frees too few resources: %(subject)s is evicted, too."),
+        "too-few": gettext("Evicting only these does not make %(pod)s fit: %(subject)s is evicted, too."),
         "other-node": gettext("The rules do not choose %(subject)s. %(detail)s"),
-        "nobody": gettext("Evicting pods with lower priority frees enough resources, so the pod preempts."),
-        "no-help": gettext("Evicting pods would not make enough resources free, or is not allowed."),
+        "nobody": gettext("Evicting pods with lower priority makes %(pod)s fit, so it preempts."),
+        "no-help": gettext("Evicting pods with lower priority would make %(pod)s fit on no node."),
+        "not-tried": gettext("Preemption was not tried for %(pod)s, so no pod is evicted."),
     }[grade.mistake] % values

@@ -13,9 +13,11 @@ from simulator.api import Manifest
 from simulator.decision import Decision
 
 from . import format as fmt
+from . import reasons
 from .node_names import node_name
 from .picture import PODS
 from .preemption import preemption_sentence
+from .queue import SCHEDULING_GATES
 
 Stage = Literal["queue", "cycle", "evicting", "bound", "refused", "gone"]
 Step = Literal["", "cycle", "bound"]
@@ -53,7 +55,7 @@ def present_course(source: Readable, act: Act) -> CourseView:
         return CourseView(act.pod, act.uid, pod, "gone", text)
     found = last_nomination(source, act)
     decision = source.decision(found.cycle) if found else None
-    stage, text, step = _describe(source, pod, act.pod, manifest, found)
+    stage, text, step = _describe(source, act, manifest, found)
     shown = stage in ("evicting", "bound") and found is not None
     if shown and stage == "bound" and decision is not None:
         text = evicted_because(decision, pod) or text
@@ -76,43 +78,79 @@ def last_nomination(source: Readable, act: Act) -> trace.Nominated | None:
 
 
 def _describe(
-    source: Readable, pod: str, key: str, manifest: Manifest, found: trace.Nominated | None
+    source: Readable, act: Act, manifest: Manifest, found: trace.Nominated | None
 ) -> tuple[Stage, str, Step]:
+    key, pod = act.pod, fmt.pod_name(act.pod)
     node = (manifest.get("spec") or {}).get("nodeName", "")
     if node:
+        text = gettext("%(pod)s is bound to %(node)s.")
         if found:
-            text = gettext("%(pod)s is bound to %(node)s, for which pods were evicted.")
-        else:
-            text = gettext("%(pod)s is bound to %(node)s. No pod was evicted: the node had room for it.")
+            text = gettext("%(pod)s is bound to %(node)s. Pods were evicted for it.")
+        elif bound_by_the_scheduler(source, act):
+            text = gettext("%(pod)s is bound to %(node)s. It fitted there: no pod was evicted for it.")
         return "bound", text % {"pod": pod, "node": node_name(node)}, ""
     under_way, entry = source.under_way(), source.lane(key)
     if under_way is not None and under_way.pod == key:
         text = gettext("%(pod)s is in a scheduling cycle, before %(point)s.")
         return "cycle", text % {"pod": pod, "point": under_way.point}, "cycle"
     if found and (manifest.get("status") or {}).get("nominatedNodeName") == found.node:
-        return "evicting", evicting_text(found, pod), "bound"
-    if entry is not None and entry.lane == "unschedulable":
-        text = gettext("No node has room for %(pod)s, and no eviction would make enough room.")
-        return "refused", text % {"pod": pod}, ""
-    if entry is not None and entry.lane == "outside":
+        return "evicting", evicting_text(found, pod, still_there(source, found)), "bound"
+    if entry is None:
+        return (
+            "queue",
+            gettext("%(pod)s is created, and not in the scheduling queue yet.") % {"pod": pod},
+            "cycle",
+        )
+    if entry.lane == "unschedulable":
+        text = gettext("%(pod)s is unschedulable: %(reasons)s.")
+        if not found:
+            text = gettext("%(pod)s is unschedulable: %(reasons)s. No pod was evicted for it.")
+        values = {"pod": pod, "reasons": reasons.short_without_stop(entry.message)}
+        return "refused", text % values, ""
+    if entry.lane == "outside":
         text = gettext("%(pod)s waits for the outside scheduler %(scheduler)s.")
         return "queue", text % {"pod": pod, "scheduler": entry.scheduler}, ""
-    if entry is not None and entry.lane == "gated":
-        return "queue", gettext("%(pod)s waits: it has a scheduling gate.") % {"pod": pod}, ""
+    if entry.lane == "gated":
+        text = gettext("%(pod)s waits until the plugin %(plugin)s lets it into the queue.")
+        if entry.gate == SCHEDULING_GATES:
+            text = gettext("%(pod)s waits: it has a scheduling gate.")
+        return "queue", text % {"pod": pod, "plugin": entry.gate}, ""
     text = gettext("%(pod)s is in the scheduling queue.")
     if source.clock().paused:
         text = gettext("%(pod)s is in the scheduling queue. Time is paused: run the next cycle.")
     return "queue", text % {"pod": pod}, "cycle"
 
 
-def evicting_text(found: trace.Nominated, pod: str) -> str:
-    return ngettext(
-        "No node had room for %(pod)s. The scheduler chose %(node)s and evicts %(victims)s; "
-        "%(pod)s waits until it has ended.",
-        "No node had room for %(pod)s. The scheduler chose %(node)s and evicts %(victims)s; "
-        "%(pod)s waits until they have ended.",
+def bound_by_the_scheduler(source: Readable, act: Act) -> bool:
+    """Whether the sandbox's scheduler bound the pod of the act: then the pod passed the filters."""
+    later = (event for seq, event in source.about_pod(act.pod) if seq > act.seq)
+    return any(isinstance(event, trace.Bound) and event.pod == act.pod for event in later)
+
+
+def still_there(source: Readable, found: trace.Nominated) -> bool:
+    """Whether a victim is still terminating. A controller may have created a pod of its name again."""
+    victims = (source.get(PODS, key) for key in found.victims)
+    return any(each is not None and "deletionTimestamp" in each["metadata"] for each in victims)
+
+
+def evicting_text(found: trace.Nominated, pod: str, terminating: bool) -> str:
+    """Return the text about a nominated pod. terminating: whether a victim still is."""
+    text = ngettext(
+        "%(pod)s fitted no node. The scheduler chose %(node)s and evicts %(victims)s; %(pod)s waits until it "
+        "has ended.",
+        "%(pod)s fitted no node. The scheduler chose %(node)s and evicts %(victims)s; %(pod)s waits until "
+        "they have ended.",
         len(found.victims),
-    ) % {"pod": pod, "node": node_name(found.node), "victims": fmt.first_pods(found.victims)}
+    )
+    if not terminating:
+        text = ngettext(
+            "%(pod)s fitted no node. The scheduler chose %(node)s and evicted %(victims)s. It has ended: "
+            "%(pod)s waits for its next attempt.",
+            "%(pod)s fitted no node. The scheduler chose %(node)s and evicted %(victims)s. They have ended: "
+            "%(pod)s waits for its next attempt.",
+            len(found.victims),
+        )
+    return text % {"pod": pod, "node": node_name(found.node), "victims": fmt.first_pods(found.victims)}
 
 
 def evicted_because(decision: Decision, pod: str) -> str:
@@ -121,9 +159,9 @@ def evicted_because(decision: Decision, pod: str) -> str:
     if chosen is None or not chosen.victims:
         return ""
     return ngettext(
-        "%(victims)s was evicted from %(node)s, because no node had room for %(pod)s, and its priority is "
-        "lower: %(low)s against %(high)s.",
-        "%(victims)s were evicted from %(node)s, because no node had room for %(pod)s, and their priority is "
+        "%(victims)s was evicted from %(node)s, because %(pod)s fitted no node, and its priority is lower: "
+        "%(low)s against %(high)s.",
+        "%(victims)s were evicted from %(node)s, because %(pod)s fitted no node, and their priority is "
         "lower: at most %(low)s against %(high)s.",
         len(chosen.victims),
     ) % {

@@ -6,6 +6,7 @@ import msgspec
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
+from simulator import trace
 from simulator.decision import Decision
 from simulator.trace import LaneEntry
 
@@ -76,6 +77,20 @@ def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
     return replace(present_cycle(picture.decision, ranks, point, entry), earlier=earlier(picture))
 
 
+def no_decision(picture: Picture) -> str:
+    """Return a sentence that says why there is no decision to show."""
+    begun = [event for _, event in picture.trace if isinstance(event, trace.CycleStarted)]
+    if not begun:
+        return gettext(
+            "No scheduling cycle yet. Each cycle schedules one pod, which is popped from the queue."
+        )
+    values = {"cycle": begun[-1].cycle, "pod": fmt.pod_name(begun[-1].pod)}
+    entry = picture.lanes.get(begun[-1].pod)
+    if entry is not None and entry.lane == "inFlight":
+        return gettext("Cycle %(cycle)s, of %(pod)s, is in progress. Its decision is not known yet.") % values
+    return gettext("The decision of cycle %(cycle)s, of %(pod)s, is not stored.") % values
+
+
 def earlier(picture: Picture) -> EarlierPreemption | None:
     """Return a link to the last cycle that preempted, as later cycles replace it soon; None if it is on
     show."""
@@ -143,21 +158,19 @@ def headline(decision: Decision, point: str = "") -> str:
         return gettext("%(pod)s is being scheduled. Next: %(point)s.") % {"pod": pod, "point": point}
     if decision.outcome == "scheduled":
         if decision.nominated_shortcut:
-            text = gettext("%(pod)s goes to %(node)s, the node it was nominated to.")
+            text = gettext("%(node)s is selected for %(pod)s, which was nominated to it.")
         elif len(decision.feasible) == 1:
-            text = gettext("%(pod)s goes to %(node)s, the only node that fits.")
+            text = gettext("%(node)s is selected for %(pod)s: it is the only node that fits.")
         elif len(decision.tied) > 1:
-            text = gettext(
-                "%(pod)s goes to %(node)s, selected at random among the nodes with the best score."
-            )
+            text = gettext("%(node)s is selected for %(pod)s, at random among the nodes with the best score.")
         else:
-            text = gettext("%(pod)s goes to %(node)s, the node with the best score.")
+            text = gettext("%(node)s is selected for %(pod)s: it has the best score.")
         return text % {"pod": pod, "node": node_name(decision.selected)}
     if decision.outcome == "preempting" and decision.preemption is not None:
-        return gettext("%(pod)s fits no node. Pods on %(node)s are evicted for it.") % {
-            "pod": pod,
-            "node": node_name(decision.preemption.chosen),
-        }
+        text = gettext("%(pod)s fits no node. It is nominated to %(node)s.")
+        if decision.victims:
+            text = gettext("%(pod)s fits no node. Pods on %(node)s are evicted for it.")
+        return text % {"pod": pod, "node": node_name(decision.preemption.chosen)}
     if decision.outcome == "error":
         return gettext("The attempt for %(pod)s failed with an error.") % {"pod": pod}
     return reasons.fits_no_node(pod, decision.message)

@@ -93,14 +93,18 @@ class CyclePanel:
             return
         decision = picture.decision
         entry = picture.lanes.get(decision.pod) if decision else None
-        known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names())
+        # Without a decision, the text depends on the last events.
+        seq = picture.seq if decision is None else None
+        known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names(), seq)
         if len(known) == len(self._known) and all(map(_is, known, self._known)):
             return
         self._known = known
         view = cycle.cycle(picture, ranks)
-        self._drawing.draw(PANEL, "parts/cycle.html", PIECES if view else ())
-        if view is not None:
-            self._draw(view)
+        if view is None:
+            self._drawing.draw(PANEL, "parts/no_cycle.html", cycle.no_decision(picture))
+            return
+        self._drawing.draw(PANEL, "parts/cycle.html", PIECES)
+        self._draw(view)
 
     def _draw_outside(self, picture: Picture) -> None:
         """Render what an outside scheduler did, instead of a cycle."""

@@ -64,7 +64,7 @@ def outcome(events: Sequence[trace.Event], manifest: Manifest) -> tuple[State, s
         text = gettext("%(pod)s was bound to %(node)s.")
         return "helped", text % {"pod": pod, "node": node_name(node)}, 0
     if nominated:
-        text = gettext("%(pod)s is nominated to %(node)s and waits until its victims have terminated.")
+        text = gettext("%(pod)s is nominated to %(node)s, and is not bound yet.")
         return "nominated", text % {"pod": pod, "node": node_name(nominated)}, 0
     for event in reversed(events):
         if isinstance(event, trace.Unschedulable | trace.BindFailed | trace.SchedulerError):
@@ -84,5 +84,5 @@ def taken_by_others(events: Sequence[Numbered], node: str, pod: str, after: int,
     ]
     if not others:
         return []
-    text = gettext("%(pods)s took the resources on %(node)s.")
+    text = gettext("Bound to %(node)s since then: %(pods)s.")
     return [text % {"pods": fmt.first_pods(others), "node": node_name(node)}]

@@ -31,19 +31,22 @@ class Hint(msgspec.Struct, frozen=True):
 def hint(picture: Picture, sandbox: str = "") -> Hint:
     """Return the hint for the state of the sandbox. sandbox: its name."""
     if not picture.nodes:
-        return Hint(gettext("There are no nodes yet."), gettext("Add nodes"), "new/node/?copies=3")
+        return Hint(gettext("There are no nodes."), gettext("Add nodes"), "new/node/?copies=3")
     if picture.stands_down:
         return hint_to_outside(picture, sandbox)
     if not picture.pods:
         text = gettext("The nodes are empty. Add pods for the scheduler to place.")
         return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
     if not any(value > 0 for value in picture.user_classes().values()):
-        text = gettext("All pods have the same priority. Create a PriorityClass with a higher one.")
+        text = gettext("No PriorityClass of yours has a value above 0. Create one for more important pods.")
         return Hint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
     if picture.load.requests["cpu"] * 100 < FULL * picture.room["cpu"]:
-        text = gettext("Every pod still fits. Add pods until the nodes are full.")
+        text = gettext("Less than half of the CPU is requested. Add pods until the nodes are full.")
         return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
-    text = gettext("Add a pod of high priority that fits on no node: the scheduler evicts other pods for it.")
+    text = gettext(
+        "Add a pod of high priority. If it fits on no node, the scheduler evicts pods with lower priority "
+        "where this makes it fit."
+    )
     return Hint(text, gettext("Add a pod of high priority"), "propose/")
 
 

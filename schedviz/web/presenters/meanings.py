@@ -53,7 +53,10 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"node\(s\) didn't match pod affinity rules",
-            gettext_noop("No pod that this one must be near runs in the node's domain."),
+            gettext_noop(
+                "For a required affinity term, no pod in the node's domain matches, or the node lacks the "
+                "topologyKey."
+            ),
         ),
         (
             r"node\(s\) didn't match pod anti-affinity rules",
@@ -65,7 +68,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"node\(s\) didn't match pod topology spread constraints",
-            gettext_noop("One more pod in the node's domain would exceed the constraint's maxSkew."),
+            gettext_noop("With this pod, the node's domain would exceed the maxSkew of a constraint."),
         ),
         (
             r"node\(s\) didn't match pod topology spread constraints \(missing required label\)",
@@ -99,7 +102,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"node\(s\) had no available volume zone",
-            gettext_noop("The pod's volume is in another zone than the node."),
+            gettext_noop("The pod's volume is in another zone or region than the node."),
         ),
         (
             r"node\(s\) exceed max volume count",
@@ -178,7 +181,9 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"not eligible due to a terminating pod on the nominated node\.",
-            gettext_noop("It has preempted before: a victim on its nominated node is still terminating."),
+            gettext_noop(
+                "On its nominated node, a pod of lower priority that was preempted is still terminating."
+            ),
         ),
         (
             r"rejected due to timeout after waiting (?P<what>\S+) at plugin .+",
@@ -211,13 +216,13 @@ CONDITIONS: Final = {
         "A pod of higher priority preempts this pod."
     ),
     ("DisruptionTarget", "DeletionByTaintManager"): gettext_noop(
-        "The pod does not tolerate a NoExecute taint of its node."
+        "The pod does not tolerate a NoExecute taint of its node, or not any longer."
     ),
     ("DisruptionTarget", "EvictionByEvictionAPI"): gettext_noop(
         "The pod was evicted through the eviction API, as kubectl drain does it."
     ),
     ("DisruptionTarget", "TerminationByKubelet"): gettext_noop(
-        "The kubelet terminated the pod, because its node is low on a resource."
+        "The kubelet terminated the pod: its node is low on a resource, or shuts down."
     ),
     ("MemoryPressure", "True"): gettext_noop("The node is short of memory."),
     ("MemoryPressure", "False"): gettext_noop("The node has enough memory."),
@@ -242,7 +247,7 @@ CONDITIONS: Final = {
 
 EVENTS: Final = {
     "Scheduled": gettext_noop("The pod is bound to its node; the kubelet there starts it."),
-    "Preempted": gettext_noop("The pod is preempted: one of higher priority needs its resources."),
+    "Preempted": gettext_noop("A pod of higher priority preempts this pod."),
     "FailedScheduling": gettext_noop("The scheduling attempt failed."),
     "FailedCreate": gettext_noop("The API server refused what the controller wanted to create."),
     "FailedSync": gettext_noop("A component failed while it processed this object. It will try again."),

@@ -221,7 +221,7 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
         case "terminating":
             return gettext("terminating")
         case "nominated":
-            return gettext("nominated, waits for resources")
+            return gettext("nominated, not bound")
 
 
 def pod_title(pod: PodRecord, words: str) -> str:

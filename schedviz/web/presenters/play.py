@@ -199,7 +199,7 @@ def other_candidates(found: Preemption) -> str:
 def reason(rule: int, n: int) -> str:
     """Return the property that the candidates that a rule removed share."""
     texts = {
-        1: ngettext("%(n)s violates more budgets", "%(n)s violate more budgets", n),
+        1: ngettext("%(n)s violates budgets more often", "%(n)s violate budgets more often", n),
         2: ngettext("%(n)s has a more important victim", "%(n)s have a more important victim", n),
         3: ngettext(
             "%(n)s has a larger sum of victim priorities", "%(n)s have a larger sum of victim priorities", n

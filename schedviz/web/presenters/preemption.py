@@ -79,7 +79,7 @@ class PreemptionView(msgspec.Struct, frozen=True):
     candidates: list[CandidateView]
     more: int
     now: str
-    """The time of the cycle, if rule 5 takes it for victims that have not started; otherwise empty."""
+    """The time of the cycle, if rule 5 takes it for victims without a start time; otherwise empty."""
     others: list[tuple[str, str]]
     """The reasons for which other nodes are no candidates: their number with the reason, and the explanation
     of the reason."""
@@ -176,12 +176,15 @@ def preemption_sentence(decision: Decision) -> str:
         reason = meanings.reason_meaning(found.ineligible_reason) or found.ineligible_reason
         return gettext("Not tried: %(reason)s") % {"reason": reason}
     if not found.chosen:
-        return gettext("Even without the pods with lower priority, no node would fit.")
+        return gettext("Evicting pods with lower priority would make no node fit.")
     chosen = found.chosen_candidate
-    if chosen is None or found.rule == 0:
+    if chosen is None:
+        text = gettext("The plugin %(plugin)s chose %(node)s.")
+        return text % {"plugin": found.plugin, "node": node_name(found.chosen)}
+    if found.rule == 0:
         return gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}
     if found.rule == len(RULES) and not chosen.earliest_start:
-        text = gettext("Rule 5 decided: the most important victims on %(node)s have not started yet.")
+        text = gettext("Rule 5 decided: the most important victims on %(node)s have no start time.")
         return text % {"node": node_name(found.chosen)}
     figure = texts(chosen)[found.rule - 1] if found.rule <= len(RULES) else ""
     return gettext(SENTENCES[found.rule]) % {"node": node_name(found.chosen), "figure": figure}

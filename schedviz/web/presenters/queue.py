@@ -13,6 +13,7 @@ from simulator.trace import Lane, LaneEntry
 
 from . import format as fmt
 from . import reasons
+from .deciding import Reason, find_shared
 from .links import recorded_comparison
 from .outside_latency import Latency, latencies
 from .picture import Picture
@@ -23,15 +24,20 @@ from .records import PodRecord
 CHIPS_AT_MOST: Final = 30
 """Maximum number of chips of one lane. The number of other pods is shown."""
 
+SCHEDULING_GATES: Final = "SchedulingGates"
+"""The plugin that holds pods with a scheduling gate. Other plugins may hold pods in the same lane."""
+
 LaneName = Lane | Literal["arriving"]
 ORDER: Final[tuple[LaneName, ...]] = (
     "inFlight", "waiting", "activeQ", "backoffQ", "unschedulable", "gated", "outside", "arriving",
 )  # fmt: skip
+NONE: Final[frozenset[Reason]] = frozenset()
 ALWAYS: Final = ("activeQ", "backoffQ", "unschedulable")
 
 
 class Chip(msgspec.Struct, frozen=True):
-    """A pod in a lane. ``note``: why it is there, as plain text."""
+    """A pod in a lane. ``note``: why it is there, as plain text: the deciding reason, which is never cut.
+    ``others``: the other reasons, without those that all pods of the lane share."""
 
     key: str
     uid: str
@@ -45,8 +51,9 @@ class Chip(msgspec.Struct, frozen=True):
     permit: bool
     """Whether the pod waits on Permit. The viewer may approve or reject it."""
     note: str
+    others: str
     verbatim: str
-    """The message of the scheduler, from which ``note`` was made."""
+    """The message of the scheduler, from which ``note`` and ``others`` were made."""
     waits: list[str]
     """The plugins that it waits for."""
     nominated: str
@@ -82,7 +89,7 @@ class Lanes:
         self._sandbox = sandbox
         self._words: dict[LaneName, tuple[str, str]] = {}
         """The title and the hint of each lane."""
-        self._chips: dict[str, tuple[LaneEntry, Chip]] = {}
+        self._chips: dict[str, tuple[LaneEntry, frozenset[Reason], Chip]] = {}
         self._ranks: Ranks | None = None
 
     def read(self, picture: Picture, ranks: Ranks) -> list[LaneView]:
@@ -97,17 +104,24 @@ class Lanes:
         views = []
         for name in ORDER[:-1]:
             found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
+            shared = find_shared([entry.message for entry in found]) if name == "unschedulable" else NONE
             for entry in found:
                 known = kept.get(entry.pod)
-                same = known is not None and known[0] is entry
-                self._chips[entry.pod] = known if known and same else (entry, chip(ranks, entry))
-            chips = [self._chips[entry.pod][1] for entry in found]
+                same = known is not None and known[0] is entry and known[1] == shared
+                self._chips[entry.pod] = (
+                    known if known and same else (entry, shared, chip(ranks, entry, shared))
+                )
+            chips = [self._chips[entry.pod][2] for entry in found]
             lane_title, hint = self._words[name]
             view = present_lane(name, lane_title, hint, chips, len(entries[name]))
+            if shared:
+                view = replace(view, note=reasons.shared_words(shared))
             if picture.stands_down:
                 view = replace(view, always=False)
             if name == "activeQ":
                 view = with_order(view, found)
+            elif name == "gated" and any(entry.gate != SCHEDULING_GATES for entry in entries[name]):
+                view = replace(view, hint=gettext("held by a plugin"))
             elif name == "outside":
                 view = with_outside(view, picture, self._sandbox)
             views.append(view)
@@ -195,7 +209,9 @@ def title(name: LaneName | Literal[""]) -> str:
     }.get(name, name)
 
 
-def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
+def chip(ranks: Ranks, entry: LaneEntry, shared: frozenset[Reason] = NONE) -> Chip:
+    """Return the chip of a pod. shared: the reasons that all pods of its lane share."""
+    note, others = notes(entry, shared)
     return Chip(
         key=entry.pod,
         uid=entry.uid,
@@ -206,7 +222,8 @@ def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
         since=entry.since,
         until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else entry.wait_until or 0,
         permit=entry.lane == "waiting",
-        note=note(entry),
+        note=note,
+        others=others,
         verbatim=entry.message if entry.lane in ("unschedulable", "outside") else "",
         waits=entry.plugins if entry.lane in ("unschedulable", "waiting") else [],
         nominated=entry.nominated_node,
@@ -214,10 +231,13 @@ def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
     )
 
 
-def note(entry: LaneEntry) -> str:
+def notes(entry: LaneEntry, shared: frozenset[Reason]) -> tuple[str, str]:
+    """Return the deciding reason, and the others."""
     if entry.lane == "gated":
-        return entry.gate
-    return reasons.short(entry.message) if entry.lane in ("unschedulable", "outside") else ""
+        return entry.gate, ""
+    if entry.lane in ("unschedulable", "outside"):
+        return reasons.deciding_words(entry.message, shared)
+    return "", ""
 
 
 def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
@@ -232,6 +252,7 @@ def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
         until=0,
         permit=False,
         note="",
+        others="",
         verbatim="",
         waits=[],
         nominated="",

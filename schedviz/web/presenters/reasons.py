@@ -4,20 +4,15 @@ The message is "0/6 nodes are available: 5 Insufficient cpu, 1 Too many pods. pr
 (FitError.Error in pkg/scheduler/framework/types.go, v1.34). The short form has only the reasons.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from django.utils.translation import gettext, ngettext
 
+from . import deciding, meanings
 from . import format as fmt
-from . import meanings
+from .deciding import INSUFFICIENT, Reason
 
-AVAILABLE: Final = re.compile(r"^0/\d+ nodes are available: ")
-REASON: Final = re.compile(r"(\d+) (.+?)(?=, \d+ |$)")
-BEHIND: Final = re.compile(r"\.(?: |$)")
-"""The end of the reasons. No reason contains a full stop before a space."""
-INSUFFICIENT: Final = "Insufficient "
 TAINT: Final = "node(s) had untolerated taint "
 
 KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
@@ -84,14 +79,35 @@ reject all nodes together."""
 
 
 def short(message: str) -> str:
-    """Return the message in a short form: "6 have too little cpu, 1 is tainted {gpu: yes}". Another message
-    is returned unchanged, or its explanation."""
-    found = AVAILABLE.match(message)
-    if found is None:
+    """Return the message in a short form, the deciding reason first: "6 have too little cpu, 1 is tainted
+    {gpu: yes}". Another message is returned unchanged, or its explanation."""
+    rejection = deciding.find_rejection(message)
+    if rejection is None:
         return meanings.reason_meaning(message) or message
-    reasons = BEHIND.split(message[found.end() :], maxsplit=1)[0]
-    counted = [in_words(reason[2], int(reason[1])) for reason in REASON.finditer(reasons)]
-    return fmt.listed(counted) or meanings.reason_meaning(reasons) or message
+    if rejection.whole:
+        return meanings.reason_meaning(rejection.whole) or message
+    return fmt.listed(in_words(each.text, each.nodes) for each in rejection.reasons)
+
+
+def deciding_words(message: str, shared: Collection[Reason] = ()) -> tuple[str, str]:
+    """Return the deciding reason of a message in words, and the others but ``shared``. A message of another
+    form has no deciding reason: the second part is the message, or its explanation."""
+    rejection = deciding.find_rejection(message)
+    if rejection is None or not rejection.reasons:
+        found = short(message)
+        return ("", found) if rejection is None else (found, "")
+    first, *others = rejection.reasons
+    listed = fmt.listed(in_words(each.text, each.nodes) for each in others if each not in shared)
+    return in_words(first.text, first.nodes), listed
+
+
+def shared_words(shared: Collection[Reason]) -> str:
+    """Return the reasons that all pods of a lane share in one sentence; "" if there are none."""
+    if not shared:
+        return ""
+    ordered = sorted(shared, key=lambda each: (-each.opens, -each.nodes, each.text))
+    counted = fmt.listed(in_words(each.text, each.nodes) for each in ordered)
+    return gettext("For each of these also: %(reasons)s.") % {"reasons": counted}
 
 
 def in_words(reason: str, count: int) -> str:
@@ -109,7 +125,7 @@ def in_words(reason: str, count: int) -> str:
 
 def fits_no_node(pod: str, message: str) -> str:
     """Return the sentence "web fits no node: 6 have too little cpu." """
-    if AVAILABLE.match(message) is None:
+    if deciding.find_rejection(message) is None:
         return gettext("%(pod)s fits no node.") % {"pod": pod}
     return gettext("%(pod)s fits no node: %(reasons)s.") % {
         "pod": pod,
@@ -118,11 +134,11 @@ def fits_no_node(pod: str, message: str) -> str:
 
 
 def unplaced(message: str) -> str:
-    """Return the short form beside the message: "It fits no node: 6 have too little cpu."; "" if it is
+    """Return the short form beside the message: "It is unschedulable: 6 have too little cpu."; "" if it is
     unknown."""
-    if AVAILABLE.match(message) is None:
+    if deciding.find_rejection(message) is None:
         return meanings.reason_meaning(message)
-    return gettext("It fits no node: %(reasons)s.") % {"reasons": short_without_stop(message)}
+    return gettext("It is unschedulable: %(reasons)s.") % {"reasons": short_without_stop(message)}
 
 
 def short_without_stop(message: str) -> str:

@@ -87,7 +87,8 @@ class EventSentences:
             case trace.QueueMoved():
                 return self.queue_moved(event)
             case trace.CycleStarted():
-                text = gettext("Cycle {}: {} popped from activeQ, priority {}, attempt {}.")
+                # Not "from activeQ": PopFromBackoffQ takes pods from backoffQ.
+                text = gettext("Cycle {}: {} popped from the queue, priority {}, attempt {}.")
                 return "", format_html(
                     text,
                     self.cycle(event.cycle),
@@ -139,7 +140,8 @@ class EventSentences:
                     text, self.pod(event.pod), self.node(event.node), in_english(event.message)
                 )
             case trace.Unschedulable():
-                text = gettext("{} fits no node: {}.")
+                # Not "fits no node": a plugin may also reject the pod on Permit, when it has a node.
+                text = gettext("{} is unschedulable: {}.")
                 return "bad", format_html(
                     text, self.pod(event.pod), reasons.short_without_stop(event.message)
                 )
@@ -253,6 +255,10 @@ class EventSentences:
         return "", format_html(text, self.node(event.node), in_english(fmt.listed(event.events)))
 
     def queue_moved(self, event: trace.QueueMoved) -> tuple[Tone, SafeString] | None:
+        if event.target == "inFlight" and event.source == "backoffQ":
+            # Pop takes a pod from there only while activeQ is empty (pop in active_queue.go, v1.34).
+            text = gettext("{} is popped from backoffQ, because activeQ is empty.")
+            return "", format_html(text, self.pod(event.pod))
         if event.target in ("", "inFlight") or (event.source == "inFlight" and event.target != "backoffQ"):
             return None
         pod, target, why = self.pod(event.pod), queue.title(event.target), in_english(event.event)
@@ -271,6 +277,8 @@ class EventSentences:
             event.candidates,
         )
         pod, node, victims = self.pod(event.pod), self.node(event.node), self.pods(event.victims)
+        if not event.victims:  # a PostFilter plugin other than DefaultPreemption may nominate without them
+            return "warn", format_html(gettext("{} nominated to {}."), pod, node)
         return "warn", format_html(text, pod, node, event.candidates, victims)
 
 

@@ -179,7 +179,8 @@ def eviction_reasons(found: Eviction) -> Sequence[str]:
     if found.turn:
         text = gettext(
             "The scheduler simulated %(node)s without its pods with lower priority, and put them back "
-            "one by one, the most important first. This pod was number %(turn)s of %(n)s: with it, "
+            "one by one: first those whose eviction violates a PodDisruptionBudget, and of these and of "
+            "the others the most important first. This pod was number %(turn)s of %(n)s: with it, "
             "%(pod)s did not fit."
         )
         texts.append(text % {**values, "turn": found.turn, "n": len(found.tried)})

@@ -18,7 +18,7 @@ from schedviz.store.default import default_store
 from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
 from schedviz.web.predict.panel import AnswerView, PredictView, answer_view, picked, question_view
-from schedviz.web.predict.question import GuessQuestion, Kind, answer, next_question
+from schedviz.web.predict.question import GuessQuestion, Kind, answer, find_popped, next_question
 from schedviz.web.predict.shared_prediction import SharedPrediction
 from schedviz.web.predict.viewer import Guess, ViewerState
 from schedviz.web.presenters.load import load
@@ -182,7 +182,8 @@ def grade_of(state: PredictState, viewer_state: ViewerState) -> Grade | None:
     if not viewer_state.guess or not found:
         return None
     picture = state.picture
-    world = ClusterState(picture.lanes, picture.pods, picture.nodes, picture.by_node)
+    popped = find_popped(picture, found[1])
+    world = ClusterState(picture.lanes, picture.pods, picture.nodes, picture.by_node, popped)
     return grade(found[0], frozenset(viewer_state.guess.picks), found[1], world)
 
 
@@ -218,15 +219,26 @@ def view(state: PredictState, viewer_state: ViewerState, seen: str, posted: str 
 
 
 def last_answer(state: PredictState, viewer_state: ViewerState) -> AnswerView | None:
-    """Return the answer to the last question; None if it is not decided yet."""
+    """Return the answer to the last question; None if it is not decided yet, or later cycles have ended."""
     found = decision_of(state, state.asked)
     if found is None:
         return None
     kind, decision, point = found
+    if decision.cycle < state.last_cycle:
+        return None
     last_guess = viewer_state.guess
     result = grade_of(state, viewer_state) if last_guess and last_guess.question == state.asked else None
     own = (last_guess.picks, result) if last_guess and result else None
-    return answer_view(kind, decision, point, state.shared.tally(state.asked), own)
+    question = state.question
+    return answer_view(
+        kind,
+        decision,
+        point,
+        state.shared.tally(state.asked),
+        own,
+        popped=find_popped(state.picture, decision),
+        open_question=question.kind if question else None,
+    )
 
 
 def idle(state: PredictState) -> str:

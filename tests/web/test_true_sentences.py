@@ -1,0 +1,243 @@
+"""Sentences that state facts are true: compared with random histories, whose facts are computed here from the
+trace, the decisions and the stored objects."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from schedviz.web.predict import words
+from schedviz.web.predict.grade import ClusterState, grade
+from schedviz.web.predict.question import answer, find_popped
+from schedviz.web.presenters import cycle, hint, preemption, reasons
+from schedviz.web.presenters.picture import WATCHED, Picture
+from schedviz.web.presenters.sentences import EventSentences
+from simulator import trace
+from simulator.api import SECOND, Manifest
+from simulator.decision import Decision, Preemption
+from simulator.random_clusters import random_cluster, random_pending_pod
+from simulator.simulation import Options
+from tests.simulator.lab import Lab
+
+SEEDS = range(6)
+NODES = 4
+ROUNDS = 14
+LINKS = re.compile(r"<[^>]+>")
+SENTENCES = EventSentences("/s/x/")
+
+
+class History(NamedTuple):
+    lab: Lab
+    lanes: list[dict[str, str]]
+    """The lane of each pod before each trace event, from the moves."""
+
+
+def without_start(manifest: Manifest) -> Manifest:
+    """Return the pod as a dump without times has it: running, with no status.startTime."""
+    status = {key: value for key, value in manifest.get("status", {}).items() if key != "startTime"}
+    return {**manifest, "status": status} if status else manifest
+
+
+@cache
+def history(seed: int) -> History:
+    random = Random(seed)
+    lab = Lab(Options(pace=SECOND // 10, seed=seed))
+    made = [*random_cluster(random, NODES)]
+    lab.create(*(each if seed % 2 else without_start(each) for each in made))
+    for number in range(ROUNDS):
+        pods = [random_pending_pod(random, f"new-{number}-{at}") for at in range(random.randint(1, 4))]
+        lab.create(*({**each, "status": {}} for each in pods))
+        lab.run(random.choice([0, 0.1, 1, 6]))
+        bound = [each for each in lab.api.objects["pods"].values() if each["spec"].get("nodeName")]
+        if bound and random.random() < 0.5:
+            lab.delete_pod(random.choice(bound)["metadata"]["name"])
+            lab.run(random.choice([0, 0.1, 2]))
+        elif bound:  # at once, while pods that failed are in their backoff
+            lab.delete("pods", "default/" + random.choice(bound)["metadata"]["name"])
+            lab.run(0.5)
+    lanes: list[dict[str, str]] = []
+    now: dict[str, str] = {}
+    for event in lab.trace:
+        lanes.append(dict(now))
+        if isinstance(event, trace.QueueMoved):
+            now.pop(event.pod, None)
+            if event.target:
+                now[event.pod] = event.target
+    return History(lab, lanes)
+
+
+def picture_of(lab: Lab) -> Picture:
+    picture = Picture()
+    for resource in WATCHED:
+        for manifest in lab.api.objects.get(resource, {}).values():
+            picture.object(resource, manifest)
+    picture.lanes = lab.lanes
+    for seq, event in enumerate(lab.trace, start=1):
+        picture.trace_event(seq, event)
+    return picture
+
+
+def preemptions(lab: Lab) -> Iterator[tuple[Decision, Preemption]]:
+    return ((each, each.preemption) for each in lab.decisions if each.preemption is not None)
+
+
+def said(event: trace.Event) -> str:
+    found = SENTENCES.sentence(event)
+    return LINKS.sub("", found[1]) if found else ""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_pod_is_popped_from_where_the_log_says(seed: int) -> None:
+    made = history(seed)
+    for event, lanes in zip(made.lab.trace, made.lanes, strict=True):
+        text = said(event)
+        if isinstance(event, trace.CycleStarted):
+            assert lanes[event.pod] == "inFlight"
+            assert "activeQ" not in text
+        if "popped from backoffQ" in text:
+            assert isinstance(event, trace.QueueMoved)
+            assert lanes[event.pod] == "backoffQ"
+            assert "activeQ" not in lanes.values()
+
+
+def test_these_histories_have_what_the_sentences_are_about() -> None:
+    events = [event for seed in SEEDS for event in history(seed).lab.trace]
+    moves = [event for event in events if isinstance(event, trace.QueueMoved)]
+    found = [each for seed in SEEDS for _, each in preemptions(history(seed).lab)]
+    assert any((move.source, move.target) == ("backoffQ", "inFlight") for move in moves)
+    assert {"eligible", "not"} == {"eligible" if each.eligible else "not" for each in found}
+    assert len({each.rule for each in found if each.chosen}) > 1
+    assert any(each.eligible and not each.chosen for each in found)
+    outcomes = {each.outcome for seed in SEEDS for each in history(seed).lab.decisions}
+    assert outcomes >= {"scheduled", "unschedulable", "preempting"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_headline_of_a_cycle_says_what_its_decision_has(seed: int) -> None:
+    for decision in history(seed).lab.decisions:
+        text = cycle.headline(decision)
+        fits = [decision.nodes[at] for at in decision.feasible]
+        if "the only node that fits" in text:
+            assert fits == [decision.selected]
+        elif "it has the best score" in text:
+            best = [
+                node
+                for node, total in zip(fits, decision.totals, strict=True)
+                if total == max(decision.totals)
+            ]
+            assert best == [decision.selected]
+        elif "at random among the nodes with the best score" in text:
+            totals = dict(zip(fits, decision.totals, strict=True))
+            assert totals[decision.selected] == max(decision.totals)
+            assert [*decision.totals].count(max(decision.totals)) > 1
+        elif "fits no node" in text:
+            assert not fits
+            assert ("are evicted for it" in text) == bool(decision.victims)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_rule_of_a_preemption_is_the_one_that_left_one_node(seed: int) -> None:
+    for decision, found in preemptions(history(seed).lab):
+        text = preemption.preemption_sentence(decision)
+        left = [*found.candidates]
+        if "the only candidate" in text:
+            assert [each.node for each in left] == [found.chosen]
+        if "would make no node fit" in text:
+            assert found.eligible
+            assert not left
+        if "Not tried" in text:
+            assert not found.eligible
+        ruled = re.match(r"Rule (\d) decided", text)
+        for rule, (figure, greatest) in enumerate(preemption.RULES, start=1):
+            if ruled is None or not left:
+                break
+            best = (max if greatest else min)(map(figure, left))
+            left = [each for each in left if figure(each) == best]
+            if rule == int(ruled[1]):
+                assert [each.node for each in left] == [found.chosen]
+                break
+            assert len(left) > 1
+        chosen = found.chosen_candidate
+        if "no start time" in text:
+            assert chosen
+            top = [each for each in chosen.victims if each.priority == chosen.highest_priority]
+            assert not any(each.start_time for each in top)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_predict_does_not_contradict_itself(seed: int) -> None:
+    lab = history(seed).lab
+    picture = picture_of(lab)
+    for decision in lab.decisions:
+        popped = find_popped(picture, decision)
+        world = ClusterState(picture.lanes, picture.pods, picture.nodes, picture.by_node, popped)
+        lanes = history(seed).lanes
+        begun = next(
+            at
+            for at, event in enumerate(lab.trace)
+            if isinstance(event, trace.CycleStarted) and event.cycle == decision.cycle
+        )
+        pops = [
+            (at, event)
+            for at, event in enumerate(lab.trace[:begun])
+            if isinstance(event, trace.QueueMoved) and (event.pod, event.target) == (decision.pod, "inFlight")
+        ]
+        at, pop = pops[-1]
+        assert popped.lane == pop.source
+        text = words.why("next", decision, popped)
+        if "activeQ was empty" in text:
+            assert "activeQ" not in lanes[at].values()
+        if answer("victims", decision) == frozenset():
+            graded = grade("victims", frozenset(picture.pods), decision, world)
+            mistake = words.mistake(graded, decision)
+            tried = decision.preemption is not None and decision.preemption.eligible
+            assert ("not tried" in mistake) == (not tried)
+            assert ("would make" in mistake) == tried
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_pod_that_has_a_node_does_not_fit_no_node(seed: int) -> None:
+    """A plugin may reject a pod on Permit. Its Event is the same, so the log says "unschedulable"."""
+    for event in history(seed).lab.of(trace.Unschedulable):
+        assert "is unschedulable" in said(event)
+        assert "fits no node" not in said(event)
+        assert "fits no node" not in reasons.unplaced(event.message)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_hint_for_all_states_its_condition(seed: int) -> None:
+    picture = picture_of(history(seed).lab)
+    text = hint.hint(picture).text
+    assert "still fits" not in text
+    requested = sum(pod.requests.get("cpu", 0) for pods in picture.by_node.values() for pod in pods.values())
+    room = sum(node.allocatable.get("cpu", 0) for node in picture.nodes.values())
+    if "Less than half of the CPU" in text:
+        assert requested * 2 < room
+
+
+def test_the_panel_of_a_cycle_says_why_it_has_no_decision() -> None:
+    lab = history(0).lab
+    first = next(at for at, event in enumerate(lab.trace) if isinstance(event, trace.CycleStarted))
+    lanes: dict[str, trace.LaneEntry] = {}
+    for seq in range(first + 8):
+        picture = Picture()
+        for number, event in enumerate(lab.trace[:seq], start=1):
+            picture.trace_event(number, event)
+        known = history(0).lanes[seq]
+        pod = getattr(lab.trace[first], "pod", "")
+        if pod in known:
+            entry = trace.LaneEntry(pod, "u", known[pod], 0, 0, 0, 1)  # type: ignore[arg-type]
+            lanes = {pod: entry}
+        else:
+            lanes = {}
+        picture.lanes = lanes
+        text = cycle.no_decision(picture)
+        if seq <= first:
+            assert text.startswith("No scheduling cycle yet")
+        elif lanes and lanes[pod].lane == "inFlight":
+            assert "is in progress" in text
+        else:
+            assert "is not stored" in text
