@@ -1,6 +1,8 @@
 """``python -m simulator COMMAND``: the command line of the simulator."""
 
 import argparse
+import os
+import signal
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
@@ -25,5 +27,20 @@ def main(arguments: list[str]) -> int:
     return status
 
 
+def run_program(arguments: list[str]) -> int:
+    """Run a command as a program of a shell: where the reader of its output has enough, it ends without a
+    message, with the exit status that a shell gives other programs then; also when Ctrl-C is pressed."""
+    try:
+        status = main(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes the output once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_program(sys.argv[1:]))

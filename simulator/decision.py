@@ -97,6 +97,29 @@ class PluginScores(msgspec.Struct, frozen=True):
             msgspec.structs.force_setattr(self, "weighted", SumColumn((self.normalized, self.weight)))
 
 
+class Shortage(NamedTuple):
+    """What a rejected node has of a resource, and what the pod needs of it."""
+
+    resource: str
+    """The resource, or ``pods``: the number of pods."""
+    needs: int
+    free: int
+    """The allocatable amount less the requests of the pods on the node, and of those that are nominated to it
+    with at least the pod's priority; negative on an overcommitted node."""
+    allocatable: int
+
+
+class Shortages(msgspec.Struct, frozen=True):
+    """The nodes that have too little of one resource, in the unit of the decision's ``requests``: columns in
+    the order of ``nodes``, which are indices in the decision's nodes."""
+
+    resource: str
+    needs: int
+    nodes: list[int]
+    free: list[int]
+    allocatable: list[int]
+
+
 class Victim(msgspec.Struct, frozen=True, gc=False):
     pod: str
     priority: int
@@ -206,11 +229,15 @@ class Decision(msgspec.Struct, frozen=True):
     unschedulable_plugins: list[str]
     message: str
     """The PodScheduled condition's message: empty when the pod fits."""
-    outcome: Literal["scheduled", "unschedulable", "preempting", "error", ""]
-    """The outcome; "" while the attempt is under way."""
+    outcome: Literal["scheduled", "unschedulable", "preempting", "error", "gated", "ignored", ""]
+    """The outcome; "" while the attempt is under way. "gated" and "ignored" (no profile has the pod's
+    schedulerName) are answers of ``explain`` only: there is no attempt."""
     two_passes: list[TwoPasses] = []
     explained: list[int] = []
     """The best nodes, best first, of which ``scores`` has the inputs: their indices in ``feasible``."""
+    shortages: list[Shortages] = []
+    """What nodes lack that NodeResourcesFit rejected: of all of them if these are few, else of the node of
+    each failure that lacks least (:mod:`simulator.scheduler.shortages`)."""
 
     def __post_init__(self) -> None:
         if self.totals is UNSTORED:
@@ -239,6 +266,15 @@ class Decision(msgspec.Struct, frozen=True):
         first = considered[(place - int(np.argmax(back))) % len(considered)]
         looked_at = len(considered) - int(np.count_nonzero(left_out))
         return NodeSample(self.nodes[int(first)], looked_at, len(self.nodes), len(self.feasible))
+
+    def shortages_of(self, node: int) -> list[Shortage]:
+        """Return what is recorded of a node. node: its index in ``nodes``."""
+        return [
+            Shortage(each.resource, each.needs, each.free[place], each.allocatable[place])
+            for each in self.shortages
+            for place, index in enumerate(each.nodes)
+            if index == node
+        ]
 
     @property
     def chosen_node(self) -> str:

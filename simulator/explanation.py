@@ -2,12 +2,15 @@
 decision of its last scheduling cycle."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import msgspec
 
-from simulator.api import Manifest
-from simulator.decision import Decision
+from simulator import words
+from simulator.api import Manifest, Micros
+from simulator.apiserver.resources import PODS
+from simulator.decision import Decision, Shortage
+from simulator.pod_reason import PodReason, find_pod_reason
 from simulator.trace import CycleStarted, Event, LaneEntry, VictimDeleted
 
 REASONS_NAMED: Final = 10
@@ -20,8 +23,12 @@ class NodeVerdict(msgspec.Struct, frozen=True):
     node: str
     verdict: Literal["chosen", "fits", "rejected", "not evaluated"]
     plugin: str = ""
-    """The first filter plugin that rejected the node."""
+    """The first plugin that rejected the node."""
     reasons: list[str] = []
+    shortages: list[Shortage] = []
+    """What a node that NodeResourcesFit rejected lacks; of nodes in large clusters it is not recorded."""
+    unseen: str = ""
+    """Why a node that was not evaluated was not, in a sentence."""
     score: int | None = None
     """The sum of ``scores``; None for a node that was not scored."""
     scores: dict[str, int] = {}
@@ -32,6 +39,10 @@ class Explanation(msgspec.Struct, frozen=True):
     pod: str
     """The key of the pod: ``namespace/name``."""
     state: Literal["bound", "pending", "deleted"]
+    reason: PodReason
+    """Why it is where it is."""
+    sentence: str
+    """The ``reason`` in a sentence, as of the time of the explanation."""
     node: str = ""
     """The node of the pod; for a deleted pod, the node from which it was evicted."""
     lane: str = ""
@@ -67,31 +78,38 @@ class Explanation(msgspec.Struct, frozen=True):
         return "\n".join(_lines(self))
 
 
-def explain_pod(
-    pod: str,
-    manifest: Manifest | None,
-    lane: LaneEntry | None,
-    about: Iterable[Event],
-    decision_of: Callable[[int], Decision | None],
-) -> Explanation:
-    """Explain a pod. about: trace events that name it, the oldest first. decision_of: finds the decision of a
-    cycle. Raises LookupError for a pod that there never was."""
+class ExplainedSandbox(Protocol):
+    """What an explanation reads of a sandbox."""
+
+    def get(self, resource: str, key: str) -> Manifest | None: ...
+    def lane(self, pod: str) -> LaneEntry | None: ...
+    def decision(self, cycle: int) -> Decision | None: ...
+    def now(self) -> Micros: ...
+
+
+def explain_pod(pod: str, sandbox: ExplainedSandbox, about: Iterable[Event]) -> Explanation:
+    """Explain a pod. about: trace events that name it, the oldest first. Raises LookupError for a pod that
+    there never was."""
+    manifest, lane = sandbox.get(PODS.id, pod), sandbox.lane(pod)
     events = [*about]
     own = [event for event in events if getattr(event, "pod", "") == pod]
     if manifest is None and not own:
         raise LookupError(pod)
     evicted = next((each for each in reversed(own) if isinstance(each, VictimDeleted)), None)
     uid = manifest["metadata"]["uid"] if manifest else ""
-    found = _last_decision(pod, uid, own, decision_of)
+    found = _last_decision(pod, uid, own, sandbox.decision)
     node = manifest["spec"].get("nodeName", "") if manifest else evicted.node if evicted else ""
     # The eviction of an earlier pod of this name is not one of this pod.
     preempted = (
         evicted if evicted and (manifest is None or manifest["metadata"].get("deletionTimestamp")) else None
     )
     status = (manifest or {}).get("status") or {}
+    reason = find_pod_reason(manifest, lane, own, sandbox.get, sandbox.now())
     return Explanation(
         pod=pod,
         state="deleted" if manifest is None else "bound" if node else "pending",
+        reason=reason,
+        sentence=reason.sentence(sandbox.now()),
         node=node,
         lane=lane.lane if lane and not node else "",
         message=""
@@ -123,14 +141,20 @@ def _last_decision(
 
 def _verdicts(decision: Decision) -> Iterator[NodeVerdict]:
     places = {index: place for place, index in enumerate(decision.feasible)}
+    unseen = words.UNSEEN[words.unseen_kind(decision)] % words.unseen_values(decision)
     for index, (node, verdict) in enumerate(zip(decision.nodes, decision.verdicts, strict=True)):
         if verdict > 0:
             failure = decision.failures[verdict - 1]
-            yield NodeVerdict(node, "rejected", failure.plugin, [*failure.reasons])
+            shortages = decision.shortages_of(index)
+            yield NodeVerdict(node, "rejected", failure.plugin, [*failure.reasons], shortages)
             continue
         place = places.get(index)
         if place is None:
-            yield NodeVerdict(node, "not evaluated" if verdict < 0 else "fits")
+            yield (
+                NodeVerdict(node, "not evaluated", unseen=unseen)
+                if verdict < 0
+                else NodeVerdict(node, "fits")
+            )
             continue
         scores = {each.plugin: int(each.weighted[place]) for each in decision.scores}
         score = int(decision.totals[place]) if decision.scores else None
@@ -146,6 +170,8 @@ def _lines(found: Explanation) -> Iterator[str]:
             yield f"{found.pod} was deleted."
         case "pending":
             yield f"{found.pod} is pending" + (f" in {found.lane}." if found.lane else ".")
+    if found.state != "deleted":
+        yield found.sentence
     if found.preemptor:
         yield f"{found.preemptor} preempted it on {found.node} in cycle {found.evicted_in}."
     if found.message:
@@ -162,7 +188,7 @@ def _lines(found: Explanation) -> Iterator[str]:
         yield f"  {each.node}: {each.verdict}" + (f", score {each.score} ({parts})" if parts else "")
     rejected = [each for each in found.nodes if each.verdict == "rejected"]
     for each in rejected[:REASONS_NAMED]:
-        yield f"  {each.node}: {each.plugin}: {', '.join(each.reasons)}"
+        yield f"  {each.node}: {each.plugin}: {'; '.join(words.with_amounts(each.reasons, each.shortages))}"
     more = max(0, len(fits) - REASONS_NAMED) + max(0, len(rejected) - REASONS_NAMED)
     if more:
         yield f"  and {more} more nodes"

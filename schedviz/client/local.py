@@ -113,7 +113,7 @@ class LocalSandbox(Sandbox):
         memory = self.memory
         about = [event for _, event in memory.trace() if getattr(event, "pod", "") == pod]
         try:
-            return explain_pod(pod, memory.get(PODS.id, pod), memory.lane(pod), about, memory.decision)
+            return explain_pod(pod, memory, about)
         except LookupError:
             raise NotFound(PODS.id, pod.rpartition("/")[2]) from None
 

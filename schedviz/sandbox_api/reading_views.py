@@ -53,7 +53,7 @@ def explanation_of(name: str, namespace: str, pod: str) -> Explanation:
         named = source.about_pod(key, TRACE_LENGTH)
     about = [event for _, event in named]
     try:
-        return explain_pod(key, source.get(PODS.id, key), source.lane(key), about, source.decision)
+        return explain_pod(key, source, about)
     except LookupError:
         raise NotFound(PODS.id, pod) from None
 

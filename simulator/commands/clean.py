@@ -22,6 +22,7 @@ import msgspec
 
 from simulator.api import SECOND
 from simulator.apiserver.bounds import ManifestError
+from simulator.command_line.files import InputError, file_name, read_dump
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
 from simulator.dumps.imported_kinds import KindOutcome
@@ -61,7 +62,7 @@ class CleanedObject(msgspec.Struct, array_like=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("dump", type=Path, help="JSON or YAML, also gzipped, or a folder of it")
+    parser.add_argument("dump", type=Path, help="JSON or YAML, also gzipped, or a folder of it; - is stdin")
     parser.add_argument(
         "--lines", action="store_true", help="for programs: print the report, then one object a line"
     )
@@ -74,9 +75,12 @@ def run(options: argparse.Namespace) -> int:
         with suppress(ValueError, OSError):  # systems without this limit
             resource.setrlimit(resource.RLIMIT_AS, (options.memory_mib << 20,) * 2)
     try:
-        clean(Dump.read(options.dump), sys.stdout.buffer, lines=options.lines)
-    except (ManifestError, OSError) as failure:
+        clean(read_dump(options.dump), sys.stdout.buffer, lines=options.lines)
+    except InputError as failure:
         print(f"clean: {failure}", file=sys.stderr)
+        return 1
+    except ManifestError as failure:
+        print(f"clean: {file_name(options.dump)}: {failure}", file=sys.stderr)
         return 1
     except MemoryError:
         print(f"clean: reading the dump needs more than {options.memory_mib} MiB", file=sys.stderr)

@@ -11,9 +11,14 @@ from pathlib import Path
 import msgspec
 
 from simulator.api import Micros
-from simulator.apiserver.manifest import ManifestError, parse_manifests
-from simulator.apiserver.status import StatusError
-from simulator.commands.explain import ExplainError, align_columns, single_document
+from simulator.command_line.files import (
+    InputError,
+    faults_of,
+    read_configuration,
+    read_duration,
+    read_scenario,
+)
+from simulator.command_line.tables import align_columns
 from simulator.commands.run import DEFAULT_UNTIL, START
 from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
 from simulator.compare.comparison_run import ComparisonRun, Side
@@ -21,8 +26,9 @@ from simulator.compare.workload import workload_of_scenario
 from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
 from simulator.objects import durations
+from simulator.plugins.registry import load
 from simulator.queueing.versions import QUEUES
-from simulator.scenario import Scenario, ScenarioError, load_scenario
+from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 
 
@@ -40,17 +46,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     try:
-        scenario = load_scenario(options.file.read_text())
+        scenario = read_scenario(options.file)
         seed = scenario.seed if options.seed is None else options.seed
         a = _side(scenario, options.a, options.queue_a, seed if options.seed_a is None else options.seed_a)
         b = _side(scenario, options.b, options.queue_b, seed if options.seed_b is None else options.seed_b)
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        workload = workload_of_scenario(scenario, START)
-        comparing = ComparisonRun(workload, a, b, durations.parse_duration(options.until), transport)
-        for done in comparing.run():
-            if sys.stderr.isatty():
-                print(f"\r{done:.0%}", end="\r", file=sys.stderr)
-    except (OSError, ScenarioError, ManifestError, ExplainError, StatusError, ValueError) as error:
+        until = read_duration("--until", options.until)
+        with faults_of(options.file):
+            comparing = ComparisonRun(workload_of_scenario(scenario, START), a, b, until, transport)
+            for done in comparing.run():
+                if sys.stderr.isatty():
+                    print(f"\r{done:.0%}", end="\r", file=sys.stderr)
+    except InputError as error:
         print(f"compare: {error}", file=sys.stderr)
         return 1
     found = comparing.result()
@@ -64,7 +71,9 @@ def run(options: Namespace) -> int:
 def _side(scenario: Scenario, path: Path | None, queue: str | None, seed: int) -> Side:
     config = scenario.config
     if path is not None:
-        config = single_document(parse_manifests(path.read_bytes()), "KubeSchedulerConfiguration", path)
+        config = read_configuration(path)
+        with faults_of(path):
+            load(config)
     return Side(config, next((known for known in QUEUES if known == queue), scenario.queue), seed)
 
 

@@ -1,54 +1,50 @@
 """Explain what the scheduler would do with a pod, for every node.
 
-``pod.yaml`` is the manifest of the pod. The cluster is the output of ``kubectl get
+``pod.yaml`` is the manifest of the pod, or of a workload (a Deployment, Job, ...), of which the pod of its
+template is taken. The cluster is the output of ``kubectl get
 nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json`` (or -o yaml), or of ``clean``. The more kinds
-it contains, the more exact is the answer.
+it contains, the more exact is the answer. ``-`` is standard input.
 """
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from simulator.api import Change, Manifest
-from simulator.apiserver import decoding, resources
-from simulator.apiserver.defaults import prepare_for_create, set_defaults
-from simulator.apiserver.manifest import ManifestError, parse_manifests
-from simulator.apiserver.overlay import CreatedObjects, Overlay
-from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
-from simulator.apiserver.resources import PODS, Resource
-from simulator.apiserver.status import StatusError
-from simulator.apiserver.validation import validate
+from simulator import words
+from simulator.apiserver import resources
+from simulator.cluster.cluster import Cluster
+from simulator.command_line.decision_text import table_lines
+from simulator.command_line.files import InputError, faults_of, file_name, read_configuration, read_dump
+from simulator.command_line.pod_file import AskedPod, Item, read_pod
+from simulator.command_line.tables import align_columns, join_names
 from simulator.commands.clean import import_now, refusal_lines
-from simulator.config import ConfigError
 from simulator.decision import Decision
-from simulator.decision_columns import plain_encoder
-from simulator.dumps.dump import Dump
+from simulator.decision_columns import UNSTORED_NAMES, IntColumn, plain_encoder
 from simulator.framework import snapshot
 from simulator.framework.extender import Transport
-from simulator.objects.metadata import key_of
+from simulator.framework.runtime import Framework
+from simulator.framework.status import Status
+from simulator.objects.amount_text import written_requests
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
+from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.scheduler import extender_http
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
 from simulator.what_if.situation import is_same_pod
 
-MAX_LISTED = 10
-"""Maximum number of names in a sentence; further names are only counted."""
 
-Item = tuple[Resource, Manifest]
+class ExplainedDecision(Decision, frozen=True, kw_only=True):
+    """The answer as JSON: the Decision, and all that is said of it beside the table of the nodes."""
 
-
-class ExplainError(Exception):
-    """The error of an invalid input. The message is the reason."""
+    sentences: list[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod")
+    parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod, or one workload")
     parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML, or a folder")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
     extender_http.add_argument(parser)
@@ -58,58 +54,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     try:
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        decision = explain(options.pod, options.cluster, options.config, transport)
-    except (ExplainError, ManifestError, StatusError, ConfigError, OSError) as failure:
+        asked, decision = explain(options.pod, options.cluster, options.config, transport)
+    except InputError as failure:
         print(f"explain: {failure}", file=sys.stderr)
         return 1
+    requests = written_requests(asked.pod.manifest)
+    before, after = [*sentences_before(asked)], [*sentences_after(decision)]
     if options.output == "json":
-        print(msgspec.json.format(plain_encoder.encode(decision), indent=2).decode())
+        answer = ExplainedDecision(**msgspec.structs.asdict(decision), sentences=[*before, *after])
+        print(msgspec.json.format(plain_encoder.encode(answer), indent=2).decode())
     else:
-        print("\n".join(report_lines(decision)))
+        print("\n".join(report_lines(asked, decision, requests)))
     return 0
 
 
 def explain(
     pod_path: Path, cluster_path: Path, config_path: Path | None, transport: Transport | None = None
-) -> Decision:
-    configuration = None
-    if config_path is not None:
-        configuration = single_document(
-            parse_manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path
-        )
-    frameworks = profiles(load(configuration), transport=transport)
+) -> tuple[AskedPod, Decision]:
+    """Return the pod, and what the scheduler does with it. Raises InputError."""
+    frameworks = read_profiles(config_path, transport)
     items = list(read_cluster(cluster_path))
-    pod = admit_pod(single_document(parse_manifests(pod_path.read_bytes()), "Pod", pod_path), items)
-    framework = frameworks.get(pod.scheduler_name)
+    asked = read_pod(pod_path, items)
+    pod, framework = asked.pod, frameworks.get(asked.pod.scheduler_name)
+    with faults_of(cluster_path):
+        try:
+            others = [item for item in items if not is_same_pod(item, pod)]
+            cluster, nominated = snapshot.read(others, frameworks)
+        except (LookupError, TypeError, AttributeError) as failure:
+            raise ValueError(f"{type(failure).__name__}: {failure}") from None
     if framework is None:
-        raise ExplainError(f"no profile has the schedulerName {pod.scheduler_name!r}")
-    try:
-        others = [item for item in items if not is_same_pod(item, pod)]
-        cluster, nominated = snapshot.read(others, frameworks)
-    except (ValueError, LookupError, TypeError, AttributeError) as failure:
-        raise ExplainError(f"{cluster_path}: {type(failure).__name__}: {failure}") from None
+        return asked, unqueued_decision(cluster, pod, None)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:
-        raise ExplainError(f"{pod.key} is not even queued: {gate.message}")
+        return asked, unqueued_decision(cluster, pod, gate)
     search = Attempt(framework, cluster, pod, nominated, exhaustive=True)
     for _ in search.run():
         pass
-    return record(search)
+    return asked, record(search)
 
 
-def single_document(documents: Sequence[Manifest], kind: str, path: Path) -> Manifest:
-    found = [document for document in documents if document["kind"] == kind]
-    if len(found) != 1 or len(documents) != 1:
-        raise ExplainError(f"{path}: expected one {kind}, found {len(found)} in {len(documents)} documents")
-    return found[0]
+def read_profiles(path: Path | None, transport: Transport | None) -> dict[str, Framework]:
+    """Return the profiles of a file with a configuration; None = the default ones. Raises InputError."""
+    configuration = read_configuration(path)
+    if path is None:
+        return profiles(load(None), transport=transport)
+    with faults_of(path):
+        return profiles(load(configuration), transport=transport)
 
 
 def read_cluster(path: Path) -> Iterator[Item]:
     """Read the objects of a dump, redacted as by ``clean``. Invalid objects are reported on stderr. Raises
-    ManifestError."""
-    taken = import_now(Dump.read(path))
+    InputError."""
+    dump = read_dump(path)
+    with faults_of(path):
+        taken = import_now(dump)
     for refused in refusal_lines(taken.report):
-        print(f"{path}: left out: {refused}", file=sys.stderr)
+        print(f"{file_name(path)}: left out: {refused}", file=sys.stderr)
     for change in taken.changes():
         assert change.object is not None, "an import only creates objects"
         plural, _, group = change.resource.partition(".")
@@ -118,77 +118,94 @@ def read_cluster(path: Path) -> Iterator[Item]:
         yield resource, change.object
 
 
-def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:
-    """Return the pod as the API server of this cluster would store it. Raises StatusError or ExplainError."""
-    decoded, causes = decoding.decode(PODS, manifest)
-    if not causes:
-        _set_name(decoded.setdefault("metadata", {}))
-        set_defaults(PODS, decoded)
-        prepare_for_create(PODS, decoded, "")
-        complete_pod(decoded, Overlay(CreatedObjects(_read_of_pods(items))), strict=False)
-        causes = validate(PODS, decoded)
-    if causes:
-        raise ExplainError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
-    return Pod.parse(decoded)
-
-
-def _set_name(metadata: dict[str, Any]) -> None:
-    metadata.setdefault("namespace", "default")
-    if "name" not in metadata:
-        if not metadata.get("generateName"):
-            raise ExplainError("metadata.name: name or generateName is required")
-        metadata["name"] = metadata["generateName"] + "xxxxx"
-
-
-def _read_of_pods(items: Iterable[Item]) -> Iterator[Change]:
-    """Yield the objects that admission reads for a new pod."""
-    for resource, item in items:
-        if resource.id in READ_OF_PODS:
-            yield Change(resource.id, key_of(item), item, 0)
+def unqueued_decision(cluster: Cluster, pod: Pod, gate: Status | None) -> Decision:
+    """Return the answer for a pod of which there is no attempt: a PreEnqueue plugin keeps it out of activeQ,
+    or (``gate`` None) no profile has its schedulerName."""
+    values = {"scheduler": pod.scheduler_name, "plugin": gate.plugin if gate else ""}
+    if gate is None:
+        text = words.NO_PROFILE % values
+    elif gate.plugin == SchedulingGates.name:
+        text = words.GATED % {"names": ", ".join(pod.scheduling_gates)}
+    else:
+        text = f"{words.GATED_BY_PLUGIN % values}: {gate.message}"
+    return Decision(
+        cycle=0,
+        t=0,
+        pod=pod.key,
+        uid=pod.uid,
+        attempt=0,
+        profile="" if gate is None else pod.scheduler_name,
+        priority=pod.priority,
+        requests=pod.requests,
+        nodes=cluster.names(),
+        pre_filter=None,
+        filter_plugins=[],
+        verdicts=IntColumn([-1] * cluster.node_count),
+        failures=[],
+        feasible=IntColumn(),
+        scores=[],
+        pre_score_skipped=[],
+        totals=IntColumn(),
+        tied=UNSTORED_NAMES,
+        selected="",
+        nominated_shortcut=False,
+        preemption=None,
+        unschedulable_plugins=[gate.plugin] if gate else [],
+        message=text,
+        outcome="gated" if gate else "ignored",
+    )
 
 
 # Output as text
 
 
-def report_lines(decision: Decision) -> Iterator[str]:
-    requests = ", ".join(f"{name} {n}{'m' if name == 'cpu' else ''}" for name, n in decision.requests.items())
-    pod = f"Pod {decision.pod}, priority {decision.priority}"
-    yield f"{pod}, requests {requests or 'nothing'}; profile {decision.profile}"
+def report_lines(asked: AskedPod, decision: Decision, requests: Mapping[str, str]) -> Iterator[str]:
+    wanted = ", ".join(f"{name} {amount}" for name, amount in requests.items())
+    profile = f"; profile {decision.profile}" if decision.profile else ""
+    yield f"Pod {decision.pod}, priority {decision.priority}, requests {wanted or 'nothing'}{profile}"
+    yield from sentences_before(asked)
     yield ""
-    yield from align_columns(table_rows(decision))
-    yield ""
-    if decision.selected:
-        tied = f" (drawn among {join_names(decision.tied)})" if len(decision.tied) > 1 else ""
-        yield f"It would be bound to {decision.selected}{tied}."
-        return
-    yield f"It fits nowhere: {decision.message}"
-    if decision.preemption is not None:
-        yield from preemption_lines(decision)
+    if has_table(decision):
+        yield from table_lines(decision, requests)
+        yield ""
+    first, *rest = sentences_after(decision)
+    yield first
+    if decision.preemption is not None and decision.preemption.candidates:
+        yield ""
+        yield from candidate_lines(decision)
+        yield from ("", *rest) if rest else ()
 
 
-def table_rows(decision: Decision) -> Iterator[list[str]]:
-    """Yield a row for each node: the weighted scores of the plugins for a feasible node, otherwise the first
-    plugin that rejected it, with the reasons."""
-    plugins = [scores.plugin for scores in decision.scores]
-    yield ["NODE", *plugins, *(["TOTAL"] if plugins else []), "VERDICT"]
-    places = {node: i for i, node in enumerate(decision.feasible)}
-    for i, (name, verdict) in enumerate(zip(decision.nodes, decision.verdicts, strict=True)):
-        columns = [""] * (len(plugins) + bool(plugins))
-        if i in places and decision.scores:
-            place = places[i]
-            columns = [str(scores.weighted[place]) for scores in decision.scores]
-            columns.append(str(decision.totals[place]))
-        yield [name, *columns, verdict_text(decision, name, verdict)]
+def has_table(decision: Decision) -> bool:
+    """Whether the nodes have verdicts of their own."""
+    return bool(len(decision.nodes)) and any(verdict >= 0 for verdict in decision.verdicts)
 
 
-def verdict_text(decision: Decision, name: str, verdict: int) -> str:
-    if verdict < 0:
-        return "not looked at: the nominated node fits"
-    if verdict == 0:
-        return "fits, chosen" if name == decision.selected else "fits"
-    failure = decision.failures[verdict - 1]
-    plugin = f"{failure.plugin}: " if failure.plugin else ""
-    return plugin + ", ".join(failure.reasons)
+def sentences_before(asked: AskedPod) -> Iterator[str]:
+    if asked.workload:
+        yield f"It is the pod of the template of {asked.workload}."
+    if asked.pod.node_name:
+        yield words.HAS_NODE % {"node": asked.pod.node_name}
+
+
+def sentences_after(decision: Decision) -> Iterator[str]:
+    """Yield the outcome, and for a preemption the rule that chose the node."""
+    match decision.outcome:
+        case "scheduled":
+            tied = f" (drawn among {join_names(decision.tied)})" if len(decision.tied) > 1 else ""
+            yield f"It would be bound to {decision.selected}{tied}."
+        case "gated" | "ignored":
+            yield f"{decision.message}."
+        case "error":
+            yield f"The attempt ends with an error, and is repeated: {decision.message}"
+        case _ if words.is_refused_by_pre_filter(decision):
+            plugin = decision.pre_filter.plugin if decision.pre_filter else ""
+            yield f"{plugin} rejects it for all nodes, before one is looked at: {decision.message}"
+        case _:
+            yield f"It fits nowhere: {decision.message}"
+    found = decision.preemption
+    if found is not None and decision.outcome == "preempting":
+        yield f"Preemption would free {found.chosen}: {RULES[found.rule]}."
 
 
 RULES = {
@@ -202,29 +219,10 @@ RULES = {
 }
 
 
-def preemption_lines(decision: Decision) -> Iterator[str]:
-    found = decision.preemption
-    assert found is not None
-    if not found.candidates:
-        return
-    yield ""
+def candidate_lines(decision: Decision) -> Iterator[str]:
+    assert decision.preemption is not None
     rows = [["CANDIDATE", "VICTIMS", "PDB VIOLATIONS", "HIGHEST PRIORITY"]]
-    for candidate in found.candidates:
+    for candidate in decision.preemption.candidates:
         victims = join_names([victim.pod for victim in candidate.victims])
         rows.append([candidate.node, victims, str(candidate.pdb_violations), str(candidate.highest_priority)])
     yield from align_columns(rows)
-    if decision.outcome == "preempting":
-        yield ""
-        yield f"Preemption would free {found.chosen}: {RULES[found.rule]}."
-
-
-def join_names(names: Sequence[str]) -> str:
-    more = len(names) - MAX_LISTED
-    return ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def align_columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    lines = list(rows)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

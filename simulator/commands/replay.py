@@ -3,44 +3,41 @@
 The simulator receives the recorded inputs: watch events, times and steps. The command fails if the
 simulator's output differs from the recorded one."""
 
-import gzip
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import msgspec
 
+from simulator.command_line.files import InputError, file_name, open_lines, unpacked
 from simulator.json_lines import MAX_LINE_BYTES
 from simulator.recording import Record, Recording, record_decoder
 from simulator.replay import RecordingError, Replay
 from simulator.trace import encode_numbered
 
-GZIP = b"\x1f\x8b"
-
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="the recording: JSON Lines, optionally gzipped")
+    parser.add_argument("file", type=Path, help="the recording: JSON Lines, optionally gzipped; - is stdin")
 
 
 def run(options: Namespace) -> int:
     try:
-        with open_recording(options.file) as lines:
-            for stored in Replay(read_records(lines)).run():
+        with open_lines(options.file) as lines:
+            for stored in Replay(read_records(unpacked(lines))).run():
                 for number, event in stored.trace:
                     sys.stdout.buffer.write(encode_numbered(number, event))
+    except BrokenPipeError:
+        raise
+    except InputError as error:
+        print(f"replay: {error}", file=sys.stderr)
+        return 1
     except (OSError, EOFError, ValueError) as error:
         sys.stdout.flush()
-        print(f"{options.file}: {error}", file=sys.stderr)
+        print(f"replay: {file_name(options.file)}: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def open_recording(path: Path) -> BinaryIO:
-    with path.open("rb") as file:
-        packed = file.read(2) == GZIP
-    return cast("BinaryIO", gzip.open(path)) if packed else path.open("rb")
 
 
 def read_records(lines: BinaryIO) -> Iterator[Record]:

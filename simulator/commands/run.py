@@ -1,65 +1,99 @@
-"""Run a scenario without a server and print its trace as JSON Lines.
+"""Run a scenario without a server, and print what happens.
 
 Simulated time starts at 2025-01-01T00:00:00Z and advances to the next due time. The run ends after
-``--until`` (by default one hour), or when nothing more is due."""
+``--until`` (by default one hour), or when nothing more is due. The output is a line for each event with the
+time since the start, and at the end the pods by node and the reason of each pod that has none. ``-o json``
+prints the trace as JSON Lines instead."""
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import msgspec
 
 from simulator.api import SECOND, Micros
 from simulator.apiserver.admission import new_cluster
-from simulator.apiserver.manifest import ManifestError
-from simulator.apiserver.status import StatusError
-from simulator.config import ConfigError
+from simulator.apiserver.resources import PODS
+from simulator.command_line.files import InputError, faults_of, read_duration, read_scenario
+from simulator.command_line.tables import align_columns, join_names
+from simulator.command_line.trace_text import trace_lines
 from simulator.framework.extender import Transport
 from simulator.memory import MemoryApi
 from simulator.objects import durations
+from simulator.pod_reason import find_pod_reason
 from simulator.queueing.versions import QUEUES
-from simulator.scenario import Scenario, ScenarioError, load_scenario
+from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 from simulator.simulation import Options, Simulation
-from simulator.trace import Event
+from simulator.trace import Event, LaneEntry
 
 START: Micros = 1_735_689_600 * SECOND
 DEFAULT_UNTIL = "1h"
+PENDING_AT_MOST: Final = 20
+"""Maximum number of pods without a node whose reason is printed at the end; the others are counted."""
+
+
+class FinishedRun(NamedTuple):
+    trace: list[Event]
+    api: MemoryApi
+    queue: dict[str, LaneEntry]
+    """The queue place of each pod that has one at the end."""
+    now: Micros
+    due: Micros | None
+    """The time at which there is something to do after the end; None = nothing more is due."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="the scenario, a YAML file")
+    parser.add_argument("file", type=Path, help="the scenario, a YAML file; - is standard input")
     parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
     extender_http.add_argument(parser)
     parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
     parser.add_argument("--queue", choices=QUEUES, help="the scheduling queue; by default the scenario's own")
+    parser.add_argument("-o", "--output", choices=["text", "json"], default="text", help="json: JSON Lines")
 
 
 def run(options: Namespace) -> int:
     try:
-        scenario = load_scenario(options.file.read_text())
+        scenario = read_scenario(options.file)
         if options.seed is not None:
             scenario = msgspec.structs.replace(scenario, seed=options.seed)
         if options.queue is not None:
             scenario = msgspec.structs.replace(scenario, queue=options.queue)
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        for event in run_scenario(scenario, durations.parse_duration(options.until), transport):
-            sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
-    except (OSError, ScenarioError, ManifestError, ConfigError, StatusError, ValueError) as error:
-        print(f"{options.file}: {error}", file=sys.stderr)
+        until = read_duration("--until", options.until)
+        with faults_of(options.file):
+            finished = finish_scenario(scenario, until, transport)
+    except InputError as error:
+        print(f"run: {error}", file=sys.stderr)
         return 1
+    if options.output == "json":
+        for event in finished.trace:
+            sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
+    else:
+        for line in report_lines(finished):
+            print(line)
     return 0
 
 
 def run_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> list[Event]:
     """Run a scenario for ``duration`` and return its trace. Raises StatusError for a manifest that admission
     refuses."""
+    return finish_scenario(scenario, duration, transport).trace
+
+
+def finish_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> FinishedRun:
+    """Run a scenario for ``duration``. Raises StatusError for a manifest that admission refuses."""
     api = MemoryApi()
     api.commit(new_cluster(scenario.manifests, START))
     options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue)
     simulation = Simulation(api, options, transport=transport)
     simulation.make_no_decisions()
-    return run_simulation(simulation, api, START, START + duration)
+    trace = run_simulation(simulation, api, START, START + duration)
+    queue = {pod: entry for pod, entry in simulation.take_lanes().items() if entry is not None}
+    due = simulation.next_due()
+    return FinishedRun(trace, api, queue, simulation.now if due is None else START + duration, due)
 
 
 def run_simulation(simulation: Simulation, api: MemoryApi, start: Micros, end: Micros) -> list[Event]:
@@ -75,3 +109,31 @@ def run_simulation(simulation: Simulation, api: MemoryApi, start: Micros, end: M
         if due is None or due > end:
             return trace
         now = due
+
+
+# Output as text
+
+
+def report_lines(finished: FinishedRun) -> Iterator[str]:
+    yield from trace_lines(finished.trace, START)
+    yield ""
+    end = durations.format_duration(finished.now - START)
+    yield f"Nothing more is due after {end}." if finished.due is None else f"Stopped at {end}."
+    pods = finished.api.objects.get(PODS.id, {})
+    by_node: dict[str, list[str]] = {}
+    for key in sorted(pods):
+        by_node.setdefault(pods[key]["spec"].get("nodeName") or "", []).append(key)
+    pending = by_node.pop("", [])
+    if by_node:
+        yield ""
+        yield from align_columns(
+            [["NODE", "PODS"], *([node, join_names(keys)] for node, keys in sorted(by_node.items()))]
+        )
+    if pending:
+        yield ""
+    for key in pending[:PENDING_AT_MOST]:
+        own = [event for event in finished.trace if getattr(event, "pod", "") == key]
+        reason = find_pod_reason(pods[key], finished.queue.get(key), own, finished.api.get, finished.now)
+        yield f"{key} has no node. {reason.sentence(finished.now)}"
+    if len(pending) > PENDING_AT_MOST:
+        yield f"{len(pending) - PENDING_AT_MOST:,} more pods have no node."

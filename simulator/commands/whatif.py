@@ -1,7 +1,8 @@
 """Find the smallest single changes that would let a pod run. Each is tried on the simulator.
 
-``pod.yaml`` and the cluster are those of ``explain``: the manifest of the pod, and the output of ``kubectl
-get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json``.
+``pod.yaml`` and the cluster are those of ``explain``: the manifest of the pod or of a workload, and the
+output of ``kubectl get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json``. ``-`` is standard
+input.
 """
 
 import argparse
@@ -11,19 +12,11 @@ from pathlib import Path
 
 import msgspec
 
-from simulator.apiserver.manifest import ManifestError, parse_manifests
-from simulator.apiserver.status import StatusError
-from simulator.commands.explain import (
-    ExplainError,
-    admit_pod,
-    align_columns,
-    join_names,
-    read_cluster,
-    single_document,
-)
-from simulator.config import ConfigError
+from simulator.command_line.files import InputError, faults_of
+from simulator.command_line.pod_file import read_pod
+from simulator.command_line.tables import align_columns, join_names
+from simulator.commands.explain import read_cluster, read_profiles
 from simulator.framework.extender import Transport
-from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
 from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.search import search
@@ -31,7 +24,7 @@ from simulator.what_if.situation import Situation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod")
+    parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod, or one workload")
     parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML, or a folder")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
     extender_http.add_argument(parser)
@@ -42,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         transport = extender_http.HttpTransport(options.allow_extender_host)
         found = what_if(options.pod, options.cluster, options.config, transport)
-    except (ExplainError, ManifestError, StatusError, ConfigError, OSError) as failure:
+    except InputError as failure:
         print(f"whatif: {failure}", file=sys.stderr)
         return 1
     if options.output == "json":
@@ -55,19 +48,16 @@ def run(options: argparse.Namespace) -> int:
 def what_if(
     pod_path: Path, cluster_path: Path, config_path: Path | None, transport: Transport | None = None
 ) -> WhatIfAnswer:
-    """Search, and return the answer. Progress is printed to stderr if that is a terminal."""
-    configuration = None
-    if config_path is not None:
-        configuration = single_document(
-            parse_manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path
-        )
-    frameworks = profiles(load(configuration), transport=transport)
+    """Search, and return the answer. Progress is printed to stderr if that is a terminal. Raises
+    InputError."""
+    frameworks = read_profiles(config_path, transport)
     items = list(read_cluster(cluster_path))
-    pod = admit_pod(single_document(parse_manifests(pod_path.read_bytes()), "Pod", pod_path), items)
-    try:
-        situation = Situation.read(items, pod.manifest, frameworks)
-    except (ValueError, LookupError, TypeError, AttributeError) as failure:
-        raise ExplainError(f"{cluster_path}: {type(failure).__name__}: {failure}") from None
+    pod = read_pod(pod_path, items).pod
+    with faults_of(cluster_path):
+        try:
+            situation = Situation.read(items, pod.manifest, frameworks)
+        except (LookupError, TypeError, AttributeError) as failure:
+            raise ValueError(f"{type(failure).__name__}: {failure}") from None
     for found in search(situation):
         if isinstance(found, WhatIfAnswer):
             return found

@@ -57,7 +57,7 @@ class OlderQueue(SchedulingQueue):
     def flush_unschedulable_leftover(self) -> None:
         """Do nothing: these versions did not move pods after a time."""
 
-    def next_leftover(self) -> Micros | None:
+    def leftover_time(self, info: QueuedPod) -> Micros | None:
         return None
 
 

@@ -27,6 +27,8 @@ from simulator.trace import Lane
 
 MAX_IN_UNSCHEDULABLE_PODS: Micros = 300 * SECOND
 """Time in unschedulablePods after which a pod is moved (DefaultPodMaxInUnschedulablePodsDuration)."""
+LEFTOVER_PERIOD: Micros = 30 * SECOND
+"""The interval at which the queue looks for pods that have been unschedulable for too long."""
 
 
 class Move(NamedTuple):
@@ -215,7 +217,7 @@ class SchedulingQueue:
 
     def flush_unschedulable_leftover(self) -> None:
         """Requeue the pods that were in unschedulablePods for longer than ``max_in_unschedulable_pods``
-        (flushUnschedulablePodsLeftover). It is called every 30 seconds."""
+        (flushUnschedulablePodsLeftover). It is called at multiples of LEFTOVER_PERIOD."""
         oldest = self._clock() - self._max_in_unschedulable_pods
         leftover = [info for info in self.unschedulable_pods.values() if info.timestamp < oldest]
         if leftover:
@@ -224,8 +226,14 @@ class SchedulingQueue:
     def next_leftover(self) -> Micros | None:
         """Return the earliest time at which :meth:`flush_unschedulable_leftover` moves a pod that is not
         gated, None if there is no such pod."""
-        waiting = [info.timestamp for info in self.unschedulable_pods.values() if not info.gated]
-        return min(waiting) + self._max_in_unschedulable_pods + 1 if waiting else None
+        times = (self.leftover_time(info) for info in self.unschedulable_pods.values() if not info.gated)
+        return min((time for time in times if time is not None), default=None)
+
+    def leftover_time(self, info: QueuedPod) -> Micros | None:
+        """Return the time at which :meth:`flush_unschedulable_leftover` moves a pod that stays in
+        unschedulablePods until then; None if the queue has no such flush."""
+        oldest = info.timestamp + self._max_in_unschedulable_pods + 1
+        return -(-oldest // LEFTOVER_PERIOD) * LEFTOVER_PERIOD
 
     # Hints
 

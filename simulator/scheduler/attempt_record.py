@@ -18,6 +18,7 @@ from simulator.framework.interface import ScoreExplanation, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.status import Status
 from simulator.scheduler.attempt import Attempt
+from simulator.scheduler.shortages import find_shortages
 from simulator.trace import Event, Filtered, Scored
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         scores=_scores(search, best),
         two_passes=_two_passes(search),
         explained=best.tolist(),
+        shortages=find_shortages(search, verdicts, failures),
         pre_score_skipped=search.pre_score_skipped,
         totals=UNSTORED if search.scores else IntColumn(search.totals),
         tied=UNSTORED_NAMES,

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from msgspec import UNSET
+
 from simulator.api import Micros
 from simulator.client.world import World
 from simulator.framework.cluster_event import ASSIGNED_POD_ADD, UNSCHEDULED_POD_DELETE
@@ -17,7 +19,8 @@ class Lanes:
     """Follows the scheduling queue's moves. A pod in flight stays in that lane until it is back in the queue,
     or until the watch shows that it is bound or deleted.
 
-    ``expiration`` returns the end of a pod's backoff; ``nominated_node`` its nominated node, by uid;
+    ``expiration`` returns the end of a pod's backoff; ``leftover_time`` the time at which a pod is moved out
+    of unschedulablePods without an event, None if it is not; ``nominated_node`` its nominated node, by uid;
     ``waiting_pod`` its wait on Permit, by uid; ``sort_key`` is that of a QueueSort plugin other than
     PrioritySort, None if PrioritySort or no plugin sorts activeQ."""
 
@@ -28,9 +31,12 @@ class Lanes:
         nominated_node: Callable[[str], str],
         waiting_pod: Callable[[str], WaitingPod | None],
         sort_key: SortKey | None = None,
+        *,
+        leftover_time: Callable[[QueuedPod], Micros | None],
     ) -> None:
         self._world = world
         self._expiration = expiration
+        self._leftover_time = leftover_time
         self._nominated_node = nominated_node
         self._waiting_pod = waiting_pod
         self._sort_key = sort_key
@@ -102,6 +108,7 @@ class Lanes:
         scheduled = condition(manifest, "PodScheduled") or {}
         waiting = self._waiting_pod(info.pod.uid) if lane == "waiting" else None
         plugins = waiting.pending_plugins if waiting else info.unschedulable_plugins | info.pending_plugins
+        retry_at = self._leftover_time(info) if lane == "unschedulable" else None
         return LaneEntry(
             pod=key,
             uid=info.pod.uid,
@@ -119,6 +126,7 @@ class Lanes:
             gate=info.gating_plugin,
             nominated_node=self._nominated_node(info.pod.uid),
             wait_until=waiting.next_timeout()[1] if waiting else None,
+            retry_at=UNSET if retry_at is None else retry_at,
         )
 
     def _plain_sort_key(self, info: QueuedPod) -> list[int | float | str]:

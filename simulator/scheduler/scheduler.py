@@ -66,6 +66,7 @@ class Scheduler:
             self.queue.nominator.node_of,
             self.waiting_pod,
             None if queue == "fifo" or isinstance(queue_sort, PrioritySort) else queue_sort.sort_key,
+            leftover_time=self.queue.leftover_time,
         )
         self.profiles = frozenset[str]() if stands_down else frozenset(self.frameworks)
         """The schedulerNames of the pods that this scheduler schedules."""

@@ -4,7 +4,7 @@ v1.34), and the flushes of the queue (Run in backend/queue/scheduling_queue.go):
 from functools import partial
 from typing import Final
 
-from simulator.api import SECOND, Micros
+from simulator.api import Micros
 from simulator.client.event_recorder import FAILED_SCHEDULING, Note
 from simulator.kernel.containment import Actor, Run
 from simulator.kernel.environment import Action, Process, Timer, Turn
@@ -13,8 +13,6 @@ from simulator.scheduler.schedule_one import schedule_one
 from simulator.scheduler.scheduler import Scheduler
 from simulator.trace import CycleStarted
 
-LEFTOVER_PERIOD: Final[Micros] = 30 * SECOND
-"""The interval at which the queue looks for pods that have been unschedulable for too long."""
 SCHEDULER: Final = Actor("Scheduler", "", "")
 """The scheduler, for what it does for no pod in particular."""
 
@@ -55,10 +53,7 @@ class SchedulingLoop:
         if not queue.unschedulable_pods:
             self._leftover_flush.set(None)
         elif self._leftover_flush.time is None:
-            oldest = queue.next_leftover()
-            self._leftover_flush.set(
-                None if oldest is None else -(-oldest // LEFTOVER_PERIOD) * LEFTOVER_PERIOD
-            )
+            self._leftover_flush.set(queue.next_leftover())
         waiting = self._cycle is None and (queue.active_q or queue.backoff_q.rejected)
         self._next_pod.set(self._world.now if waiting else None)
 

@@ -54,5 +54,7 @@ class LaneEntry(msgspec.Struct, frozen=True):
     nominated_node: str = ""
     wait_until: int | None = None
     """Time at which the first timeout of a Permit plugin ends; None in other lanes."""
+    retry_at: int | UnsetType = UNSET
+    """Time at which a pod in ``unschedulable`` is tried again, if no event that it waits for comes before."""
     scheduler: str | UnsetType = UNSET
     """The schedulerName of a pod that an outside scheduler has to schedule."""

@@ -1,4 +1,6 @@
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,8 @@ import pytest
 from simulator.__main__ import main
 from simulator.decision import Decision
 from simulator.decision_columns import decision_decoder
+from simulator.framework.status import PluginError
+from simulator.plugins.node_resources.fit import NodeResourcesFit
 from tests.simulator.builders import a_node, a_pod
 
 NODE, POD = {"apiVersion": "v1", "kind": "Node"}, {"apiVersion": "v1", "kind": "Pod"}
@@ -73,7 +77,7 @@ def test_a_pod_that_fits_is_shown_with_every_score_and_every_refusal(explain: As
     assert table["NODE"][1:4] == ["TaintToleration", "NodeResourcesFit", "NodeResourcesBalancedAllocation"]
     assert table["n0"][-2:] == ["fits,", "chosen"]
     assert int(table["n0"][-3]) == sum(map(int, table["n0"][1:-3])), "the total of the scores beside it"
-    assert table["n1"][1:] == ["NodeResourcesFit:", "Insufficient", "cpu"]
+    assert " ".join(table["n1"][1:]) == "NodeResourcesFit: Insufficient cpu: needs 2.5, free 2 of 2"
     assert table["n2"][1:] == ["TaintToleration:", "node(s)", "had", "untolerated", "taint", "{gpu:", "}"]
     assert "It would be bound to n0." in out
 
@@ -120,17 +124,17 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
     ("dump", "pod", "said"),
     [
         ("[]", POD_YAML, "no object that the simulator uses"),
-        ("[1]", POD_YAML, "line 1: expected an object"),
+        ("[1]", POD_YAML, "dump.json: line 1: expected an object"),
         ("{}", POD_YAML, "no object that the simulator uses"),
         ('{"kind": "List", "items": [{}]}', POD_YAML, "no object that the simulator uses"),
         (nodes()[:3], POD_YAML, "no PriorityClass with name high was found"),
         (nodes(), POD_YAML.replace("image:", "imago:"), "spec.containers[0].imago"),
         (nodes(), POD_YAML.replace("2500m", "-1"), "limits"),
-        (nodes(), POD_YAML + "---" + POD_YAML, "expected one Pod, found 2 in 2 documents"),
-        (nodes(), "kind: [", "line"),
+        (nodes(), POD_YAML + "---" + POD_YAML, "pod.yaml: expected one Pod, or one workload"),
+        (nodes(), "apiVersion: v1\nkind: Service\nmetadata: {name: s}", "found Service"),
+        (nodes(), "apiVersion: batch/v1\nkind: CronJob\nspec: {}", "the CronJob has no pod template"),
+        (nodes(), "kind: [", "pod.yaml: line"),
         (nodes(), POD_YAML.replace("metadata: {name: web}", ""), "metadata.name: name or generateName"),
-        (nodes(), POD_YAML + "  schedulerName: other", "no profile has the schedulerName 'other'"),
-        (nodes(), POD_YAML.replace("spec:", "spec:\n  schedulingGates: [{name: wait}]"), "not even queued"),
         ([NODE | {"metadata": {}}], POD_YAML, "no object that the simulator uses"),
     ],
 )  # fmt: skip
@@ -156,7 +160,7 @@ def test_a_pod_gets_what_the_admission_of_the_dumped_cluster_gives_it(explain: A
     )
     status, out, _ = explain([*nodes(), runtime, limits], pod=pod)
     assert status == 0
-    assert "priority 100, requests cpu 1500m" in out
+    assert "priority 100, requests cpu 1.5" in out
     assert "didn't match Pod's node affinity/selector" in out
 
 
@@ -187,3 +191,163 @@ def test_a_folder_is_a_dump(explain: Asked, tmp_path: Path, capsys: pytest.Captu
         assert "bound to n0" in capsys.readouterr().out
     assert main(["clean", str(tmp_path / "dump")]) == 0
     assert "4 of 4 objects taken" in capsys.readouterr().err
+
+
+# One sentence for each outcome
+
+
+def test_a_gated_pod_gets_an_answer(explain: Asked) -> None:
+    gated = POD_YAML.replace("spec:", "spec:\n  schedulingGates: [{name: a.example/x}, {name: b.example/y}]")
+    status, out, _ = explain(nodes(), pod=gated)
+    assert status == 0
+    said = "It is gated: it waits until its scheduling gates are removed (a.example/x, b.example/y)."
+    assert out.splitlines()[-1] == said
+    status, out, _ = explain(nodes(), "-o", "json", pod=gated)
+    answer = json.loads(out)
+    assert (status, answer["outcome"], answer["sentences"]) == (0, "gated", [said])
+
+
+def test_a_pod_of_another_scheduler_gets_an_answer(explain: Asked) -> None:
+    status, out, _ = explain(nodes(), pod=POD_YAML + "  schedulerName: other")
+    assert status == 0
+    assert out.splitlines()[-1] == (
+        "No profile has the schedulerName other: this scheduler does not see the pod."
+    )
+
+
+def test_a_pod_with_a_node_is_said_to_bypass_the_scheduler(explain: Asked) -> None:
+    status, out, _ = explain(nodes(), pod=POD_YAML + "  nodeName: n1")
+    assert status == 0
+    assert out.splitlines()[1].startswith("It has spec.nodeName n1: the scheduler does not see it.")
+    assert "NodeName: node(s) didn't match the requested node name" in out
+    answer = json.loads(explain(nodes(), "-o", "json", pod=POD_YAML + "  nodeName: n1")[1])
+    assert answer["sentences"][0].startswith("It has spec.nodeName n1")
+
+
+def test_a_pod_that_pre_filter_rejects_is_rejected_for_all_nodes(explain: Asked) -> None:
+    claim = "  volumes: [{name: data, persistentVolumeClaim: {claimName: missing}}]"
+    status, out, _ = explain(nodes(), pod=POD_YAML + claim)
+    assert status == 0
+    assert out.splitlines()[2].startswith(
+        "VolumeRestrictions rejects it for all nodes, before one is looked at"
+    )
+    assert 'persistentvolumeclaim "missing" not found' in out
+    assert "nominated" not in out
+
+
+def test_an_attempt_with_an_error_is_not_said_to_fit_nowhere(
+    explain: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise PluginError("broken")
+
+    monkeypatch.setattr(NodeResourcesFit, "filter", fail)
+    status, out, _ = explain(nodes())
+    assert status == 0
+    assert "The attempt ends with an error, and is repeated: " in out
+    assert "fits nowhere" not in out
+
+
+# Amounts and equal nodes
+
+
+def test_a_rejected_node_is_shown_with_the_amounts_of_each_resource(explain: Asked) -> None:
+    there = dumped("there", "1500m", nodeName="n0")
+    full = NODE | a_node("n1", "4", pods="0")
+    pod = POD_YAML.replace("{cpu: 2500m}", "{cpu: 3, memory: 9000Mi}")
+    status, out, _ = explain([NODE | a_node("n0"), full, there, CLASS], pod=pod)
+    assert status == 0
+    assert "requests cpu 3, memory 9000Mi" in out
+    cpu, memory = (
+        "Insufficient cpu: needs 3, free 2.5 of 4",
+        "Insufficient memory: needs 8.8Gi, free 8Gi of 8Gi",
+    )
+    assert f"NodeResourcesFit: {cpu}; {memory}" in out
+    assert "Too many pods: needs 1, free 0 of 0" in out
+
+
+def test_amounts_count_the_pods_that_are_nominated_to_the_node(explain: Asked) -> None:
+    nominated = dumped("nominated", "3", priority=100, status={"nominatedNodeName": "n0"})
+    below = dumped("below", "3", priority=1, status={"nominatedNodeName": "n0"})
+    _, out, _ = explain([NODE | a_node("n0"), nominated, below, CLASS])
+    assert "Insufficient cpu: needs 2.5, free 1 of 4" in out
+
+
+@pytest.mark.parametrize(
+    ("written", "amounts"),
+    [
+        ("100G", "needs 100G, free 8.6G of 8.6G"),
+        ("8193Mi", "needs 8.001Gi, free 8Gi of 8Gi"),
+        ("8589934593", "needs 8589934593, free 8589934592 of 8.6G"),
+    ],
+)
+def test_memory_is_printed_as_it_is_written(explain: Asked, written: str, amounts: str) -> None:
+    _, out, _ = explain(nodes(), pod=POD_YAML.replace("cpu: 2500m", f"memory: '{written}'"))
+    assert f"requests memory {written};" in out
+    assert f"Insufficient memory: {amounts}" in out
+
+
+def test_equal_nodes_of_a_large_cluster_share_a_row(explain: Asked) -> None:
+    small = [NODE | a_node(f"small-{i}", "1") for i in range(1200)]
+    there = dumped("there", "500m", nodeName="small-0")
+    others = [dumped(f"on-{i}", "600m", nodeName=f"small-{i}") for i in range(1, 10)]
+    large = [NODE | a_node(f"large-{i}") for i in range(30)]
+    status, out, _ = explain([*small, *large, there, *others, CLASS])
+    assert status == 0
+    rows = out.splitlines()[3:-2]
+    assert [row.split("  ")[0] for row in rows] == [
+        row.split("  ")[0] for row in rows if "nodes like" in row or "chosen" in row
+    ]
+    [refused] = [row for row in rows if "Insufficient" in row]
+    assert refused.startswith("1,200 nodes like small-10 ")
+    assert refused.endswith("NodeResourcesFit: Insufficient cpu: needs 2.5, free at most 1 of 1")
+    assert sum("fits" in row for row in rows) == 2
+    assert any(row.startswith("29 nodes like large-") for row in rows)
+
+
+# Files
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"])
+def test_a_workload_is_taken_as_the_pod_of_its_template(explain: Asked, kind: str) -> None:
+    spec = {"priorityClassName": "high", "containers": [{"name": "c", "image": "i"}]}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    workload: dict[str, Any] = {
+        "apiVersion": "any/v1",
+        "kind": kind,
+        "metadata": {"name": "w", "namespace": "x"},
+    }
+    workload["spec"] = (
+        {"jobTemplate": {"spec": {"template": template}}} if kind == "CronJob" else {"template": template}
+    )
+    status, out, _ = explain(nodes(), pod=json.dumps(workload))
+    assert status == 0
+    name = "w-0" if kind == "StatefulSet" else "w-xxxxx"
+    assert out.startswith(f"Pod x/{name}, priority 100, requests nothing")
+    assert f"It is the pod of the template of {kind} w." in out
+    assert "It would be bound to " in out
+
+
+def test_a_dash_is_standard_input(
+    explain: Asked, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explain(nodes())
+    dump = str(explain.folder / "dump.json")
+
+    def ask(given: str, *arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        status = main([*arguments])
+        return status, *capsys.readouterr()
+
+    for command in ("explain", "whatif"):
+        assert ask(POD_YAML, command, "-", "--cluster", dump)[0] == 0
+    assert ask("a: b: c", "explain", "-", "--cluster", dump)[2].startswith("explain: standard input: line 1")
+    twice = ask(POD_YAML, "explain", "-", "--cluster", "-")
+    assert twice[0] == 1
+    assert "at most one of the files can be -" in twice[2]
+
+
+def test_a_file_that_does_not_exist_is_named(explain: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    explain(nodes())
+    assert main(["explain", "no.yaml", "--cluster", str(explain.folder / "dump.json")]) == 1
+    assert capsys.readouterr().err == "explain: no.yaml: No such file or directory\n"

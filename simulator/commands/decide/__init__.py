@@ -9,11 +9,13 @@ percentageOfNodesToScore, it is adaptive, as in kube-scheduler. For an invalid l
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
 from simulator.api import Manifest
+from simulator.command_line.files import STANDARD_INPUT, InputError, open_lines
 from simulator.commands.decide.devices import DRA_LISTS, claims_to_deallocate, device_allocations
 from simulator.commands.decide.input import DecideInput, framework_of, read_objects
 from simulator.commands.decide.sequence import decide_sequence
@@ -29,16 +31,18 @@ from simulator.scheduler.attempt_record import message, preemption, record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", help="JSON Lines to read; by default standard input")
+    parser.add_argument("file", nargs="?", type=Path, default=STANDARD_INPUT, help="JSON Lines; - is stdin")
     extender_http.add_argument(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     transport = extender_http.HttpTransport(options.allow_extender_host)
-    if options.file is None:
-        return answer_all(sys.stdin.buffer, transport)
-    with open(options.file, "rb") as lines:
-        return answer_all(lines, transport)
+    try:
+        with open_lines(options.file) as lines:
+            return answer_all(lines, transport)
+    except InputError as failure:
+        print(f"decide: {failure}", file=sys.stderr)
+        return 1
 
 
 def answer_all(lines: BinaryIO, transport: Transport | None = None) -> int:

@@ -32,7 +32,7 @@ from simulator.framework.status import (
 )
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.objects.pod_requests import is_extended_resource
+from simulator.objects.pod_requests import PODS, is_extended_resource
 from simulator.plugins.node_resources.resource_allocation import (
     MAX_CUSTOM_PRIORITY_SCORE,
     ResourceSpec,
@@ -50,6 +50,8 @@ from simulator.plugins.node_resources.resource_allocation import (
 
 STATE = "PreFilterNodeResourcesFit"
 TOO_MANY_PODS = "Too many pods"
+INSUFFICIENT = "Insufficient "
+"""The beginning of the reason of a node that has too little of the resource named after it."""
 MAX_TABLE = 4096
 """The largest number of possible combinations of shortages for which _number_combinations uses a table, which
 is much faster than sorting. It is enough for pods that request up to 10 resources."""
@@ -173,6 +175,14 @@ class NodeResourcesFit(EnqueueExtensions, PreFilterPlugin, FilterPlugin, PreScor
         return score
 
 
+def lacking_resource(reason: str) -> str:
+    """Return the resource that a reason of this plugin says is lacking, ``pods`` for too many pods; "" for
+    another reason."""
+    if reason == TOO_MANY_PODS:
+        return PODS
+    return reason.removeprefix(INSUFFICIENT) if reason.startswith(INSUFFICIENT) else ""
+
+
 Requests = Sequence[tuple[str, int]]
 """Resources and the requested amount of each."""
 
@@ -201,7 +211,7 @@ def _verdicts(shortages: Ints, requests: Requests) -> Verdicts | None:
     request is larger than the node's allocatable amount."""
     if not shortages.any():
         return None
-    reasons = [TOO_MANY_PODS, *(f"Insufficient {name}" for name, _ in requests)]
+    reasons = [TOO_MANY_PODS, *(f"{INSUFFICIENT}{name}" for name, _ in requests)]
     exceeds_allocatable = 1 << len(reasons)
     combinations, codes = _number_combinations(shortages, 2 * exceeds_allocatable)
     statuses = []

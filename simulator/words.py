@@ -1,0 +1,184 @@
+"""The words for where a pod is and why, and for what an attempt says of a node: the one table for the
+commands, the Python client and the page, which translates them.
+
+Values are inserted by their names, as by ``%``."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, Literal
+
+from simulator.api import SECOND, Micros
+from simulator.decision import Decision, Shortage
+from simulator.objects.amount_text import amount_text, distinct_amounts
+from simulator.plugins.node_resources.fit import lacking_resource
+
+
+def gettext_noop(text: str) -> str:
+    """Mark a text for the catalogue of translations (tests/messages.py), as Django's function does."""
+    return text
+
+
+# Nodes
+
+Unseen = Literal["nominated", "enough", "pre-filter", "error", ""]
+"""Why a node was not looked at; "" = the attempt is not finished."""
+
+UNSEEN: Final[dict[Unseen, str]] = {
+    "nominated": gettext_noop("not looked at: the nominated node fits"),
+    "enough": gettext_noop("not looked at: enough other nodes fit"),
+    "pre-filter": gettext_noop("not looked at: %(plugin)s rejected the pod for all nodes"),
+    "error": gettext_noop("not looked at: the attempt ended with an error"),
+    "": gettext_noop("not looked at"),
+}
+
+SHORTAGE: Final = gettext_noop("needs %(needs)s, free %(free)s of %(allocatable)s")
+LARGEST_SHORTAGE: Final = gettext_noop("needs %(needs)s, free at most %(free)s of %(allocatable)s")
+"""SHORTAGE of the node that lacks least, for several."""
+
+
+def is_refused_by_pre_filter(decision: Decision) -> bool:
+    """Whether a PreFilter plugin rejected the pod, so that no node was looked at."""
+    return decision.pre_filter is not None and decision.pre_filter.code in (
+        "Unschedulable",
+        "UnschedulableAndUnresolvable",
+        "Pending",
+    )
+
+
+def unseen_kind(decision: Decision) -> Unseen:
+    """Return why the nodes with the verdict -1 were not looked at."""
+    if decision.nominated_shortcut:
+        return "nominated"
+    if is_refused_by_pre_filter(decision):
+        return "pre-filter"
+    if decision.outcome == "error":
+        return "error"
+    return "enough" if decision.sample else ""
+
+
+def unseen_values(decision: Decision) -> dict[str, str]:
+    return {"plugin": decision.pre_filter.plugin if decision.pre_filter else ""}
+
+
+def shortage_values(shortage: Shortage, *, decimal: bool = False) -> dict[str, str]:
+    """Return the values of SHORTAGE. decimal: in decimal units, as the request is written."""
+    resource = shortage.resource
+    needs, free = distinct_amounts(resource, shortage.needs, shortage.free, decimal=decimal)
+    return {
+        "needs": needs,
+        "free": free,
+        "allocatable": amount_text(resource, shortage.allocatable, decimal=decimal),
+    }
+
+
+def with_amounts(
+    reasons: Iterable[str],
+    shortages: Iterable[Shortage],
+    text: str = SHORTAGE,
+    requests: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Yield the reasons of a rejected node, those of NodeResourcesFit with the amounts. text: for one node or
+    for several. requests: the pod's requests as they are written, for the units."""
+    lacking = {each.resource: each for each in shortages}
+    for reason in reasons:
+        shortage = lacking.get(lacking_resource(reason))
+        if shortage is None:
+            yield reason
+            continue
+        written = requests.get(shortage.resource, "")
+        decimal = bool(written) and not written.endswith("i")
+        yield f"{reason}: {text % shortage_values(shortage, decimal=decimal)}"
+
+
+# Pods of which there is no attempt
+
+HAS_NODE: Final = gettext_noop(
+    "It has spec.nodeName %(node)s: the scheduler does not see it. What follows is about a pod that asks for "
+    "this node."
+)
+NO_PROFILE: Final = gettext_noop(
+    "No profile has the schedulerName %(scheduler)s: this scheduler does not see the pod"
+)
+GATED: Final = gettext_noop("It is gated: it waits until its scheduling gates are removed (%(names)s)")
+GATED_BY_PLUGIN: Final = gettext_noop("It is gated: %(plugin)s keeps it out of activeQ")
+
+
+# Where a pod is, and why
+
+PodReasonKind = Literal[
+    "deleted", "finished", "terminating", "terminating-silent", "finalizers",
+    "node-missing", "node-silent", "claim-missing", "claim-unbound", "claim-unselected", "starting",
+    "restarting", "running",
+    "arriving", "outside", "gated", "gated-by-plugin", "victims", "activeQ", "backoffQ", "unschedulable",
+    "error", "any-event", "cycle", "binding", "binding-claims", "permit",
+]  # fmt: skip
+
+POD_REASONS: Final[dict[PodReasonKind, str]] = {
+    "deleted": gettext_noop("It was deleted."),
+    "finished": gettext_noop("Its containers have ended: %(what)s."),
+    "terminating": gettext_noop("It is being terminated, and is removed in %(time)s at the latest."),
+    "terminating-silent": gettext_noop(
+        "It is to be terminated, but the kubelet of %(node)s does not report: it is removed when the kubelet "
+        "works again."
+    ),
+    "finalizers": gettext_noop("It is deleted, and is removed when its finalizers are: %(names)s."),
+    "node-missing": gettext_noop("It is bound to %(node)s, which does not exist: no kubelet starts it."),
+    "node-silent": gettext_noop("It is bound to %(node)s, whose kubelet does not report: it is not started."),
+    "claim-missing": gettext_noop(
+        "It is bound to %(node)s, and is not started: its claim %(names)s does not exist."
+    ),
+    "claim-unbound": gettext_noop(
+        "It is bound to %(node)s, and is not started before its claim %(names)s is bound to a volume."
+    ),
+    "claim-unselected": gettext_noop(
+        "It is bound to %(node)s, and is not started: its claim %(names)s waits until the scheduler "
+        "selects a node for the volume, and spec.nodeName bypassed the scheduler."
+    ),
+    "starting": gettext_noop("It is bound to %(node)s, whose kubelet starts it."),
+    "restarting": gettext_noop("Its containers have failed, and are started again in %(time)s."),
+    "running": gettext_noop("It runs on %(node)s."),
+    "arriving": gettext_noop("It is stored, and not in the scheduling queue yet."),
+    "outside": gettext_noop("It waits for the scheduler %(what)s, which is not this sandbox's own."),
+    "gated": gettext_noop("It is gated: it waits until its scheduling gates are removed (%(names)s)."),
+    "gated-by-plugin": gettext_noop("It is gated: %(what)s keeps it out of activeQ."),
+    "victims": gettext_noop(
+        "It is nominated to %(node)s, and is tried again when its victims are gone: %(names)s."
+    ),
+    "activeQ": gettext_noop("It is in activeQ, and is tried after the pods before it."),
+    "backoffQ": gettext_noop(
+        "It backs off, and enters activeQ in %(time)s at the latest; earlier if activeQ is empty."
+    ),
+    "error": gettext_noop("Its last attempt ended with an error: it enters activeQ in %(time)s."),
+    "unschedulable": gettext_noop(
+        "It is tried again at the latest in %(time)s: nothing that the queueing hints of %(names)s wait for "
+        "has happened."
+    ),
+    "any-event": gettext_noop("It is tried again after the next event that can make it schedulable."),
+    "cycle": gettext_noop("Its scheduling cycle is under way."),
+    "binding": gettext_noop("The scheduler has selected %(node)s, and binds the pod to it."),
+    "binding-claims": gettext_noop(
+        "The scheduler has selected %(node)s, and binds the pod when its claims are bound to volumes: "
+        "%(names)s."
+    ),
+    "permit": gettext_noop(
+        "Resources on %(node)s are reserved for it. It waits on Permit for %(names)s, for at most %(time)s."
+    ),
+}
+
+
+# Durations
+
+
+def spoken_duration(duration: Micros) -> str:
+    """Return a duration in its two largest units: ``4 min 12 s``, ``400 ms``."""
+    if duration < SECOND:
+        return f"{max(duration, 0) // 1000} ms"
+    seconds = duration // SECOND
+    units = (
+        (seconds // 86400, "d"),
+        (seconds // 3600 % 24, "h"),
+        (seconds // 60 % 60, "min"),
+        (seconds % 60, "s"),
+    )
+    first = next(place for place, (count, _) in enumerate(units) if count)
+    return " ".join(f"{count} {unit}" for count, unit in units[first : first + 2] if count)
