@@ -91,9 +91,9 @@ def test_the_page_says_that_a_change_helped_another_pod(
     offers = screen.locator("#pod-panel .offers li")
     deletion = offers.filter(has_text="Delete the pod old")
     expect(deletion).to_contain_text(
-        "1 other pod waits for the same resources and is popped before it: first."
+        "1 other pod would fit there, too. It is before this one in the order of activeQ: first."
     )
-    expect(offers.filter(has_text="Request less cpu")).not_to_contain_text("waits for the same resources")
+    expect(offers.filter(has_text="Request less cpu")).not_to_contain_text("would fit there, too")
 
     deletion.get_by_role("button", name="Apply").click()
     follow_up = screen.locator("#pod-panel .follow-up.failed")

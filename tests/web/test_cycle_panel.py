@@ -67,6 +67,23 @@ def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
     assert pod_history("default/web", bound).attempts[0].outcome == "bound to n3"
 
 
+def test_an_attempt_without_an_outcome_is_not_in_progress_for_ever() -> None:
+    def begun(cycle: int) -> trace.CycleStarted:
+        return trace.CycleStarted(START, cycle, "default/web", cycle, 0)
+
+    def outcomes(*events: trace.Event) -> list[str]:
+        return [each.outcome for each in pod_history("default/web", events).attempts]
+
+    assert outcomes(begun(1)) == ["in progress"]
+    assert outcomes(begun(1), trace.CycleCutOff(START, 1, "default/web", "Score")) == ["interrupted"]
+    # A leader that failed between two commits leaves no event.
+    assert outcomes(begun(1), begun(2)) == ["in progress", "interrupted"]
+    assert outcomes(begun(1), begun(2), trace.PodRemoved(START, "default/web", "")) == [
+        "the pod was removed",
+        "interrupted",
+    ]
+
+
 @pytest.mark.parametrize(("place", "node"), [("0", "n3"), ("1", "n1"), ("2", ""), ("x", "")])
 def test_a_score_of_the_last_cycle_has_an_address_by_its_column(
     sandbox: Sandbox, place: str, node: str

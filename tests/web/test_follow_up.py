@@ -57,6 +57,9 @@ class Trace:
         return [(seq, event) for seq, event in self._events if getattr(event, "node", "") == name]
 
 
+TOO = "other pods would fit there, too."
+
+
 def follow_up(*events: Event, **state: Any) -> FollowUp:
     """The follow-up if the first of the events was before the change, and the others after it."""
     return present_follow_up(cast("Readable", Trace([*events])), APPLIED, pod("web", **state))
@@ -110,15 +113,21 @@ def test_a_nominated_pod_waits_until_another_took_its_room() -> None:
     [
         ([], ""),
         (["default/gone"], ""),
-        (["default/late"], "1 other pod waits for the same resources and is popped after it."),
-        (["default/first"], "1 other pod waits for the same resources and is popped before it: first."),
+        (
+            ["default/late"],
+            "1 other pod would fit there, too. It is behind this one in the order of activeQ.",
+        ),
+        (
+            ["default/first"],
+            "1 other pod would fit there, too. It is before this one in the order of activeQ: first.",
+        ),
         (
             ["default/early", "default/first"],
-            "2 other pods wait for the same resources and are popped before it: first, early.",
+            f"2 {TOO} They are before this one in the order of activeQ: first, early.",
         ),
         (
             ["default/early", "default/first", "default/late"],
-            "3 other pods wait for the same resources. 2 of them are popped before it: first, early.",
+            f"3 {TOO} Before this one in the order of activeQ: 2 of them, first, early.",
         ),
     ],
 )
@@ -130,12 +139,12 @@ def test_rivals_are_counted_in_the_order_in_which_they_are_popped(rivals: list[s
     ("rivals", "sentence"),
     [
         (["default/gone"], ""),
-        (["default/late"], "At least 1 other pod waits for the same resources."),
+        (["default/late"], "At least 1 other pod would fit there, too."),
         (
             ["default/early", "default/first", "default/late"],
             (
-                "At least 3 other pods wait for the same resources. "
-                "Popped before it: at least 2, among them first, early."
+                "At least 3 other pods would fit there, too. "
+                "Before this one in the order of activeQ: at least 2, among them first, early."
             ),
         ),
     ],

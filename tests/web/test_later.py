@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from schedviz.web.presenters.later import later_turn
-from simulator.trace import Bound, Event, Nominated, PodRemoved
+from simulator.trace import Bound, Event, Nominated, OutsideBound, PodRemoved
 from tests.web.samples import SCHEDULED, candidate, preempting
 
 POD = "default/web"
@@ -22,8 +22,18 @@ def test_a_preemptor_that_runs_on_another_node_is_reported_with_the_reason() -> 
     assert text.startswith(
         "web preempted pods on n1, then was bound to n3 (cycle 9), because: n3 is ahead by 321."
     )
-    text = later(OWN, Bound(t=8, cycle=8, pod=POD, node="n3"))
+    gone = replace(SCHEDULED, nodes=["n0", "n2", "n3"])
+    text = later_turn(PREEMPTING, [OWN, Bound(t=9, cycle=9, pod=POD, node="n3")], {9: gone}.get)
     assert text.endswith("because: n1 no longer existed.")
+
+
+def test_without_the_decision_or_of_an_outside_scheduler_no_reason_is_given() -> None:
+    text = later(OWN, Bound(t=8, cycle=8, pod=POD, node="n3"))
+    assert text == "web preempted pods on n1, then was bound to n3 (cycle 8)."
+    outside = OutsideBound(t=8, pod=POD, node="n3", scheduler="other", waited=1, waited_wall=None)
+    assert later(OWN, outside, PodRemoved(t=9, pod=POD, node="n3")) == (
+        "web preempted pods on n1, then an outside scheduler bound it to n3."
+    )
 
 
 def test_a_preemptor_that_preempts_again_or_is_deleted_is_reported() -> None:

@@ -134,7 +134,9 @@ def _state_words(manifest: Manifest, users: int) -> str:
     if is_terminating(manifest):
         return gettext("It is being deleted. Its devices are released when no pod uses it any more.")
     if status_of(manifest).get("allocation") is None:
-        return gettext("No devices are allocated. The scheduler allocates them when it schedules a pod.")
+        return gettext(
+            "No devices are allocated. The scheduler allocates them when it schedules a pod with this claim."
+        )
     if not users:
         return gettext("It keeps its devices, and no pod uses it.")
     return ngettext("%(n)s pod uses it.", "%(n)s pods use it.", users) % {"n": users}

@@ -184,8 +184,9 @@ def _side_of_difference(
         return SideOfDifference(side, None, gettext("no such cycle"), "")
     view = cycle.present_cycle(decision, Ranks([decision.priority]))
     node = decision.chosen_node
-    brief = (
-        f"{view.label} → {node_name(node)}" if node else gettext("%(pod)s fits no node") % {"pod": view.label}
-    )
+    text = gettext("%(pod)s fits no node")
+    if decision.outcome == "error":
+        text = gettext("the attempt for %(pod)s failed")
+    brief = f"{view.label} → {node_name(node)}" if node else text % {"pod": view.label}
     victims = fmt.first_pods([each.pod for each in decision.victims], VICTIMS_AT_MOST)
     return SideOfDifference(side, view, brief, victims, scores)

@@ -193,7 +193,12 @@ def removal_line(sentences: EventSentences, about: Sequence[trace.Event]) -> Log
         if isinstance(event, trace.CycleStarted):
             break  # earlier events did not remove the pod
         if isinstance(
-            event, trace.VictimDeleted | trace.PodEvicted | trace.PodFinished | trace.ObjectsDeleted
+            event,
+            trace.VictimDeleted
+            | trace.OutsidePreempted
+            | trace.PodEvicted
+            | trace.PodFinished
+            | trace.ObjectsDeleted,
         ):
             return sentences.line(0, event)
     return None

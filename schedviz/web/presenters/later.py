@@ -39,13 +39,25 @@ def later_turn(
             case trace.Bound(cycle=cycle, node=node) if node == found.chosen:
                 text = gettext("%(pod)s was bound to %(freed)s in cycle %(cycle)s.")
                 return text % {**values, "cycle": cycle}
+            case trace.OutsideBound(node=node):
+                text = gettext(
+                    "%(pod)s preempted pods on %(freed)s, then an outside scheduler bound it to %(node)s."
+                )
+                return text % {**values, "node": node_name(node)}
             case trace.Bound(cycle=cycle, node=node):
-                why = reason(find(cycle), found.chosen)
+                values |= {"node": node_name(node), "cycle": str(cycle)}
+                bound = find(cycle)
+                if bound is None:
+                    text = gettext(
+                        "%(pod)s preempted pods on %(freed)s, then was bound to %(node)s (cycle %(cycle)s)."
+                    )
+                    return text % values
+                why = reason(bound, found.chosen)
                 text = gettext(
                     "%(pod)s preempted pods on %(freed)s, then was bound to %(node)s (cycle "
                     "%(cycle)s), because: %(why)s"
                 )
-                return text % {**values, "node": node_name(node), "cycle": cycle, "why": why}
+                return text % {**values, "why": why}
             case trace.PodRemoved():
                 return gettext("%(pod)s was deleted before it was bound.") % values
             case _:
@@ -53,8 +65,8 @@ def later_turn(
     return ""
 
 
-def reason(decision: Decision | None, freed: str) -> str:
+def reason(decision: Decision, freed: str) -> str:
     """Return the reason for which the cycle that bound the pod did not choose the freed node."""
-    if decision is None or freed not in decision.nodes:
+    if freed not in decision.nodes:
         return gettext("%(node)s no longer existed.") % {"node": node_name(freed)}
     return comparison_sentence(compare_nodes(decision, freed))

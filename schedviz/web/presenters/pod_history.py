@@ -17,6 +17,9 @@ from .tone import Tone
 LINES_AT_MOST: Final = 200
 """Maximum number of attempts, and of moves, that a panel lists."""
 
+ENDS_WITHOUT_OUTCOME: Final = (trace.CycleStarted, trace.CycleCutOff, trace.PodRemoved)
+"""Events after which an attempt without an outcome has ended: the leader failed, or the pod was removed."""
+
 
 class PodAttempt(msgspec.Struct, frozen=True):
     """One scheduling attempt and its outcome, as far as the trace has it."""
@@ -54,6 +57,11 @@ def attempts(events: Sequence[trace.Event]) -> list[PodAttempt]:
     found: dict[int, PodAttempt] = {}
     for event in events:
         cycle = getattr(event, "cycle", 0)
+        last = next(reversed(found), 0)
+        if isinstance(event, ENDS_WITHOUT_OUTCOME) and last and found[last].tone == "quiet":
+            removed = isinstance(event, trace.PodRemoved)
+            text = gettext("the pod was removed") if removed else gettext("interrupted")
+            found[last] = replace(found[last], outcome=text)
         if isinstance(event, trace.CycleStarted):
             time = fmt.clock(event.t)
             found[cycle] = PodAttempt(cycle, event.attempt, time, "quiet", gettext("in progress"))

@@ -29,19 +29,21 @@ def rivals_sentence(
         text = _partial_text(len(others), len(first))
     elif not first:
         text = ngettext(
-            "%(n)s other pod waits for the same resources and is popped after it.",
-            "%(n)s other pods wait for the same resources and are popped after it.",
+            "%(n)s other pod would fit there, too. It is behind this one in the order of activeQ.",
+            "%(n)s other pods would fit there, too. They are behind this one in the order of activeQ.",
             len(others),
         )
     elif len(first) == len(others):
         text = ngettext(
-            "%(n)s other pod waits for the same resources and is popped before it: %(pods)s.",
-            "%(n)s other pods wait for the same resources and are popped before it: %(pods)s.",
+            "%(n)s other pod would fit there, too. It is before this one in the order of activeQ: %(pods)s.",
+            "%(n)s other pods would fit there, too. They are before this one in the order of activeQ: "
+            "%(pods)s.",
             len(others),
         )
     else:
         text = gettext(
-            "%(n)s other pods wait for the same resources. %(m)s of them are popped before it: %(pods)s."
+            "%(n)s other pods would fit there, too. Before this one in the order of activeQ: %(m)s of "
+            "them, %(pods)s."
         )
     return text % values
 
@@ -49,15 +51,15 @@ def rivals_sentence(
 def _partial_text(others: int, first: int) -> str:
     if not first:
         return ngettext(
-            "At least %(n)s other pod waits for the same resources.",
-            "At least %(n)s other pods wait for the same resources.",
+            "At least %(n)s other pod would fit there, too.",
+            "At least %(n)s other pods would fit there, too.",
             others,
         )
     return ngettext(
-        "At least %(n)s other pod waits for the same resources. Popped before it: at least %(m)s, among them "
-        "%(pods)s.",
-        "At least %(n)s other pods wait for the same resources. Popped before it: at least %(m)s, among them "
-        "%(pods)s.",
+        "At least %(n)s other pod would fit there, too. Before this one in the order of activeQ: at least "
+        "%(m)s, among them %(pods)s.",
+        "At least %(n)s other pods would fit there, too. Before this one in the order of activeQ: at least "
+        "%(m)s, among them %(pods)s.",
         others,
     )
 
