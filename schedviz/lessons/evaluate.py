@@ -1,12 +1,13 @@
 """Evaluates a lesson: which checks hold, which hint fits, and what follows from a guess. These functions are
 pure; times are seconds of the wall."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from schedviz.lessons.conditions import Condition, Values, condition
-from schedviz.lessons.lesson import Check, Lesson, Misconception, Step
+from schedviz.lessons.choose_hint import choose_hint, note_changes
+from schedviz.lessons.conditions import condition
+from schedviz.lessons.lesson import Lesson, Misconception, Step
 from schedviz.lessons.progress import Guess, Progress, check_name
 from schedviz.lessons.situation import Situation
 
@@ -20,56 +21,29 @@ def begin(lesson: Lesson, sandbox: str, created: float, now: float) -> Progress:
 
 def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: float) -> Progress:
     """Return the progress after a look at the sandbox: the checks of the present step that hold are passed,
-    and stay so; ``hint`` is that of the first check that does not hold.
-
-    The hint that holds when the step is reached is not shown, because the learner has done nothing yet, until
-    another one was shown or none held."""
+    and stay so; the hint is that of the first check that does not hold."""
     step = lesson.steps[progress.step]
     failing = [check for check in step.checks if not progress.has_passed(step, check)]
-    values = situation.values(_conditions(failing))
+    values = situation.values([condition(check.expect) for check in failing])
     held = [check for check in failing if condition(check.expect).holds(values)]
     check = next((each for each in failing if each not in held), None)
-    fitting = _find_hint(check, values, situation) if check else ""
-    hint = f"{check_name(step, check)}/{fitting}" if check and fitting else ""
-    first = hint if progress.first_hint is None else progress.first_hint
-    if hint and hint == first:
-        hint = ""
-    else:
-        first = ""
+    reached = note_changes(lesson, progress, situation)
+    hint, withheld = "", ""
+    if check:
+        chosen = choose_hint(lesson, progress.step, check, situation, reached)
+        name = f"{check_name(step, check)}/{chosen.hint}" if chosen.hint else ""
+        hint, withheld = ("", name) if chosen.withheld else (name, "")
+    is_wrong = hint not in ("", progress.hint, progress.withheld)
     changed = replace(
         progress,
         passed=progress.passed | {check_name(step, check) for check in held},
+        reached=reached,
         hint=hint,
-        first_hint=first,
-        failures=progress.failures + (hint not in ("", progress.hint)),
+        withheld=withheld,
+        failures=progress.failures + is_wrong,
         progressed=now if held else progress.progressed,
     )
     return _finish(lesson, changed, now)
-
-
-def holds(check: Check, situation: Situation) -> bool:
-    """Whether a check holds now."""
-    return situation.holds(condition(check.expect))
-
-
-def find_hint(check: Check, situation: Situation) -> str:
-    """Return the id of the hint that fits a check which does not hold; "" = none does."""
-    return _find_hint(check, situation.values(_conditions([check])), situation)
-
-
-def _find_hint(check: Check, values: Values, situation: Situation) -> str:
-    for hint in check.hints:
-        # The hint without a condition waits until all pods were tried: a pod that was created a moment ago
-        # may be bound a moment later.
-        if condition(hint.when).holds(values) if hint.when else not situation.untried:
-            return hint.id
-    return ""
-
-
-def _conditions(checks: Iterable[Check]) -> Iterator[Condition]:
-    for check in checks:
-        yield condition(check.expect)
-        yield from (condition(hint.when) for hint in check.hints if hint.when)
 
 
 def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) -> Progress:
@@ -97,19 +71,24 @@ def go_to_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Pro
     and guessed stays. Raises ValueError if there is no such step."""
     if not 0 <= step < len(lesson.steps):
         raise ValueError(f"the lesson has {len(lesson.steps)} steps")
-    moved = replace(progress, step=step, hint="", first_hint=None, failures=0, since=now, progressed=now)
+    moved = replace(
+        progress, step=step, reached=None, hint="", withheld="", failures=0, since=now, progressed=now
+    )
     return _finish(lesson, moved, now)
 
 
-def restart_from_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Progress:
-    """Return the progress at a step whose state is put into a new sandbox: what was passed and guessed at
-    this step and at later ones is forgotten, because none of it was done there. The best result stays. Raises
-    ValueError if there is no such step."""
+def restart_from_step(
+    lesson: Lesson, progress: Progress, step: int, now: float, *, keep_guesses: bool = False
+) -> Progress:
+    """Return the progress at a step whose state is put into a new sandbox: what was passed at this step and
+    at later ones is forgotten, because none of it was done there; so are the guesses, unless they are to be
+    kept. The best result stays. Raises ValueError if there is no such step."""
     again = {each.id for each in lesson.steps[max(step, 0) :]}
+    guesses = {each: guess for each, guess in progress.guesses.items() if keep_guesses or each not in again}
     before = replace(
         progress,
         passed=frozenset(each for each in progress.passed if each.partition("/")[0] not in again),
-        guesses={each: guess for each, guess in progress.guesses.items() if each not in again},
+        guesses=guesses,
         solved=progress.solved - again,
         finished=0.0,
     )
@@ -138,9 +117,10 @@ def find_misconceptions(lesson: Lesson, before: Progress, after: Progress) -> li
     of the choices of a wrong guess."""
     found: list[Misconception] = []
     if after.hint not in ("", before.hint):
-        step, name, _ = after.hint.split("/")
+        step, name, hint = after.hint.split("/", 2)
         check = next(each for each in _step(lesson, step).checks if each.id == name)
-        found += [check.misconception] if check.misconception else []
+        is_own = any(each.id == hint for each in check.hints)
+        found += [check.misconception] if check.misconception and is_own else []
     for identifier, made in after.guesses.items():
         question = _step(lesson, identifier).question
         if identifier not in before.guesses and question and not made.right:

@@ -64,6 +64,9 @@ class Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     id: str
     when: str = ""
     """A CEL condition; the first hint whose condition holds is shown. "" = always."""
+    restart: bool = False
+    """Whether the step can no longer be completed: the hint is shown at once, with a button that restarts
+    the step."""
 
 
 class Wrong(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -150,8 +153,9 @@ class StepText(msgspec.Struct, frozen=True):
     """The explanation after the guess."""
 
 
-class Lesson(msgspec.Struct, frozen=True):
-    """A lesson with its texts in all languages and its cluster."""
+class Lesson(msgspec.Struct, frozen=True, eq=False):
+    """A lesson with its texts in all languages and its cluster. Two lessons are equal if they are the same
+    object, so that what is computed from one can be cached."""
 
     name: str
     """The name of the folder: a DNS label."""

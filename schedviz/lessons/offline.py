@@ -2,6 +2,8 @@
 solutions and wrong answers."""
 
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -9,11 +11,15 @@ from schedviz.lessons.action_rules import split_target
 from schedviz.lessons.catalogue import scenario_of
 from schedviz.lessons.lesson import Action, Lesson, Run
 from schedviz.lessons.read_cluster import START
-from schedviz.store import Listing, Meta
-from simulator.api import SECOND
+from schedviz.store import Clock, Listing, Meta
+from simulator.api import SECOND, Change, Micros
+from simulator.apiserver.admission import new_cluster
 from simulator.memory_sandbox import MemorySandbox, NotReached, SandboxOptions
 
 __all__ = ["NotReached", "OfflineSandbox"]
+
+CLUSTERS_HELD: Final = 32
+"""Maximum number of admitted clusters that a process holds."""
 
 
 class OfflineSandbox(MemorySandbox):
@@ -25,7 +31,7 @@ class OfflineSandbox(MemorySandbox):
 
     def __init__(self, lesson: Lesson, created: float = START / SECOND, seed: int | None = None) -> None:
         """created: ``Meta.created``, with which simulated time begins. seed: None = the lesson's."""
-        cluster = lesson.cluster
+        cluster, start = lesson.cluster, int(created) * SECOND
         self._meta = Meta(
             name=lesson.name,
             scenario=scenario_of(lesson),
@@ -38,17 +44,21 @@ class OfflineSandbox(MemorySandbox):
         super().__init__(
             SandboxOptions(
                 lesson.name,
-                cluster.manifests,
+                imported=_create_cluster(lesson, start),
                 seed=self._meta.seed,
                 pace=cluster.pace,
                 config=cluster.config,
                 queue=cluster.queue,
-                start=int(created) * SECOND,
+                start=start,
             )
         )
 
     def meta(self) -> Meta:
         return replace(self._meta, config=self.config())
+
+    def clock(self) -> Clock:
+        """Return a paused clock: time moves only by what is played."""
+        return Clock(sim=self.now(), wall=0.0, paused=True)
 
     def list(self, resource: str, namespace: str = "") -> Listing:  # type: ignore[override]  # it has the same fields
         found = super().list(resource, namespace)
@@ -79,3 +89,10 @@ class OfflineSandbox(MemorySandbox):
         if run.until == "":
             self.move_to(end)
             after_step()
+
+
+@lru_cache(maxsize=CLUSTERS_HELD)
+def _create_cluster(lesson: Lesson, start: Micros) -> list[Change]:
+    """Return the creations of the lesson's objects and of those that each new cluster has. A lesson is played
+    again and again."""
+    return new_cluster(lesson.cluster.manifests, start)

@@ -4,6 +4,7 @@ are true."""
 from pathlib import Path
 
 from schedviz.lessons import evaluate
+from schedviz.lessons.choose_hint import find_own_hint
 from schedviz.lessons.conditions import condition
 from schedviz.lessons.lesson import Action, Check, Lesson, Step
 from schedviz.lessons.mistakes import Mistake, YamlFile
@@ -78,7 +79,7 @@ def _play_solutions(lesson: Lesson, file: YamlFile) -> bool:
             return False
         for index, check in enumerate(step.checks):
             if not play.progress.has_passed(step, check):
-                hint = evaluate.find_hint(check, play.situation())
+                hint = find_own_hint(check, play.situation())
                 message = "does not hold after the solution" + (f"; the hint is {hint}" if hint else "")
                 file.add(f"steps[{number}].checks[{index}].expect", message)
         _check_truths(lesson, step, play.situation(), file)
@@ -119,6 +120,6 @@ def _play_wrong(lesson: Lesson, number: int, check: Check, path: str, file: Yaml
     if play.progress.has_passed(lesson.steps[number], check):
         file.add(f"{path}.wrong", "the check holds after the wrong answer")
         return
-    hint = evaluate.find_hint(check, play.situation())
+    hint = find_own_hint(check, play.situation())
     if hint != check.wrong.hint:
         file.add(f"{path}.wrong", f"the hint is {hint or 'none'}, not {check.wrong.hint or 'none'}")

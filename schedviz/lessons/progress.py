@@ -19,6 +19,20 @@ class Guess(msgspec.Struct, frozen=True):
     right: bool
 
 
+class Reached(msgspec.Struct, frozen=True, kw_only=True):
+    """The sandbox when a step was reached, and when the learner last changed it."""
+
+    changes: int
+    """Number of changes (:attr:`~schedviz.lessons.situation.Situation.changes`) before the step. Undo takes
+    back none of them."""
+    others: list[str]
+    """The objects that the learner had created, and that no step asks for, as ``VARIABLE/NAME``."""
+    changed: int
+    """Number of changes now."""
+    seconds: float
+    """Simulated seconds at which it was seen that this number had changed."""
+
+
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """A learner's progress in one lesson. Times are seconds of the wall (Redis's clock)."""
 
@@ -33,12 +47,14 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """The checks (``STEP/CHECK``) that held at least once while their step was shown."""
     guesses: dict[str, Guess] = {}
     """Id of the step -> guess."""
+    reached: Reached | None = None
+    """The sandbox when the step was reached; None = the step was not evaluated yet."""
     hint: str = ""
-    """The hint (``STEP/CHECK/HINT``) that the page shows; "" = none."""
-    first_hint: str | None = None
-    """The hint that held when the step was reached, in the same form: it is not shown as ``hint``, because
-    the learner has done nothing yet. "" = there was none, or the learner has done something; None = the step
-    was not evaluated yet."""
+    """The hint (``STEP/CHECK/HINT``) that the page shows; "" = none. HINT is the id of a hint of the lesson,
+    or a written :class:`~schedviz.lessons.general_hints.GeneralHint`."""
+    withheld: str = ""
+    """A hint that holds, in the same form, and is not shown as ``hint``: the learner has done nothing yet,
+    or does what the step asks for. Only learners who are stuck see it."""
     failures: int = 0
     """Hints shown and wrong guesses at the present step."""
     solved: frozenset[str] = frozenset()
@@ -59,8 +75,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
         return self.failures >= STUCK_FAILURES or now - self.progressed >= STUCK_SECONDS
 
     def shown_hint(self, now: float) -> str:
-        """Return the hint to show: to a learner who is stuck also the first one."""
-        return self.hint or (self.first_hint or "" if self.is_stuck(now) else "")
+        """Return the hint to show: to a learner who is stuck also one that is withheld."""
+        return self.hint or (self.withheld if self.is_stuck(now) else "")
 
     def has_passed(self, step: Step, check: Check) -> bool:
         return check_name(step, check) in self.passed

@@ -9,11 +9,11 @@ import msgspec
 
 from schedviz.lessons.conditions import OBJECT_BYTES, OBJECTS_AT_MOST, Condition, Values
 from schedviz.lessons.progress import Progress
-from schedviz.store import Listing, Meta
+from schedviz.store import Clock, Listing, Meta
 from schedviz.store.changes import TRACE_READ
 from simulator.api import SECOND, Manifest, Micros
 from simulator.decision import Decision
-from simulator.trace import CycleStarted, Event, LaneEntry, VictimDeleted
+from simulator.trace import CycleStarted, Event, LaneEntry, SchedulerConfigured, VictimDeleted
 
 OBJECTS: Final = {
     "pods": "pods",
@@ -24,9 +24,19 @@ OBJECTS: Final = {
     "jobs": "jobs.batch",
 }
 """Variable -> resource. At most OBJECTS_AT_MOST objects of each are shown, none of more than OBJECT_BYTES."""
+KINDS: Final = {
+    "pods": "Pod",
+    "nodes": "Node",
+    "priorityclasses": "PriorityClass",
+    "poddisruptionbudgets": "PodDisruptionBudget",
+    "deployments": "Deployment",
+    "jobs": "Job",
+}
+"""Variable -> kind of its objects."""
 _TIMES: Final = ("backoff_until", "restart_at", "until")
 """The fields of trace events, besides ``t``, that are simulated times."""
-_UNTRIED: Final = ("activeQ", "inFlight")
+_GOES_ON: Final = ("activeQ", "backoffQ", "inFlight")
+"""The lanes that a pod leaves when time goes on, without an event."""
 
 
 class Source(Protocol):
@@ -35,6 +45,7 @@ class Source(Protocol):
 
     def meta(self) -> Meta: ...
     def now(self) -> Micros: ...
+    def clock(self) -> Clock: ...
     def list(self, resource: str) -> Listing: ...
     def queue(self) -> tuple[Mapping[str, LaneEntry], int]: ...
     def trace_tail(self, count: int) -> Sequence[tuple[int, Event]]: ...
@@ -62,7 +73,7 @@ class Situation:
         conditions = [*conditions]
         names = {name for each in conditions for name in each.variables}
         values: dict[str, object] = {
-            name: self._objects(name) if name in OBJECTS else getattr(self, name) for name in names
+            name: self.objects(name) if name in OBJECTS else getattr(self, name) for name in names
         }
         if "evicted" in names and any(each.reads_budgets for each in conditions):
             values["evicted"] = self._evicted_with_budgets
@@ -78,11 +89,47 @@ class Situation:
         return self._source.edits()
 
     @cached_property
+    def changes(self) -> int:
+        """Number of the edits and of the other configurations that the scheduler was given: what Undo can
+        take back."""
+        return self.edits + sum(isinstance(event, SchedulerConfigured) for event in self._events)
+
+    @cached_property
+    def configuration(self) -> str:
+        """The scheduler's configuration, as text."""
+        return msgspec.json.encode(self._source.meta().config, order="deterministic").decode()
+
+    @cached_property
+    def paused(self) -> bool:
+        return self._source.clock().paused
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether no pod waits to be tried, or terminates: what has happened shows what the learner's acts
+        lead to."""
+        return not any(map(self._goes_on, self.objects("pods").values()))
+
+    def _goes_on(self, pod: Manifest) -> bool:
+        metadata, spec = pod["metadata"], pod["spec"]
+        if "deletionTimestamp" in metadata or spec.get("nodeName"):
+            return "deletionTimestamp" in metadata
+        entry = self._lanes.get(f"{metadata['namespace']}/{metadata['name']}")
+        if entry is None:  # it was created a moment ago, or no profile has its name
+            return spec.get("schedulerName") in self._profiles
+        return entry.lane in _GOES_ON
+
+    @cached_property
+    def _profiles(self) -> frozenset[str]:
+        """The names of the scheduler's profiles."""
+        profiles = (self._source.meta().config or {}).get("profiles") or [{}]
+        return frozenset(each.get("schedulerName", "default-scheduler") for each in profiles)
+
+    @cached_property
     def bound(self) -> dict[str, str]:
         """Pod -> node, of each pod that has a node and is not being deleted."""
         return {
             name: node
-            for name, pod in self._objects("pods").items()
+            for name, pod in self.objects("pods").items()
             if (node := pod["spec"].get("nodeName")) and "deletionTimestamp" not in pod["metadata"]
         }
 
@@ -91,7 +138,7 @@ class Situation:
         """Pod -> nominated node, of each pod that has one and is not bound."""
         return {
             name: node
-            for name, pod in self._objects("pods").items()
+            for name, pod in self.objects("pods").items()
             if (node := pod.get("status", {}).get("nominatedNodeName")) and not pod["spec"].get("nodeName")
         }
 
@@ -121,20 +168,6 @@ class Situation:
         return [self._record(event) for event in self._events]
 
     @cached_property
-    def untried(self) -> bool:
-        """Whether a pod waits for its first scheduling cycle, so that its outcome is not known yet."""
-        return any(
-            not pod["spec"].get("nodeName")
-            and "deletionTimestamp" not in pod["metadata"]
-            and self._is_untried(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}")
-            for pod in self._objects("pods").values()
-        )
-
-    def _is_untried(self, key: str) -> bool:
-        entry = self._lanes.get(key)
-        return entry is None or (entry.lane in _UNTRIED and entry.attempts <= (entry.lane == "inFlight"))
-
-    @cached_property
     def _lanes(self) -> Mapping[str, LaneEntry]:
         return self._source.queue()[0]
 
@@ -146,7 +179,7 @@ class Situation:
     def _listed(self) -> dict[str, dict[str, Manifest]]:
         return {}
 
-    def _objects(self, name: str) -> dict[str, Manifest]:
+    def objects(self, name: str) -> dict[str, Manifest]:
         """Return the objects of a variable, by name."""
         if name not in self._listed:
             items = self._source.list(OBJECTS[name]).items[:OBJECTS_AT_MOST]

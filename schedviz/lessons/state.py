@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from schedviz.api.branch import Objects, creations
 from schedviz.cache.caches import default_caches
+from schedviz.lessons.beginnings import count_steps
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import OfflineSandbox
 from schedviz.lessons.situation import Source
@@ -43,10 +44,10 @@ def state_at_step(lesson: Lesson, step: int, created: float, seed: int) -> State
     """Return the state of a lesson's sandbox in which the solutions of the steps before ``step`` (counted
     from 0) were played, by the simulator. created: ``Meta.created``. Raises StatusError, NotReached."""
     text = lesson.text("en")
-    played = OfflineSandbox(lesson, created, seed)
+    played, count = OfflineSandbox(lesson, created, seed), count_steps()
     for each in lesson.steps[:step]:
         for action in each.solution:
-            played.play(action)
+            played.play(action, count)
     return State(
         meta=replace(played.meta(), title=text.title, summary=text.summary),
         now=played.now(),

@@ -172,7 +172,7 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
         watched=visit.watched,
         shared=visit.is_shared,
         may_solve=visit.may_solve,
-        can_undo=visit.owns_sandbox and not visit.watched and situation.edits > 0,
+        can_undo=may_undo(visit, situation),
         can_reset=visit.owns_sandbox and not visit.watched,
         # In a room the teacher says what comes next.
         following=link_to(following, places[following.name]) if following and not room else None,
@@ -180,6 +180,13 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
         results=present_results(lesson.par, result_of(situation)),
         share=reverse("share-solution", args=[source.name]) if can_share else "",
     )
+
+
+def may_undo(visit: Visit, situation: Situation) -> bool:
+    """Whether there is a change to undo that the learner made at this step. Those of other steps stay."""
+    reached = visit.progress.reached
+    is_own = visit.owns_sandbox and not visit.watched
+    return is_own and reached is not None and situation.changes > reached.changes
 
 
 def _up(visit: Visit) -> str:

@@ -1,6 +1,7 @@
 // The panel of a lesson: it is asked for again when something has happened, and the page shows the parts that its step needs and
 // marks what the step points at. Without scripts its buttons load the page again.
 import { isNarrow } from "./tabs.js";
+import { goLive, isPast } from "./travel.js";
 
 const section = document.getElementById("s-lesson");
 
@@ -79,9 +80,11 @@ function restore() {
     document.getElementById("lesson-scroll").scrollTop = kept.scroll;
     const news = announceable().filter((each) => !kept.said.includes(each));
     if (news.length) document.getElementById("announce").textContent = news.join(" ");
-    panel().querySelector(".callout:not(#lesson-offer)")?.scrollIntoView({ block: "nearest" });
+    const said = panel().querySelector("#lesson-hint") ?? panel().querySelector("#lesson-answer");
+    said?.scrollIntoView({ block: "nearest" });
     if (!kept.finished) panel().querySelector("#lesson-end")?.scrollIntoView({ block: "nearest" });
   } else {
+    goLive(); // the step is about the present
     document.getElementById("lesson-heading").focus({ preventScroll: true });
     if (isNarrow()) scrollTo(0, 0);
   }
@@ -115,6 +118,10 @@ if (section) {
   document.body.addEventListener("frame", () => {
     mark();
     askAfterFrame();
+  });
+  // What is done in the panel is done now, and a page that is loaded again shall not show the past.
+  section.addEventListener("submit", ({ submitter }) => {
+    if (isPast() && submitter?.value !== "guess") goLive();
   });
   section.addEventListener("htmx:beforeSwap", keep);
   section.addEventListener("htmx:afterSwap", restore);

@@ -5,8 +5,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from schedviz.lessons import evaluate
+from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.lesson import Action, Lesson, Run
 from schedviz.lessons.offline import OfflineSandbox
 from schedviz.lessons.progress import STUCK_FAILURES, STUCK_SECONDS, Progress
@@ -80,14 +82,66 @@ def test_the_first_guess_counts(lesson: Lesson) -> None:
             evaluate.guess(lesson, before, picks, 9.0)
 
 
-def test_the_first_hint_is_shown_only_to_a_stuck_learner(lesson: Lesson) -> None:
+def test_before_the_learner_has_done_something_a_hint_is_shown_only_to_a_stuck_learner(
+    lesson: Lesson,
+) -> None:
     learner = Learner(lesson, CREATE)
     assert learner.progress.hint == ""
-    assert learner.progress.first_hint == "create/tried/absent"
+    assert learner.progress.withheld == "create/tried/absent"
     assert learner.progress.failures == 0
-    assert learner.look() == learner.progress
+    before = learner.progress
+    assert learner.look() == before
     assert learner.progress.shown_hint(1.0) == ""
     assert learner.progress.shown_hint(STUCK_SECONDS) == "create/tried/absent"
+
+
+def test_a_name_that_is_nearly_right_gets_a_hint_at_once(lesson: Lesson) -> None:
+    learner = Learner(lesson, CREATE)
+    assert learner.play(pod("webb", "2")).hint == "create/tried/:misnamed:pods:webb:web"
+    learner.play(Action(delete="pods/webb"), run(60))
+    assert learner.progress.hint == "create/tried/absent"
+
+
+def test_a_pod_of_an_earlier_step_is_no_wrong_name(lesson: Lesson) -> None:
+    learner = Learner(lesson, CREATE)
+    learner.play(pod("other", "2"))
+    learner.progress = evaluate.go_to_step(lesson, learner.progress, PREEMPT, learner.now)
+    assert learner.look().hint != "preempt/bound/:misnamed:pods:other:urgent"
+    assert learner.play(pod("urgen", "2")).hint == "preempt/bound/:misnamed:pods:urgen:urgent"
+
+
+def test_what_the_step_lacks_is_said_when_it_is_reached() -> None:
+    lesson = lessons()["nominated-nodes"]
+    learner = Learner(lesson)
+    learner.play(*lesson.steps[0].solution, run(60))
+    assert learner.progress.passed == {"nominate/nominated"}
+    learner.progress = evaluate.go_to_step(lesson, learner.progress, 3, learner.now)
+    assert learner.look().hint == "overtake/bound/late"
+    skipped = Learner(lesson, 3)
+    assert skipped.progress.hint == "overtake/bound/:missing:pods:api:"
+    assert skipped.progress.failures == 1
+
+
+def test_what_was_changed_is_said_before_the_hints_of_the_lesson() -> None:
+    lesson = lessons()["scores"]
+    learner = Learner(lesson, 2)
+    cordoned = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}}
+    assert learner.play(Action(apply={**cordoned, "spec": {"unschedulable": True}})).hint == (
+        "score/bound/:changed:nodes:node-1:"
+    )
+    assert learner.play(Action(apply={**cordoned, "spec": {"unschedulable": None}})).hint == (
+        "score/bound/paused"
+    )
+    assert learner.play(Action(delete="pods/web")).hint == "score/bound/absent"
+
+
+def test_nothing_fits_so_the_learner_is_told_to_restart(lesson: Lesson) -> None:
+    check = replace(lesson.steps[CREATE].checks[0], expect="false", hints=[])
+    step = replace(lesson.steps[CREATE], checks=[check])
+    impossible = replace(lesson, steps=[step])
+    learner = Learner(impossible)
+    assert learner.progress.hint == ""
+    assert learner.play(pod("web", "2"), run(5)).hint == "create/tried/:lost:::"
 
 
 def test_hints_follow_what_the_learner_does(lesson: Lesson) -> None:

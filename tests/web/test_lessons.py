@@ -183,17 +183,72 @@ def test_starting_over_begins_with_the_first_step_in_a_new_cluster(client: Clien
     assert "step 1 of 4" in client.get(path).content.decode()
 
 
-def test_undo_reverts_the_last_edit(client: Client, store: Store) -> None:
+def test_undo_reverts_the_last_edit_of_the_step(client: Client, store: Store) -> None:
     path = start(client)
     assert 'id="lesson-undo"' not in client.get(path).content.decode()
     sandbox = store.sandbox(path.split("/")[2])
-    removal.delete(sandbox, "pods", "default/batch")
+    write.create(sandbox, [{**POD, "metadata": {"name": "first"}}])
     assert 'id="lesson-undo"' in client.get(path).content.decode()
-    panel(client, path, step="look", do="next")
+    # What was done at another step stays.
+    assert 'id="lesson-undo"' not in panel(client, path, step="look", do="next")
+    client.post(f"{path}lesson/", {"step": "predict", "do": "undo"}, headers=HTMX)
+    assert store.sandbox(sandbox.name).get("pods", "default/first")
+    write.create(sandbox, [{**POD, "metadata": {"name": "other"}}])
+    assert 'id="lesson-undo"' in client.get(path).content.decode()
     response = client.post(f"{path}lesson/", {"step": "predict", "do": "undo"}, headers=HTMX)
     assert response.headers["HX-Refresh"] == "true"
-    assert store.sandbox(sandbox.name).get("pods", "default/batch")
-    assert "step 2 of 4" in client.get(path).content.decode(), "the progress stays"
+    assert store.sandbox(sandbox.name).get("pods", "default/other") is None
+    assert store.sandbox(sandbox.name).get("pods", "default/first")
+    page = client.get(path).content.decode()
+    assert "step 2 of 4" in page, "the progress stays"
+    assert 'id="lesson-undo"' not in page
+
+
+def test_a_step_is_restarted_in_the_state_in_which_it_begins(client: Client, store: Store) -> None:
+    path = start(client)
+    panel(client, path, step="look", do="next")
+    panel(client, path, step="predict", do="guess", pick="fits")
+    panel(client, path, step="predict", do="next")
+    html = panel(client, path, step="create", do="next")
+    # The pod of the step that was skipped is missing. The page says so, and offers the way on.
+    assert step_of(html) == "preempt"
+    sandbox = store.sandbox(path.split("/")[2])
+    assert sandbox.get("pods", "default/web") is None
+    response = client.post(f"{path}lesson/", {"step": "preempt", "do": "again"}, headers=HTMX)
+    assert response.headers["HX-Refresh"] == "true"
+    assert store.sandbox(sandbox.name).get("pods", "default/web")
+    page = client.get(path).content.decode()
+    assert "step 4 of 4" in page
+    assert 'id="lesson-undo"' not in page, "the solutions of the steps before are not the learner's"
+    page = panel(client, path, step="preempt", do="back")
+    assert "your answer, wrong" in panel(client, path, step="create", do="back"), "the first guess counts"
+
+
+def test_a_restart_is_offered_where_the_step_cannot_be_done(client: Client, store: Store) -> None:
+    path = start(client)
+    panel(client, path, step="look", do="next")
+    panel(client, path, step="predict", do="next")
+    sandbox = store.sandbox(path.split("/")[2])
+    write.create(sandbox, [{**POD, "metadata": {"name": "webb"}}])
+    html = " ".join(client.get(path).content.decode().split())
+    assert "There is a Pod <code>webb</code>, but none with the name <code>web</code>." in html
+    assert 'id="hint-restart"' not in html
+    lesson = lessons()["one-node-one-pod"]
+    path = client.post(f"/lessons/{lesson.name}/").headers["Location"]
+    for step in ("look", "create"):
+        html = panel(client, path, step=step, do="next")
+    assert "The Pod <code>web</code>, which this step needs, does not exist" in " ".join(html.split())
+    assert 'id="hint-restart"' in html
+
+
+def test_the_solution_is_listed_before_it_is_carried_out(client: Client) -> None:
+    path = start(client)
+    panel(client, path, step="look", do="next")
+    html = panel(client, path, step="predict", do="next")
+    listed = html.partition('id="lesson-solution"')[2]
+    assert "Create the Pod <code>web</code>:" in listed
+    assert "cpu: &#x27;2&#x27;" in listed
+    assert "Let simulated time run until nothing more happens." in listed
 
 
 def test_a_level_keeps_the_best_result(client: Client, store: Store) -> None:

@@ -8,11 +8,15 @@ from typing import Literal
 import msgspec
 from django.utils.translation import get_language, gettext
 
+from schedviz.lessons.choose_hint import offers_restart
 from schedviz.lessons.evaluate import is_step_complete
+from schedviz.lessons.general_hints import GeneralHint
 from schedviz.lessons.lesson import Lesson, LessonText, Part, Step, StepText
 from schedviz.lessons.progress import Guess, Progress
+from schedviz.lessons.situation import KINDS
 
 from .lesson_result import ResultView
+from .lesson_solution import SolutionAct, present_solution
 
 Place = Literal["done", "here", "later"]
 
@@ -49,6 +53,16 @@ class GoalView(msgspec.Struct, frozen=True):
     done: bool
 
 
+class HintView(msgspec.Struct, frozen=True):
+    text: str
+    """The HTML of the lesson's hint; "" = it is a general one."""
+    general: GeneralHint | None
+    kind: str
+    """The kind of the object that the general hint is about."""
+    restart: bool
+    """Whether the hint has a button that restarts the step."""
+
+
 class HighlightView(msgspec.Struct, frozen=True):
     kind: str
     """The kind of the highlighted thing: ``pod``, ``node``, or a part."""
@@ -74,13 +88,17 @@ class LessonPanel(msgspec.Struct, frozen=True):
     body: str
     question: QuestionView | None
     goals: list[GoalView]
-    hint: str
+    hint: HintView | None
     complete: bool
+    reached: bool
+    """Whether all goals are reached; the question may not be answered."""
     solved: bool
     """Whether the solution of the step was played."""
     can_solve: bool
     solved_by_teacher: bool
     """Whether only the teacher may show the solution, as all learners share the sandbox."""
+    solution: list[SolutionAct]
+    """The acts of the step's solution, if the visitor may carry it out or it was carried out."""
     can_undo: bool
     can_reset: bool
     up: str
@@ -161,11 +179,15 @@ def present_lesson(
         body=words.body,
         question=question,
         goals=goals,
-        hint=hint_text(step, words, progress.shown_hint(now)),
+        hint=present_hint(step, words, progress.shown_hint(now), can_reset=can_reset),
         complete=complete,
+        reached=all(goal.done for goal in goals),
         solved=step.id in progress.solved,
         can_solve=can_solve and may_solve,
         solved_by_teacher=can_solve and not may_solve and not watched,
+        solution=present_solution(step.solution)
+        if (can_solve and may_solve) or step.id in progress.solved
+        else [],
         can_undo=can_undo,
         can_reset=can_reset,
         up=up,
@@ -210,10 +232,19 @@ def present_question(step: Step, words: StepText, guess: Guess | None) -> Questi
     )
 
 
-def hint_text(step: Step, words: StepText, shown: str) -> str:
-    """Return the text of a hint of this step; "" = none."""
-    of_step, _, hint = shown.partition("/")
-    return words.hints.get(hint, "") if of_step == step.id else ""
+def present_hint(step: Step, words: StepText, shown: str, *, can_reset: bool) -> HintView | None:
+    """Return a hint (``STEP/CHECK/HINT``) of this step; None for one of another step, and for ""."""
+    of_step, _, rest = shown.partition("/")
+    name, _, hint = rest.partition("/")
+    check = next((each for each in step.checks if each.id == name), None)
+    if of_step != step.id or check is None:
+        return None
+    general = GeneralHint.read(hint)
+    text = "" if general else words.hints.get(rest, "")
+    kind = KINDS.get(general.variable, "") if general else ""
+    return (
+        HintView(text, general, kind, can_reset and offers_restart(check, hint)) if text or general else None
+    )
 
 
 def present_highlight(text: str) -> HighlightView:

@@ -10,12 +10,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.access.identity import owner_of
 from schedviz.lessons.catalogue import lessons
-from schedviz.lessons.evaluate import go_to_step, guess, show_solution
+from schedviz.lessons.evaluate import go_to_step, guess
 from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.lessons.play import play_actions
 from schedviz.lessons.progress import Progress
+from schedviz.lessons.restart import carry_out, restart_step
 from schedviz.lessons.situation import situation_of
 from schedviz.lessons.undo import undo
 from schedviz.lessons.uploads import is_upload
@@ -31,6 +32,7 @@ from schedviz.web.lesson_visit import (
     find_begun,
     find_visit,
     look_at_lesson,
+    may_undo,
     with_result,
 )
 from schedviz.web.presenters.lesson_handout import present_handout
@@ -77,7 +79,7 @@ def handout(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def lesson_panel(request: HttpRequest, name: str) -> HttpResponse:
     """Render the panel. GET with ``shown``: 204 if it has not changed since. POST: ``do`` = guess (with
-    ``pick``), next, back, undo, reset or solution, at the step ``step``."""
+    ``pick``), next, back, undo, again (restart the step), reset or solution, at the step ``step``."""
     source = find_present(name)
     visit = find_visit(request, source)
     if visit is None:
@@ -102,7 +104,7 @@ def lesson_panel(request: HttpRequest, name: str) -> HttpResponse:
 
 def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     """Do what was posted. Returns whether the page must be loaded again, because its sandbox was created
-    again. What was posted at another step changes nothing. Raises StatusError, ValueError."""
+    again. What was posted at another step changes nothing. Raises StatusError, ValueError, NotReached."""
     lesson, store = visit.lesson, default_store()
     now, step, do = store.wall(), request.POST.get("step", ""), request.POST.get("do", "")
     if step != lesson.steps[visit.progress.step].id:
@@ -112,15 +114,15 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     if do == "reset":
         restart(request, store, visit)
         return True
-    if do == "undo" and visit.owns_sandbox:
-        undo(store, source.sandbox)
+    if do == "undo":
+        if may_undo(visit, situation_of(source, visit.progress)):
+            undo(store, source.sandbox)
+        return True
+    if do == "again" and visit.owns_sandbox:
+        restart_step(store, visit.learner, lesson, visit.progress)
         return True
     if do == "solution":
-        if not visit.may_solve:
-            raise ValueError(gettext("Only the teacher shows the solution, because all share this sandbox."))
-        play_actions(source.sandbox, lesson.steps[visit.progress.step].solution)
-    if visit.watched:
-        return False
+        return solve(store, visit, source)
 
     def change(progress: Progress) -> Progress:
         if lesson.steps[progress.step].id != step:
@@ -133,14 +135,26 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
                 return with_result(lesson, progress, after, situation_of(source, progress))
             case "back" if progress.step:
                 return go_to_step(lesson, progress, progress.step - 1, now)
-            case "solution":
-                return show_solution(lesson, progress)
         return progress
 
     Learners(store.redis).update(visit.learner, lesson, change)
     if visit.room:
         notify_teacher(visit.room[0])
     return False
+
+
+def solve(store: Store, visit: Visit, source: Current) -> bool:
+    """Carry out the solution of the step. Returns whether the sandbox was created again for it. Raises
+    StatusError, ValueError, NotReached."""
+    if not visit.may_solve:
+        raise ValueError(gettext("Only the teacher shows the solution, because all share this sandbox."))
+    if visit.watched:
+        play_actions(source.sandbox, visit.lesson.steps[visit.progress.step].solution)
+        return False
+    restarted = carry_out(store, visit.learner, visit.lesson, visit.progress, may_restart=visit.owns_sandbox)
+    if visit.room:
+        notify_teacher(visit.room[0])
+    return restarted
 
 
 def restart(request: HttpRequest, store: Store, visit: Visit) -> None:

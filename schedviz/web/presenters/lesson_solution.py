@@ -1,0 +1,58 @@
+"""The acts of a step's solution, as the panel of the lesson lists them before they are carried out."""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import msgspec
+import yaml
+
+from schedviz.lessons.lesson import Action
+from simulator.api import Manifest
+
+What = Literal["create", "change", "delete", "scheduler", "until", "idle", "run"]
+
+_NOT_SHOWN: Final = ("apiVersion", "kind")
+
+
+class SolutionAct(msgspec.Struct, frozen=True):
+    what: What
+    kind: str = ""
+    """The kind of the object, or the resource of one that is deleted."""
+    name: str = ""
+    manifest: str = ""
+    """The object, the changed fields or the configuration, as YAML."""
+    seconds: float = 0.0
+    """The simulated time of a run, at most."""
+
+
+def present_solution(actions: Iterable[Action]) -> list[SolutionAct]:
+    """Return the acts without the guesses."""
+    return [each for action in actions if (each := _present(action))]
+
+
+def _present(action: Action) -> SolutionAct | None:
+    if action.create is not None:
+        return _of_object("create", action.create)
+    if action.apply is not None:
+        return _of_object("change", action.apply)
+    if action.delete:
+        resource, _, name = action.delete.partition("/")
+        return SolutionAct("delete", kind=resource, name=name)
+    if action.scheduler is not None:
+        return SolutionAct("scheduler", manifest=_yaml(action.scheduler))
+    if action.run is not None:
+        pod = action.run.until.removeprefix("bound ")
+        if pod == "idle":
+            return SolutionAct("idle", seconds=action.run.seconds)
+        return SolutionAct("until" if pod else "run", name=pod, seconds=action.run.seconds)
+    return None
+
+
+def _of_object(what: What, manifest: Manifest) -> SolutionAct:
+    name = manifest.get("metadata", {}).get("name", "")
+    return SolutionAct(what, kind=manifest["kind"], name=name, manifest=_yaml(manifest))
+
+
+def _yaml(manifest: Manifest) -> str:
+    shown = {key: value for key, value in manifest.items() if key not in _NOT_SHOWN}
+    return yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, default_flow_style=None, width=60)
