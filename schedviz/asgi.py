@@ -6,7 +6,6 @@ from typing import Any
 
 import django
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
@@ -14,7 +13,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 django.setup(set_prefix=False)
 
-from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be set up first)
+from schedviz.access.own_origin import OwnOriginOnly  # noqa: E402 (Django's apps must be set up first)
+from schedviz.body_limit import BodyLimit  # noqa: E402 (as above)
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
 from schedviz.live.access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
@@ -45,6 +45,6 @@ if settings.ACCOUNTS:
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(RequestHandler()),
-        "websocket": AllowedHostsOriginValidator(sockets),
+        "websocket": OwnOriginOnly(sockets),
     }
 )

@@ -1,12 +1,10 @@
 """Refuses the writes that a page of another site sends to the API by a visitor's browser."""
 
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
 
-from django.conf import settings
 from django.http import HttpRequest
-from django.utils.http import is_same_domain
 
+from schedviz.access.own_origin import is_own_origin
 from simulator.apiserver.status import StatusError
 
 SAFE_METHODS: Final = ("GET", "HEAD")
@@ -23,29 +21,9 @@ def refuse_cross_site(request: HttpRequest) -> None:
     Browsers set these headers; kubectl, curl and the client libraries do not."""
     if request.method in SAFE_METHODS:
         return
-    site = request.headers.get("Sec-Fetch-Site", "")
-    given = request.headers.get("Origin", "")
-    origin = _split(given)
-    if _is_trusted(origin):
-        return
-    if site not in ("", "same-origin", "none") or (given and origin.netloc != request.get_host()):
+    if "Origin" in request.headers:
+        own = is_own_origin(request)
+    else:
+        own = request.headers.get("Sec-Fetch-Site", "") in ("", "same-origin", "none")
+    if not own:
         raise CrossSite("pages of other origins may not write to a sandbox")
-
-
-def _split(origin: str) -> SplitResult:
-    """Return the parts of an origin; all are empty if it is none."""
-    try:
-        return urlsplit(origin)
-    except ValueError:
-        return urlsplit("")
-
-
-def _is_trusted(origin: SplitResult) -> bool:
-    """Return whether a trusted origin of the settings matches, as in Django's CsrfViewMiddleware:
-    ``https://*.example.com`` is every domain below this one."""
-    for each in settings.CSRF_TRUSTED_ORIGINS:
-        trusted = urlsplit(each)
-        domain = trusted.netloc.removeprefix("*")
-        if origin.netloc and origin.scheme == trusted.scheme and is_same_domain(origin.netloc, domain):
-            return True
-    return False

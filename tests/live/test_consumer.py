@@ -84,7 +84,22 @@ async def test_messages_of_a_browser_are_ignored(server: str, sandbox: Sandbox) 
         await until(connection, ">web<", seq)
 
 
-async def test_a_websocket_of_another_site_is_refused(server: str, sandbox: Sandbox) -> None:
+async def test_a_websocket_of_another_origin_is_refused(server: str, sandbox: Sandbox) -> None:
+    """Another host, port or scheme."""
+    host = server.removeprefix("http://")
+    for origin in (
+        "http://elsewhere.example",
+        "http://127.0.0.1:1",
+        "http://127.0.0.1",
+        f"https://{host}",
+        "null",
+    ):
+        with pytest.raises(InvalidStatus):
+            async with socket(server, sandbox.name, origin=origin):
+                pass
+
+
+async def test_a_websocket_without_an_origin_is_refused(server: str, sandbox: Sandbox) -> None:
     with pytest.raises(InvalidStatus):
-        async with socket(server, sandbox.name, origin="http://elsewhere.example"):
+        async with connect(f"{server.replace('http', 'ws', 1)}/s/{sandbox.name}/live/"):
             pass
