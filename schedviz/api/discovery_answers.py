@@ -81,5 +81,5 @@ def _aggregated(request: HttpRequest, served: Served, *, core: bool) -> HttpResp
     else:
         group, version, kind = AGGREGATED
         response = HttpResponse(content, content_type=f"application/json;g={group};v={version};as={kind}")
-    response["ETag"], response["Vary"], response["Cache-Control"] = tag, "Accept", "public"
+    response["ETag"], response["Vary"], response["Cache-Control"] = tag, "Accept", "private"
     return response

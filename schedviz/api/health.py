@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
@@ -114,8 +115,10 @@ def _job_runner(store: Store) -> str:
 
 
 def _sandboxes(store: Store) -> str:
-    """Return the names of the sandboxes whose loop failed."""
+    """Return the names of the sandboxes whose loop failed; how many, where strangers may not know names."""
     failing = store.failing()
+    if failing and settings.ACCESS != "open":
+        return f"{len(failing)} stand still; manage.py doctor names them"
     rest = len(failing) - FAILING_NAMED
     return ", ".join(failing[:FAILING_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -54,7 +54,7 @@ def _versioned(request: HttpRequest, document: Document) -> HttpResponse:
     response = _tagged(request, document, JSON)
     if wanted:
         patch_response_headers(response, _YEAR)
-        response["Cache-Control"] = "public, immutable"
+        response["Cache-Control"] = "private, immutable"
     return response
 
 
@@ -65,7 +65,8 @@ def _tagged(request: HttpRequest, document: Document, content_type: str) -> Http
         del response["Content-Type"]
     else:
         response = HttpResponse(document.content, content_type=content_type)
-    response["ETag"], response["Vary"] = quoted, "Accept"
+    # Kept by kubectl, which asks whether it has changed.
+    response["ETag"], response["Vary"], response["Cache-Control"] = quoted, "Accept", "private, no-cache"
     return response
 
 

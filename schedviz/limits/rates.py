@@ -1,5 +1,6 @@
 """The limits of how often something is asked for. Each raises LimitExceeded."""
 
+import unicodedata
 from typing import Final
 
 from django.conf import settings
@@ -71,7 +72,9 @@ def count_upload(requester: Requester) -> None:
 def count_log_in(requester: Requester, name: str) -> None:
     """Count an attempt to log in, or a request for a mail. name: of the account, as it was typed."""
     _take("MAX_LOGINS_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
-    _take("MAX_LOGINS_PER_MINUTE_PER_ACCOUNT", digest_of(name.strip().casefold()), MINUTE)
+    # As Django's UsernameField does it, so that no other way to write a name has a bucket of its own.
+    name = unicodedata.normalize("NFKC", name).strip().casefold()
+    _take("MAX_LOGINS_PER_MINUTE_PER_ACCOUNT", digest_of(name), MINUTE)
 
 
 def _take(limit: LimitName, key: str, seconds: float = 1.0) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,6 +15,9 @@ HEAD: Final = (
     "number", "name", "lesson", "step", "steps", "checks_passed", "checks", "guesses_right", "guesses",
     "solutions_shown", "minutes", "finished", "best_victims", "best_nodes", "best_edits",
 )  # fmt: skip
+
+WITHIN: Final = re.compile(r"([;\t][\s\"']*)(?=[=+\-@])")
+"""What stands before a formula in a text that a spreadsheet splits there."""
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 """The characters with which a formula begins in a spreadsheet (OWASP, CSV injection)."""
@@ -58,5 +62,6 @@ def _figures(best: Par | None) -> list[int | str]:
 
 
 def safe_cell(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    """Return a text that no spreadsheet takes for a formula, also where it splits cells at semicolons or
+    tabs."""
+    return WITHIN.sub(r"\1'", f"'{text}" if text.startswith(FORMULA) else text)

@@ -42,6 +42,10 @@ DAMAGED = b"Bad file format reading the append only file"
 file systems leave after a power failure. A last command that was cut off is no such case: it is dropped."""
 
 
+WRITTEN = ("redis.log", "dump.rdb", "appendonly.aof", "appendonlydir/*", "accounts.sqlite3")
+"""The files of a data directory that earlier releases let others read."""
+
+
 class DataDirectoryInUse(Exception):
     def __init__(self, directory: Path) -> None:
         super().__init__(f"the data directory {directory} is in use by another schedviz")
@@ -58,6 +62,8 @@ def lock(directory: Path) -> Iterator[int]:
     Yields the file descriptor of the lock. Raises :class:`DataDirectoryInUse`.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for written in (path for pattern in WRITTEN for path in directory.glob(pattern)):
+        written.chmod(0o600)
     with (directory / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

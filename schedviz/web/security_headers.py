@@ -5,6 +5,7 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
@@ -52,6 +53,14 @@ def embeddable(response: HttpResponse) -> HttpResponse:
     return response
 
 
+def keep_private(response: HttpResponseBase) -> None:
+    """Let no cache keep a response for another visitor: who may see a sandbox depends on cookies and tokens.
+    A static file, which says itself how long it may be kept, is the same for all."""
+    response.headers.setdefault("Cache-Control", "private, no-store")
+    if "public" not in response.headers["Cache-Control"]:
+        patch_vary_headers(response, ("Cookie", "Authorization"))
+
+
 class SecurityHeaders(MiddlewareMixin):
     """Django's SecurityMiddleware and XFrameOptionsMiddleware add the others: X-Content-Type-Options,
     Referrer-Policy, Cross-Origin-Opener-Policy, Strict-Transport-Security, X-Frame-Options."""
@@ -59,6 +68,7 @@ class SecurityHeaders(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
+        keep_private(response)
         if settings.HTTPS:
             # Here, so that no response is without it.
             for cookie in response.cookies.values():

@@ -22,6 +22,7 @@ from schedviz.access.visitor import SHARED_AT_MOST, SHARED_COOKIE, find_visitor,
 from schedviz.api import write
 from schedviz.loop.clock import pause
 from schedviz.store import Commit, Meta, Store
+from schedviz.store.model import Failure
 from schedviz.web.kubeconfig import kubeconfig
 from tests.web.samples import lane
 from tests.web.test_predict_hold import pod
@@ -287,3 +288,19 @@ def test_a_viewers_guess_is_counted_and_runs_no_step(scene: Scene, store: Store)
     assert not sandbox.clock().steps
     guess("editor")
     assert sandbox.clock().steps
+
+
+def test_no_cache_keeps_a_private_answer_for_another_visitor(scene: Scene) -> None:
+    for path in ("/", f"/s/{scene.own}/", f"/s/{scene.own}/api/v1/pods", f"/s/{scene.own}/download/objects/"):
+        answer = scene.clients["owner"].get(path)
+        assert answer.status_code == 200, path
+        assert answer.headers["Cache-Control"] == "private, no-store", path
+        assert {"Cookie", "Authorization"} <= set(answer.headers["Vary"].split(", ")), path
+
+
+def test_readyz_names_no_sandbox_to_strangers(scene: Scene) -> None:
+    sandbox = Store(settings.REDIS_URL).handle(scene.own)
+    sandbox.set_failure(Failure("ConfigError: Elsewhere", 1, 0.0, 1.0))
+    text = new_client().get("/readyz").content.decode()
+    assert scene.own not in text
+    assert "[!]sandboxes failed: 1 stand still; manage.py doctor names them\n" in text

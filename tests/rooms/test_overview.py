@@ -146,3 +146,10 @@ def test_the_results_have_a_line_for_each_learner_and_lesson(lesson: Lesson) -> 
 def test_names_in_the_csv_are_not_formulas(begin: str) -> None:
     assert safe_cell(f"{begin}SUM(A1)") == f"'{begin}SUM(A1)"
     assert safe_cell("Ada=1") == "Ada=1"
+
+
+@pytest.mark.parametrize("between", [";", "\t", ';"', "; "])
+def test_no_cell_is_a_formula_where_a_spreadsheet_splits_at_semicolons(between: str) -> None:
+    assert safe_cell(f"Ada{between}=SUM(A1)") == f"Ada{between}'=SUM(A1)"
+    assert safe_cell("Ada; -1") == "Ada; '-1"
+    assert safe_cell("Ada; Bob-1") == "Ada; Bob-1"

@@ -104,7 +104,10 @@ def assert_stops_whole(process: Process, number: signal.Signals) -> None:
     assert f"received {number.name}; stopping" in process.output
 
 
-def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up) -> None:
+def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir(mode=0o755)
+    log = tmp_path / "data" / "redis.log"
+    log.touch(mode=0o644)
     first = up()
     url = url_of(first)
     checks = (
@@ -131,6 +134,9 @@ def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up) -> Non
         assert redis.config_get("maxmemory") == {"maxmemory": str(100 << 20)}
     assert read(f"{url}/s/demo/trace?after=0").splitlines()[: len(before)] == before
     eventually(lambda: len(children(second)) == 5, "one worker less")
+    files = [path for path in tmp_path.glob("data/**/*") if path.is_file()]
+    assert len(files) >= 5
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     assert_stops_whole(second, signal.SIGTERM)
 
 

@@ -1,6 +1,7 @@
 """``manage.py up``: Redis, the web server, the workers and the job runner, until Ctrl-C."""
 
 import logging
+import os
 import sys
 import threading
 import time
@@ -47,6 +48,8 @@ class Command(BaseCommand):
         sys.exit(status)
 
     def _up(self, stack: ExitStack) -> int:
+        # Only this user may read the files of the data directory, whatever its mode.
+        os.umask(0o077)
         check_lesson_files()
         check_port(settings.HOST, settings.PORT)
         redis = None
