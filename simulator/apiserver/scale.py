@@ -10,7 +10,7 @@ from typing import Any
 from simulator.api import Manifest
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.status import Conflict, Invalid, StatusError, invalid
-from simulator.objects.labels import label_selector, set_selector
+from simulator.objects.labels import selector_text, set_selector
 
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 """The fields of the object's metadata that its Scale has."""
@@ -65,7 +65,7 @@ def _selector_text(resource: Resource, manifest: Manifest) -> str:
     selector = manifest["spec"].get("selector")
     if resource.id == "replicationcontrollers":
         return str(set_selector(selector or {}))
-    return str(label_selector(selector) or "")
+    return selector_text(selector)
 
 
 def _at(manifest: Manifest, path: str) -> Any:

@@ -108,3 +108,16 @@ def label_selector(manifest: Mapping[str, Any] | None) -> Selector | None:
         parse_requirement(expression) for expression in manifest.get("matchExpressions") or ()
     )
     return Selector(tuple(sorted(requirements)))
+
+
+def selector_text(manifest: Mapping[str, Any] | None) -> str:
+    """Return a LabelSelector as Kubernetes writes it (LabelSelectorAsSelector, then String): ``app=web``,
+    ``tier in (front),!beta``. A pair of ``matchLabels`` and an expression with one value are written
+    differently. "" for a selector that is empty or missing."""
+    given = manifest or {}
+    parts = [(key, f"{key}={value}") for key, value in (given.get("matchLabels") or {}).items()]
+    for expression in given.get("matchExpressions") or ():
+        key, values = expression["key"], f"({','.join(sorted(expression.get('values') or ()))})"
+        text = {"In": f"{key} in {values}", "NotIn": f"{key} notin {values}", "DoesNotExist": f"!{key}"}
+        parts.append((key, text.get(expression["operator"], key)))
+    return ",".join(text for _, text in sorted(parts, key=lambda part: part[0]))

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.node_selectors import match_node_selector
-from simulator.objects.labels import Requirement, Selector, label_selector, parse_int64
+from simulator.objects.labels import Requirement, Selector, label_selector, parse_int64, selector_text
 from simulator.objects.node import Node
 from simulator.objects.node_selector import NodeSelectorTerm, node_selector_matches
 
@@ -48,6 +48,18 @@ def test_no_selector_matches_nothing_and_an_empty_one_everything() -> None:
     everything = label_selector({})
     assert everything == Selector(())
     assert everything.matches({})
+
+
+def test_a_selector_is_written_as_by_kubernetes() -> None:
+    operators = {"x": "In", "y": "DoesNotExist", "w": "NotIn", "e": "Exists"}
+    given = [{"key": key, "operator": operator, "values": ["b", "a"]} for key, operator in operators.items()]
+    one = [{"key": "app", "operator": "In", "values": ["web"]}]
+    assert selector_text({"matchLabels": {"z": "1", "a": "2"}, "matchExpressions": given}) == (
+        "a=2,e,w notin (a,b),x in (a,b),!y,z=1"
+    )
+    assert selector_text({"matchLabels": {"app": "web"}}) == "app=web"
+    assert selector_text({"matchExpressions": one}) == "app in (web)"
+    assert selector_text({}) == selector_text(None) == ""
 
 
 def test_equal_selectors_have_the_same_key() -> None:

@@ -83,7 +83,6 @@ def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -
     comes = gettext("make it schedulable") if cordoned else gettext("make it unschedulable")
     broken = gettext("repair it (in schedviz only)") if failed else gettext("make it fail (in schedviz only)")
     return [
-        Shell(gettext("describe it"), object_command("describe", NODES, name)),
         Shell(comes, kubectl(verb, name)),
         Shell(gettext("drain it"), drain(name)),
         Shell(gettext("taint it"), kubectl("taint", "nodes", name, "key=value:NoSchedule")),

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.web.kubectl.describe import toleration
+from schedviz.web.kubectl.describe.fields import toleration
 from schedviz.web.manifests import terms
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import Picture

@@ -9,7 +9,10 @@ from django.utils.translation import gettext
 
 from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.past import Readable
-from schedviz.web.kubectl import describe, lines
+from schedviz.web.kubectl import lines
+from schedviz.web.kubectl.describe.events import get_events
+from schedviz.web.kubectl.describe.nodes import describe_node
+from schedviz.web.kubectl.describe.pods import describe_pod
 from schedviz.web.manifests.yaml import to_yaml
 from simulator import trace
 from simulator.api import Manifest
@@ -106,6 +109,8 @@ class NodeDetail(msgspec.Struct, frozen=True):
     log: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
+    printed: list[lines.Shell]
+    """The command ``kubectl describe`` with its output."""
 
 
 def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
@@ -143,9 +148,9 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         shell=lines.of_pod(key),
         printed=[
             lines.Shell(
-                describe.pod(sandbox, manifest, now), lines.object_command("describe", kinds.PODS, key)
+                describe_pod(sandbox, manifest, now), lines.object_command("describe", kinds.PODS, key)
             ),
-            lines.Shell(describe.events(sandbox, manifest, now), lines.events_of(key)),
+            lines.Shell(get_events(sandbox, manifest), lines.events_of(key)),
         ],
     )
 
@@ -248,6 +253,12 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
             failed=is_broken(manifest),
             taints=node.taints,
         ),
+        printed=[
+            lines.Shell(
+                describe_node(sandbox, manifest, sandbox.now()),
+                lines.object_command("describe", kinds.NODES, name),
+            )
+        ],
     )
 
 

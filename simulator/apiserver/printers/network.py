@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, Printer, age_of, labels_text
-from simulator.apiserver.printers.workloads import selector_text
+from simulator.apiserver.printers.workloads import format_label_selector
 from simulator.objects.status import status_of
 
 SHOWN = 3
@@ -119,7 +119,7 @@ def _ingress_class(item: Manifest, now: Micros) -> list[Any]:
 def _network_policy(item: Manifest, now: Micros) -> list[Any]:
     return [
         item["metadata"]["name"],
-        selector_text((item.get("spec") or {}).get("podSelector")),
+        format_label_selector((item.get("spec") or {}).get("podSelector")),
         age_of(item, now),
     ]
 

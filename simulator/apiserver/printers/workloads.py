@@ -16,7 +16,7 @@ from simulator.apiserver.printers.column import (
 )
 from simulator.apiserver.resources import SCALES
 from simulator.objects.conditions import conditions_of
-from simulator.objects.labels import label_selector
+from simulator.objects.labels import selector_text
 from simulator.objects.metadata import is_terminating
 from simulator.objects.status import status_of
 from simulator.objects.timestamps import micros
@@ -33,10 +33,9 @@ def _selector(description: str) -> Column:
     return Column("Selector", description, wide=1)
 
 
-def selector_text(selector: Manifest | None) -> str:
+def format_label_selector(selector: Manifest | None) -> str:
     """Format a label selector (FormatLabelSelector)."""
-    parsed = label_selector(selector) if selector else None
-    return ",".join(str(each) for each in parsed.requirements) or NONE if parsed else NONE
+    return selector_text(selector) or NONE
 
 
 def _template_cells(template: Manifest) -> list[str]:
@@ -80,7 +79,7 @@ def _deployment(item: Manifest, now: Micros) -> list[Any]:
         available,
         age_of(item, now),
         *_template_cells(spec["template"]),
-        selector_text(spec.get("selector")),
+        format_label_selector(spec.get("selector")),
     ]
 
 
@@ -93,7 +92,7 @@ def _replica_set(item: Manifest, now: Micros) -> list[Any]:
         *_counts(item, "replicas", "readyReplicas"),
         age_of(item, now),
         *_template_cells(spec.get("template") or {}),
-        labels_text(selector) if item["kind"] == "ReplicationController" else selector_text(selector),
+        labels_text(selector) if item["kind"] == "ReplicationController" else format_label_selector(selector),
     ]
 
 
@@ -123,7 +122,7 @@ def _daemon_set(item: Manifest, now: Micros) -> list[Any]:
         labels_text((spec["template"].get("spec") or {}).get("nodeSelector")),
         age_of(item, now),
         *_template_cells(spec["template"]),
-        selector_text(spec.get("selector")),
+        format_label_selector(spec.get("selector")),
     ]
 
 
@@ -144,7 +143,7 @@ def _job(item: Manifest, now: Micros) -> list[Any]:
         duration,
         age_of(item, now),
         *_template_cells(spec["template"]),
-        selector_text(spec.get("selector")),
+        format_label_selector(spec.get("selector")),
     ]
 
 
@@ -173,7 +172,7 @@ def _cron_job(item: Manifest, now: Micros) -> list[Any]:
         since(last, now) if last else NONE,
         age_of(item, now),
         *_template_cells(job["template"]),
-        selector_text(job.get("selector")),
+        format_label_selector(job.get("selector")),
     ]
 
 

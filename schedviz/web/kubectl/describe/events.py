@@ -1,0 +1,62 @@
+"""The Events of an object, as kubectl describe and kubectl get events print them."""
+
+from collections.abc import Iterable
+
+from schedviz.store.past import Readable
+from schedviz.web.kubectl.describe.writer import Writer
+from schedviz.web.kubectl.tables import cells, columns
+from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver import resources
+from simulator.apiserver.printers.column import UNKNOWN, human_duration
+from simulator.objects.events import EVENTS, parse_event_time
+from simulator.objects.metadata import key_of, name_of, namespace_of
+
+
+def events_about(sandbox: Readable, involved: Manifest) -> list[Manifest]:
+    """Return the Events whose involvedObject has these fields, in the order of the server's list."""
+    found = sandbox.speaking_of(EVENTS, involved.get("uid") or involved["name"])
+    return sorted(
+        (
+            event
+            for event in found
+            if all(event["involvedObject"].get(field, "") == value for field, value in involved.items())
+        ),
+        key=key_of,
+    )
+
+
+def write_events(to: Writer, found: Iterable[Manifest], now: Micros) -> None:
+    """Write the table of Events (DescribeEvents). It is sorted by ``lastTimestamp`` only, which the events of
+    the scheduler do not have."""
+    ordered = sorted(found, key=lambda event: parse_event_time(event.get("lastTimestamp") or ""))
+    if not ordered:
+        to.line(0, "Events:\t<none>")
+        return
+    to.line(0, "Events:")
+    to.line(1, "Type\tReason\tAge\tFrom\tMessage")
+    to.line(1, "----\t------\t----\t----\t-------")
+    for event in ordered:
+        source = (event.get("source") or {}).get("component") or event.get("reportingComponent") or ""
+        kind, reason, message = (event.get(field) or "" for field in ("type", "reason", "message"))
+        to.line(1, f"{kind}\t{reason}\t{_interval(event, now)}\t{source}\t{message.strip()}")
+
+
+def _interval(event: Manifest, now: Micros) -> str:
+    first = _since(event.get("eventTime") or event.get("firstTimestamp"), now)
+    series, count = event.get("series"), event.get("count") or 0
+    if series:
+        return f"{_since(series.get('lastObservedTime'), now)} (x{series.get('count') or 0} over {first})"
+    return f"{_since(event.get('lastTimestamp'), now)} (x{count} over {first})" if count > 1 else first
+
+
+def _since(stamp: str | None, now: Micros) -> str:
+    return human_duration((now - parse_event_time(stamp)) // SECOND) if stamp else UNKNOWN
+
+
+def get_events(sandbox: Readable, manifest: Manifest) -> str:
+    """Return the output of ``kubectl get events`` for the objects with the name of this one."""
+    namespace, name = namespace_of(manifest), name_of(manifest)
+    found = [event for event in events_about(sandbox, {"name": name}) if namespace_of(event) == namespace]
+    if not found:
+        return f"No resources found in {namespace} namespace."
+    return "\n".join(columns(cells(sandbox, resources.EVENTS, found, wide=False, everywhere=False)))
