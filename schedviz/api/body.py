@@ -3,13 +3,11 @@
 import json
 from typing import Any, NamedTuple
 
-import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from schedviz.api.warning_header import with_warnings
 from simulator.api import Manifest
 from simulator.apiserver import protobuf
-from simulator.apiserver.bounds import MAX_BYTES
 from simulator.apiserver.delete_options import decode_delete_options
 from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents
 from simulator.apiserver.patches.patch_request import PatchBody, Patched, patched_object
@@ -24,6 +22,7 @@ from simulator.apiserver.request_decoding.decode_request import (
 )
 from simulator.apiserver.request_errors import NoSuchGroup, TooLarge, UnsupportedMediaType
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.response_json import response_json
 from simulator.apiserver.status import BadRequest, StatusError
 from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, check_write_options
 
@@ -43,7 +42,7 @@ class ObjectResponse(HttpResponse):
     request asks."""
 
     def __init__(self, value: Manifest, status: int) -> None:
-        super().__init__(msgspec.json.encode(value), status=status, content_type=JSON)
+        super().__init__(response_json(value), status=status, content_type=JSON)
         self.value = value
 
 
@@ -109,8 +108,6 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
         raise _unsupported(OBJECT_TYPES)
 
     def parse(data: bytes) -> DecodedRequest:
-        if len(data) > MAX_BYTES:
-            raise TooLong()
         return decode_request(resource, data, is_yaml=kind in YAML, also=also)
 
     manifest, errors = parsed(parse, request)

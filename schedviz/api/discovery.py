@@ -172,7 +172,6 @@ def _entries(resource: Resource) -> Iterable[Manifest]:
         "namespaced": resource.namespaced,
         "kind": resource.kind,
         "verbs": _verbs(resource),
-        "storageVersionHash": storage_version_hash(resource),
     }
     if resource.short_names:
         entry["shortNames"] = list(resource.short_names)
@@ -181,7 +180,7 @@ def _entries(resource: Resource) -> Iterable[Manifest]:
     for category, ids in CATEGORIES.items():
         if resource.id in ids:
             entry["categories"] = [category]
-    yield entry
+    yield {**entry, "storageVersionHash": storage_version_hash(resource)}
     found = {"status": STATUS} if resource.has_status else {}
     found |= {"scale": SCALE} if resource.scale else {}
     for name, (kind, verbs) in sorted((found | SUBRESOURCES.get(resource.id, {})).items()):

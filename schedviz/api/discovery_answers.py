@@ -69,7 +69,7 @@ class _Tagged(NamedTuple):
 
 def _tagged(served: Served, core: bool) -> _Tagged:
     content = msgspec.json.encode(discovery.aggregated(served, core=core))
-    return _Tagged(content, f'"{sha256(content).hexdigest().upper()}"')
+    return _Tagged(content + b"\n", f'"{sha256(content).hexdigest().upper()}"')
 
 
 def _aggregated(request: HttpRequest, served: Served, *, core: bool) -> HttpResponse:

@@ -26,14 +26,15 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
     apiserver/pkg/endpoints/handlers/responsewriters/writers.go, v1.34."""
     if not isinstance(response, ObjectResponse):
         return response
-    if _is_pretty(request):
-        response.content = msgspec.json.format(response.content, indent=2)
-    if "apiVersion" not in response.value:
-        return response
-    encoded = _encode(media_type := _media_type(request, response.value), response)
+    media_type = _media_type(request, response.value) if "apiVersion" in response.value else JSON
+    encoded = _encode(media_type, response)
     if encoded is not None:
-        response.content = encoded
         response["Content-Type"] = media_type
+    elif _is_pretty(request):
+        encoded = msgspec.json.format(response.content, indent=2)
+    else:
+        encoded = response.content + b"\n"
+    response.content = encoded
     return response
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from io import BytesIO
 
+import msgspec
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -135,7 +136,9 @@ def alive(request: HttpRequest, name: str, endpoint: str, check: str = "") -> Ht
 def version(request: HttpRequest, name: str) -> HttpResponse:
     check_get(request)
     default_store().sandbox(name)
-    return body.answer(discovery.VERSION)
+    # It is always indented (WriteRawJSON in apiserver/pkg/endpoints/handlers/responsewriters/writers.go).
+    content = msgspec.json.format(msgspec.json.encode(discovery.VERSION), indent=2)
+    return HttpResponse(content, content_type=body.JSON)
 
 
 @statuses

@@ -1,8 +1,6 @@
 """The events of a watch, each with a type and an object, in the representation that was asked for: lines of
 JSON, or messages of Protocol Buffers with their length before them."""
 
-import msgspec
-
 from schedviz.api.accept import PROTOBUF
 from schedviz.api.representation import Representation
 from schedviz.cache import Present
@@ -12,6 +10,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.managed_fields.empty_objects import empty_object
 from simulator.apiserver.protobuf_encoding import encode_watch_event
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.response_json import response_json
 from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import StatusError
 
@@ -72,4 +71,4 @@ class WatchLines:
 def encode_event(form: Representation, kind: str, shown: Manifest) -> bytes:
     if form.media_type == PROTOBUF:
         return encode_watch_event(kind, shown)
-    return msgspec.json.encode({"type": kind, "object": shown}) + b"\n"
+    return b'{"type":"%b","object":%b}\n' % (kind.encode(), response_json(shown))

@@ -115,17 +115,16 @@ def _message(type_name: str, value: Manifest) -> bytes:
 
 
 def _encode(layout: _Layout, value: Manifest) -> bytes:
-    parts = [_encode_fields(layout.fields, value)]
+    """Encode the fields in the order of their numbers, as upstream's code does."""
+    parts = {
+        layout.fields[name][0]: _field(*layout.fields[name], part)
+        for name, part in value.items()
+        if name in layout.fields and part is not None
+    }
     for number, inner in layout.embedded:
         if embedded := _encode(inner, value):
-            parts.append(_bytes(number, embedded))
-    return b"".join(parts)
-
-
-def _encode_fields(fields: dict[str, Field], value: Manifest) -> bytes:
-    return b"".join(
-        _field(*fields[name], part) for name, part in value.items() if name in fields and part is not None
-    )
+            parts[number] = _bytes(number, embedded)
+    return b"".join(parts[number] for number in sorted(parts))
 
 
 def _field(number: int, of: Schema, value: Any) -> bytes:

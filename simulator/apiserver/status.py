@@ -156,14 +156,12 @@ class StatusError(Refusal):
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
-            "code": self.code,
         }
-        if not self.reason:
-            del status["reason"]
+        if self.reason:
+            status["reason"] = self.reason
         if details or self.has_details:
             status["details"] = details
-        return status
+        return {**status, "code": self.code}
 
 
 def _cause_fields(cause: Cause) -> dict[str, str]:

@@ -1,0 +1,143 @@
+"""Objects as JSON, as the API server writes them: the fields of a type in the order of its Go struct, and the
+keys of maps sorted. A custom resource is a map.
+
+The order is that of ``protobuf_fields.txt``. Structs of msgspec read the JSON and write it again, 5,000 pods
+in a tenth of a second. Upstream: Encode in apimachinery/pkg/runtime/serializer/json/json.go, v1.34.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from threading import RLock
+from typing import Any, Final, ForwardRef, Union
+
+import msgspec
+
+from simulator.api import Manifest
+from simulator.apiserver.protobuf import short_type_name, struct_fields
+from simulator.apiserver.resources import BUILT_IN_GROUPS
+from simulator.apiserver.schema import META, OBJECT_META, Schema, definitions, find_type_name
+
+_TYPE_FIELDS: Final = ("kind", "apiVersion")
+_LIST: Final = (*_TYPE_FIELDS, "metadata", "items")
+_PARTIAL: Final = "PartialObjectMetadata"
+_SERVER_GROUPS: Final = BUILT_IN_GROUPS | {
+    *("apidiscovery.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "meta.k8s.io")
+}
+_ESCAPES: Final = {each.encode(): f"\\u{ord(each):04x}".encode() for each in "<>&\u2028\u2029"}
+"""What Go escapes in JSON beside what JSON demands (HTMLEscape)."""
+_begun: Final[set[str]] = set()
+_lock: Final = RLock()
+"""Held while structs are defined, as those that are begun refer to each other by name."""
+
+
+def response_json(value: Manifest) -> bytes:
+    """Return the JSON of an object, a list of objects, a table, or a Status. Of other documents, the fields
+    stay in the order in which they are given."""
+    api_version, kind = value.get("apiVersion", ""), value.get("kind", "")
+    with _lock:
+        type_ = _type_of(api_version, kind, _kind_of_rows(value) if kind == "Table" else None)
+    is_custom = type_ is None and api_version.rpartition("/")[0] not in _SERVER_GROUPS
+    content = msgspec.json.encode(value, order="sorted" if is_custom else None)
+    if type_ is not None:
+        # A stored object that does not fit its type is written as it is stored.
+        with suppress(msgspec.ValidationError):
+            content = msgspec.json.encode(msgspec.json.decode(content, type=type_), order="deterministic")
+    for character, escaped in _ESCAPES.items():
+        content = content.replace(character, escaped)
+    return content
+
+
+def _kind_of_rows(table: Manifest) -> tuple[str, str] | None:
+    """Return the apiVersion and kind of the objects in a table; None if it has none."""
+    first = (table["rows"] or [{}])[0].get("object")
+    return (first["apiVersion"], first["kind"]) if first else None
+
+
+@lru_cache(512)
+def _type_of(api_version: str, kind: str, rows: tuple[str, str] | None) -> Any:
+    """Return the type of an object with a known order of fields; None if there is none. ``rows``: the
+    apiVersion and kind of the objects in a table."""
+    name = find_type_name(api_version, kind)
+    if name is not None and struct_fields(short_type_name(name)):
+        return _struct(name)
+    if kind == "Status":
+        return _struct(f"{META}Status")
+    if kind == _PARTIAL:
+        return _define(kind, (*_TYPE_FIELDS, "metadata"), {"metadata": _struct(OBJECT_META)})
+    if kind == "Table":
+        row = _define("Row", ("cells", "conditions", "object"), {"object": rows and _type_of(*rows, None)})
+        fields = {"metadata": _list_meta(), "rows": list[row]}  # type: ignore[valid-type]
+        return _define(kind, (*_TYPE_FIELDS, "metadata", "columnDefinitions", "rows"), fields)
+    item = _type_of(api_version, kind.removesuffix("List"), None) if kind.endswith("List") else None
+    if item is None:
+        return None
+    return _define(kind, _LIST, {"metadata": _list_meta(), "items": list[item]})  # type: ignore[valid-type]
+
+
+def _list_meta() -> Any:
+    return _struct(f"{META}ListMeta")
+
+
+def _define(name: str, fields: tuple[str, ...], types: dict[str, Any]) -> Any:
+    """Define a struct of these fields. ``types``: those of the fields that are not written as they are."""
+    places = {f"field_{number}": field for number, field in enumerate(fields)}
+    return msgspec.defstruct(
+        name,
+        [(place, _optional(types.get(field)), msgspec.UNSET) for place, field in places.items()],
+        rename=places,
+        module=__name__,
+        forbid_unknown_fields=True,
+    )
+
+
+def _optional(type_: Any) -> Any:
+    return msgspec.Raw if type_ is None else Union[type_, None]  # noqa: UP007 (it may be a ForwardRef)
+
+
+@cache
+def _struct(type_name: str) -> Any:
+    """Return the struct of a type of the schemas. By its name here, types refer to it that it refers to."""
+    _begun.add(type_name)
+    properties = definitions()[type_name].get("properties", {})
+    fields = [*_flattened(short_type_name(type_name))]
+    names = (*(field for field in _TYPE_FIELDS if field in properties and field not in fields), *fields)
+    types = {field: _type_of_field(schema) for field, schema in properties.items()}
+    struct = globals()[_local_name(type_name)] = _define(_local_name(type_name), names, types)
+    return struct
+
+
+def _flattened(message: str) -> Iterator[str]:
+    """Yield the fields of a message, those of messages that it embeds in their place."""
+    package = message.rpartition(".")[0]
+    for field in struct_fields(message):
+        if field.startswith("+"):
+            yield from _flattened(f"{package}.{field[1:]}")
+        else:
+            yield field
+
+
+def _local_name(type_name: str) -> str:
+    return "_".join(type_name.replace("-", "_").split("."))
+
+
+def _type_of_field(schema: Schema) -> Any:
+    """Return the type of a field; None for a value that is written as it is."""
+    if "$ref" in schema:
+        return _type_of_reference(schema["$ref"])
+    if schema.get("type") == "array":
+        item = _type_of_field(schema["items"])
+        return None if item is None else list[_optional(item)]  # type: ignore[misc]
+    others = schema.get("additionalProperties")
+    return dict[str, _optional(_type_of_field(others))] if isinstance(others, dict) else None  # type: ignore[misc]
+
+
+def _type_of_reference(name: str) -> Any:
+    if "anyOf" in definitions()[name]:  # a JSON schema, or another value in its place
+        name, _, other = name.rpartition("Or")
+        schema = _type_of_reference(name)
+        others = {"Bool": bool, "Array": list[schema], "StringArray": list[str]}  # type: ignore[valid-type]
+        return Union[schema, others[other]]  # noqa: UP007 (it may be a ForwardRef)
+    if not struct_fields(short_type_name(name)):
+        return None
+    return ForwardRef(_local_name(name)) if name in _begun else _struct(name)
