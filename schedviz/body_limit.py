@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from simulator.apiserver.bounds import MAX_BYTES
+from simulator.apiserver.bounds import MAX_BODY_BYTES, MAX_BYTES
 from simulator.dumps.dump_files import MAX_DUMP_BYTES
 
 Scope = dict[str, Any]
@@ -28,6 +28,9 @@ API: Final = re.compile(
     r"|/healthz|/readyz|/metrics"
 )
 """Paths of :mod:`schedviz.api.urls` and :mod:`schedviz.sandbox_api.urls`, whose errors are a Status."""
+
+KUBERNETES: Final = re.compile(r"/s/[^/]+/apis?(/.*)?")
+"""The paths among them that are Kubernetes' own."""
 
 UPLOAD: Final = "/bring/"
 
@@ -46,6 +49,8 @@ TOO_LARGE: Final = "schedviz.too_large"
 
 def max_body_bytes(path: str) -> int:
     """Return the limit for requests to a path."""
+    if KUBERNETES.fullmatch(path):
+        return MAX_BODY_BYTES
     if API.fullmatch(path):
         return MAX_BYTES
     return UPLOAD_BYTES if path == UPLOAD else PAGE_BYTES

@@ -10,6 +10,7 @@ from schedviz.loop import ring, wake
 from schedviz.store import CollectionChanged, Commit, LimitReached, NoSandbox, Sandbox
 from simulator.api import ApiError, Manifest
 from simulator.apiserver.admission import Admission
+from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.status import (
     AlreadyExists,
     Conflict,
@@ -87,6 +88,8 @@ def _write(
         except NoSandbox:
             raise NotFound("sandboxes", sandbox.name) from None
         except LimitReached as error:
+            if error.limit == "MAX_OBJECT_BYTES":
+                raise TooLarge(f"Request entity too large: {error}") from None
             raise Forbidden("sandboxes", sandbox.name, str(error)) from None
         except ApiError as error:
             if error.reason not in again or attempt == ATTEMPTS - 1:

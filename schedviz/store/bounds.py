@@ -13,8 +13,6 @@ MAX_RESOURCES = 500
 """Maximum number of resources (kinds of objects) of a sandbox; a cluster with many operators has about
 300."""
 
-MAX_OBJECT_BYTES = 1_500_000
-"""Maximum size of one object as JSON: etcd limits a request to 1.5 MiB."""
 
 MAX_CHANGES = 10_000
 """Maximum number of objects of one commit: the Lua script blocks Redis for about 10 µs each, a tenth of a

@@ -8,10 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from schedviz.store.bounds import MAX_OBJECT_BYTES
 from schedviz.store.errors import LimitReached, Unreadable
 from schedviz.store.model import Clock, Failure, LogEntry, Meta
 from simulator.api import Manifest, WatchEvent, bare
+from simulator.apiserver.bounds import MAX_OBJECT_BYTES
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.decision_columns import decision_decoder, stored_encoder

@@ -54,4 +54,5 @@ class LimitReached(StoreError):
     def __init__(self, limit: str, message: str) -> None:
         """limit: the name of the bound, by which the refusal is counted."""
         super().__init__(message)
+        self.limit = limit
         refused(limit)

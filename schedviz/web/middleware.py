@@ -19,7 +19,6 @@ from schedviz.store.default import default_store
 from schedviz.store.hold import Hold
 from schedviz.web.predict.viewer import read_cookie
 from schedviz.web.trouble import trouble_response
-from simulator.apiserver.manifest import TooLong
 from simulator.apiserver.request_errors import TooLarge
 
 CHANGES = {
@@ -37,7 +36,7 @@ class BodyTooLarge(MiddlewareMixin):
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         limit = getattr(request, "scope", {}).get(TOO_LARGE)
         if API.fullmatch(request.path):
-            return refusal(TooLarge(str(TooLong()))) if limit else None
+            return refusal(TooLarge(f"Request entity too large: limit is {limit}")) if limit else None
         if limit is None:
             try:
                 request.POST  # noqa: B018 (the attribute parses the body)

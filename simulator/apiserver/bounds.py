@@ -5,7 +5,12 @@ from itertools import chain
 from typing import Any
 
 MAX_BYTES = 512 * 1024
-"""Maximum size of one request: about 500 pods as YAML. (etcd accepts at most 1.5 MB for one object.)"""
+"""Maximum size of a text of several objects: about 500 pods as YAML."""
+MAX_OBJECT_BYTES = 3 << 19
+"""Maximum size of one object: 1.5 MiB, as etcd's ``--max-request-bytes``."""
+MAX_BODY_BYTES = 3 << 20
+"""Maximum size of the body of a request to Kubernetes' API: 3 MiB, as kube-apiserver. An object that kubectl
+applies is also in one of its annotations."""
 MAX_DEPTH = 64
 """Maximum nesting of a document. The deepest field of a Pod is at level 12; the schema in a
 CustomResourceDefinition needs about 40 levels."""
@@ -34,10 +39,15 @@ class ManifestError(ValueError):
 
 
 class TooLong(ManifestError):
-    """The text has more than MAX_BYTES."""
+    """A text has more bytes than its bound."""
 
-    def __init__(self) -> None:
-        super().__init__(f"larger than {MAX_BYTES // 1024} KiB; split it into several requests")
+
+def several_too_long() -> TooLong:
+    return TooLong(f"larger than {MAX_BYTES // 1024} KiB; split it into several requests")
+
+
+def object_too_long() -> TooLong:
+    return TooLong(f"larger than {MAX_OBJECT_BYTES / (1 << 20)} MiB, the limit of one object")
 
 
 def count_values(value: Any, max_depth: int = MAX_DEPTH) -> int:

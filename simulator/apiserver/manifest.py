@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.bounds import MAX_BYTES, MAX_DOCUMENTS, ManifestError, TooLong
+from simulator.apiserver.bounds import (
+    MAX_BYTES,
+    MAX_DOCUMENTS,
+    MAX_OBJECT_BYTES,
+    ManifestError,
+    TooLong,
+    object_too_long,
+    several_too_long,
+)
 from simulator.apiserver.json_reader import parse_json_value
 from simulator.apiserver.yaml_reader import parse_yaml_documents
 
@@ -13,7 +21,8 @@ __all__ = ["ManifestError", "TooLong", "parse_documents", "parse_json_document",
 
 
 def parse_documents(text: str | bytes) -> list[Manifest]:
-    """Parse the documents of a text, without empty ones. Raises :class:`ManifestError`."""
+    """Parse the documents of a text, without empty ones. Raises :class:`ManifestError`. A text of more than
+    one may have MAX_BYTES only."""
     text = _decode_text(text)
     found = (
         [parse_json_value(text)]
@@ -23,6 +32,8 @@ def parse_documents(text: str | bytes) -> list[Manifest]:
     for document in found:
         if not isinstance(document, dict):
             raise ManifestError(f"expected an object, got {_describe_type(document)}")
+    if len(found) > 1:
+        _check_size(text, MAX_BYTES, several_too_long())
     return found
 
 
@@ -31,6 +42,8 @@ def parse_manifests(text: str | bytes) -> list[Manifest]:
 
     Raises :class:`ManifestError`, also for a manifest without ``apiVersion`` or ``kind``."""
     found = [manifest for document in parse_documents(text) for manifest in _expand_list(document)]
+    if len(found) > 1:
+        _check_size(text, MAX_BYTES, several_too_long())
     for number, manifest in enumerate(found, 1):
         for field in ("apiVersion", "kind"):
             if not isinstance(manifest.get(field), str) or not manifest[field]:
@@ -46,17 +59,20 @@ def parse_json_document(text: str | bytes) -> Any:
 
 
 def _decode_text(text: str | bytes) -> str:
-    if isinstance(text, bytes):
-        if len(text) > MAX_BYTES:
-            raise TooLong()
-        try:
-            return text.decode()
-        except UnicodeDecodeError as error:
-            raise ManifestError("not UTF-8", text.count(b"\n", 0, error.start) + 1) from None
+    _check_size(text, MAX_OBJECT_BYTES, object_too_long())
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise ManifestError("not UTF-8", text.count(b"\n", 0, error.start) + 1) from None
+
+
+def _check_size(text: str | bytes, most: int, error: TooLong) -> None:
     # A character takes at least one byte, so a text with too many characters need not be encoded.
-    if len(text) > MAX_BYTES or len(text.encode(errors="surrogatepass")) > MAX_BYTES:
-        raise TooLong()
-    return text
+    is_text = isinstance(text, str) and len(text) <= most
+    if len(text.encode(errors="surrogatepass") if is_text else text) > most:  # type: ignore[union-attr]
+        raise error
 
 
 def _looks_like_json(text: str) -> bool:

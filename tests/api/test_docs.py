@@ -20,6 +20,7 @@ def test_each_reason_and_its_code_is_documented() -> None:
 def test_each_limit_is_documented() -> None:
     for limit in (
         f"{bounds.MAX_BYTES // 1024} KiB",
+        f"{bounds.MAX_OBJECT_BYTES / (1 << 20)} MiB, as etcd",
         f"{admission.MAX_COPIES:,}",
         f"{bounds.MAX_DEPTH}",
         f"{bounds.MAX_NODES:,}",
@@ -27,6 +28,7 @@ def test_each_limit_is_documented() -> None:
         f"{annotation_validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
     ):
         assert f"| {limit} |" in TEXT
+    assert f"| {bounds.MAX_BODY_BYTES >> 20} MiB, as kube-apiserver" in TEXT
 
 
 def test_each_path_is_documented() -> None:

@@ -97,10 +97,9 @@ REFUSALS = [
         PODS,
         413,
         "RequestEntityTooLarge",
-        "larger than",
-        body='{"metadata": "' + "x" * 1_000_000 + '"}',
+        "Request entity too large: limit is 3145728",
+        body="x" * 5_000_000,
     ),
-    Refusal("POST", PODS, 413, "RequestEntityTooLarge", "larger than", body="x" * 5_000_000),
     Refusal(
         "POST",
         PODS,

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given, settings
 
-from simulator.apiserver.bounds import MAX_BYTES, MAX_DEPTH, MAX_DOCUMENTS, MAX_NODES
+from simulator.apiserver.bounds import MAX_BYTES, MAX_DEPTH, MAX_DOCUMENTS, MAX_NODES, MAX_OBJECT_BYTES
 from simulator.apiserver.manifest import (
     ManifestError,
     TooLong,
@@ -141,11 +141,13 @@ CHAIN = "a0: &a0 []\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 
         ("a: [" + "1," * (MAX_NODES + 1) + "]", f"more than {MAX_NODES} values"),
         ('{"a": [' + "1," * MAX_NODES + "1]}", f"more than {MAX_NODES} values"),
         ("--- {}\n" * (MAX_DOCUMENTS + 1), f"more than {MAX_DOCUMENTS} documents"),
-        ("a: " + "x" * 1_048_576, f"larger than {MAX_BYTES // 1024} KiB"),
+        ("a: " + "x" * MAX_OBJECT_BYTES, "larger than 1.5 MiB, the limit of one object"),
+        ("a: " + "x" * MAX_BYTES + "\n---\nb: 1", f"larger than {MAX_BYTES // 1024} KiB; split it into"),
     ],
     ids=[
         "30,000 brackets", "30,000 braces", "30,000 maps", "100,000 dashes", "deep JSON", "deep JSON list",
-        "alias chain", "alias bomb", "many values", "many JSON values", "many documents", "1 MB",
+        "alias chain", "alias bomb", "many values", "many JSON values", "many documents", "one large",
+        "two large",
     ],
 )  # fmt: skip
 def test_a_yaml_bomb_is_refused_at_the_bound(text: str, message: str) -> None:
@@ -156,7 +158,7 @@ def test_a_yaml_bomb_is_refused_at_the_bound(text: str, message: str) -> None:
 
 def test_bytes_are_counted_before_they_are_decoded() -> None:
     with pytest.raises(TooLong):
-        parse_manifests(b"\xff" * (MAX_BYTES + 1))
+        parse_manifests(b"\xff" * (MAX_OBJECT_BYTES + 1))
     with pytest.raises(ManifestError, match="line 2: not UTF-8"):
         parse_manifests(b"a: 1\nb: \xff")
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from simulator.apiserver.bounds import ManifestError
 from simulator.apiserver.request_decoding.decode_request import decode_request
 from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
+from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_value
 from simulator.apiserver.resources import BUILT_IN, find_by_kind
 from simulator.apiserver.status import BadRequest
 
@@ -49,6 +50,12 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
+
+
+@pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', "\ufeff{}"])
+def test_what_only_python_reads_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableBody):
+        read_json_value(text)
 
 
 @given(JSON)

@@ -19,6 +19,7 @@ from schedviz.store import (
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.model import Clock, Failure, Meta
 from simulator.api import ApiError, Change, WatchEvent
+from simulator.apiserver.bounds import MAX_OBJECT_BYTES
 from simulator.client.informer import Informer
 from simulator.trace import Bound, LaneEntry
 
@@ -294,7 +295,7 @@ def test_a_commit_beyond_a_bound_gets_an_error_that_names_the_bound(
     refused: list[tuple[str, Callable[[], object]]] = [
         ("objects", lambda: sandbox.commit(Commit([create("c"), create("d"), create("e")]))),
         ("kinds", lambda: sandbox.commit(Commit(of_new_kinds))),
-        ("bytes", lambda: sandbox.commit(Commit([create("c", text="x" * 1_500_000)]))),
+        ("bytes", lambda: sandbox.commit(Commit([create("c", text="x" * MAX_OBJECT_BYTES)]))),
         ("one commit", lambda: sandbox.commit(Commit([create(str(i)) for i in range(10_001)]))),
     ]
     for words, use in refused:

@@ -21,7 +21,7 @@ from schedviz.body_limit import (
     max_body_bytes,
 )
 from schedviz.store import Sandbox
-from simulator.apiserver.bounds import MAX_BYTES
+from simulator.apiserver.bounds import MAX_BODY_BYTES, MAX_BYTES
 from tests.waiting import PATIENCE
 
 CHUNK = b"x" * 65_536
@@ -35,8 +35,10 @@ ENDLESS = 512 << 20
         ("/s/demo/new/yaml/", PAGE_BYTES),
         ("/s/demo/apis-and-more/", PAGE_BYTES),
         ("/bring/", UPLOAD_BYTES),
-        ("/s/demo/api/v1/namespaces/default/pods", MAX_BYTES),
-        ("/s/demo/apis/apps/v1/deployments", MAX_BYTES),
+        ("/s/demo/api/v1/namespaces/default/pods", MAX_BODY_BYTES),
+        ("/s/demo/apis/apps/v1/deployments", MAX_BODY_BYTES),
+        ("/s/demo/apis", MAX_BODY_BYTES),
+        ("/api/sandboxes", MAX_BYTES),
         ("/s/demo/version", MAX_BYTES),
         ("/healthz", MAX_BYTES),
     ],
@@ -64,7 +66,7 @@ class Django:
             more = message.get("more_body", False)
 
 
-@pytest.mark.parametrize("length", [None, MAX_BYTES + 1, 10**15])
+@pytest.mark.parametrize("length", [None, MAX_BODY_BYTES + 1, 10**15])
 async def test_nothing_beyond_the_limit_reaches_django(length: int | None) -> None:
     django, asked = Django(), 0
 
@@ -79,15 +81,15 @@ async def test_nothing_beyond_the_limit_reaches_django(length: int | None) -> No
     headers = [] if length is None else [(b"content-length", str(length).encode())]
     scope = {"type": "http", "path": "/s/demo/api/v1/pods", "headers": headers}
     await BodyLimit(django)(scope, receive, send)
-    assert django.kept <= MAX_BYTES
-    assert django.scope["schedviz.too_large"] == MAX_BYTES
-    assert asked == (0 if length else MAX_BYTES // len(CHUNK) + 1)
+    assert django.kept <= MAX_BODY_BYTES
+    assert django.scope["schedviz.too_large"] == MAX_BODY_BYTES
+    assert asked == (0 if length else MAX_BODY_BYTES // len(CHUNK) + 1)
 
 
 async def test_a_body_within_the_limit_and_a_disconnect_reach_django() -> None:
     messages = iter(
         [
-            {"type": "http.request", "body": b"x" * MAX_BYTES, "more_body": True},
+            {"type": "http.request", "body": b"x" * MAX_BODY_BYTES, "more_body": True},
             {"type": "http.request", "body": b"", "more_body": False},
             {"type": "http.disconnect"},
         ]
@@ -102,7 +104,7 @@ async def test_a_body_within_the_limit_and_a_disconnect_reach_django() -> None:
     django = Django()
     scope = {"type": "http", "path": "/s/demo/api/v1/pods", "headers": []}
     await BodyLimit(django)(scope, receive, send)
-    assert (django.kept, "schedviz.too_large" in django.scope) == (MAX_BYTES, False)
+    assert (django.kept, "schedviz.too_large" in django.scope) == (MAX_BODY_BYTES, False)
     await BodyLimit(django)(dict(scope), receive, send)
     assert django.left
 
@@ -203,7 +205,7 @@ def refused(connection: http.client.HTTPConnection, kind: str) -> None:
     if kind == "api":
         status = json.loads(body)
         assert (status["kind"], status["reason"]) == ("Status", "RequestEntityTooLarge")
-        assert "larger than 512 KiB" in status["message"]
+        assert status["message"] == f"Request entity too large: limit is {MAX_BODY_BYTES}"
     else:
         assert ("512 MiB" if kind == "upload" else "4 MiB") in body.decode()
         assert "<html" in body.decode()

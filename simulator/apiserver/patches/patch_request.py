@@ -6,7 +6,7 @@ Upstream: jsonPatcher and smpPatcher in apiserver/pkg/endpoints/handlers/patch.g
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from simulator.api import Manifest
-from simulator.apiserver.bounds import MAX_BYTES, ManifestError, TooLong
+from simulator.apiserver.bounds import ManifestError
 from simulator.apiserver.object_type import custom_type_faults, missing_kind, type_error
 from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch, parse_pointer
 from simulator.apiserver.patches.json_patch_operations import (
@@ -167,8 +167,6 @@ def _checked(body: PatchBody, decoded: Any, error: str, strict: list[str], shown
 
 
 def _read(body: PatchBody, prefix: str) -> Any:
-    if len(body.data) > MAX_BYTES:
-        raise TooLong()
     try:
         return read_json_value(body.data.decode())
     except UnicodeDecodeError:

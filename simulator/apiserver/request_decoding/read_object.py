@@ -46,20 +46,28 @@ def read_json_body(text: str, max_depth: int = MAX_DEPTH) -> Any:
 
 def read_json_value(text: str, max_depth: int = MAX_DEPTH) -> Any:
     """Parse a JSON text. Raises UnreadableBody, and ManifestError beyond the bounds of a request."""
-    fault = find_syntax_fault(text.encode(errors="replace"))
-    if fault:
-        raise UnreadableBody(fault)
     try:
         value = json.loads(
             _without_lone_surrogates(text),
             object_pairs_hook=_recorded,
             parse_int=parse_integer,
             parse_float=parse_finite_float,
+            parse_constant=_refuse_constant,
         )
-    except RecursionError:
+    except (ValueError, RecursionError) as error:
+        fault = find_syntax_fault(text.encode(errors="replace"))
+        if fault:
+            raise UnreadableBody(fault) from None
+        if isinstance(error, ManifestError):
+            raise
         raise ManifestError(f"nested deeper than {max_depth} levels") from None
     count_values(value, max_depth)
     return value
+
+
+def _refuse_constant(name: str) -> None:
+    """Refuse the numbers that JSON does not have, and Python's reader takes: NaN, Infinity, -Infinity."""
+    raise ValueError(name)
 
 
 def _without_lone_surrogates(text: str) -> str:
