@@ -1,4 +1,4 @@
-"""Find the smallest single changes that would let a pod run. Each is tried on the simulator.
+"""Find the smallest changes that would let a pod run: single ones, or pairs. Each is tried on the simulator.
 
 ``pod.yaml`` and the cluster are those of ``explain``: the manifest of the pod or of a workload, and the
 output of ``kubectl get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json``. ``-`` is standard
@@ -18,7 +18,8 @@ from simulator.command_line.tables import align_columns, join_names
 from simulator.commands.explain import read_cluster, read_profiles
 from simulator.framework.extender import Transport
 from simulator.scheduler import extender_http
-from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.answer import AttemptOutcome, ChangePart, Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.pod_changes import GATE_SEPARATOR
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
 
@@ -78,11 +79,17 @@ def report_lines(found: WhatIfAnswer) -> Iterator[str]:
         yield f"As it is, it would be {outcome_text(found.now)}."
     yield ""
     if found.suggestions:
+        if any(each.further for each in found.suggestions):
+            yield f"No single change that was tried would let it run. Two changes together ({found.tried} tried):"
+            yield ""
         rows = [["CHANGE", "THEN"]]
-        rows += [[change_text(each), outcome_text(each.outcome)] for each in found.suggestions]
+        rows += [[suggestion_text(each), outcome_text(each.outcome)] for each in found.suggestions]
         yield from align_columns(rows)
         return
-    yield f"No single change would let it run ({found.tried} tried). The nodes with the least against them:"
+    yield f"No change that was tried would let it run, nor two together ({found.tried} tried)."
+    if not found.lacks:
+        return
+    yield "The nodes with the least against them:"
     yield ""
     rows = [["NODE", "LACKS"]]
     for lack in found.lacks:
@@ -100,8 +107,12 @@ CHANGE_TEXTS = {
     "request": "request {what} {before} -> {after}",
     "selector": "no nodeSelector {what}",
     "node-affinity": "no node affinity to {what}",
-    "pod-affinity": "no pod affinity by {what}",
-    "pod-anti-affinity": "no pod anti-affinity by {what}",
+    "pod-affinity": "no pod affinity to {before} by {what}",
+    "pod-anti-affinity": "no pod anti-affinity to {before} by {what}",
+    "spread-policy": "{after} in the spread constraint by {what}",
+    "spread-domains": "minDomains {before} -> {after} in the spread constraint by {what}",
+    "spread-skew": "maxSkew {before} -> {after} in the spread constraint by {what}",
+    "spread-anyway": "whenUnsatisfiable: {after} in the spread constraint by {what}",
     "spread": "no spread constraint by {what}",
     "host-port": "host port {before} -> {after}",
     "preemption-policy": "a PriorityClass that preempts: {target}",
@@ -110,7 +121,7 @@ CHANGE_TEXTS = {
     "claim": "create the resource claim {target} of class {what}",
     "device-class": "create the DeviceClass {target} for the driver {what}",
     "claim-count": "{after} devices instead of {before} for {what} of claim {target}",
-    "claim-selector": "no selector {what} in claim {target} (not true of {before})",
+    "claim-selector": "no selector {what} in {within} of claim {target} (not true of {before})",
     "class-selector": "no selector {what} in class {target} (not true of {before})",
     "claim-constraint": "no constraint on {what} in claim {target}",
     "delete-claim": "delete the unused claim {target}, which has {what}",
@@ -119,22 +130,27 @@ CHANGE_TEXTS = {
     "drop-claim": "no resource claim {what}",
     "drop-volume": "no volume {what}",
     "volume": "storage {target}, {after} of class {what}",
-    "node": "one more node like {what}",
+    "node": "one more node like {what}: {target}",
 }
 
 
-def change_text(suggestion: Suggestion) -> str:
-    if suggestion.kind == "label":
-        text = (
-            f"label {suggestion.target} {suggestion.what}={suggestion.after}"
-            if suggestion.after
-            else f"no label {suggestion.what} on {suggestion.target}"
-        )
-    else:
-        text = CHANGE_TEXTS[suggestion.kind].format(
-            what=suggestion.what, before=suggestion.before, after=suggestion.after, target=suggestion.target
-        )
-    return f"{text} (or {join_names(suggestion.alike)})" if suggestion.alike else text
+def suggestion_text(suggestion: Suggestion) -> str:
+    """Return the change, or both changes, and the other targets with which they help too."""
+    text = " and ".join(map(change_text, suggestion.parts))
+    others = ", ".join(suggestion.alike)
+    if suggestion.alike_more:
+        others += f"; {suggestion.alike_more} more not tried"
+    return f"{text} (or {others})" if others else text
+
+
+def change_text(part: ChangePart) -> str:
+    if part.kind == "label":
+        if part.after:
+            return f"label {part.target} {part.what}={part.after}"
+        return f"no label {part.what} on {part.target}"
+    if part.kind == "gate" and GATE_SEPARATOR in part.what:
+        return f"take the scheduling gates {part.what} away"
+    return CHANGE_TEXTS[part.kind].format_map(msgspec.structs.asdict(part))
 
 
 def outcome_text(outcome: AttemptOutcome) -> str:

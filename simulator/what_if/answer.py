@@ -18,6 +18,10 @@ ChangeKind = Literal[
     "node-affinity",
     "pod-affinity",
     "pod-anti-affinity",
+    "spread-policy",
+    "spread-domains",
+    "spread-skew",
+    "spread-anyway",
     "spread",
     "host-port",
     "preemption-policy",
@@ -59,9 +63,8 @@ class AttemptOutcome(msgspec.Struct, frozen=True):
     """The scheduler's message if the pod is not bound."""
 
 
-class Suggestion(msgspec.Struct, frozen=True):
-    """One change that lets the pod run. ``outcome`` is the result of the attempt on a copy of the cluster
-    with this change."""
+class ChangePart(msgspec.Struct, frozen=True):
+    """One change of a suggestion, in words."""
 
     kind: ChangeKind
     target: str
@@ -71,22 +74,40 @@ class Suggestion(msgspec.Struct, frozen=True):
     before: str
     after: str
     """The new value; "" if the part is removed."""
+    within: str = ""
+    """The request of a claim that has the changed part, where the claim may have others like it."""
+    unit: str = ""
+    """The unit of which ``after`` is a multiple, for a request. One unit more fits no node."""
+
+
+class Suggestion(ChangePart, frozen=True, kw_only=True):
+    """A change that lets the pod run, or two that do so together. ``outcome`` is the result of the attempt on
+    a copy of the cluster with this change."""
+
     cost: float
-    """The size of the change. Suggestions are sorted by it, smallest first."""
+    """The size of the change, for two changes their sum. Suggestions are sorted by it, smallest first."""
     edits: list[Edit]
+    """The writes, those of ``further`` included."""
     outcome: AttemptOutcome
+    further: list[ChangePart] = []
+    """The second change, if none suffices alone; otherwise empty."""
     follows: list[Edit] = []
     """The writes of the controllers that follow from the change, which the attempt took into account. They
     are not to be applied."""
-    unit: str = ""
-    """The unit of which ``after`` is a multiple, for a request. One unit more fits no node."""
     alike: list[str] = []
     """The other targets for which the same change was tried and helps too; only the first few."""
+    alike_more: int = 0
+    """The number of further targets like those, which were not tried."""
     rivals: list[str] = []
     """The other pending pods that fit the same node with this change, and may take the room first. Only for
     changes of other objects than the pod; see :mod:`simulator.what_if.rivals`."""
     rivals_partial: bool = False
     """Whether not all pending pods were tried, so that there may be more rivals."""
+
+    @property
+    def parts(self) -> list[ChangePart]:
+        """The changes: the suggestion itself, and the second one if there is one."""
+        return [self, *self.further]
 
 
 class Obstacle(msgspec.Struct, frozen=True):
@@ -108,10 +129,11 @@ class NodeObstacles(msgspec.Struct, frozen=True):
 
 
 class WhatIfAnswer(msgspec.Struct, frozen=True):
-    """The result of a search. ``suggestions`` are sorted, the smallest change first.
+    """The result of a search. ``suggestions`` are sorted, the smallest change first. They are single changes,
+    or if no single change lets the pod run, pairs of changes.
 
-    If there is none, no single change of the kinds that are tried lets the pod run; ``lacks`` then contains
-    the nodes with the fewest obstacles."""
+    If there is none, neither one change nor two of those that are tried let the pod run; ``lacks`` then
+    contains the nodes with the fewest obstacles."""
 
     pod: str
     owner: str
@@ -121,7 +143,7 @@ class WhatIfAnswer(msgspec.Struct, frozen=True):
     """The result without any change."""
     suggestions: list[Suggestion]
     lacks: list[NodeObstacles]
-    """The nodes with the fewest obstacles."""
+    """The nodes with the fewest obstacles; empty if a node has none, as for a pod with scheduling gates."""
     tried: int
     """Number of changes that were tried."""
 

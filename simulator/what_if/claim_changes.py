@@ -110,7 +110,8 @@ def propose_relaxed_claims(situation: Situation, obstacles: Obstacles) -> Propos
         for index, expression in enumerate(part.request.selectors):
             remove = _remover(part, index)
             refused = listed_devices(_refused(expression or "", devices))
-            yield _claim_proposal(part, "claim-selector", expression or "", remove, before=refused)
+            made = _claim_proposal(part, "claim-selector", expression or "", remove, before=refused)
+            yield made._replace(within=part.name)
     for name in dict.fromkeys(part.request.device_class for part in claim_parts(situation)):
         yield from _class_proposals(situation, name, devices)
     for key, claim in unallocated_claims(situation):
@@ -121,7 +122,8 @@ def propose_relaxed_claims(situation: Situation, obstacles: Obstacles) -> Propos
                 _remove_item(new["spec"]["devices"], "constraints", index)
 
             make = partial(_edits_of_claim, key, claim, drop)
-            yield Proposal("claim-constraint", key, attribute, attribute, "", make)
+            about = ", ".join(constraint.get("requests") or ())
+            yield Proposal("claim-constraint", key, attribute, attribute, "", make, within=about)
 
 
 ROWS_AT_MOST = 500

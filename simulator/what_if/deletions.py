@@ -22,6 +22,7 @@ from simulator.what_if.edit import delete_object
 from simulator.what_if.obstacles import FIT, Obstacles
 from simulator.what_if.pod_claims import claims_without_pod
 from simulator.what_if.proposal import Proposal, Proposals, owner_text
+from simulator.what_if.replacements import is_created_again
 from simulator.what_if.situation import Situation
 
 CONFLICT_PLUGINS = frozenset(
@@ -29,6 +30,10 @@ CONFLICT_PLUGINS = frozenset(
 )
 """Plugins for which the conflicting pods can be determined. For any other plugin (NodeVolumeLimits, custom
 ones) every pod of the node may conflict."""
+
+
+RETURNING_AT_MOST = 8
+"""Maximum number of pods that are created again and whose deletion is tried in vain."""
 
 
 class DeletionCandidate(NamedTuple):
@@ -44,7 +49,8 @@ class DeletionCandidate(NamedTuple):
 
 def propose_deletions(situation: Situation, obstacles: Obstacles) -> Proposals:
     """Propose to delete one pod. Only nodes are considered that other pods' removal can make feasible.
-    Terminating pods are not proposed."""
+    Terminating pods are not proposed. A pod that is created again helps only if it then gets another place;
+    after RETURNING_AT_MOST of them that did not help, no further one is proposed."""
     rows = obstacles.resolvable()
     other = np.zeros(len(rows), dtype=np.bool_)
     for plugin in obstacles.plugins:
@@ -54,11 +60,16 @@ def propose_deletions(situation: Situation, obstacles: Obstacles) -> Proposals:
     found |= {c.key: c for c in _large_enough_pods(situation, rows[~other])}
     if other.any():
         found |= {c.key: c for c in _conflicting_pods(situation, obstacles, rows[other])}
+    returned = 0
     for i, candidate in enumerate(sorted(found.values(), key=lambda c: c[:-1])):
+        returns = is_created_again(situation, candidate.pod)
+        if returns and returned == RETURNING_AT_MOST:
+            continue
         made = _deletion_proposal(situation.pod, candidate.pod, i / len(found))
         if candidate.pod.spec.get("resourceClaims"):
             made = made._replace(follows=[*claims_without_pod(situation, candidate.pod)])
-        yield made
+        helped = yield made
+        returned += returns and helped is False
 
 
 def _deletion_proposal(pending: Pod, pod: Pod, place: float) -> Proposal:

@@ -1,13 +1,14 @@
 """Edits: single writes to the cluster as data that a page can show and apply."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from simulator.api import Change, Manifest
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS
+from simulator.apiserver.patches.json_patch import apply_json_patch
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.update_validation import validate_update
 
@@ -59,6 +60,29 @@ def recreate_object(resource: str, key: str, old: Manifest, new: Manifest) -> Ed
     metadata = {field: value for field, value in new["metadata"].items() if field not in dropped}
     anew = {field: value for field, value in new.items() if field != "status"}
     return Edit("recreate", resource, key, {**anew, "metadata": metadata}, [*make_json_patch(old, new)])
+
+
+def combine_edits(
+    first: Sequence[Edit], second: Sequence[Edit], stored: Callable[[str, str], Manifest | None]
+) -> list[Edit]:
+    """Return the writes of two changes, of which ``second`` was made on the result of ``first``, with one
+    write for each object. ``stored`` returns an object as it is without both changes."""
+    edits = {(each.resource, each.key): each for each in first}
+    for each in second:
+        at = (each.resource, each.key)
+        edits[at] = _combine(edits[at], each, stored(*at)) if at in edits else each
+    return [*edits.values()]
+
+
+def _combine(first: Edit, second: Edit, stored: Manifest | None) -> Edit:
+    if second.manifest is None or stored is None:
+        verb = second.verb if second.manifest is None else first.verb
+        return Edit(verb, first.resource, first.key, second.manifest)
+    new = apply_json_patch(apply_json_patch(stored, first.patch), second.patch)
+    if first.resource == PODS.id:
+        return update_pod(first.key, stored, new)
+    made = recreate_object if "recreate" in (first.verb, second.verb) else update_object
+    return made(first.resource, first.key, stored, new)
 
 
 def mutable_copy(manifest: Manifest) -> Manifest:

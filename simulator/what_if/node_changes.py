@@ -4,6 +4,7 @@ proposed for nodes that no other filter plugin rejects."""
 from collections.abc import Callable, Iterable, Iterator
 
 from simulator.api import Manifest
+from simulator.apiserver.names import LABEL_LENGTH
 from simulator.apiserver.resources import NODES
 from simulator.objects.labels import Labels, Requirement
 from simulator.objects.node import Node, Taint
@@ -42,15 +43,18 @@ def propose_taint_removals(situation: Situation, obstacles: Obstacles) -> Propos
     """Propose to remove a taint, on nodes with only one taint that the pod does not tolerate."""
     for row in obstacles.only(TAINTS).tolist():
         against = obstacles.untolerated(row)
-        if len(against) != 1 or against[0].key.startswith(CONTROLLED_TAINT_PREFIX):
+        if len(against) > 1 + obstacles.others:
             continue
+        for taint in against:
+            if taint.key.startswith(CONTROLLED_TAINT_PREFIX):
+                continue
 
-        def change(new: Manifest, taint: Taint = against[0]) -> None:
-            kept = [t for t in new["spec"]["taints"] if not _is_same_taint(t, taint)]
-            _set_taints(new, kept)
+            def change(new: Manifest, taint: Taint = taint) -> None:
+                kept = [t for t in new["spec"]["taints"] if not _is_same_taint(t, taint)]
+                _set_taints(new, kept)
 
-        text = format_taint(against[0])
-        yield node_proposal(situation, "taint", row, text, change, before=text)
+            text = format_taint(taint)
+            yield node_proposal(situation, "taint", row, text, change, before=text)
 
 
 def _is_same_taint(manifest: Manifest, taint: Taint) -> bool:
@@ -74,16 +78,18 @@ def propose_labels(situation: Situation, obstacles: Obstacles) -> Proposals:
     for overwrites in (False, True):
         for row in rows:
             node = situation.cluster.node(row)
-            for key, value in dict.fromkeys(_candidate_labels(situation, node)):
+            for key, value in dict.fromkeys(_candidate_labels(situation, node, 1 + obstacles.others)):
                 there = key in node.labels
-                if there == overwrites and key != HOSTNAME and not (there and _is_system_label(key)):
+                if there == overwrites and key != HOSTNAME and not (there and _has_owner(key)):
                     yield _label_proposal(situation, row, key, value, overwrites)
 
 
-def _is_system_label(key: str) -> bool:
-    """Whether the label describes the node itself (zone, region, architecture, ...). Such a label may be
-    added, but not changed."""
-    return key.partition("/")[0].endswith("kubernetes.io")
+def _has_owner(key: str) -> bool:
+    """Whether the label belongs to a component, which would set it again or go by the old value: the zone and
+    the instance type to the cloud, a node pool to its autoscaler. Such a label may be added, but neither
+    changed nor removed. By the rules of label keys, only keys without a prefix are the user's own: components
+    must use a prefix."""
+    return "/" in key
 
 
 def _label_proposal(
@@ -101,12 +107,14 @@ def _label_proposal(
     return made._replace(measure=0.5 if overwrites else 0)
 
 
-def _candidate_labels(situation: Situation, node: Node) -> Iterator[tuple[str, str | None]]:
-    """Yield the labels (key, value) that the node may need; value None = the label must be removed."""
+def _candidate_labels(
+    situation: Situation, node: Node, keys_at_most: int
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the labels (key, value) that the node may need; value None = the label must be removed. Of
+    demands on more than ``keys_at_most`` labels, none is yielded."""
     for demands in _requirement_sets(situation, node):
-        keys = {r.key for r in demands if not r.matches(node.labels)}
-        if len(keys) == 1:
-            [key] = keys
+        keys = dict.fromkeys(r.key for r in demands if not r.matches(node.labels))
+        for key in keys if len(keys) <= keys_at_most else ():
             about = [r for r in demands if r.key == key]
             yield from ((key, value) for value in _satisfying_values(about))
     for key in _topology_keys(situation):
@@ -205,17 +213,22 @@ def _permanent_taints(taints: Iterable[Taint]) -> tuple[Taint, ...]:
 
 
 def _unused_name(situation: Situation, like: str) -> str:
+    """Return the name of a node with a number behind the name of the host, before its domain, so that the
+    names of both nodes also differ where the domain is left out."""
+    host, dot, domain = like.partition(".")
+    if host.isdigit():  # an IP address, not a host in a domain
+        host, dot, domain = like, "", ""
     number = 2
-    while f"{like}-{number}" in situation.cluster.rows:
+    while f"{host}-{number}{dot}{domain}" in situation.cluster.rows:
         number += 1
-    return f"{like}-{number}"
+    return f"{host}-{number}{dot}{domain}"
 
 
 def _edits_for_copy(node: Node, name: str) -> Callable[[], list[Edit]]:
     def make() -> list[Edit]:
         own: Labels = node.labels
         if HOSTNAME in own:
-            own = {**own, HOSTNAME: name}
+            own = {**own, HOSTNAME: name if len(name) <= LABEL_LENGTH else name.partition(".")[0]}
         spec: Manifest = {}
         kept = _permanent_taints(node.taints)
         if kept:

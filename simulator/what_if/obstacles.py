@@ -30,11 +30,14 @@ class Obstacles:
     ``refusal`` is PreFilter's status if it rejects the pod; then the nodes have no verdicts. ``failing`` is
     int64[width]: bit i is set if the i-th of ``plugins`` rejects the node. For a node that passes without the
     pods that are nominated to it, but not with them, the plugin that rejects it then is used.
+
+    ``others`` is the number of obstacles that a change may leave: 0, or 1 for the first one of two changes.
     """
 
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
         self.cluster = situation.cluster
+        self.others = 0
         self.plugins: list[str] = []
         self.refusal: Status | None = None
         self._statuses: list[list[Status]] = []
@@ -89,9 +92,13 @@ class Obstacles:
     # Selecting nodes
 
     def only(self, *plugins: str) -> Rows:
-        """Return the nodes that only these plugins reject, in the scheduler's order."""
-        bits = sum(1 << i for i, plugin in enumerate(self.plugins) if plugin in plugins)
-        return self._rows((self.failing != 0) & (self.failing & ~np.int64(bits) == 0))
+        """Return the nodes that only these plugins reject, in the scheduler's order. With ``others``, that
+        many further plugins may reject them."""
+        bits = np.int64(sum(1 << i for i, plugin in enumerate(self.plugins) if plugin in plugins))
+        if not self.others:
+            return self._rows((self.failing != 0) & (self.failing & ~bits == 0))
+        further = np.bitwise_count(self.failing & ~bits)
+        return self._rows((self.failing & bits != 0) & (further <= self.others))
 
     def resolvable(self) -> Rows:
         """Return the nodes that removing other pods may make feasible: no plugin rejects them as
@@ -117,9 +124,9 @@ class Obstacles:
     # Listing obstacles
 
     def lacks(self) -> list[NodeObstacles]:
-        """Return the nodes with the fewest obstacles."""
+        """Return the nodes with the fewest obstacles; none if a node has no obstacle."""
         order = self.cluster.order()
-        if self.refusal is not None or not len(order) or not self.plugins:
+        if self.refusal is not None or not len(order) or not self.failing[order].all():
             return []
         counts = sum(self.failing[order] >> i & 1 for i in range(len(self.plugins)))
         first = order[np.argsort(counts, kind="stable")[:LOOKED_AT_MOST]]

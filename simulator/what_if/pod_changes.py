@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.cluster.columns import Ints
+from simulator.cluster.columns import Ints, Rows
 from simulator.objects import pod_requests
 from simulator.objects.node import Taint
 from simulator.objects.pod import Pod, Toleration
@@ -19,6 +19,7 @@ from simulator.what_if.edit import Edit, update_pod
 from simulator.what_if.obstacles import Obstacles, free_amount
 from simulator.what_if.proposal import Proposal, Proposals, pod_proposal
 from simulator.what_if.situation import Situation
+from simulator.what_if.term_names import format_expression, format_node_term, format_pod_term
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TOLERATIONS_AT_MOST = 64
@@ -26,19 +27,19 @@ TOLERATIONS_AT_MOST = 64
 PORTS_AT_MOST = 1024
 """Maximum distance of a proposed host port from the requested one."""
 MAX_PORT = 65535
+GATE_SEPARATOR = ", "
+"""Stands between the names of scheduling gates, which are label keys."""
 
 
 # Before the queue
 
 
 def propose_gate_removal(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """Propose to remove the scheduling gate of a pod with exactly one. (Several gates would be several
-    changes.)"""
-    pod = situation.pod
-    if len(pod.scheduling_gates) == 1:
-        [gate] = pod.scheduling_gates
+    """Propose to remove all scheduling gates, as a pod with one gate is not queued."""
+    gates = GATE_SEPARATOR.join(situation.pod.scheduling_gates)
+    if gates:
         yield pod_proposal(
-            situation, "gate", gate, lambda new: new["spec"].pop("schedulingGates"), before=gate
+            situation, "gate", gates, lambda new: new["spec"].pop("schedulingGates"), before=gates
         )
 
 
@@ -60,38 +61,63 @@ def _set_scheduler_name(new: Manifest, scheduler: str) -> None:
 
 
 def propose_requests(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """Propose for each resource the largest request that fits on a node."""
-    pod, cluster = situation.pod, situation.cluster
+    """Propose for each resource the largest request that fits on a node. As the first one of two changes: the
+    largest one that fits on a node which would take the pod if it requested less of another resource, too."""
+    pod = situation.pod
+    lowest = {resource: _least_request(pod, resource) for resource in pod.own_requests}
     for resource, wanted in pod.own_requests.items():
-        overhead = (pod.spec.get("overhead") or {}).get(resource, 0)
-        floor = pod_requests.to_amount(resource, pod_requests.parse_resource_list({"": overhead})[""])
-        least = amounts.lower_requests(pod.manifest, resource, floor)
-        line = cluster.resources.get(resource)
-        if least is None or wanted <= floor:
+        if lowest[resource] is None:
             continue
-        with situation.with_changes([update_pod(pod.key, pod.manifest, least.manifest).change]):
-            rows = np.flatnonzero(situation.passing())
-        if not len(rows):
-            continue
-        room: Ints = np.zeros(len(rows), dtype=np.int64)
-        if line is not None:
-            room = cluster.allocatable[line, rows] - cluster.requested[line, rows]
-            for name in situation.nominated:
-                row = cluster.rows.get(name, -1)
-                room[rows == row] = free_amount(situation, row, resource) if row >= 0 else 0
-        most = max(floor, int(room.max()))
-        found = amounts.lower_requests(pod.manifest, resource, most)
-        if found is not None:
-            yield Proposal(
-                "request",
-                pod.key,
-                resource,
-                found.before,
-                found.after,
-                _edits_for_pod(pod, found.manifest),
-                measure=0.999 * (wanted - most) / wanted,
-                unit=found.step,
-            )
+        others = [other for other in lowest if other != resource and lowest[other] is not None]
+        for beside in others if obstacles.others else [""]:
+            manifest = pod.manifest
+            for each in filter(None, (resource, beside)):
+                lowered = amounts.lower_requests(manifest, each, _floor(pod, each))
+                manifest = lowered.manifest if lowered else manifest
+            with situation.with_changes([update_pod(pod.key, pod.manifest, manifest).change]):
+                rows = np.flatnonzero(situation.passing())
+            if not len(rows):
+                continue
+            most = max(_floor(pod, resource), int(_room(situation, rows, resource).max()))
+            found = amounts.lower_requests(pod.manifest, resource, most)
+            if found is not None:
+                yield Proposal(
+                    "request",
+                    pod.key,
+                    resource,
+                    found.before,
+                    found.after,
+                    _edits_for_pod(pod, found.manifest),
+                    measure=0.999 * (wanted - most) / wanted,
+                    unit=found.step,
+                )
+
+
+def _floor(pod: Pod, resource: str) -> int:
+    """Return the lowest possible request: the pod's overhead."""
+    overhead = (pod.spec.get("overhead") or {}).get(resource, 0)
+    return pod_requests.to_amount(resource, pod_requests.parse_resource_list({"": overhead})[""])
+
+
+def _least_request(pod: Pod, resource: str) -> amounts.LoweredRequests | None:
+    """Return the pod with the lowest possible request of a resource; None if it has that already."""
+    floor = _floor(pod, resource)
+    return (
+        amounts.lower_requests(pod.manifest, resource, floor) if pod.own_requests[resource] > floor else None
+    )
+
+
+def _room(situation: Situation, rows: Rows, resource: str) -> Ints:
+    """Return int64[n], how much of a resource is free for the pod on each of the nodes."""
+    cluster = situation.cluster
+    line = cluster.resources.get(resource)
+    room: Ints = np.zeros(len(rows), dtype=np.int64)
+    if line is not None:
+        room = cluster.allocatable[line, rows] - cluster.requested[line, rows]
+        for name in situation.nominated:
+            row = cluster.rows.get(name, -1)
+            room[rows == row] = free_amount(situation, row, resource) if row >= 0 else 0
+    return room
 
 
 def _edits_for_pod(pod: Pod, new: Manifest) -> Callable[[], list[Edit]]:
@@ -107,8 +133,12 @@ def propose_tolerations(situation: Situation, obstacles: Obstacles) -> Proposals
     counts = np.bincount(cluster.taints.ids[: cluster.width] + 1, minlength=len(cluster.taints.values) + 1)
     wanted: dict[Toleration, int] = {}
     for number, listed in enumerate(cluster.taints.values):
-        found = _common_toleration([t for t in listed or () if _is_untolerated(t, pod)])
-        if found is not None:
+        by_key: dict[str, list[Taint]] = {}
+        for taint in listed or ():
+            if _is_untolerated(taint, pod):
+                by_key.setdefault(taint.key, []).append(taint)
+        for taints in by_key.values() if len(by_key) <= 1 + obstacles.others else ():
+            found = _common_toleration(taints)
             wanted[found] = wanted.get(found, 0) + int(counts[number + 1])
     if cluster.unschedulable.any():
         cordon = Toleration(UNSCHEDULABLE.key, "Exists", "", UNSCHEDULABLE.effect)
@@ -129,11 +159,8 @@ def _is_untolerated(taint: Taint, pod: Pod) -> bool:
     return taint.effect != "PreferNoSchedule" and not tolerated(taint, pod.tolerations)
 
 
-def _common_toleration(taints: list[Taint]) -> Toleration | None:
-    """Return one toleration for all of these taints; None if they have different keys."""
-    keys = {taint.key for taint in taints}
-    if len(keys) != 1:
-        return None
+def _common_toleration(taints: list[Taint]) -> Toleration:
+    """Return one toleration for all of these taints, which have the same key."""
     values, effects = {taint.value for taint in taints}, {taint.effect for taint in taints}
     effect = effects.pop() if len(effects) == 1 else ""
     if len(values) == 1:
@@ -168,14 +195,17 @@ def propose_constraint_removals(situation: Situation, obstacles: Obstacles) -> P
         ]
         for part, k in listed if len(listed) > 1 else ():
             what = format_expression(term[part][k])
+            if len(terms) > 1:
+                what = f"{what} of the term {format_node_term(term)}"
             yield _removal_proposal(
                 situation, "node-affinity", what, (*path, "nodeSelectorTerms", i, part, k)
             )
     if terms:
-        yield _removal_proposal(situation, "node-affinity", " or ".join(map(_format_term, terms)), path)
+        yield _removal_proposal(situation, "node-affinity", " or ".join(map(format_node_term, terms)), path)
     for kind, field in (("pod-affinity", "podAffinity"), ("pod-anti-affinity", "podAntiAffinity")):
         for i, term in enumerate((affinity.get(field) or {}).get(REQUIRED) or ()):
-            yield _removal_proposal(situation, kind, term["topologyKey"], ("affinity", field, REQUIRED, i))
+            made = _removal_proposal(situation, kind, term["topologyKey"], ("affinity", field, REQUIRED, i))
+            yield made._replace(before=format_pod_term(term))
     for i, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         if constraint["whenUnsatisfiable"] == "DoNotSchedule":
             what = constraint["topologyKey"]
@@ -221,25 +251,6 @@ def propose_host_ports(situation: Situation, obstacles: Obstacles) -> Proposals:
 
             protocol = port.get("protocol") or "TCP"
             yield pod_proposal(situation, "host-port", protocol, move, before=str(wanted), after=str(found))
-
-
-def format_expression(expression: Manifest) -> str:
-    values = ", ".join(expression.get("values") or ())
-    match expression["operator"]:
-        case "In":
-            return f"{expression['key']} in ({values})"
-        case "NotIn":
-            return f"{expression['key']} not in ({values})"
-        case "Gt" | "Lt" as operator:
-            return f"{expression['key']} {'>' if operator == 'Gt' else '<'} {values}"
-        case "DoesNotExist":
-            return f"no {expression['key']}"
-    return str(expression["key"])
-
-
-def _format_term(term: Manifest) -> str:
-    listed = (*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ()))
-    return " and ".join(map(format_expression, listed))
 
 
 def _removal_proposal(situation: Situation, kind: Any, what: str, path: tuple[Any, ...]) -> Proposal:

@@ -7,7 +7,7 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import NODES
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
-from simulator.what_if.answer import ChangeKind
+from simulator.what_if.answer import ChangeKind, ChangePart
 from simulator.what_if.edit import Edit, mutable_copy, update_object, update_pod
 from simulator.what_if.situation import Situation
 
@@ -24,7 +24,12 @@ COSTS: Final[dict[ChangeKind, float]] = {
     "claim": 2,
     "device-class": 2,
     # A recreated pod or claim with one field changed. For a request or a
-    # number of devices, the share by which it is reduced is added.
+    # number of devices, the share by which it is reduced is added; for maxSkew,
+    # 0.3 of the share of the new value by which it grows.
+    "spread-policy": 3,
+    "spread-domains": 3.2,
+    "spread-skew": 3.4,
+    "spread-anyway": 3.8,
     "request": 3,
     "claim-count": 3,
     "host-port": 3.5,
@@ -66,6 +71,7 @@ class Proposal(NamedTuple):
     measure: float = 0
     """The relative size among changes of its kind, from 0 to below 1."""
     unit: str = ""
+    within: str = ""
     follows: Sequence[Edit] = ()
     """The writes of the controllers that follow from the change."""
 
@@ -74,9 +80,16 @@ class Proposal(NamedTuple):
         return COSTS[self.kind] + self.measure
 
     @property
-    def group(self) -> tuple[str, str, str, str]:
-        """Equal for changes that differ only in their target."""
-        return self.kind, self.what, self.before, self.after
+    def group(self) -> tuple[str, ...]:
+        """Equal for changes that differ only in their target. The name of an added node is no difference."""
+        after = "" if self.kind == "node" else self.after
+        return self.kind, self.what, self.before, after, self.within
+
+    @property
+    def part(self) -> ChangePart:
+        return ChangePart(
+            self.kind, self.target, self.what, self.before, self.after, within=self.within, unit=self.unit
+        )
 
 
 Proposals = Generator[Proposal, bool | None, None]

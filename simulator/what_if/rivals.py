@@ -41,7 +41,7 @@ def with_rivals(
     partial = len(alike) > SPECS_AT_MOST
     return [
         msgspec.structs.replace(each, rivals=_rivals(situation, each, groups), rivals_partial=partial)
-        if each.kind in ROOM_KINDS and each.outcome.kind == "bound"
+        if ROOM_KINDS.intersection(part.kind for part in each.parts) and each.outcome.kind == "bound"
         else each
         for each in suggestions
     ]
@@ -86,12 +86,5 @@ def _rivals(situation: Situation, suggestion: Suggestion, groups: Sequence[_Grou
 
 def _passes(situation: Situation, pod: Pod, row: int) -> bool:
     """Whether all filter plugins accept the node for another pod than the situation's own."""
-    own, nominated = situation.pod, situation.nominated
-    situation.pod = pod
-    situation.nominated = {
-        node: [other for other in others if other.key != pod.key] for node, others in nominated.items()
-    }
-    try:
+    with situation.with_pod(pod):
         return bool(np.any(situation.passing()[row]))
-    finally:
-        situation.pod, situation.nominated = own, nominated

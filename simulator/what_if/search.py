@@ -1,16 +1,19 @@
-"""The search for the smallest single change that lets a pending pod run.
+"""The search for the smallest changes that let a pending pod run: one change, or two if no single one helps.
 
 The search goes through stages, from the smallest kind of change to the largest. A stage proposes changes that
 are worth trying. Each is made on the situation's cluster, followed by a scheduling attempt, and undone; it
-becomes a suggestion if the attempt succeeds. The search is a generator and can be stopped between any two
-steps.
-"""
+becomes a suggestion if the attempt succeeds. If there is none, each first change that may be one of two is
+made, and the stages are searched again on the result, the cheapest pairs first. The search is a generator and
+can be stopped between any two steps."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
+from simulator.api import Manifest
+from simulator.apiserver.resources import PODS
+from simulator.objects.pod import Pod
 from simulator.what_if import (
     claim_changes,
     deletions,
@@ -18,12 +21,14 @@ from simulator.what_if import (
     node_changes,
     pod_changes,
     priorities,
+    spread_changes,
     storage,
 )
-from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
-from simulator.what_if.edit import Edit
+from simulator.what_if.answer import AttemptOutcome, ChangeKind, Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.edit import Edit, combine_edits
 from simulator.what_if.obstacles import Obstacles
-from simulator.what_if.proposal import Proposal, Proposals, owner_text
+from simulator.what_if.proposal import COSTS, Proposal, Proposals, owner_text
+from simulator.what_if.replacements import outcome_with_replacements
 from simulator.what_if.situation import Situation
 
 GROUPS_AT_MOST: Final = 4
@@ -39,40 +44,44 @@ ProposalFinder = Callable[[Situation, Obstacles], Proposals]
 
 
 class SearchStage(NamedTuple):
-    """One kind of change. ``nominates``: a change also helps if the pod is nominated to a node by
-    preemption."""
+    """Changes of one kind, or of several of about the same cost, of which ``cheapest`` is the smallest.
+    ``nominates``: a change also helps if the pod is nominated to a node by preemption."""
 
     name: str
+    cheapest: ChangeKind
     find: ProposalFinder
     nominates: bool = False
 
 
 NOT_QUEUED_STAGES: Final[Sequence[SearchStage]] = (
-    SearchStage("scheduling gates", pod_changes.propose_gate_removal, nominates=True),
-    SearchStage("profiles", pod_changes.propose_scheduler_names, nominates=True),
-    SearchStage("missing claims", claim_changes.propose_missing_claims, nominates=True),
+    SearchStage("scheduling gates", "gate", pod_changes.propose_gate_removal, nominates=True),
+    SearchStage("profiles", "scheduler", pod_changes.propose_scheduler_names, nominates=True),
+    SearchStage("missing claims", "claim", claim_changes.propose_missing_claims, nominates=True),
 )
 """The stages for a pod that is not queued. No other change helps it."""
 STAGES: Final[Sequence[SearchStage]] = (
-    SearchStage("cordoned nodes", node_changes.propose_uncordon),
-    SearchStage("tolerations", pod_changes.propose_tolerations),
-    SearchStage("labels", node_changes.propose_labels),
-    SearchStage("taints", node_changes.propose_taint_removals),
-    SearchStage("device classes", claim_changes.propose_missing_classes),
-    SearchStage("requests", pod_changes.propose_requests),
-    SearchStage("numbers of devices", claim_changes.propose_counts),
-    SearchStage("host ports", pod_changes.propose_host_ports),
-    SearchStage("constraints", pod_changes.propose_constraint_removals),
-    SearchStage("device selectors", claim_changes.propose_relaxed_claims),
-    SearchStage("preemption policy", priorities.propose_preempting_class, nominates=True),
-    SearchStage("priorities", priorities.propose_priorities, nominates=True),
-    SearchStage("pods in the way", deletions.propose_deletions),
-    SearchStage("devices in use", device_changes.propose_device_releases),
-    SearchStage("volumes", pod_changes.propose_volume_removals),
-    SearchStage("claims", claim_changes.propose_claim_removals),
-    SearchStage("storage", storage.propose_storage),
-    SearchStage("devices", device_changes.propose_devices),
-    SearchStage("nodes", node_changes.propose_nodes),
+    SearchStage("cordoned nodes", "uncordon", node_changes.propose_uncordon),
+    SearchStage("tolerations", "toleration", pod_changes.propose_tolerations),
+    SearchStage("labels", "label", node_changes.propose_labels),
+    SearchStage("taints", "taint", node_changes.propose_taint_removals),
+    SearchStage("device classes", "device-class", claim_changes.propose_missing_classes),
+    SearchStage("requests", "request", pod_changes.propose_requests),
+    SearchStage("numbers of devices", "claim-count", claim_changes.propose_counts),
+    SearchStage("spread constraints", "spread-policy", spread_changes.propose_spread_relaxations),
+    SearchStage("host ports", "host-port", pod_changes.propose_host_ports),
+    SearchStage("constraints", "selector", pod_changes.propose_constraint_removals),
+    SearchStage("device selectors", "claim-selector", claim_changes.propose_relaxed_claims),
+    SearchStage(
+        "preemption policy", "preemption-policy", priorities.propose_preempting_class, nominates=True
+    ),
+    SearchStage("priorities", "priority", priorities.propose_priorities, nominates=True),
+    SearchStage("pods in the way", "delete-pod", deletions.propose_deletions),
+    SearchStage("devices in use", "delete-claim", device_changes.propose_device_releases),
+    SearchStage("volumes", "drop-volume", pod_changes.propose_volume_removals),
+    SearchStage("claims", "drop-claim", claim_changes.propose_claim_removals),
+    SearchStage("storage", "volume", storage.propose_storage),
+    SearchStage("devices", "device", device_changes.propose_devices),
+    SearchStage("nodes", "node", node_changes.propose_nodes),
 )
 """The stages for a queued pod, sorted by cost (:data:`simulator.what_if.proposal.COSTS`)."""
 PREEMPTION_STAGES: Final[Sequence[SearchStage]] = tuple(
@@ -81,12 +90,34 @@ PREEMPTION_STAGES: Final[Sequence[SearchStage]] = tuple(
     if stage.find
     in (
         pod_changes.propose_tolerations,
+        spread_changes.propose_spread_relaxations,
         pod_changes.propose_host_ports,
         pod_changes.propose_constraint_removals,
         pod_changes.propose_volume_removals,
     )
 )
 """Stages that follow if no change lets the pod be bound: with one of these changes it may preempt."""
+FIRST_STAGES: Final[Sequence[SearchStage]] = tuple(
+    stage
+    for stage in STAGES
+    if stage.find
+    not in (
+        claim_changes.propose_counts,
+        priorities.propose_preempting_class,
+        priorities.propose_priorities,
+        device_changes.propose_devices,
+        node_changes.propose_nodes,
+    )
+)
+"""The stages of the first one of two changes. A change of another stage is found as the second one."""
+FIRST_TARGETS_AT_MOST: Final = 2
+"""Maximum number of targets of the same change that are tried as the first one of two."""
+FIRSTS_AT_MOST: Final = 8
+"""Maximum number of first changes of one stage."""
+PAIR_WORK_AT_MOST: Final = 512
+"""Maximum number of tries and of stages in the search for pairs."""
+PAIR_TRIES_AT_MOST: Final = 16
+"""Maximum number of tries of one stage after one first change."""
 
 OUTCOME_RANKS: Final = {"bound": 2, "nominated": 1}
 
@@ -94,19 +125,25 @@ OUTCOME_RANKS: Final = {"bound": 2, "nominated": 1}
 def search(situation: Situation) -> Generator[Progress | Suggestion | WhatIfAnswer, None, None]:
     """Search, and yield progress, suggestions when they are found, and at last the answer.
 
-    The field ``alike`` of suggestions is only set in the answer. Whenever the generator yields or is closed,
-    the situation has its original state."""
+    The fields ``alike`` and ``alike_more`` of suggestions are only set in the answer. Whenever the generator
+    yields or is closed, the situation has its original state."""
     yield Progress("as it is", 0, len(STAGES), 0)
     run = _Search(situation)
     now = situation.outcome()
+    run.rank = OUTCOME_RANKS.get(now.kind, 0)
     if now.kind in ("gated", "ignored"):
-        yield from run.run_stages(NOT_QUEUED_STAGES, now)
+        yield from run.run_stages(NOT_QUEUED_STAGES)
+        if not run.found:
+            yield from run.run_pairs(NOT_QUEUED_STAGES, (*NOT_QUEUED_STAGES, *STAGES))
     elif now.kind != "bound":
-        yield from run.run_stages(STAGES, now)
+        yield from run.run_stages(STAGES)
         if not run.found and now.kind == "unschedulable":
-            yield from run.run_stages(PREEMPTION_STAGES, now)
+            yield from run.run_stages(PREEMPTION_STAGES)
+        if not run.found and now.kind == "unschedulable":
+            yield from run.run_pairs(FIRST_STAGES, STAGES)
     suggestions = [
-        msgspec.structs.replace(suggestion, alike=run.alike[group]) for group, suggestion in run.found.items()
+        msgspec.structs.replace(suggestion, alike=run.targets[group][1:], alike_more=run.untried[group])
+        for group, suggestion in run.found.items()
     ]
     yield WhatIfAnswer(
         pod=situation.pod.key,
@@ -118,70 +155,202 @@ def search(situation: Situation) -> Generator[Progress | Suggestion | WhatIfAnsw
     )
 
 
+Group = tuple[object, ...]
+"""Equal for suggestions that differ only in their targets."""
+
+
+class _FirstChange(NamedTuple):
+    """The first one of two changes. ``deleted`` are the pods that it deletes."""
+
+    proposal: Proposal
+    edits: list[Edit]
+    stored: dict[tuple[str, str], Manifest | None]
+    """The objects that it changes, as they were before."""
+    deleted: list[Pod]
+    stage: int
+    """The number of its stage among the first stages."""
+
+    def combined_with(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Return the edits of both changes; ``edits`` were made on the result of the first one."""
+        return combine_edits(self.edits, edits, lambda resource, key: self.stored[resource, key])
+
+
 class _Search:
+    """A running search. ``rank``: of the outcome without a change; a change must give a higher one."""
+
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
         self.obstacles = Obstacles(situation)
-        self.found: dict[tuple[str, ...], Suggestion] = {}
-        self.alike: dict[tuple[str, ...], list[str]] = {}
+        self.rank = 0
+        self.found: dict[Group, Suggestion] = {}
+        self.targets: dict[Group, list[str]] = {}
+        """The targets for which each suggestion was tried and helps, first its own."""
+        self.untried: dict[Group, int] = {}
+        """Numbers of further targets, which were not tried."""
         self.tried = 0
 
-    def run_stages(
-        self, stages: Sequence[SearchStage], now: AttemptOutcome
-    ) -> Iterator[Progress | Suggestion]:
+    def run_stages(self, stages: Sequence[SearchStage]) -> Iterator[Progress | Suggestion]:
         for done, stage in enumerate(stages):
             yield Progress(stage.name, done, len(stages), self.tried)
-            for tries, suggestion in enumerate(
-                self._try_proposals(stage, OUTCOME_RANKS.get(now.kind, 0)), start=1
-            ):
+            tries = self._try_proposals(stage, self.obstacles, TRIES_AT_MOST)
+            for number, suggestion in enumerate(tries, start=1):
                 if suggestion is not None:
                     yield suggestion
-                elif tries % PROGRESS_EVERY == 0:
+                elif number % PROGRESS_EVERY == 0:
                     yield Progress(stage.name, done, len(stages), self.tried)
 
-    def _try_proposals(self, stage: SearchStage, rank: int) -> Iterator[Suggestion | None]:
+    def run_pairs(
+        self, first_stages: Sequence[SearchStage], stages: Sequence[SearchStage]
+    ) -> Iterator[Progress | Suggestion]:
+        """Try pairs of changes, in the order of the least cost that they can have, until a bound is reached.
+
+        The bound is in work, so that the answer does not depend on the speed of the machine."""
+        yield Progress("pairs of changes", 0, PAIR_WORK_AT_MOST, self.tried)
+        firsts = self._first_changes(first_stages)
+        ways = sorted(
+            (first.proposal.cost + COSTS[stage.cheapest], number, place)
+            for number, first in enumerate(firsts)
+            for place, stage in enumerate(stages)
+        )
+        obstacles: dict[int, Obstacles] = {}
+        tried: set[frozenset[object]] = set()
+        work = 0
+        for _, number, place in ways:
+            if work >= PAIR_WORK_AT_MOST or len(self.found) == GROUPS_AT_MOST:
+                return
+            first, before = firsts[number], self.tried
+            made = (*first.edits, *first.proposal.follows)
+            with self.situation.with_changes(edit.change for edit in made):
+                if number not in obstacles:
+                    obstacles[number] = Obstacles(self.situation)
+                steps = [
+                    *self._try_proposals(stages[place], obstacles[number], PAIR_TRIES_AT_MOST, first, tried)
+                ]
+            yield from filter(None, steps)
+            work += 1 + self.tried - before
+            yield Progress("pairs of changes", work, PAIR_WORK_AT_MOST, self.tried)
+
+    def _first_changes(self, stages: Sequence[SearchStage]) -> list[_FirstChange]:
+        """Return the changes that may be the first one of two, the cheapest first, and changes of the pod
+        before those of one node of many."""
+        self.obstacles.others = 1
+        found: list[_FirstChange] = []
+        for number, stage in enumerate(stages):
+            targets: dict[Group, int] = {}
+            chosen = 0
+            for proposal in stage.find(self.situation, self.obstacles):
+                group = proposal.group
+                if targets.get(group, 0) == FIRST_TARGETS_AT_MOST:
+                    continue
+                targets[group] = targets.get(group, 0) + 1
+                edits = proposal.make()
+                places = {(edit.resource, edit.key) for edit in edits}
+                stored = {place: self.situation.manifest_of(*place) for place in places}
+                found.append(_FirstChange(proposal, edits, stored, self._deleted(edits), number))
+                chosen += 1
+                if chosen == FIRSTS_AT_MOST:
+                    break
+        self.obstacles.others = 0
+        own = self.situation.pod.key
+        return sorted(found, key=lambda each: (each.proposal.cost, each.proposal.target != own, each.stage))
+
+    def _try_proposals(
+        self,
+        stage: SearchStage,
+        obstacles: Obstacles,
+        tries_at_most: int,
+        first: _FirstChange | None = None,
+        pairs: set[frozenset[object]] | None = None,
+    ) -> Iterator[Suggestion | None]:
         """Try the proposals of a stage. Yields once for each try: the suggestion if it is new, otherwise
-        None."""
+        None. With ``first``, which has been made, each is tried as the second one of two changes, unless
+        it is in ``pairs``."""
         groups = tries = 0
-        proposals = stage.find(self.situation, self.obstacles)
+        proposals = stage.find(self.situation, obstacles)
         helped: bool | None = None
         # The generator is sent whether its last proposal helped. For the first one, send(None) is next().
         while (proposal := _next_proposal(proposals, helped)) is not None:
             helped = None
-            group = proposal.group
+            group, target = self._group_and_target(proposal, first)
             known = self.found.get(group)
-            full = len(self.alike.get(group, ())) == ALIKE_AT_MOST
-            if full or (known is None and groups == GROUPS_AT_MOST):
+            if known is not None and target in self.targets[group]:
+                continue  # the same change
+            full = known is not None and len(self.targets[group]) > ALIKE_AT_MOST
+            if full or tries == tries_at_most or (known is None and groups == GROUPS_AT_MOST):
+                if known is not None:
+                    self.untried[group] += 1
                 continue
-            if tries == TRIES_AT_MOST:
-                return
+            if first is not None and pairs is not None:
+                one = first.proposal
+                pair = frozenset({(*one.group, one.target), (*proposal.group, proposal.target)})
+                if pair in pairs or len(pair) == 1:
+                    continue
+                pairs.add(pair)
             tries += 1
             self.tried += 1
-            edits = proposal.make()
-            if any(edits == said.edits for said in self.found.values()):
+            made = proposal.make()
+            if any(made == said.edits for said in self.found.values()):
                 continue  # another stage found the same change
-            outcome = self._outcome(
-                [*edits, *proposal.follows], stage.nominates and rank < OUTCOME_RANKS["nominated"]
-            )
-            helped = OUTCOME_RANKS.get(outcome.kind, 0) > rank
+            outcome = self._outcome([*made, *proposal.follows], first, nominates=stage.nominates)
+            helped = OUTCOME_RANKS.get(outcome.kind, 0) > self.rank
             if not helped:
                 yield None
             elif known is not None:
-                self.alike[group].append(proposal.target)
+                self.targets[group].append(target)
                 yield None
             else:
                 groups += 1
-                self.alike[group] = []
-                self.found[group] = suggestion = _to_suggestion(proposal, edits, outcome)
+                self.targets[group], self.untried[group] = [target], 0
+                self.found[group] = suggestion = self._to_suggestion(proposal, made, outcome, first)
                 yield suggestion
 
-    def _outcome(self, edits: Sequence[Edit], nominates: bool) -> AttemptOutcome:
+    def _group_and_target(self, proposal: Proposal, first: _FirstChange | None) -> tuple[Group, str]:
+        """Return the group of a suggestion, and what it changes. A pair has the same ones in either order;
+        its targets other than the pending pod are named."""
+        if first is None:
+            return proposal.group, proposal.target
+        one = first.proposal
+        targets = sorted({one.target, proposal.target} - {self.situation.pod.key})
+        group = (*sorted((one.group, proposal.group)),)
+        return group, " and ".join(targets) or self.situation.pod.key
+
+    def _outcome(
+        self, edits: Sequence[Edit], first: _FirstChange | None, *, nominates: bool
+    ) -> AttemptOutcome:
         """Return the result of an attempt with these edits. ``nominates``: False = preemption is not
         tried."""
+        nominates = nominates and self.rank < OUTCOME_RANKS["nominated"]
+        deleted = [*(first.deleted if first else ()), *self._deleted(edits)]
         with self.situation.with_changes(edit.change for edit in edits):
             if not nominates and not self.situation.passing().any():
                 return AttemptOutcome("unschedulable")
-            return self.situation.outcome()
+            outcome = self.situation.outcome()
+            evicts = [pod for key in outcome.victims if (pod := self.situation.pod_of(key)) is not None]
+            if OUTCOME_RANKS.get(outcome.kind, 0) <= self.rank or not (deleted or evicts):
+                return outcome
+            return outcome_with_replacements(self.situation, outcome, deleted, evicts=evicts)
+
+    def _deleted(self, edits: Sequence[Edit]) -> list[Pod]:
+        keys = (edit.key for edit in edits if edit.resource == PODS.id and edit.manifest is None)
+        return [pod for key in keys if (pod := self.situation.pod_of(key)) is not None]
+
+    def _to_suggestion(
+        self, proposal: Proposal, edits: list[Edit], outcome: AttemptOutcome, first: _FirstChange | None
+    ) -> Suggestion:
+        parts, follows, cost = [proposal.part], [*proposal.follows], proposal.cost
+        if first is not None:
+            parts.insert(0, first.proposal.part)
+            edits = first.combined_with(edits)
+            follows[:0] = first.proposal.follows
+            cost += first.proposal.cost
+        return Suggestion(
+            **msgspec.structs.asdict(parts[0]),
+            further=parts[1:],
+            cost=round(cost, 3),
+            edits=edits,
+            outcome=outcome,
+            follows=follows,
+        )
 
 
 def _next_proposal(proposals: Proposals, helped: bool | None) -> Proposal | None:
@@ -189,18 +358,3 @@ def _next_proposal(proposals: Proposals, helped: bool | None) -> Proposal | None
         return proposals.send(helped)
     except StopIteration:
         return None
-
-
-def _to_suggestion(proposal: Proposal, edits: list[Edit], outcome: AttemptOutcome) -> Suggestion:
-    return Suggestion(
-        kind=proposal.kind,
-        target=proposal.target,
-        what=proposal.what,
-        before=proposal.before,
-        after=proposal.after,
-        cost=round(proposal.cost, 3),
-        edits=edits,
-        outcome=outcome,
-        follows=[*proposal.follows],
-        unit=proposal.unit,
-    )

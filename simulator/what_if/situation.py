@@ -106,6 +106,28 @@ class Situation:
                 self.cluster.restore_object_order(resource, order)
             self.nominated = nominated
 
+    @contextmanager
+    def with_pod(self, pod: Pod) -> Iterator[None]:
+        """Ask about another pod than the situation's own in the context."""
+        own, nominated = self.pod, self.nominated
+        self.pod = pod
+        self.nominated = {
+            node: [other for other in others if other.key != pod.key] for node, others in nominated.items()
+        }
+        try:
+            yield
+        finally:
+            self.pod, self.nominated = own, nominated
+
+    def manifest_of(self, resource: str, key: str) -> Manifest | None:
+        """Return the manifest of an object; None if it does not exist."""
+        known = self._known(resource, key)
+        return known.manifest if isinstance(known, Node | Pod) else known
+
+    def pod_of(self, key: str) -> Pod | None:
+        """Return another pod, bound or nominated."""
+        return self.cluster.pods.get(key) or self._nominated(key)
+
     def _known(self, resource: str, key: str) -> StoredObject:
         if resource == NODES.id:
             row = self.cluster.rows.get(key)
@@ -114,7 +136,7 @@ class Situation:
             return self.cluster.objects(resource).get(key)
         if key == self.pod.key:
             return self.pod
-        return self.cluster.pods.get(key) or self._nominated(key)
+        return self.pod_of(key)
 
     def _nominated(self, key: str) -> Pod | None:
         return next((pod for pods in self.nominated.values() for pod in pods if pod.key == key), None)

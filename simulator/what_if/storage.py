@@ -1,34 +1,44 @@
 """Proposals to create storage: a missing PersistentVolumeClaim, or a PersistentVolume for an unbound
 claim."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any, cast
 
 from simulator.api import Manifest
 from simulator.cluster.volume_objects import find_claim
+from simulator.controllers.stateful_set import STATEFUL_SETS
+from simulator.objects.metadata import name_of, namespace_of
+from simulator.objects.owner_references import controller_reference
 from simulator.objects.volumes import (
     PVCS,
     PVS,
     STORAGE_CLASSES,
     WAIT_FOR_FIRST_CONSUMER,
-    claim_references,
+    claim_reference,
     is_fully_bound,
+    pod_volumes,
     storage_class_name,
 )
-from simulator.what_if.edit import create_object
+from simulator.what_if.edit import create_object, mutable_copy
 from simulator.what_if.obstacles import Obstacles
 from simulator.what_if.proposal import Proposal, Proposals
 from simulator.what_if.situation import Situation
 
 CLAIM_SIZE = "1Gi"
-"""The size of a proposed claim, as the pod only contains its name."""
+"""The size of a proposed claim that has no template, as the pod only contains its name."""
 
 
 def propose_storage(situation: Situation, obstacles: Obstacles) -> Proposals:
-    for reference in claim_references(situation.pod):
+    """Propose a missing claim, or a volume for a claim. The claim of an ephemeral volume is only proposed for
+    a pod that is not stored, as a controller creates it for a stored one."""
+    for volume in pod_volumes(situation.pod):
+        reference = claim_reference(situation.pod, volume)
+        if reference is None:
+            continue
         claim = find_claim(situation.cluster, situation.pod, reference.name)
-        if claim is None and not reference.ephemeral:
-            yield from _claim_proposals(situation, reference.name)
+        if claim is None and (not reference.ephemeral or not situation.pod.uid):
+            yield from _claim_proposals(situation, reference.name, volume)
         elif (
             claim is not None
             and not is_fully_bound(claim)
@@ -42,25 +52,66 @@ def _waits_for_consumer(situation: Situation, storage_class: str) -> bool:
     return found is not None and found.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER
 
 
-def _claim_proposals(situation: Situation, name: str) -> Iterator[Proposal]:
-    """Propose a claim of each storage class with WaitForFirstConsumer. A claim of another class would have to
-    be bound by the volume controller before the pod can be scheduled."""
-    namespace = situation.pod.namespace
+def _claim_proposals(situation: Situation, name: str, volume: Mapping[str, Any]) -> Iterator[Proposal]:
+    """Propose a claim of the template's storage class, or of each one, with WaitForFirstConsumer. A claim of
+    another class would have to be bound by the volume controller before the pod can be scheduled."""
+    pod = situation.pod
+    spec = _claim_spec(situation, name, volume)
+    wanted = spec.get("storageClassName")
+    size = str(((spec.get("resources") or {}).get("requests") or {}).get("storage", CLAIM_SIZE))
+    metadata: Manifest = {"name": name, "namespace": pod.namespace}
+    if volume.get("ephemeral") is not None:
+        metadata["ownerReferences"] = [controller_reference(pod.manifest)]
     for storage_class in sorted(situation.cluster.objects(STORAGE_CLASSES)):
-        if _waits_for_consumer(situation, storage_class):
+        if wanted in (None, storage_class) and _waits_for_consumer(situation, storage_class):
             manifest = {
                 "apiVersion": "v1",
                 "kind": "PersistentVolumeClaim",
-                "metadata": {"name": name, "namespace": namespace},
-                "spec": {
-                    "accessModes": ["ReadWriteOnce"],
-                    "storageClassName": storage_class,
-                    "resources": {"requests": {"storage": CLAIM_SIZE}},
-                },
+                "metadata": metadata,
+                "spec": {**spec, "storageClassName": storage_class},
             }
-            key = f"{namespace}/{name}"
+            key = f"{pod.namespace}/{name}"
             made = create_object(PVCS, key, manifest)
-            yield Proposal("volume", key, storage_class, "", CLAIM_SIZE, partial(list, [made]))
+            yield Proposal("volume", key, storage_class, "", size, partial(list, [made]))
+
+
+def _claim_spec(situation: Situation, name: str, volume: Mapping[str, Any]) -> Manifest:
+    """Return the spec for a missing claim: that of the template of the ephemeral volume or of the
+    StatefulSet, otherwise that of the claim of another ordinal, otherwise a usual one."""
+    template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+    if template is None:
+        template = _template_of_set(situation, name)
+    if template is not None:
+        return {field: mutable_copy(value) for field, value in template["spec"].items() if value is not None}
+    stem, _, ordinal = name.rpartition("-")
+    if stem and ordinal.isdigit():
+        claims = situation.cluster.objects(PVCS)
+        start = f"{situation.pod.namespace}/{stem}-"
+        alike = (
+            claims[key]["spec"]
+            for key in sorted(claims)
+            if key.startswith(start) and key[len(start) :].isdigit()
+        )
+        found = next(alike, None)
+        if found is not None:
+            kept = ("accessModes", "resources", "storageClassName", "volumeMode")
+            return {field: mutable_copy(found[field]) for field in kept if field in found}
+    return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": CLAIM_SIZE}}}
+
+
+def _template_of_set(situation: Situation, name: str) -> Manifest | None:
+    """Return the template of the StatefulSet whose pods have claims of this name:
+    ``<template>-<set>-<ordinal>`` (getPersistentVolumeClaimName in
+    pkg/controller/statefulset/stateful_set_utils.go, v1.34)."""
+    stem, _, ordinal = name.rpartition("-")
+    if not ordinal.isdigit():
+        return None
+    for manifest in situation.cluster.objects(STATEFUL_SETS).values():
+        if namespace_of(manifest) == situation.pod.namespace:
+            for template in manifest["spec"].get("volumeClaimTemplates") or ():
+                if f"{name_of(template)}-{name_of(manifest)}" == stem:
+                    return cast("Manifest", template)
+    return None
 
 
 def _volume_proposal(situation: Situation, claim: Manifest) -> Proposal:

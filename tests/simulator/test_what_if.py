@@ -83,10 +83,10 @@ CASES: list[tuple[str, Objects, Manifest, list[Expected]]] = [
         [("gate", "example.com/wait", "example.com/wait", "", "n")],
     ),
     (
-        "two gates are two changes",
+        "all gates have to go",
         [node("n")],
         pod("p", schedulingGates=[{"name": "a"}, {"name": "b"}]),
-        [],
+        [("gate", "a, b", "a, b", "", "n")],
     ),
     (
         "nobody schedules it",
@@ -167,7 +167,7 @@ CASES: list[tuple[str, Objects, Manifest, list[Expected]]] = [
         ],
         pod("p", "1", affinity={"podAntiAffinity": {REQUIRED: [APART]}}),
         [
-            ("pod-anti-affinity", "zone", "zone", "", "n"),
+            ("pod-anti-affinity", "zone", "app=x", "", "n"),
             ("delete-pod", "", "3", "", "n"),
         ],
     ),
@@ -319,7 +319,7 @@ def test_the_command_prints_the_suggestions_as_a_table_and_as_json(
         ("uncordon m", "bound to m"),
         ("tolerate node.kubernetes.io/unschedulable=*:NoSchedule", "bound to m"),
         ("request cpu 1500m -> 1", "bound to n"),
-        ("one more node like m", "bound to m-2"),
+        ("one more node like m: m-2", "bound to m-2"),
     ]  # fmt: skip
     assert msgspec.json.decode(said("1500m", "-o", "json"), type=WhatIfAnswer).suggestions[0].target == "m"
     assert "fits as it is: it would be bound to n" in said("1")

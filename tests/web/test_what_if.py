@@ -6,11 +6,18 @@ import pytest
 from django.test import RequestFactory
 
 from schedviz.jobs.question import Question
-from schedviz.web.presenters.what_if import suggestion_sentence
+from schedviz.web.presenters.node_names import NodeNames, using
+from schedviz.web.presenters.what_if import alike_sentence, offer, pod_links, suggestion_sentence
 from schedviz.web.views.why import chosen_suggestion
-from simulator.what_if.answer import AttemptOutcome, Suggestion
+from simulator.what_if.answer import AttemptOutcome, ChangePart, Suggestion
+from simulator.what_if.edit import create_object
 
 SUGGESTIONS: Final = [cast("Suggestion", "first"), cast("Suggestion", "second")]
+
+
+def suggestion(kind: Any, *words: str, **more: Any) -> Suggestion:
+    outcome = AttemptOutcome("bound", "a", feasible_count=1)
+    return Suggestion(kind, *words, **{"cost": 6, "edits": [], "outcome": outcome} | more)
 
 
 @pytest.mark.parametrize("number", ["2", "-1", "", "a", "01", "٣", "9" * 5_000])
@@ -35,11 +42,47 @@ def test_an_unknown_number_names_no_suggestion(number: str) -> None:
             "claim-selector",
             "device.driver == 'b'",
             "a/gpu-0",
-            "Remove the selector device.driver == 'b' from claim x. It is not true of a/gpu-0.",
+            "Remove the selector device.driver == 'b' of gpu from claim x. It is not true of a/gpu-0.",
         ),
-        ("claim-selector", "true", "", "Remove the selector true from claim x."),
+        ("claim-selector", "true", "", "Remove the selector true of gpu from claim x."),
     ],
 )
 def test_a_suggestion_for_a_claim_names_the_devices(kind: Any, what: str, before: str, sentence: str) -> None:
-    said = Suggestion(kind, "default/x", what, before, "5", 6, [], AttemptOutcome("bound", "a"))
-    assert suggestion_sentence(said) == sentence
+    assert suggestion_sentence(suggestion(kind, "default/x", what, before, "5", within="gpu")) == sentence
+
+
+def test_two_changes_are_two_sentences_and_an_added_node_has_no_link() -> None:
+    """The name of the added node differs from that of the node like it, also without the domain."""
+    names = [f"ip-10-0-{place}.eu-west-1.compute.internal" for place in ("6-120", "7-121", "8-122")]
+    new = names[0].replace("120", "120-2")
+    taint = "toleration", "default/p", "own:NoSchedule", "", "own:NoSchedule"
+    said = suggestion(
+        *taint,
+        further=[ChangePart("node", new, names[0], "", new)],
+        edits=[create_object("nodes", new, {})],
+        outcome=AttemptOutcome("bound", new, feasible_count=1),
+    )
+    with using(NodeNames(names)):
+        shown = offer(0, said, "/s/demo/", "", "")
+    assert shown.sentence == (
+        "Add a toleration for own:NoSchedule to the pod. Add one more node like 6-120: 6-120-2."
+    )
+    assert shown.then == "Then it is bound to 6-120-2, the only node that fits."
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (0, "The same change is enough for 7-121."),
+        (21, "The same change is enough for 7-121. 21 more were not tried."),
+    ],
+)
+def test_a_list_of_targets_says_how_many_more_there_are(more: int, sentence: str) -> None:
+    names = [f"ip-10-0-{place}.eu-west-1.compute.internal" for place in ("6-120", "7-121", "8-122")]
+    said = suggestion("uncordon", names[0], "unschedulable", "true", "", alike=[names[1]], alike_more=more)
+    with using(NodeNames(names)):
+        assert alike_sentence(said) == sentence
+
+
+def test_a_list_of_victims_says_how_many_more_there_are() -> None:
+    assert pod_links([f"default/p{i}" for i in range(9)], "/").endswith("</a> and 3 more")

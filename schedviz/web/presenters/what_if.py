@@ -10,9 +10,10 @@ from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from schedviz.jobs.job import State
 from schedviz.jobs.question import Question
-from simulator.apiserver.resources import PODS
+from simulator.apiserver.resources import NODES, PODS
 from simulator.trace import LaneEntry
-from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
+from simulator.what_if.answer import AttemptOutcome, ChangePart, NodeObstacles, Suggestion
+from simulator.what_if.pod_changes import GATE_SEPARATOR
 
 from . import format as fmt
 from . import meanings
@@ -31,8 +32,18 @@ SENTENCES: Final = {
     "request": gettext_noop("Request less {what}: {after} instead of {before}."),
     "selector": gettext_noop("Remove {what} from the pod's nodeSelector."),
     "node-affinity": gettext_noop("Remove the pod's node affinity to {what}."),
-    "pod-affinity": gettext_noop("Remove the pod's affinity to pods by {what}."),
-    "pod-anti-affinity": gettext_noop("Remove the pod's anti-affinity by {what}."),
+    "pod-affinity": gettext_noop("Remove the pod's affinity to {before} by {what}."),
+    "pod-anti-affinity": gettext_noop("Remove the pod's anti-affinity to {before} by {what}."),
+    "spread-policy": gettext_noop("Set {after} in the topology spread constraint by {what}."),
+    "spread-domains": gettext_noop(
+        "Lower minDomains from {before} to {after} in the topology spread constraint by {what}."
+    ),
+    "spread-skew": gettext_noop(
+        "Raise maxSkew from {before} to {after} in the topology spread constraint by {what}."
+    ),
+    "spread-anyway": gettext_noop(
+        "Set whenUnsatisfiable: {after} in the topology spread constraint by {what}."
+    ),
     "spread": gettext_noop("Remove the topology spread constraint by {what}."),
     "host-port": gettext_noop("Use host port {after} instead of {before}."),
     "preemption-policy": gettext_noop("Give the pod a PriorityClass that preempts: {target}."),
@@ -41,7 +52,7 @@ SENTENCES: Final = {
     "claim": gettext_noop("Create the resource claim {target} for one device of class {what}."),
     "device-class": gettext_noop("Create the DeviceClass {target} for the devices of {what}."),
     "claim-count": gettext_noop("Request {after} devices instead of {before} in {what} of claim {target}."),
-    "claim-selector": gettext_noop("Remove the selector {what} from claim {target}."),
+    "claim-selector": gettext_noop("Remove the selector {what} of {within} from claim {target}."),
     "class-selector": gettext_noop("Remove the selector {what} from the DeviceClass {target}."),
     "claim-constraint": gettext_noop("Remove the constraint on {what} from claim {target}."),
     "delete-claim": gettext_noop("Delete the claim {target}, which no pod uses: it has {what}."),
@@ -52,15 +63,19 @@ SENTENCES: Final = {
     "drop-claim": gettext_noop("Remove the resource claim {what} from the pod."),
     "drop-volume": gettext_noop("Remove the volume {what} from the pod."),
     "volume": gettext_noop("Create storage: {target}, {after} of class {what}."),
-    "node": gettext_noop("Add one more node like {what}."),
+    "node": gettext_noop("Add one more node like {what}: {target}."),
 }
-"""Kind of the suggestion -> sentence. For the kind "label" see LABEL and NO_LABEL."""
+"""Kind of the change -> sentence. For the kind "label" see LABEL and NO_LABEL, for several gates GATES."""
+GATES: Final = gettext_noop("Remove the scheduling gates {what}.")
 REFUSED: Final = gettext_noop("It is not true of {devices}.")
 LABEL: Final = gettext_noop("Label {target} with {what}.")
 NO_LABEL: Final = gettext_noop("Remove the label {what} from {target}.")
 
 SELECTORS: Final = ("claim-selector", "class-selector")
 """Kinds of which ``before`` lists the devices that a selector refuses."""
+
+OF_NODES: Final = ("uncordon", "taint", "label", "device", "node")
+"""Kinds of which ``target`` is a node."""
 
 DEVICES: Final = ("delete-claim", "free-device", "device")
 """Kinds of which ``what`` lists devices."""
@@ -78,6 +93,7 @@ STAGES: Final = {
     "requests": gettext_noop("requests"),
     "numbers of devices": gettext_noop("numbers of devices"),
     "host ports": gettext_noop("host ports"),
+    "spread constraints": gettext_noop("spread constraints"),
     "constraints": gettext_noop("constraints"),
     "device selectors": gettext_noop("device selectors"),
     "preemption policy": gettext_noop("preemption policy"),
@@ -89,6 +105,7 @@ STAGES: Final = {
     "storage": gettext_noop("storage"),
     "devices": gettext_noop("devices"),
     "nodes": gettext_noop("nodes"),
+    "pairs of changes": gettext_noop("pairs of changes"),
 }
 """The stages of the search, by the names in its progress."""
 
@@ -97,8 +114,8 @@ class Offer(msgspec.Struct, frozen=True):
     number: int
     """The index among the suggestions of the question."""
     sentence: str
-    alike: list[str]
-    """The other targets with which the same change has the same effect."""
+    alike: str
+    """The other targets with which the same change has the same effect, in words."""
     rivals: str
     """The number of other pods that wait for the same room, in words."""
     cost: str
@@ -123,6 +140,8 @@ class WhatIfView(msgspec.Struct, frozen=True):
     fits: str
     """The node on which the pod fits without a change."""
     offers: list[Offer]
+    pairs: bool
+    """Whether each offer consists of two changes, as no single one is enough."""
     lacks: list[Missing]
     owner: str
     """The kind and the name of the pod's controller."""
@@ -155,6 +174,7 @@ def present_what_if(
             )
             for number, suggestion in enumerate(question.suggestions)
         ],
+        pairs=any(suggestion.further for suggestion in question.suggestions),
         lacks=missing_resources(answer.lacks) if answer and not answer.suggestions else [],
         owner=answer.owner if answer else "",
         trouble=question.trouble,
@@ -166,26 +186,57 @@ def offer(number: int, suggestion: Suggestion, base: str, owner: str, rivals: st
     return Offer(
         number=number,
         sentence=suggestion_sentence(suggestion),
-        alike=suggestion.alike,
+        alike=alike_sentence(suggestion),
         rivals=rivals,
         cost=f"{suggestion.cost:.3g}",
-        then=outcome_sentence(suggestion.outcome, base),
+        then=outcome_sentence(suggestion.outcome, base, added=added_nodes(suggestion)),
         template=bool(owner)
         and any(edit.verb == "recreate" and edit.resource == PODS.id for edit in suggestion.edits),
     )
 
 
 def suggestion_sentence(suggestion: Suggestion) -> str:
-    """Return the change in a sentence."""
-    what, text = suggestion.what, SENTENCES.get(suggestion.kind, "")
-    if suggestion.kind == "label":
-        text, what = (LABEL, f"{what}={suggestion.after}") if suggestion.after else (NO_LABEL, what)
-    what = short_devices(what) if suggestion.kind in DEVICES else what
-    values = {"what": what, "after": suggestion.after, "target": fmt.pod_name(suggestion.target)}
-    sentence = gettext(text).format(**values, before=fmt.pod_name(suggestion.before))
-    if suggestion.kind in SELECTORS and suggestion.before:
-        return f"{sentence} {gettext(REFUSED).format(devices=short_devices(suggestion.before))}"
+    """Return the change in a sentence, or both changes in two."""
+    return " ".join(map(part_sentence, suggestion.parts))
+
+
+def part_sentence(part: ChangePart) -> str:
+    what, text = part.what, SENTENCES.get(part.kind, "")
+    if part.kind == "label":
+        text, what = (LABEL, f"{what}={part.after}") if part.after else (NO_LABEL, what)
+    elif part.kind == "gate" and GATE_SEPARATOR in what:
+        text = GATES
+    elif part.kind in DEVICES:
+        what = short_devices(what)
+    elif part.kind == "node":
+        what = node_name(what)
+    target = node_name(part.target) if part.kind in OF_NODES else fmt.pod_name(part.target)
+    values = {"what": what, "after": part.after, "target": target, "within": part.within}
+    sentence = gettext(text).format(**values, before=fmt.pod_name(part.before))
+    if part.kind in SELECTORS and part.before:
+        return f"{sentence} {gettext(REFUSED).format(devices=short_devices(part.before))}"
     return sentence
+
+
+def alike_sentence(suggestion: Suggestion) -> str:
+    """Return the other targets in a sentence; "" if there is none."""
+    of_nodes = any(part.kind in OF_NODES for part in suggestion.parts)
+    shorten = node_name if of_nodes else fmt.pod_name
+    names = fmt.listed(shorten(name) for name in suggestion.alike)
+    if not names and not suggestion.alike_more:
+        return ""
+    text = gettext("The same change is enough for %(names)s.")
+    if suggestion.alike_more:
+        text = ngettext(
+            "The same change is enough for %(names)s. %(n)s more was not tried.",
+            "The same change is enough for %(names)s. %(n)s more were not tried.",
+            suggestion.alike_more,
+        )
+    return text % {"names": names, "n": fmt.number(suggestion.alike_more)}
+
+
+def added_nodes(suggestion: Suggestion) -> list[str]:
+    return [edit.key for edit in suggestion.edits if edit.verb == "create" and edit.resource == NODES.id]
 
 
 def short_devices(listed: str) -> str:
@@ -195,9 +246,9 @@ def short_devices(listed: str) -> str:
     return ", ".join(f"{node_name(pool)}{slash}{device}" for pool, slash, device in parts)
 
 
-def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
-    """Return the outcome of the attempt with the change, with links."""
-    node = node_link(base, outcome.node)
+def outcome_sentence(outcome: AttemptOutcome, base: str, added: Sequence[str] = ()) -> SafeString:
+    """Return the outcome of the attempt with the change, with links to what exists; added: new nodes."""
+    node = node_name(outcome.node) if outcome.node in added else node_link(base, outcome.node)
     if outcome.kind == "bound":
         text = ngettext(
             "Then it is bound to {node}, the only node that fits.",
@@ -216,7 +267,10 @@ def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
 def pod_links(keys: Sequence[str], base: str) -> SafeString:
     separator = pgettext("between the parts of a list", ", ")
     links = format_html_join(separator, "{}", ((pod_link(base, key),) for key in keys[:VICTIMS_AT_MOST]))
-    return format_html("{}{}", links, ", …" if len(keys) > VICTIMS_AT_MOST else "")
+    more = len(keys) - VICTIMS_AT_MOST
+    if more <= 0:
+        return links
+    return format_html(gettext("{names} and {n} more"), names=links, n=fmt.number(more))
 
 
 def missing_resources(lacks: Sequence[NodeObstacles]) -> list[Missing]:

@@ -63,12 +63,21 @@ class HardSpread:
         """Add a matching pod on each of these rows (``by`` 1), or remove one (-1)."""
         self._changes.add(rows[self._counted_nodes[rows]], by)
 
-    def exceeds_max_skew(self, nodes: NodeBatch) -> Bools:
-        """Return bool[n]: the nodes on which the incoming pod would make the skew larger than maxSkew."""
+    @property
+    def domain_count(self) -> int:
+        """The number of domains with a node that counts, which is compared with minDomains."""
+        return self._critical_paths[0]
+
+    def skews(self, nodes: NodeBatch) -> Ints:
+        """Return int64[n], the skew with the incoming pod on each of the nodes."""
         original = self._sums[nodes.take(self.numbers)]
         changed = original + self._changes.for_nodes(nodes)
-        skew = changed + self.self_match - self._min_match_num(original, changed)
-        exceeding: Bools = skew > self.constraint.max_skew
+        found: Ints = changed + self.self_match - self._min_match_num(original, changed)
+        return found
+
+    def exceeds_max_skew(self, nodes: NodeBatch) -> Bools:
+        """Return bool[n]: the nodes on which the incoming pod would make the skew larger than maxSkew."""
+        exceeding: Bools = self.skews(nodes) > self.constraint.max_skew
         return exceeding
 
     def _min_match_num(self, original: Ints, changed: Ints) -> Ints | int:
