@@ -80,7 +80,7 @@ def report_lines(found: WhatIfAnswer) -> Iterator[str]:
     yield ""
     if found.suggestions:
         if any(each.further for each in found.suggestions):
-            yield f"No single change that was tried would let it run. Two changes together ({found.tried} tried):"
+            yield f"No single change would let it run. Two together would ({found.tried} changes tried):"
             yield ""
         rows = [["CHANGE", "THEN"]]
         rows += [[suggestion_text(each), outcome_text(each.outcome)] for each in found.suggestions]
