@@ -44,13 +44,14 @@ class PodReason(msgspec.Struct, frozen=True, omit_defaults=True):
     until: Micros = 0
     """The simulated time at which it ends, at the latest; 0 = not known."""
 
-    def values(self, time: str, separator: str = ", ") -> Mapping[str, str]:
+    def values(self, *, node: str, names: str, time: str) -> Mapping[str, str]:
         """Return the values of the sentence. time: the time that is left, as text."""
-        return {"node": self.node, "names": separator.join(self.names), "what": self.what, "time": time}
+        return {"node": node, "names": names, "what": self.what, "time": time}
 
     def sentence(self, now: Micros) -> str:
         """Return the reason in English, as of this time."""
-        return POD_REASONS[self.kind] % self.values(words.spoken_duration(self.until - now))
+        time = words.spoken_duration(self.until - now)
+        return POD_REASONS[self.kind] % self.values(node=self.node, names=", ".join(self.names), time=time)
 
 
 def find_pod_reason(

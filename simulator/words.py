@@ -90,19 +90,6 @@ def with_amounts(
         yield f"{reason}: {text % shortage_values(shortage, decimal=decimal)}"
 
 
-# Pods of which there is no attempt
-
-HAS_NODE: Final = gettext_noop(
-    "It has spec.nodeName %(node)s: the scheduler does not see it. What follows is about a pod that asks for "
-    "this node."
-)
-NO_PROFILE: Final = gettext_noop(
-    "No profile has the schedulerName %(scheduler)s: this scheduler does not see the pod"
-)
-GATED: Final = gettext_noop("It is gated: it waits until its scheduling gates are removed (%(names)s)")
-GATED_BY_PLUGIN: Final = gettext_noop("It is gated: %(plugin)s keeps it out of activeQ")
-
-
 # Where a pod is, and why
 
 PodReasonKind = Literal[

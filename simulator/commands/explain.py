@@ -121,13 +121,12 @@ def read_cluster(path: Path) -> Iterator[Item]:
 def unqueued_decision(cluster: Cluster, pod: Pod, gate: Status | None) -> Decision:
     """Return the answer for a pod of which there is no attempt: a PreEnqueue plugin keeps it out of activeQ,
     or (``gate`` None) no profile has its schedulerName."""
-    values = {"scheduler": pod.scheduler_name, "plugin": gate.plugin if gate else ""}
     if gate is None:
-        text = words.NO_PROFILE % values
+        text = f"No profile has the schedulerName {pod.scheduler_name}: this scheduler does not see the pod."
     elif gate.plugin == SchedulingGates.name:
-        text = words.GATED % {"names": ", ".join(pod.scheduling_gates)}
+        text = words.POD_REASONS["gated"] % {"names": ", ".join(pod.scheduling_gates)}
     else:
-        text = f"{words.GATED_BY_PLUGIN % values}: {gate.message}"
+        text = f"{words.POD_REASONS['gated-by-plugin'] % {'what': gate.plugin}} ({gate.message})"
     return Decision(
         cycle=0,
         t=0,
@@ -185,7 +184,11 @@ def sentences_before(asked: AskedPod) -> Iterator[str]:
     if asked.workload:
         yield f"It is the pod of the template of {asked.workload}."
     if asked.pod.node_name:
-        yield words.HAS_NODE % {"node": asked.pod.node_name}
+        node = asked.pod.node_name
+        yield (
+            f"It has spec.nodeName {node}: the scheduler does not see it. What follows is about a pod that "
+            "asks for this node."
+        )
 
 
 def sentences_after(decision: Decision) -> Iterator[str]:
@@ -195,7 +198,7 @@ def sentences_after(decision: Decision) -> Iterator[str]:
             tied = f" (drawn among {join_names(decision.tied)})" if len(decision.tied) > 1 else ""
             yield f"It would be bound to {decision.selected}{tied}."
         case "gated" | "ignored":
-            yield f"{decision.message}."
+            yield decision.message
         case "error":
             yield f"The attempt ends with an error, and is repeated: {decision.message}"
         case _ if words.is_refused_by_pre_filter(decision):

@@ -69,6 +69,14 @@ function inWords(micros) {
   return words.hours.replace("#", Math.floor(micros / minute / 60));
 }
 
+// A duration in minutes and seconds, for a time that is said exactly. It is never shorter than the duration.
+function exactly(micros) {
+  const seconds = Math.ceil(micros / SECOND);
+  if (seconds < 60 || seconds >= 7200) return inWords(micros);
+  const minutes = words.minutes.replace("#", Math.floor(seconds / 60));
+  return seconds % 60 ? `${minutes} ${words.seconds.replace("#", seconds % 60)}` : minutes;
+}
+
 export function tick() {
   const clock = document.querySelector("[data-clock]");
   if (!clock) return;
@@ -84,7 +92,7 @@ export function tick() {
       const whole = Number(element.dataset.until) - Number(element.dataset.from);
       element.style.setProperty("--v", `${whole > 0 ? Math.min(100, (left / whole) * 100) : 0}%`);
     } else {
-      write(element, inWords(left));
+      write(element, "exact" in element.dataset ? exactly(left) : inWords(left));
     }
   }
 }

@@ -36,7 +36,7 @@ def test_nodes_that_were_not_checked_are_marked_and_counted() -> None:
     )
     assert [(row.node, row.nodes, row.reason) for row in view.matrix.rows] == [
         ("n0", 105, ""),
-        ("n60", 90, "not looked at"),
+        ("n60", 90, "not looked at: enough other nodes fit"),
         ("n150", 5, "node(s) had untolerated taint {a: b}"),
     ]
     assert {step.name: step.figure for step in view.steps}["Filter"] == "105/110"

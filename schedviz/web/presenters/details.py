@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Final
 
 import msgspec
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from schedviz.store.bounds import TRACE_LENGTH
@@ -23,7 +24,7 @@ from simulator.objects.node_conditions import is_broken, pressures
 from simulator.objects.status import status_of
 from simulator.trace import LaneEntry
 
-from . import events, load, meanings, nodes, permalinks, queue, reasons
+from . import events, load, meanings, nodes, permalinks, pod_reasons, queue, reasons
 from . import format as fmt
 from .devices import ClaimView, PoolView, claims_of_pod, pools_of_node
 from .events import PodEvent
@@ -65,6 +66,10 @@ class PodDetail(msgspec.Struct, frozen=True):
     terminating: bool
     gone_at: int
     lane: str
+    reason: SafeString
+    """Why it is where it is; "" if the rest of the panel shows it."""
+    nearest: str
+    """The node that lacks least for a pod that is unschedulable, with the amounts."""
     chip: Chip | None
     outside: OutsidePod | None
     claims: list[ClaimView]
@@ -136,6 +141,8 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         terminating=pod.terminating,
         gone_at=pod.gone_at,
         lane=queue_place(entry),
+        reason=pod_reasons.pod_reason_sentence(sandbox, manifest, entry, about),
+        nearest=nearest_node(sandbox, manifest, entry, about),
         chip=queue.chip(ranks, entry) if entry else None,
         outside=outside_pod(key, entry, about),
         claims=claims_of_pod(sandbox, manifest),
@@ -153,6 +160,20 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
             lines.Shell(get_events(sandbox, manifest), lines.events_of(key)),
         ],
     )
+
+
+def nearest_node(
+    sandbox: Readable, manifest: Manifest, entry: LaneEntry | None, about: Sequence[trace.Event]
+) -> str:
+    """Return the sentence about the node that lacks least, for an unschedulable pod whose last decision is
+    stored; otherwise ""."""
+    if entry is None or entry.lane != "unschedulable":
+        return ""
+    cycle = next((event.cycle for event in reversed(about) if isinstance(event, trace.CycleStarted)), 0)
+    decision = sandbox.decision(cycle) if cycle else None
+    if decision is None or decision.uid != manifest["metadata"]["uid"]:
+        return ""
+    return pod_reasons.nearest_node(decision)
 
 
 def events_of_pod(sandbox: Readable, key: str) -> list[trace.Event]:

@@ -7,9 +7,10 @@ from typing import Final, Literal
 import msgspec
 from django.utils.translation import gettext
 
+from simulator import words
 from simulator.decision import Decision, Failure, TwoPasses
 
-from . import meanings
+from . import meanings, pod_reasons
 
 ROWS_AT_MOST: Final = 40
 """Maximum number of rows of the filter matrix. For more nodes there is a row for each verdict, with the
@@ -33,6 +34,8 @@ class FilterRow(msgspec.Struct, frozen=True):
     marks: list[Mark]
     reason: str
     passed: bool
+    amounts: str = ""
+    """What a node lacks for which NodeResourcesFit rejected it; of several, the one that lacks least."""
     looked: bool = True
     """Whether the node was examined. False: enough nodes were found, or a PreFilter plugin excluded it."""
 
@@ -75,32 +78,39 @@ def explained(reasons: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def one_by_one(decision: Decision) -> list[FilterRow]:
-    return [
-        filter_row(decision, node, 1, code)
-        for node, code in zip(decision.nodes, decision.verdicts, strict=True)
-    ]
+    return [filter_row(decision, index, 1, code) for index, code in enumerate(decision.verdicts)]
 
 
 def grouped(decision: Decision) -> list[FilterRow]:
-    """Return one row for each distinct verdict, sorted by the number of nodes."""
+    """Return one row for each distinct verdict, sorted by the number of nodes. The node that is named is the
+    one of which the amounts are recorded, if there is one."""
+    recorded = {decision.verdicts[index]: index for each in decision.shortages for index in each.nodes}
     counts = Counter(decision.verdicts)
     by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:ROWS_AT_MOST]
     return [
-        filter_row(decision, decision.nodes[decision.verdicts.index(code)], count, code)
+        filter_row(decision, recorded.get(code, decision.verdicts.index(code)), count, code)
         for code, count in by_count
     ]
 
 
-def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRow:
-    plugins = decision.filter_plugins
+def filter_row(decision: Decision, index: int, nodes: int, code: int) -> FilterRow:
+    """Return the row of a node, or of several. index: that of the first in the decision's nodes."""
+    plugins, node = decision.filter_plugins, decision.nodes[index]
     if code < 0:
         return FilterRow(
-            node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False, looked=False
+            node, nodes, ["unseen"] * len(plugins), reason_unseen(decision), passed=False, looked=False
         )
     if code == 0:
         return FilterRow(node, nodes, ["pass"] * len(plugins), "", passed=True)
     failure = decision.failures[code - 1]
-    return FilterRow(node, nodes, marks(plugins, failure), ", ".join(failure.reasons), passed=False)
+    amounts = pod_reasons.shortage_sentence(decision.shortages_of(index), several=nodes > 1)
+    return FilterRow(
+        node, nodes, marks(plugins, failure), ", ".join(failure.reasons), passed=False, amounts=amounts
+    )
+
+
+def reason_unseen(decision: Decision) -> str:
+    return gettext(words.UNSEEN[words.unseen_kind(decision)]) % words.unseen_values(decision)
 
 
 def marks(plugins: list[str], failure: Failure) -> list[Mark]:

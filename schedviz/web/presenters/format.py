@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from django.utils.translation import gettext, pgettext
 
 from simulator.api import SECOND, Micros
+from simulator.objects.amount_text import amount_text, trimmed
 
 SAFE: Final = "[bcdfghjklmnpqrstvwxz2456789]"
 """The letters of generated names (SafeEncodeString, k8s.io/apimachinery, pkg/util/rand)."""
@@ -18,7 +19,6 @@ GENERATED: Final = re.compile(rf"(-(?:{SAFE}{{7,10}}|\d{{6,10}}))?(-{SAFE}{{5}})
 GROUP: Final = "\u202f"
 """The narrow no-break space between groups of digits. It is a decimal sign in no language."""
 
-BINARY: Final = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 DECIMAL: Final = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
@@ -41,24 +41,10 @@ def compact(value: int) -> str:
     return f"{sign}{size}"
 
 
-def trimmed(value: Decimal, places: int) -> str:
-    """Return the number without zeros at the end of its decimals."""
-    text = f"{value:.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def amount(resource: str, value: int) -> str:
     """Return the amount of a resource: cpu (in millicores) in cores, bytes in binary units, others
     unchanged."""
-    if value < 0:
-        return f"\u2212{amount(resource, -value)}"
-    if resource == "cpu":
-        return trimmed(Decimal(value) / 1000, 3)
-    if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
-        for unit, suffix in BINARY:
-            if value >= unit:
-                return trimmed(Decimal(value) / unit, 1) + suffix
-    return str(value)
+    return amount_text(resource, value).replace("-", "\u2212")
 
 
 def listed(parts: Iterable[str]) -> str:
