@@ -146,7 +146,7 @@ def test_forms_and_pods_are_shown_as_kubectl_commands_and_the_log_links_to_perma
     expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
     eviction.locator(".cycle-link").click()
     expect(screen.locator("#detail .headline")).to_contain_text(
-        "web fits no node. Pods on node-1 are evicted for it."
+        "web fits no node. Its victims are on node-1."
     )
     pause(sandbox)
     screen.goto(f"/s/{sandbox.name}/pods/default/batch/")

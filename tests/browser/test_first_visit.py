@@ -81,7 +81,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_reads_why(
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator(".node .pod[data-own='your pod']")).to_contain_text("my-pod")
     box.get_by_role("link", name="See why, step by step").click()
-    expect(screen.locator("#detail .headline")).to_contain_text("my-pod fits no node. Pods on ")
+    expect(screen.locator("#detail .headline")).to_contain_text("my-pod fits no node. Its victims are on ")
     expect(screen.locator("#play .scene:visible")).to_contain_text("removed")
     assert len(screen.evaluate(PRIMARY)) == 1
     for width in (320, 390):

@@ -58,7 +58,7 @@ def test_a_pod_created_by_a_form_preempts_a_pod_of_lower_priority(screen: Page, 
     step(sandbox, "cycle")
     cycle = screen.locator("#cycle")
     expect(cycle.locator(".headline")).to_have_text(
-        re.compile(r"checkout fits no node\. Pods on node-[12] are evicted for it\.")
+        re.compile(r"checkout fits no node\. Its victims are on node-[12]\.")
     )
     expect(cycle.locator(".matrix tbody tr")).to_have_count(2)
     expect(cycle.locator(".matrix tbody tr").first).to_contain_text("Insufficient cpu")

@@ -175,7 +175,7 @@ def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(scre
 
     def at_the_moment() -> None:
         expect(banner).to_contain_text(f"event {nominated} of")
-        expect(detail).to_contain_text("web fits no node. Pods on node-1 are evicted for it.")
+        expect(detail).to_contain_text("web fits no node. Its victims are on node-1.")
         expect(screen.locator(SLIDER)).to_have_attribute("aria-valuetext", re.compile(rf"event {nominated}$"))
         assert abs(screen.evaluate(THUMB, ".mark.preempting")) < 1, "the mark is at the cursor"
         expect(screen.locator(".node .pod")).to_have_count(1)

@@ -68,6 +68,9 @@ def nominated(seq: int, pod: str = "default/web") -> tuple[int, trace.Event]:
     return seq, trace.Nominated(samples.START, 7, pod, "n1", ["default/n1-0"], 2, 2)
 
 
+EVICTED = (13, trace.VictimDeleted(samples.START, 7, "default/n1-0", "n1", "default/web", 30))
+
+
 def test_each_guide_has_an_example_a_pod_that_fits_the_form_and_another_guide_after_it() -> None:
     known = [*guides.guides().values()]
     assert [guides.next_guide(each) for each in known] == [*known[1:], None]
@@ -80,7 +83,7 @@ def test_each_guide_has_an_example_a_pod_that_fits_the_form_and_another_guide_af
 
 def test_the_course_goes_from_the_queue_over_the_eviction_to_the_node() -> None:
     decision = samples.preempting(2, "n1", samples.candidate("n1", 100), samples.candidate("n2", 500))
-    waiting, victims = samples.pod("web", nominated="n1"), [nominated(12)]
+    waiting, victims = samples.pod("web", nominated="n1"), [nominated(12), EVICTED]
     terminating = {"default/n1-0": samples.pod("n1-0", node="n1", deleted="2027-01-15T08:00:00Z")}
     first = course(samples.pod("web"), lane=samples.lane("web", "activeQ"))
     assert (first.stage, first.step, first.place, first.cycle) == ("queue", "cycle", 0, 0)
@@ -91,6 +94,12 @@ def test_the_course_goes_from_the_queue_over_the_eviction_to_the_node() -> None:
     assert "chose n1 and evicts n1-0; web waits until it has ended" in second.text
     ended = course(waiting, trace=victims, decision=decision, lane=lane)
     assert "evicted n1-0. It has ended: web waits for its next attempt" in ended.text
+    # A victim that was being deleted already is not evicted.
+    for there, said in ((terminating, "waits until these have ended: n1-0."), ({}, "for its next attempt.")):
+        alone = course(waiting, trace=[nominated(12)], decision=decision, lane=lane, pods=there)
+        assert (alone.stage, alone.cycle) == ("evicting", 0)
+        assert alone.text.endswith(said)
+        assert "evict" not in alone.text
     third = course(samples.pod("web", node="n1"), trace=victims, decision=decision)
     assert (third.stage, third.step, third.place, third.ended) == ("bound", "", 2, True)
     assert "n1-0 was evicted from n1, because web fitted no node" in third.text

@@ -98,6 +98,35 @@ def test_the_page_of_a_past_moment_shows_its_objects_and_no_controls_that_change
     assert client.get("/s/none-such/at/1/").status_code == 404
 
 
+def test_the_pod_of_a_cycle_is_in_flight_until_its_attempt_has_failed(client: Client, world: World) -> None:
+    base, failed = f"/s/{world.sandbox.name}/", seq_of(world, "Unschedulable")
+    popped = next(
+        seq
+        for seq, event in reversed(world.sandbox.trace(0))
+        if seq < failed
+        and type(event).__name__ == "QueueMoved"
+        and getattr(event, "target", "") == "inFlight"
+    )
+
+    def lane(seq: int) -> str:
+        page = text(client.get(f"{base}at/{seq}/").content)
+        return next(
+            name
+            for name in ("inFlight", "activeQ", "unschedulable")
+            if "default/big/" in page.split(f'id="lane-{name}"')[1].split('id="lane-')[0]
+        )
+
+    # All of these events are of one commit, which stores the pod's last place only.
+    assert [lane(seq) for seq in (popped - 1, popped, failed, failed + 1)] == [
+        "activeQ",
+        "inFlight",
+        "inFlight",
+        "unschedulable",
+    ]
+    pinned = text(client.get(f"{base}cycles/2/", follow=True).content)
+    assert "default/big/" in pinned.split('id="lane-inFlight"')[1].split('id="lane-')[0]
+
+
 def test_a_cycle_is_shown_at_the_moment_at_which_it_ended(client: Client, world: World) -> None:
     base = f"/s/{world.sandbox.name}/"
     bound = seq_of(world, "Bound")

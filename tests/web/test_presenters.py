@@ -312,7 +312,7 @@ def test_the_headline_of_a_preemption_has_the_short_name_of_the_node() -> None:
     names = [f"ip-10-0-10-{host}.eu-west-1.compute.internal" for host in (108, 17)]
     decision = preempting(0, names[0], candidate(names[0], 1))
     with using(NodeNames(names)):
-        assert cycle.headline(decision).endswith("Pods on 10-108 are evicted for it.")
+        assert cycle.headline(decision).endswith("Its victims are on 10-108.")
 
 
 def test_the_reasons_on_node_cards_are_in_the_language_of_the_page() -> None:

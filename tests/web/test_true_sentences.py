@@ -5,15 +5,23 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pytest
 
+from schedviz.store import Clock
+from schedviz.store.mentions import mentions
+from schedviz.store.past import Readable
+from schedviz.web.act import Act
 from schedviz.web.predict import words
 from schedviz.web.predict.grade import ClusterState, grade
 from schedviz.web.predict.question import answer, find_popped
 from schedviz.web.presenters import cycle, hint, preemption, reasons
+from schedviz.web.presenters.course import present_course
+from schedviz.web.presenters.later import later_turn
+from schedviz.web.presenters.node_names import node_name
 from schedviz.web.presenters.picture import WATCHED, Picture
+from schedviz.web.presenters.pod_history import pod_history
 from schedviz.web.presenters.sentences import EventSentences
 from simulator import trace
 from simulator.api import SECOND, Manifest
@@ -135,7 +143,7 @@ def test_the_headline_of_a_cycle_says_what_its_decision_has(seed: int) -> None:
             assert [*decision.totals].count(max(decision.totals)) > 1
         elif "fits no node" in text:
             assert not fits
-            assert ("are evicted for it" in text) == bool(decision.victims)
+            assert ("Its victims are on" in text) == bool(decision.victims)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -205,6 +213,88 @@ def test_a_pod_that_has_a_node_does_not_fit_no_node(seed: int) -> None:
         assert "is unschedulable" in said(event)
         assert "fits no node" not in said(event)
         assert "fits no node" not in reasons.unplaced(event.message)
+
+
+class Read:
+    """A lab, read as a sandbox at its end is. The acts of the pods' creators are before the first event."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+
+    def get(self, resource: str, key: str) -> Manifest | None:
+        return self._lab.api.objects.get(resource, {}).get(key)
+
+    def about_pod(self, key: str) -> list[tuple[int, trace.Event]]:
+        numbered = enumerate(self._lab.trace, start=1)
+        return [(seq, event) for seq, event in numbered if key in mentions(event).pods]
+
+    def decision(self, cycle: int) -> Decision | None:
+        return next((each for each in self._lab.decisions if each.cycle == cycle), None)
+
+    def pod_events(self, key: str) -> list[trace.Event]:
+        return [event for _, event in self.about_pod(key) if getattr(event, "pod", "") == key]
+
+    def under_way(self) -> None:
+        return None
+
+    def lane(self, key: str) -> trace.LaneEntry | None:
+        return self._lab.lanes.get(key)
+
+    def clock(self) -> Clock:
+        return Clock(self._lab.now, 1.0, paused=True)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_box_about_a_pod_claims_only_what_happened(seed: int) -> None:
+    lab = history(seed).lab
+    evicted_for = {event.preemptor for event in lab.of(trace.VictimDeleted)}
+    bound = {event.pod: event.node for event in lab.of(trace.Bound)}
+    for key, manifest in lab.api.objects["pods"].items():
+        text = present_course(cast(Readable, Read(lab)), Act(1.0, key, manifest["metadata"]["uid"])).text
+        if "o pod was evicted" in text:
+            assert key not in evicted_for
+        if "evict" in text and "o pod was evicted" not in text:
+            assert key in evicted_for
+        if "It fitted there" in text:
+            assert bound[key] == manifest["spec"]["nodeName"]
+        if "is unschedulable" in text:
+            assert lab.lanes[key].lane == "unschedulable"
+        if "scheduling gate" in text:
+            assert manifest["spec"]["schedulingGates"]
+        if "waits until" in text and "evicts" in text:
+            victims = [event.pod for event in lab.of(trace.VictimDeleted) if event.preemptor == key]
+            assert any(
+                "deletionTimestamp" in each["metadata"]
+                for each in map(lab.api.objects["pods"].get, victims)
+                if each
+            )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_attempt_is_in_progress_only_while_its_pod_is_in_flight(seed: int) -> None:
+    lab = history(seed).lab
+    pods = {event.pod for event in lab.of(trace.CycleStarted)}
+    for pod in pods:
+        attempts = pod_history(pod, Read(lab).pod_events(pod)).attempts
+        in_progress = [each for each in attempts if each.outcome == "in progress"]
+        assert in_progress == [] or (lab.lanes[pod].lane == "inFlight" and in_progress == attempts[:1])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_followed_a_preemption_is_what_the_trace_has(seed: int) -> None:
+    lab = history(seed).lab
+    read = Read(lab)
+    for decision, found in preemptions(lab):
+        text = later_turn(decision, read.pod_events(decision.pod), read.decision)
+        own = [event for event in lab.of(trace.Bound) if event.pod == decision.pod]
+        if "was bound to" in text:
+            assert own
+            assert own[-1].cycle > decision.cycle
+            assert node_name(own[-1].node) in text
+        if "deleted before it was bound" in text:
+            assert not [event for event in own if event.cycle > decision.cycle]
+        if "no longer existed" in text:
+            assert found.chosen not in lab.api.objects["nodes"]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,6 +1,7 @@
 """The course of the visitor's pod, from its creation to its node: the text on the page, and the next acts
 that the visitor may choose."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -54,11 +55,12 @@ def present_course(source: Readable, act: Act) -> CourseView:
         text = gettext("%(pod)s was deleted.") % {"pod": pod}
         return CourseView(act.pod, act.uid, pod, "gone", text)
     found = last_nomination(source, act)
-    decision = source.decision(found.cycle) if found else None
-    stage, text, step = _describe(source, act, manifest, found)
-    shown = stage in ("evicting", "bound") and found is not None
+    evicted = evicted_by(source, found) if found else []
+    decision = source.decision(found.cycle) if found and evicted else None
+    stage, text, step = _describe(source, act, manifest, found, evicted)
+    shown = stage in ("evicting", "bound") and found is not None and bool(evicted)
     if shown and stage == "bound" and decision is not None:
-        text = evicted_because(decision, pod) or text
+        text = evicted_because(decision, evicted, pod) or text
     return CourseView(
         act.pod,
         act.uid,
@@ -77,16 +79,27 @@ def last_nomination(source: Readable, act: Act) -> trace.Nominated | None:
     return next((each for each in later if isinstance(each, trace.Nominated) and each.pod == act.pod), None)
 
 
+def evicted_by(source: Readable, found: trace.Nominated) -> list[str]:
+    """Return the victims that were evicted. One that was terminating already is not deleted again
+    (prepareCandidate in pkg/scheduler/framework/preemption/preemption.go, v1.34)."""
+    deleted = {
+        event.pod
+        for _, event in source.about_pod(found.pod)
+        if isinstance(event, trace.VictimDeleted) and event.cycle == found.cycle
+    }
+    return [key for key in found.victims if key in deleted]
+
+
 def _describe(
-    source: Readable, act: Act, manifest: Manifest, found: trace.Nominated | None
+    source: Readable, act: Act, manifest: Manifest, found: trace.Nominated | None, evicted: Sequence[str]
 ) -> tuple[Stage, str, Step]:
     key, pod = act.pod, fmt.pod_name(act.pod)
     node = (manifest.get("spec") or {}).get("nodeName", "")
     if node:
         text = gettext("%(pod)s is bound to %(node)s.")
-        if found:
+        if evicted:
             text = gettext("%(pod)s is bound to %(node)s. Pods were evicted for it.")
-        elif bound_by_the_scheduler(source, act):
+        elif not found and bound_by_the_scheduler(source, act):
             text = gettext("%(pod)s is bound to %(node)s. It fitted there: no pod was evicted for it.")
         return "bound", text % {"pod": pod, "node": node_name(node)}, ""
     under_way, entry = source.under_way(), source.lane(key)
@@ -94,7 +107,7 @@ def _describe(
         text = gettext("%(pod)s is in a scheduling cycle, before %(point)s.")
         return "cycle", text % {"pod": pod, "point": under_way.point}, "cycle"
     if found and (manifest.get("status") or {}).get("nominatedNodeName") == found.node:
-        return "evicting", evicting_text(found, pod, still_there(source, found)), "bound"
+        return "evicting", evicting_text(source, found, evicted, pod), "bound"
     if entry is None:
         return (
             "queue",
@@ -127,47 +140,60 @@ def bound_by_the_scheduler(source: Readable, act: Act) -> bool:
     return any(isinstance(event, trace.Bound) and event.pod == act.pod for event in later)
 
 
-def still_there(source: Readable, found: trace.Nominated) -> bool:
-    """Whether a victim is still terminating. A controller may have created a pod of its name again."""
-    victims = (source.get(PODS, key) for key in found.victims)
-    return any(each is not None and "deletionTimestamp" in each["metadata"] for each in victims)
-
-
-def evicting_text(found: trace.Nominated, pod: str, terminating: bool) -> str:
-    """Return the text about a nominated pod. terminating: whether a victim still is."""
-    text = ngettext(
-        "%(pod)s fitted no node. The scheduler chose %(node)s and evicts %(victims)s; %(pod)s waits until it "
-        "has ended.",
-        "%(pod)s fitted no node. The scheduler chose %(node)s and evicts %(victims)s; %(pod)s waits until "
-        "they have ended.",
-        len(found.victims),
-    )
-    if not terminating:
+def evicting_text(source: Readable, found: trace.Nominated, evicted: Sequence[str], pod: str) -> str:
+    """Return the text about a nominated pod. evicted: the victims that were evicted for it."""
+    victims = [source.get(PODS, key) for key in found.victims]
+    # A controller may have created a pod of an evicted one's name again.
+    terminating = any(each is not None and "deletionTimestamp" in each["metadata"] for each in victims)
+    values = {
+        "pod": pod,
+        "node": node_name(found.node),
+        "victims": fmt.first_pods(evicted or found.victims),
+    }
+    if evicted and terminating:
+        text = ngettext(
+            "%(pod)s fitted no node. The scheduler chose %(node)s and evicts %(victims)s; %(pod)s waits "
+            "until it has ended.",
+            "%(pod)s fitted no node. The scheduler chose %(node)s and evicts %(victims)s; %(pod)s waits "
+            "until they have ended.",
+            len(evicted),
+        )
+    elif evicted:
         text = ngettext(
             "%(pod)s fitted no node. The scheduler chose %(node)s and evicted %(victims)s. It has ended: "
             "%(pod)s waits for its next attempt.",
             "%(pod)s fitted no node. The scheduler chose %(node)s and evicted %(victims)s. They have ended: "
             "%(pod)s waits for its next attempt.",
-            len(found.victims),
+            len(evicted),
         )
-    return text % {"pod": pod, "node": node_name(found.node), "victims": fmt.first_pods(found.victims)}
+    elif any(victims):
+        text = gettext(
+            "%(pod)s fitted no node. The scheduler chose %(node)s. %(pod)s waits until these have ended: "
+            "%(victims)s."
+        )
+    else:
+        text = gettext(
+            "%(pod)s fitted no node. The scheduler chose %(node)s. %(pod)s waits for its next attempt."
+        )
+    return text % values
 
 
-def evicted_because(decision: Decision, pod: str) -> str:
-    """Return a sentence about the pods that were evicted, and why; "" if the decision has no victims."""
+def evicted_because(decision: Decision, evicted: Sequence[str], pod: str) -> str:
+    """Return a sentence about the pods that were evicted, and why; "" if the decision does not have them."""
     chosen = decision.chosen_candidate
-    if chosen is None or not chosen.victims:
+    victims = [each for each in chosen.victims if each.pod in evicted] if chosen else []
+    if not chosen or not victims:
         return ""
     return ngettext(
         "%(victims)s was evicted from %(node)s, because %(pod)s fitted no node, and its priority is lower: "
         "%(low)s against %(high)s.",
         "%(victims)s were evicted from %(node)s, because %(pod)s fitted no node, and their priority is "
         "lower: at most %(low)s against %(high)s.",
-        len(chosen.victims),
+        len(victims),
     ) % {
-        "victims": fmt.first_pods([each.pod for each in chosen.victims]),
+        "victims": fmt.first_pods([each.pod for each in victims]),
         "node": node_name(chosen.node),
         "pod": pod,
-        "low": str(chosen.highest_priority),
+        "low": str(max(each.priority for each in victims)),
         "high": str(decision.priority),
     }

@@ -169,7 +169,7 @@ def headline(decision: Decision, point: str = "") -> str:
     if decision.outcome == "preempting" and decision.preemption is not None:
         text = gettext("%(pod)s fits no node. It is nominated to %(node)s.")
         if decision.victims:
-            text = gettext("%(pod)s fits no node. Pods on %(node)s are evicted for it.")
+            text = gettext("%(pod)s fits no node. Its victims are on %(node)s.")
         return text % {"pod": pod, "node": node_name(decision.preemption.chosen)}
     if decision.outcome == "error":
         return gettext("The attempt for %(pod)s failed with an error.") % {"pod": pod}
