@@ -13,7 +13,7 @@ from schedviz.web.examples import example_in
 from schedviz.web.ideas import Idea, ideas
 from schedviz.web.presenters.picture import NODES, PODS
 from simulator.api import Manifest
-from simulator.controllers.kubelet.kubelet import RUN_SECONDS, TTL_SECONDS
+from simulator.controllers.kubelet.containers import TTL_SECONDS, run_seconds
 from simulator.controllers.timetable import TIMETABLES, next_creation
 from simulator.objects.metadata import key_of
 from simulator.scenario import Scenario
@@ -89,7 +89,7 @@ def is_settled(pod: Manifest, entry: LaneEntry | None) -> bool:
     if phase in FINISHED:
         return TTL_SECONDS not in annotations
     if pod["spec"].get("nodeName"):
-        return phase == "Running" and RUN_SECONDS not in annotations
+        return phase == "Running" and run_seconds(pod) is None
     if status.get("nominatedNodeName"):
         return False
     return entry is not None and entry.lane in LANES_THAT_WAIT

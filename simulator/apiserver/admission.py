@@ -30,7 +30,8 @@ from simulator.apiserver.generation import set_first_generation
 from simulator.apiserver.ingress_validation import INGRESSES
 from simulator.apiserver.limit_ranger import CLAIMS, check_limits
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
-from simulator.apiserver.node_defaults import joined_node
+from simulator.apiserver.node_addresses import NodeAddresses
+from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.pod_admission import complete_pod
 from simulator.apiserver.policies.enforcement import check_policies
@@ -116,6 +117,7 @@ def admit(
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
     overlay = Overlay(reader)
     quotas = QuotaCharges(overlay, now)
+    addresses = NodeAddresses(overlay)
     for index, document in enumerate(documents):
         try:
             # A form that asks for many copies passes the same document many times: decode it once.
@@ -129,6 +131,7 @@ def admit(
                 overlay,
                 quotas,
                 now,
+                addresses=addresses,
                 source=number,
                 namespace=namespace,
                 entry=entry,
@@ -209,6 +212,7 @@ def _create(
     quotas: QuotaCharges,
     now: Micros,
     *,
+    addresses: NodeAddresses,
     source: str,
     namespace: str,
     entry: Entry,
@@ -244,7 +248,7 @@ def _create(
         complete_pod(manifest, overlay, strict=entry == "api")
         manifest["status"] = initial_pod_status(manifest, now, keeps=is_placed)
     elif resource == NODES and entry == "page":
-        manifest = joined_node(manifest, timestamp(now))
+        manifest = with_internal_address(joined_node(manifest, timestamp(now)), addresses.pool)
         metadata = manifest["metadata"]
     elif resource.id == SERVICES:
         allocate_new(manifest, overlay, any_address=entry == "page")
@@ -282,6 +286,8 @@ def _create(
     if entry == "api" and not is_applied and not asked.dry_run:
         _check_no_resource_version(given_resource_version)
     quotas.charge(resource, manifest)
+    if resource == NODES:
+        addresses.use(manifest)
     overlay.put(Change(resource.id, key, manifest, expected=0))
 
 

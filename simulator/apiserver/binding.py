@@ -38,7 +38,7 @@ def admit_binding(pod: Manifest, binding: Manifest, now: Micros) -> Change:
         bound = {**pod, "spec": {**pod["spec"], "nodeName": binding["target"]["name"]}}
         if metadata.get("annotations"):
             bound = with_metadata(bound, annotations={**annotations_of(pod), **metadata["annotations"]})
-        bound = with_condition(bound, now, "PodScheduled", "True")
+        bound = with_condition(bound, now, "PodScheduled", "True", observes=False)
         return Change(PODS.id, key_of(pod), bound, version_of(pod))
     raise Conflict(BINDING_RESOURCE, name, detail)
 

@@ -51,6 +51,7 @@ def admit_eviction(
         "True",
         reason="EvictionByEvictionAPI",
         message="Eviction API: evicting",
+        observes=False,
     )
     if marked is not pod:
         changes.append(Change(PODS.id, key_of(pod), marked, version_of(pod)))

@@ -5,7 +5,9 @@ pkg/kubelet/kubelet_node_status.go, v1.34."""
 
 from simulator.api import Manifest
 from simulator.apiserver.resource_lists import round_up_to_milli
+from simulator.objects.addresses import AddressPool, internal_addresses
 from simulator.objects.conditions import condition
+from simulator.objects.status import status_of, with_status
 
 NODE_PODS = "110"
 """The kubelet's default for maxPods."""
@@ -31,6 +33,21 @@ def _match_pod_cidrs(spec: Manifest) -> None:
         spec["podCIDRs"] = [first]
     elif known:
         spec["podCIDR"] = known[0]
+
+
+def with_internal_address(node: Manifest, pool: AddressPool) -> Manifest:
+    """Return the node with an InternalIP, and its name as its Hostname, as a kubelet without a cloud provider
+    reports them (NodeAddress in pkg/kubelet/nodestatus/setters.go); the node itself if it has an InternalIP,
+    or no address is free."""
+    if internal_addresses(node):
+        return node
+    address, given = pool.free(), status_of(node).get("addresses") or ()
+    if address is None:
+        return node
+    addresses = [{"type": "InternalIP", "address": address}, *given]
+    if all(each.get("type") != "Hostname" for each in given):
+        addresses.append({"type": "Hostname", "address": node["metadata"].get("name", "")})
+    return with_status(node, addresses=addresses)
 
 
 def joined_node(node: Manifest, now: str) -> Manifest:

@@ -129,9 +129,10 @@ class World(Environment):
         *,
         event: Event | None = None,
         note: Note | None = None,
+        removes: bool = False,
     ) -> None:
         """Make a :class:`Patch`, without waiting for its outcome. What ``mutate`` raises is raised here."""
-        self._patch(Patch(resource, key, uid, mutate, event, note), _ignore, RETRIES)
+        self._patch(Patch(resource, key, uid, mutate, event, note, removes), _ignore, RETRIES)
 
     def write(self, write: Write, finish: Finish) -> Outcome | None:
         change: Change | Patch = write.change
@@ -146,13 +147,15 @@ class World(Environment):
         return Written()
 
     def _patch(self, patch: Patch, finish: Finish, retries: int) -> Outcome | None:
-        resource, key, uid, mutate, event, note = patch
+        resource, key, uid, mutate, event, note, removes = patch
         current = self.informer.get(resource, key)
         if current is None or current["metadata"].get("uid", "") != uid:
             return Refused("NotFound", f'{resource} "{key}" not found')
         new = mutate(current)
         version = int(current["metadata"]["resourceVersion"])
         changes = [] if new is current else [Change(resource, key, new, version)]
+        if removes and new is not None:
+            changes.append(Change(resource, key, None, None if changes else version))
         if event is not None and event.t != self.now:
             event = msgspec.structs.replace(event, t=self.now)
         recorded = self.events.event(note) if note is not None else ()

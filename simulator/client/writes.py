@@ -26,3 +26,5 @@ class Patch(NamedTuple):
     """The trace event of the write, with its time; it is in the trace even if there is nothing to change."""
     note: Note | None = None
     """The Event object that is written with it."""
+    removes: bool = False
+    """Whether the object is removed in the same commit, after the change."""

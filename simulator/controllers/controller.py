@@ -177,15 +177,19 @@ class Controller:
         manifest: Manifest,
         mutate: Callable[[Manifest], Manifest | None],
         event: Event | None = None,
+        *,
+        removes: bool = False,
     ) -> None:
         """Patch an object: ``mutate`` is called with its newest version and returns the new one, None to
-        remove it. ``event`` is added to the trace with the write."""
+        remove it. ``event`` is added to the trace with the write. ``removes``: the object is removed in the
+        same commit, after this change."""
 
         def with_generation(current: Manifest) -> Manifest | None:
             new = mutate(current)
             return None if new is None else with_next_generation(current, new)
 
-        self._world.update(resource, key_of(manifest), uid_of(manifest), with_generation, event=event)
+        place = resource, key_of(manifest), uid_of(manifest)
+        self._world.update(*place, with_generation, event=event, removes=removes)
 
     def set_status(self, manifest: Manifest, status: msgspec.Struct) -> None:
         """Patch the object's status with the fields of ``status``: None removes one, UNSET leaves it."""

@@ -1,8 +1,13 @@
 """ControllerRevisions: the templates that a StatefulSet or DaemonSet has had
-(pkg/controller/history/controller_history.go, v1.34)."""
+(pkg/controller/history/controller_history.go, v1.34).
+
+The controllers note the revision differently: a StatefulSet's revision has its hash in the label HASH_LABEL,
+and the set's pods have the revision's name in REVISION_LABEL; revisions and pods of a DaemonSet both have the
+hash in REVISION_LABEL (newRevision and setPodRevision in statefulset/stateful_set_utils.go, snapshot in
+daemon/update.go)."""
 
 import copy
-from collections.abc import Container
+from collections.abc import Collection
 
 from simulator.api import Manifest
 from simulator.controllers.pods import template_hash
@@ -10,12 +15,14 @@ from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.metadata import labels_of, name_of
 
 REVISIONS = "controllerrevisions.apps"
-HASH_LABEL = "controller-revision-hash"
+HASH_LABEL = "controller.kubernetes.io/hash"
+REVISION_LABEL = "controller-revision-hash"
 
 
-def sync_update_revision(controller: WorkloadController, owner: Manifest) -> Manifest | None:
-    """Create the revision of the owner's template, or make it the latest, if needed, and return it. None:
-    this sync has to end here, and the writes make another one. Raises StatusError or ApiError."""
+def sync_update_revision(controller: WorkloadController, owner: Manifest, label: str) -> Manifest | None:
+    """Create the revision of the owner's template, or make it the latest, if needed, and return it. A new one
+    has its hash in ``label``. None: this sync has to end here, and the writes make another one. Raises
+    StatusError or ApiError."""
     template = owner["spec"]["template"]
     revisions = controller.claim(owner, REVISIONS)
     if revisions is None:
@@ -29,7 +36,7 @@ def sync_update_revision(controller: WorkloadController, owner: Manifest) -> Man
             "kind": "ControllerRevision",
             "metadata": {
                 "name": f"{name_of(owner)}-{digest}",
-                "labels": {**template["metadata"].get("labels", {}), HASH_LABEL: digest},
+                "labels": {**template["metadata"].get("labels", {}), label: digest},
             },
             "data": {"spec": {"template": copy.deepcopy(template)}},
             "revision": latest + 1,
@@ -41,9 +48,16 @@ def sync_update_revision(controller: WorkloadController, owner: Manifest) -> Man
     return found
 
 
-def delete_old_revisions(controller: WorkloadController, owner: Manifest, used: Container[str]) -> None:
-    """Keep no more than revisionHistoryLimit revisions beside those whose hashes are ``used``."""
-    unused = [rev for rev in controller.owned(owner, REVISIONS) if revision_hash(rev) not in used]
+def delete_old_revisions(
+    controller: WorkloadController, owner: Manifest, used: Collection[Manifest], pods: Collection[Manifest]
+) -> None:
+    """Keep no more than revisionHistoryLimit revisions beside the ``used`` ones and those of ``pods``."""
+    names, labels = {name_of(revision) for revision in used}, {revision_label(pod) for pod in pods}
+    unused = [
+        revision
+        for revision in controller.owned(owner, REVISIONS)
+        if name_of(revision) not in names and labels.isdisjoint(_labels_of_pods(revision))
+    ]
     surplus = len(unused) - owner["spec"]["revisionHistoryLimit"]
     if surplus > 0:
         oldest = sorted(unused, key=lambda revision: int(revision["revision"]))[:surplus]
@@ -58,6 +72,17 @@ def template_of(revision: Manifest) -> Manifest | None:
     return None
 
 
-def revision_hash(manifest: Manifest) -> str:
-    """Return the hash label of a revision, or of a pod created from one; "" without it."""
-    return labels_of(manifest).get(HASH_LABEL, "")
+def revision_label(manifest: Manifest) -> str:
+    """Return what the label of a pod, or of a DaemonSet's revision, says of the revision; "" without it."""
+    return labels_of(manifest).get(REVISION_LABEL, "")
+
+
+def is_of_revision(pod: Manifest, revision: Manifest) -> bool:
+    """Whether the pod was created from this revision."""
+    return revision_label(pod) in _labels_of_pods(revision)
+
+
+def _labels_of_pods(revision: Manifest) -> set[str]:
+    """Return the labels that pods of the revision may have: its name or hash. Sets of earlier versions of the
+    simulator noted the hash, too."""
+    return {name_of(revision), *({revision_label(revision)} - {""})}

@@ -4,12 +4,13 @@ pkg/controller/daemon, v1.34). The scheduler places these pods as others; each r
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.workload_defaults import TEMPLATE_GENERATION
 from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
-    HASH_LABEL,
+    REVISION_LABEL,
     REVISIONS,
     delete_old_revisions,
-    revision_hash,
+    revision_label,
     sync_update_revision,
 )
 from simulator.controllers.daemon_placement import (
@@ -23,11 +24,12 @@ from simulator.controllers.status_types import DaemonSetStatus
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.conditions import condition
 from simulator.objects.int_or_percent import scaled_value_rounded_up
-from simulator.objects.metadata import is_terminating, name_of
+from simulator.objects.metadata import annotations_of, is_terminating, name_of
 from simulator.objects.pod import Pod
 from simulator.objects.timestamps import micros
 
 DAEMON_SETS = "daemonsets.apps"
+TEMPLATE_LABEL = "pod-template-generation"
 FAILED_POD_DELAY: Micros = SECOND
 """The time for which a finished pod is kept before it is replaced (failedPodsBackoff; upstream's doubles each
 time)."""
@@ -46,6 +48,10 @@ class DaemonPods(NamedTuple):
     should_continue: dict[str, None]
     """Nodes on which an existing pod may stay."""
 
+    def is_updated(self, pod: Manifest) -> bool:
+        """Whether the pod was created from the current template (IsPodUpdated in daemon/util)."""
+        return revision_label(pod) == self.digest
+
 
 class DaemonSetController(WorkloadController):
     component = "DaemonSet"
@@ -62,10 +68,10 @@ class DaemonSetController(WorkloadController):
     def sync(self, key: str, manifest: Manifest) -> None:
         if is_terminating(manifest) or self.claim(manifest) is None:
             return
-        revision = sync_update_revision(self, manifest)
+        revision = sync_update_revision(self, manifest, REVISION_LABEL)
         if revision is None:
             return
-        daemons = self._daemon_pods(key, manifest, revision_hash(revision))
+        daemons = self._daemon_pods(key, manifest, revision_label(revision))
         try:
             if not self._manage(key, manifest, daemons):
                 self._rolling_update(manifest, daemons)
@@ -73,8 +79,8 @@ class DaemonSetController(WorkloadController):
             self._sync_status(key, manifest, daemons)
             raise
         self._sync_status(key, manifest, daemons)
-        used = {revision_hash(pod) for pods in daemons.by_node.values() for pod in pods}
-        delete_old_revisions(self, manifest, {daemons.digest, *used})
+        used = [pod for pods in daemons.by_node.values() for pod in pods]
+        delete_old_revisions(self, manifest, [revision], used)
 
     def _daemon_pods(self, key: str, manifest: Manifest, digest: str) -> DaemonPods:
         by_node: dict[str, list[Manifest]] = {}
@@ -117,8 +123,8 @@ class DaemonSetController(WorkloadController):
         stays until the new one is available."""
         if not _max_surge(manifest, 1):
             return running[1:]
-        new = [pod for pod in running if revision_hash(pod) == daemons.digest]
-        old = [pod for pod in running if revision_hash(pod) != daemons.digest]
+        new = [pod for pod in running if daemons.is_updated(pod)]
+        old = [pod for pod in running if not daemons.is_updated(pod)]
         surplus = new[1:] + old[1:]
         if new and old and (not is_ready(old[0]) or self._is_available(manifest, new[0])):
             surplus.append(old[0])
@@ -142,7 +148,7 @@ class DaemonSetController(WorkloadController):
         available: list[str] = []
         for name in daemons.should_run:
             alive = [pod for pod in daemons.by_node.get(name, ()) if not is_terminating(pod)]
-            new = [pod for pod in alive if revision_hash(pod) == daemons.digest]
+            new = [pod for pod in alive if daemons.is_updated(pod)]
             if new and len(alive) > len(new):
                 surge -= 1
             elif alive and not new:
@@ -162,7 +168,7 @@ class DaemonSetController(WorkloadController):
             usable = [pod for pod in alive if self._is_available(manifest, pod)]
             budget -= not usable
             for pod in alive:
-                if revision_hash(pod) != daemons.digest:
+                if not daemons.is_updated(pod):
                     (available if pod in usable else unavailable).append(pod)
         replaced = unavailable + available[: max(0, budget)]
         if replaced:
@@ -174,7 +180,11 @@ class DaemonSetController(WorkloadController):
     def _new_pod(self, manifest: Manifest, digest: str, node: str) -> Manifest:
         pod = pod_from_template(manifest["spec"]["template"])
         pod["metadata"]["generateName"] = name_of(manifest) + "-"
-        pod["metadata"].setdefault("labels", {})[HASH_LABEL] = digest
+        labels = pod["metadata"].setdefault("labels", {})
+        number = annotations_of(manifest).get(TEMPLATE_GENERATION)
+        if number:
+            labels[TEMPLATE_LABEL] = number
+        labels[REVISION_LABEL] = digest
         add_daemon_tolerations(pod["spec"])
         if node:
             pod["spec"]["affinity"] = with_target_node(pod["spec"].get("affinity") or {}, node)
@@ -192,7 +202,7 @@ class DaemonSetController(WorkloadController):
                 current_number_scheduled=len(scheduled),
                 number_misscheduled=len(first_on_node) - len(scheduled),
                 number_ready=sum(map(is_ready, scheduled)),
-                updated_number_scheduled=sum(revision_hash(pod) == daemons.digest for pod in scheduled),
+                updated_number_scheduled=sum(daemons.is_updated(pod) for pod in scheduled),
                 number_available=available,
                 number_unavailable=len(daemons.should_run) - available,
             ),

@@ -8,9 +8,10 @@ from simulator.api import Manifest
 from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
+    REVISION_LABEL,
     REVISIONS,
     delete_old_revisions,
-    revision_hash,
+    is_of_revision,
     sync_update_revision,
     template_of,
 )
@@ -69,7 +70,7 @@ class StatefulSetController(WorkloadController):
         if is_terminating(manifest):
             return
         claimed = self.claim(manifest)
-        update = sync_update_revision(self, manifest)
+        update = sync_update_revision(self, manifest, HASH_LABEL)
         if claimed is None or update is None:
             return
         current = self._current_revision(manifest, update)
@@ -82,8 +83,7 @@ class StatefulSetController(WorkloadController):
             self._sync_status(key, manifest, pods, current, update)
             raise
         self._sync_status(key, manifest, pods, current, update)
-        used = {*map(revision_hash, [current, update, *pods.values()])}
-        delete_old_revisions(self, manifest, used)
+        delete_old_revisions(self, manifest, [current, update], pods.values())
 
     def _current_revision(self, manifest: Manifest, update: Manifest) -> Manifest:
         """Return the revision of the pods that an update did not replace yet."""
@@ -136,7 +136,7 @@ class StatefulSetController(WorkloadController):
             return
         for ordinal in reversed(_ordinals(manifest)[_partition(manifest) :]):
             pod = pods[ordinal]
-            if revision_hash(pod) != revision_hash(update) and not is_terminating(pod):
+            if not is_of_revision(pod, update) and not is_terminating(pod):
                 self.delete(manifest, [pod], "of an older template")
                 return
             if is_terminating(pod) or not self._is_available(manifest, pod):
@@ -152,7 +152,7 @@ class StatefulSetController(WorkloadController):
         pod = pod_from_template(template_of(revision) or manifest["spec"]["template"])
         metadata, spec = pod["metadata"], pod["spec"]
         metadata["name"] = name
-        labels = {POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal), HASH_LABEL: revision_hash(revision)}
+        labels = {POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal), REVISION_LABEL: name_of(revision)}
         metadata.setdefault("labels", {}).update(labels)
         spec["hostname"] = name
         if manifest["spec"].get("serviceName"):
@@ -247,4 +247,4 @@ def _partition(manifest: Manifest) -> int:
 
 
 def _count_of_revision(revision: Manifest, pods: Sequence[Manifest]) -> int:
-    return sum(revision_hash(pod) == revision_hash(revision) for pod in pods)
+    return sum(is_of_revision(pod, revision) for pod in pods)

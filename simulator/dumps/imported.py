@@ -17,7 +17,7 @@ from simulator.apiserver import resources
 from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.defaults import qos_class, set_defaults
 from simulator.apiserver.fitting import ReportField, Unfit, fit_to_schema
-from simulator.apiserver.node_defaults import joined_node
+from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, Resource
@@ -29,6 +29,7 @@ from simulator.dumps.dump_files import DumpError
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
+from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.timestamps import timestamp
 
 MAX_NAMED: Final = 50
@@ -147,11 +148,17 @@ class Import:
         yield from self._bootstrap()
         read = [each for resource in READ_OF_PODS for each in self._creations(resource)]
         overlay = Overlay(CreatedObjects(read))
+        addresses = AddressPool(NODE_NETWORK)
+        for change in self._creations(NODES.id):
+            addresses.use(internal_addresses(change.object or {}))
         for resource in IMPORTED_RESOURCES:
             for key, packed in self._kept[resource].items():
                 manifest = self._without_missing_owners(msgspec.json.decode(packed))
                 if resource == PODS.id and not self._admit(manifest, overlay):
                     continue
+                if resource == NODES.id:
+                    manifest = with_internal_address(manifest, addresses)
+                    addresses.use(internal_addresses(manifest))
                 yield Change(resource, key, manifest, expected=0)
         self._complete_report()
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from simulator.api import Manifest, Micros
+from simulator.objects.metadata import generation_of
 from simulator.objects.status import status_of, with_status
 from simulator.objects.timestamps import timestamp
 
@@ -31,6 +32,7 @@ class MetaCondition(Condition, frozen=True, kw_only=True, rename="camel"):
 class PodCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A condition of a pod (core/v1 PodCondition). Nothing is probed, so the time is null."""
 
+    observed_generation: int | None = None
     last_probe_time: None
     last_transition_time: str
     reason: str = ""
@@ -110,13 +112,22 @@ def replace_condition(manifest: Manifest, new: Condition) -> Manifest:
 
 
 def with_condition(
-    pod: Manifest, now: Micros, kind: str, status: str, *, reason: str = "", message: str = ""
+    pod: Manifest,
+    now: Micros,
+    kind: str,
+    status: str,
+    *,
+    reason: str = "",
+    message: str = "",
+    observes: bool = True,
 ) -> Manifest:
     """Return the pod with this condition; the pod itself if it has it already (UpdatePodCondition,
-    pkg/api/v1/pod/util.go, v1.34)."""
+    pkg/api/v1/pod/util.go, v1.34). ``observes``: it says of which generation of the pod it is
+    (CalculatePodConditionObservedGeneration)."""
     new = PodCondition(
         type=kind,
         status=status,
+        observed_generation=generation_of(pod) if observes else None,
         last_probe_time=None,
         last_transition_time=transition_time(condition(pod, kind), status, now),
         reason=reason,

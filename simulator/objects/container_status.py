@@ -2,12 +2,14 @@
 
 All containers of a pod start, fail and terminate together."""
 
+import hashlib
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.objects.metadata import uid_of
 from simulator.objects.status import status_of
 from simulator.objects.timestamps import micros, timestamp
 
@@ -27,11 +29,13 @@ class ContainerStateWaiting(Struct, frozen=True, rename="camel"):
     reason: str
 
 
-class ContainerStateTerminated(Struct, frozen=True, rename="camel"):
+class ContainerStateTerminated(Struct, frozen=True, kw_only=True, rename="camel"):
     exit_code: int
     reason: str
-    started_at: str
-    finished_at: str
+    message: str | UnsetType = UNSET
+    started_at: str | None
+    finished_at: str | None
+    container_id: str | UnsetType = msgspec.field(name="containerID", default=UNSET)
 
 
 class ContainerState(Struct, frozen=True, rename="camel"):
@@ -46,6 +50,7 @@ class ContainerStatus(Struct, frozen=True, kw_only=True):
     name: str
     image: str
     image_id: str = msgspec.field(name="imageID")
+    container_id: str | UnsetType = msgspec.field(name="containerID", default=UNSET)
     ready: bool
     started: bool
     restart_count: int = msgspec.field(name="restartCount")
@@ -88,6 +93,13 @@ def restart_time(pod: Manifest) -> Micros | None:
     return None
 
 
+def was_started_here(pod: Manifest) -> bool:
+    """Whether the simulated kubelet started the pod's containers: those of an imported pod may be another
+    cluster's."""
+    statuses = container_statuses(pod)
+    return any(each.get("containerID") == _container_id(pod, each["name"], each) for each in statuses)
+
+
 def started_statuses(pod: Manifest, now: Micros, *, ready: bool) -> list[Manifest]:
     """Return the statuses of containers that start now, for the first time or again."""
     known = {status["name"]: status for status in container_statuses(pod)}
@@ -100,7 +112,8 @@ def started_statuses(pod: Manifest, now: Micros, *, ready: bool) -> list[Manifes
             count = old.get("restartCount", 0) + 1
             last = old.get("lastState", {})
             status = msgspec.structs.replace(status, restart_count=count, last_state=last)
-        statuses.append(status)
+        new_id = _container_id(pod, status.name, {"restartCount": status.restart_count})
+        statuses.append(msgspec.structs.replace(status, container_id=new_id))
     return _encoded(statuses)
 
 
@@ -125,17 +138,39 @@ def terminated_statuses(pod: Manifest, now: Micros, since: Micros, *, exit_code:
     return _encoded(_terminated(pod, now, since, exit_code=exit_code))
 
 
+def lost_statuses(pod: Manifest) -> list[Manifest]:
+    """Return the statuses of containers that have never run, of a pod that is deleted (TerminatePod in
+    pkg/kubelet/status/status_manager.go)."""
+    message = "The container could not be located when the pod was terminated"
+    lost = ContainerStateTerminated(
+        exit_code=137,
+        reason="ContainerStatusUnknown",
+        message=message,
+        started_at=None,
+        finished_at=None,
+    )
+    state = ContainerState(terminated=lost)
+    return _encoded([_container_status(each, state, ready=False) for each in pod["spec"]["containers"]])
+
+
 def _terminated(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> list[ContainerStatus]:
-    counts = {status["name"]: status.get("restartCount", 0) for status in container_statuses(pod)}
+    known = {status["name"]: status for status in container_statuses(pod)}
     reason = "Error" if exit_code else "Completed"
-    terminated = ContainerStateTerminated(exit_code, reason, timestamp(since), timestamp(now))
-    state = ContainerState(terminated=terminated)
-    return [
-        msgspec.structs.replace(
-            _container_status(container, state, ready=False), restart_count=counts.get(container["name"], 0)
+    statuses = []
+    for container in pod["spec"]["containers"]:
+        old = known.get(container["name"]) or {}
+        own_id = old.get("containerID") or UNSET
+        terminated = ContainerStateTerminated(
+            exit_code=exit_code,
+            reason=reason,
+            started_at=timestamp(since),
+            finished_at=timestamp(now),
+            container_id=own_id,
         )
-        for container in pod["spec"]["containers"]
-    ]
+        status = _container_status(container, ContainerState(terminated=terminated), ready=False)
+        count = old.get("restartCount", 0)
+        statuses.append(msgspec.structs.replace(status, restart_count=count, container_id=own_id))
+    return statuses
 
 
 def _container_status(container: Manifest, state: ContainerState, *, ready: bool) -> ContainerStatus:
@@ -149,6 +184,13 @@ def _container_status(container: Manifest, state: ContainerState, *, ready: bool
         restart_count=0,
         state=state,
     )
+
+
+def _container_id(pod: Manifest, container: str, status: Manifest) -> str:
+    """Return the id of a pod's container after its restarts so far, the same in each run, as containerd
+    writes it."""
+    text = f"{uid_of(pod)}/{container}/{status.get('restartCount', 0)}"
+    return f"containerd://{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _encoded(statuses: list[ContainerStatus]) -> list[Manifest]:

@@ -44,6 +44,11 @@ def version_of(manifest: Manifest) -> int:
     return int(manifest["metadata"]["resourceVersion"])
 
 
+def generation_of(manifest: Manifest) -> int | None:
+    """Return the generation of the object's desired state; None if none is counted."""
+    return manifest["metadata"].get("generation") or None
+
+
 def labels_of(manifest: Manifest) -> dict[str, str]:
     labels: dict[str, str] = manifest["metadata"].get("labels") or {}
     return labels

@@ -77,6 +77,12 @@ def test_helm_installs_upgrades_rolls_back_and_uninstalls_a_chart(shell: Shell) 
         assert says in printed, printed
 
 
+def test_helm_installs_a_chart_whose_hook_is_a_job(shell: Shell) -> None:
+    printed = shell.run("helm install hooked hooked --namespace=hooks --create-namespace --timeout 60s")
+    assert "STATUS: deployed" in printed, printed
+    assert shell.run("kubectl get -n hooks configmap,job -o name") == "configmap/after-the-hook"
+
+
 @pytest.mark.parametrize(
     ("printed", "fits"),
     [

@@ -7,6 +7,7 @@ of the resource count as using more than that."""
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.validation import SYSTEM_CLASSES
 from simulator.controllers.controller import Controller
+from simulator.controllers.kubelet import pod_status
 from simulator.objects import container_status
 from simulator.objects.conditions import condition, is_condition_true, with_condition
 from simulator.objects.node_conditions import is_unreachable
@@ -63,14 +64,11 @@ class EvictionManager(Controller):
 
         def evicted(manifest: Manifest) -> Manifest:
             since = container_status.running_since(manifest) or now
-            ended = container_status.terminated_statuses(manifest, now, since, exit_code=137)
-            new = with_status(
-                manifest, phase="Failed", reason="Evicted", message=message, containerStatuses=ended
-            )
-            new = with_condition(
+            new = pod_status.ended(manifest, now, since, exit_code=pod_status.KILLED)
+            new = with_status(new, reason="Evicted", message=message)
+            return with_condition(
                 new, now, "DisruptionTarget", "True", reason="TerminationByKubelet", message=message
             )
-            return with_condition(new, now, "Ready", "False", reason="PodFailed")
 
         event = PodEvicted(t=now, pod=pod.key, node=pod.node_name, reason=f"low on {resource}")
         self.patch("pods", pod.manifest, evicted, event)

@@ -3,8 +3,9 @@
 Nothing is measured: two annotations of the node say what is reported."""
 
 from simulator.api import Manifest
-from simulator.apiserver.node_defaults import joined_node
-from simulator.controllers.controller import Controller
+from simulator.apiserver.node_defaults import joined_node, with_internal_address
+from simulator.controllers.controller import Controller, ControllerContext
+from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.conditions import condition
 from simulator.objects.metadata import annotations_of, with_metadata
 from simulator.objects.node_conditions import FAILED_SINCE, is_broken, pressures, with_node_condition
@@ -24,6 +25,17 @@ class NodeStatusReporter(Controller):
     resource = "nodes"
     watches = ("nodes",)
 
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._addresses = AddressPool(NODE_NETWORK)
+
+    def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
+        super().changed(resource, key, old, new)
+        if new is not None:
+            self._addresses.use(internal_addresses(new))
+        if old is not None:
+            self._addresses.release(internal_addresses(old))
+
     def sync(self, key: str, manifest: Manifest) -> None:
         self.patch("nodes", manifest, self._with_failure_time if is_broken(manifest) else self._reported)
 
@@ -38,6 +50,7 @@ class NodeStatusReporter(Controller):
         if condition(node, "Ready") is None:
             # Created as a plain object, by a client of the API: its kubelet joins.
             node = joined_node(node, timestamp(now))
+        node = with_internal_address(node, self._addresses)
         for word, (kind, shortage, plenty, what) in SHORTAGES.items():
             if word in short:
                 reason, message = f"KubeletHas{shortage}", f"kubelet has insufficient {what}"

@@ -58,10 +58,12 @@ def test_a_node_of_the_api_becomes_ready_when_time_runs() -> None:
     assert where(lab) == ["a"]
 
 
-def test_a_node_with_a_ready_condition_is_left_alone() -> None:
+def test_a_node_with_a_ready_condition_and_an_address_is_left_alone() -> None:
     lab = Lab()
     condition = {"type": "Ready", "status": "True", "reason": "Ok", "message": ""}
-    lab.create(plain_node("a", capacity={"cpu": "4"}, conditions=[condition]), entry="api")
+    addresses = [{"type": "InternalIP", "address": "192.168.0.7"}]
+    status = {"capacity": {"cpu": "4"}, "conditions": [condition], "addresses": addresses}
+    lab.create(plain_node("a", **status), entry="api")
     created = lab.api.objects["nodes"]["a"]
     lab.run(5)
     assert lab.api.objects["nodes"]["a"] == created
