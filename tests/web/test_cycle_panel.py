@@ -67,6 +67,31 @@ def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
     assert pod_history("default/web", bound).attempts[0].outcome == "bound to n3"
 
 
+@pytest.mark.parametrize(
+    ("plugins", "message", "steps", "said"),
+    [
+        (
+            ["Gang"],
+            "0/1 nodes are available: 1 rejected by hand.",
+            ("failed", "skipped"),
+            "1 rejected by hand",
+        ),
+        ([], "running PreBind plugin: no volume", ("done", "failed"), "running PreBind plugin: no volume"),
+    ],
+)
+def test_a_pod_that_is_back_in_the_queue_after_its_node_was_selected_is_not_shown_as_bound(
+    plugins: list[str], message: str, steps: tuple[str, str], said: str
+) -> None:
+    decision = replace(SCHEDULED, attempt=1)
+    entry = lane("web", "unschedulable", plugins=plugins, message=message)
+    view = present_cycle(decision, Ranks(()), entry=entry)
+    assert view.headline == f"n3 was selected for web, but web was not bound: {said}."
+    assert tuple(step.state for step in view.steps[-2:]) == steps
+    # The entry of a later attempt, or of another pod of that name, says nothing about this cycle.
+    for other in (replace(entry, attempts=2), replace(entry, uid="other"), replace(entry, lane="inFlight")):
+        assert present_cycle(decision, Ranks(()), entry=other).steps[-1].state == "done"
+
+
 def test_an_attempt_without_an_outcome_is_not_in_progress_for_ever() -> None:
     def begun(cycle: int) -> trace.CycleStarted:
         return trace.CycleStarted(START, cycle, "default/web", cycle, 0)

@@ -128,6 +128,9 @@ def _describe(
         if entry.gate == SCHEDULING_GATES:
             text = gettext("%(pod)s waits: it has a scheduling gate.")
         return "queue", text % {"pod": pod, "plugin": entry.gate}, ""
+    if entry.lane == "waiting":
+        text = gettext("Resources are reserved for %(pod)s, which waits on Permit for %(plugins)s.")
+        return "cycle", text % {"pod": pod, "plugins": fmt.listed(entry.plugins)}, "bound"
     text = gettext("%(pod)s is in the scheduling queue.")
     if source.clock().paused:
         text = gettext("%(pod)s is in the scheduling queue. Time is paused: run the next cycle.")

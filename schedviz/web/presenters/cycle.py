@@ -1,6 +1,6 @@
 """One scheduling cycle, read from its Decision: the extension points, the outcome, the tables."""
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from django.utils.translation import gettext
@@ -21,6 +21,10 @@ from .sampling import sample_sentence
 from .score_table import Scores, scores
 
 StepState = Literal["done", "failed", "skipped", "current", "todo"]
+
+
+BACK_IN_QUEUE: Final = ("activeQ", "backoffQ", "unschedulable")
+"""The lanes of a pod whose attempt has failed."""
 
 
 class CycleStep(msgspec.Struct, frozen=True):
@@ -110,7 +114,11 @@ def present_cycle(
     point: the next extension point of a cycle that is not finished; "" = it is finished. entry: the pod's
     place in the queue, which shows whether its binding cycle waits on Permit."""
     view = view_of_decision(decision, ranks, point)
-    if entry is None or entry.lane != "waiting" or entry.attempts != decision.attempt:
+    if entry is None or (entry.uid, entry.attempts) != (decision.uid, decision.attempt):
+        return view
+    if decision.outcome == "scheduled" and entry.lane in BACK_IN_QUEUE:
+        return not_bound(view, decision, entry)
+    if entry.lane != "waiting":
         return view
     values = {"node": node_name(decision.selected), "pod": view.label, "plugins": fmt.listed(entry.plugins)}
     return replace(
@@ -121,6 +129,29 @@ def present_cycle(
             "Resources on %(node)s are reserved for %(pod)s, which waits on Permit for %(plugins)s."
         )
         % values,
+    )
+
+
+def not_bound(view: CycleView, decision: Decision, entry: LaneEntry) -> CycleView:
+    """Return the view of a cycle whose pod is back in the queue: a plugin rejected it on Permit, or binding
+    failed."""
+    text = gettext("%(node)s was selected for %(pod)s, but %(pod)s was not bound: %(reasons)s.")
+    values = {
+        "node": node_name(decision.selected),
+        "pod": view.label,
+        "reasons": reasons.short_without_stop(entry.message),
+    }
+    # Only a rejection names plugins whose events the pod waits for.
+    after: dict[str, StepState] = {"Bind": "failed"}
+    if entry.plugins:
+        after = {"Permit": "failed", "Bind": "skipped"}
+    return replace(
+        view,
+        outcome="unschedulable" if entry.plugins else "error",
+        headline=text % values,
+        steps=[
+            CycleStep(each.name, after[each.name], "") if each.name in after else each for each in view.steps
+        ],
     )
 
 

@@ -189,7 +189,7 @@ def hints() -> dict[LaneName, str]:
         "inFlight": gettext("being scheduled"),
         "waiting": gettext("waiting on Permit"),
         "activeQ": gettext("by priority"),
-        "backoffQ": gettext("retry after"),
+        "backoffQ": gettext("in backoff"),
         "unschedulable": gettext("wait for an event"),
         "gated": gettext("have a scheduling gate"),
         "outside": gettext("not in this queue"),

@@ -31,7 +31,9 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
         "%(n)s does not match its pod affinity", "%(n)s do not match its pod affinity", n
     ),
     "node(s) didn't satisfy existing pods anti-affinity rules": lambda n: ngettext(
-        "%(n)s has pods whose anti-affinity excludes it", "%(n)s have pods whose anti-affinity excludes it", n
+        "%(n)s is in the domain of pods whose anti-affinity excludes it",
+        "%(n)s are in the domain of pods whose anti-affinity excludes it",
+        n,
     ),
     "node(s) didn't match pod topology spread constraints": lambda n: ngettext(
         "%(n)s does not match its topology spread constraints",
@@ -62,7 +64,9 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
         "%(n)s has too little storage", "%(n)s have too little storage", n
     ),
     "node(s) had no available volume zone": lambda n: ngettext(
-        "%(n)s is in another zone than its volume", "%(n)s are in another zone than its volume", n
+        "%(n)s is in another zone or region than its volume",
+        "%(n)s are in another zone or region than its volume",
+        n,
     ),
     "node(s) exceed max volume count": lambda n: ngettext(
         "%(n)s can attach no more volumes", "%(n)s can attach no more volumes", n
