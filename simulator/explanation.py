@@ -14,7 +14,7 @@ from simulator.pod_reason import PodReason, find_pod_reason
 from simulator.trace import CycleStarted, Event, LaneEntry, VictimDeleted
 
 REASONS_NAMED: Final = 10
-"""Number of rejected nodes that :meth:`Explanation.__str__` names; the others are counted."""
+"""Maximum number of lines of :meth:`Explanation.__str__` for nodes that fit, and for those that do not."""
 
 
 class NodeVerdict(msgspec.Struct, frozen=True):
@@ -187,8 +187,27 @@ def _lines(found: Explanation) -> Iterator[str]:
         parts = ", ".join(f"{plugin} {score}" for plugin, score in each.scores.items())
         yield f"  {each.node}: {each.verdict}" + (f", score {each.score} ({parts})" if parts else "")
     rejected = [each for each in found.nodes if each.verdict == "rejected"]
-    for each in rejected[:REASONS_NAMED]:
-        yield f"  {each.node}: {each.plugin}: {'; '.join(words.with_amounts(each.reasons, each.shortages))}"
-    more = max(0, len(fits) - REASONS_NAMED) + max(0, len(rejected) - REASONS_NAMED)
-    if more:
-        yield f"  and {more} more nodes"
+    lines = [*_lines_of_rejected(rejected)]
+    yield from lines[:REASONS_NAMED]
+    unseen = {each.unseen for each in found.nodes if each.verdict == "not evaluated"}
+    if unseen and not fits and not rejected:
+        yield f"  {len(found.nodes):,} nodes: {', '.join(sorted(unseen))}"
+    if len(fits) > REASONS_NAMED:
+        yield f"  and {len(fits) - REASONS_NAMED:,} more nodes that fit"
+    if len(lines) > REASONS_NAMED:
+        yield "  and more nodes, for other reasons"
+
+
+def _lines_of_rejected(rejected: list[NodeVerdict]) -> Iterator[str]:
+    """Yield a line for each rejected node; of more than REASONS_NAMED, those that are rejected for the same
+    reasons share one with the node of which the amounts are recorded: it lacks least."""
+    alike: dict[tuple[str, ...], list[NodeVerdict]] = {}
+    for number, each in enumerate(rejected):
+        key = (each.plugin, *each.reasons) if len(rejected) > REASONS_NAMED else (str(number),)
+        alike.setdefault(key, []).append(each)
+    for nodes in sorted(alike.values(), key=len, reverse=True):
+        first = next((each for each in nodes if each.shortages), nodes[0])
+        name = first.node if len(nodes) == 1 else f"{len(nodes):,} nodes like {first.node}"
+        text = words.SHORTAGE if len(nodes) == 1 else words.LARGEST_SHORTAGE
+        reasons = "; ".join(words.with_amounts(first.reasons, first.shortages, text))
+        yield f"  {name}: {first.plugin}: {reasons}"

@@ -1,6 +1,6 @@
 """The pod that ``explain`` and ``whatif`` are asked about: a Pod, or the pod of a workload's template."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
 from simulator.apiserver.resources import PODS, Resource
 from simulator.apiserver.validation import validate
-from simulator.command_line.files import faults_of, list_kinds, read_text
+from simulator.command_line.files import faults_of, read_text
 from simulator.controllers.daemon_placement import add_daemon_tolerations
 from simulator.controllers.pods import pod_from_template
 from simulator.objects.metadata import key_of
@@ -21,24 +21,17 @@ from simulator.objects.pod import Pod
 Item = tuple[Resource, Manifest]
 
 
-def _template(manifest: Mapping[str, Any]) -> Any:
-    return manifest["spec"]["template"]
-
-
-TEMPLATES: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
-    **dict.fromkeys(
-        ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job"), _template
-    ),
-    "CronJob": lambda manifest: manifest["spec"]["jobTemplate"]["spec"]["template"],
-    "PodTemplate": lambda manifest: manifest["template"],
-}
-"""Kind of a workload -> its pod template."""
+TEMPLATES: Final = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"), ("template",))
+"""Where workloads have their pod template, also those that are custom resources: a Deployment, a CronJob, a
+PodTemplate."""
 
 
 class AskedPod(NamedTuple):
     pod: Pod
     workload: str
     """The workload of whose template it is: ``Deployment web``; empty for a Pod."""
+    others: list[str]
+    """The other objects of the file, which are not considered: ``Service web``."""
 
 
 def read_pod(path: Path, items: Iterable[Item]) -> AskedPod:
@@ -46,33 +39,59 @@ def read_pod(path: Path, items: Iterable[Item]) -> AskedPod:
     store it. items: the objects of the cluster. Raises InputError."""
     data = read_text(path)
     with faults_of(path):
-        manifest, workload = find_pod(parse_manifests(data))
-        return AskedPod(admit_pod(manifest, items), workload)
+        documents = parse_manifests(data)
+        asked = [document for document in documents if find_template(document) is not None]
+        if len(asked) != 1:
+            found = ", ".join(map(_title, asked or documents)) or "no object"
+            raise ValueError(f"expected one Pod, or one workload with a pod template, found {found}")
+        [manifest] = asked
+        workload = "" if manifest["kind"] == "Pod" else _title(manifest)
+        others = [_title(document) for document in documents if document is not manifest]
+        try:
+            pod = make_pod(manifest)
+        except (LookupError, TypeError, AttributeError):
+            raise ValueError(
+                f"the pod template of {_title(manifest)} does not have the form of one"
+            ) from None
+        return AskedPod(admit_pod(pod, items), workload, others)
 
 
-def find_pod(documents: list[Manifest]) -> tuple[Manifest, str]:
-    """Return the pod, and the workload of whose template it is. Raises ValueError."""
-    if len(documents) != 1 or documents[0]["kind"] not in ("Pod", *TEMPLATES):
-        found = list_kinds(documents)
-        raise ValueError(f"expected one Pod, or one workload with a pod template, found {found}")
-    [manifest] = documents
-    kind, metadata = manifest["kind"], manifest.get("metadata") or {}
-    if kind == "Pod":
-        return manifest, ""
-    try:
-        pod = pod_from_template(TEMPLATES[kind](manifest))
-        spec = pod["spec"]
-    except (LookupError, TypeError, AttributeError):
-        raise ValueError(f"the {kind} has no pod template") from None
-    if kind == "DaemonSet" and isinstance(spec, dict):
-        add_daemon_tolerations(spec)
-    pod["metadata"] |= {field: metadata[field] for field in ("namespace",) if field in metadata}
+def find_template(manifest: Manifest) -> Manifest | None:
+    """Return the pod template of a workload, or a Pod itself; None if the object has no pod."""
+    if manifest["kind"] == "Pod":
+        return manifest
+    for path in TEMPLATES:
+        found: Any = manifest
+        for field in path:
+            found = found.get(field) if isinstance(found, dict) else None
+        if isinstance(found, dict) and isinstance(found.get("spec"), dict):
+            return found
+    return None
+
+
+def make_pod(manifest: Manifest) -> Manifest:
+    """Return the Pod, or the first pod that the controller of a workload creates."""
+    template = find_template(manifest)
+    assert template is not None, "the caller has looked for one"
+    if template is manifest:
+        return manifest
+    pod, metadata = pod_from_template(template), manifest.get("metadata") or {}
+    if manifest["kind"] == "DaemonSet":
+        add_daemon_tolerations(pod["spec"])
+    if "namespace" in metadata:
+        pod["metadata"]["namespace"] = metadata["namespace"]
     name = str(metadata.get("name") or "")
-    if kind == "StatefulSet":
+    if manifest["kind"] == "StatefulSet":
         pod["metadata"]["name"] = f"{name}-0"
     else:
         pod["metadata"]["generateName"] = f"{name}-"
-    return pod, f"{kind} {name}"
+    return pod
+
+
+def _title(manifest: Manifest) -> str:
+    metadata = manifest.get("metadata")
+    name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+    return f"{manifest['kind']} {name}".strip()
 
 
 def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:

@@ -183,6 +183,8 @@ def has_table(decision: Decision) -> bool:
 def sentences_before(asked: AskedPod) -> Iterator[str]:
     if asked.workload:
         yield f"It is the pod of the template of {asked.workload}."
+    if asked.others:
+        yield f"Not considered: {join_names(asked.others)}."
     if asked.pod.node_name:
         node = asked.pod.node_name
         yield (

@@ -88,6 +88,23 @@ def test_an_explanation_says_where_a_pod_is_and_why() -> None:
             found.of_node("n3")
 
 
+def test_equal_nodes_share_a_line() -> None:
+    nodes = NODES + "".join(
+        "---" + NODES[NODES.index("---") + 3 :].replace("n2", f"small-{i}") for i in range(20)
+    )
+    with schedviz.sandbox(manifests=nodes) as sandbox:
+        big = sandbox.create(pod("big", "8"))
+        sandbox.run_until("idle", within="10s")
+        lines = str(sandbox.explain(big)).splitlines()
+        assert "  22 nodes like n1: NodeResourcesFit: Insufficient cpu: needs 8, free at most 4 of 4" in lines
+        claim = [{"name": "d", "persistentVolumeClaim": {"claimName": "missing"}}]
+        stuck = sandbox.create(pod("stuck", volumes=claim))
+        sandbox.run_until("idle", within="10s")
+        assert str(sandbox.explain(stuck)).splitlines()[-1] == (
+            "  22 nodes: not looked at: VolumeRestrictions rejected the pod for all nodes"
+        )
+
+
 def test_scores_are_those_of_the_cycle() -> None:
     with schedviz.sandbox(manifests=NODES) as sandbox:
         sandbox.create(pod("web"))

@@ -131,8 +131,8 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
         (nodes(), POD_YAML.replace("image:", "imago:"), "spec.containers[0].imago"),
         (nodes(), POD_YAML.replace("2500m", "-1"), "limits"),
         (nodes(), POD_YAML + "---" + POD_YAML, "pod.yaml: expected one Pod, or one workload"),
-        (nodes(), "apiVersion: v1\nkind: Service\nmetadata: {name: s}", "found Service"),
-        (nodes(), "apiVersion: batch/v1\nkind: CronJob\nspec: {}", "the CronJob has no pod template"),
+        (nodes(), "apiVersion: v1\nkind: Service\nmetadata: {name: s}", "found Service s"),
+        (nodes(), "apiVersion: batch/v1\nkind: CronJob\nspec: {}", "found CronJob"),
         (nodes(), "kind: [", "pod.yaml: line"),
         (nodes(), POD_YAML.replace("metadata: {name: web}", ""), "metadata.name: name or generateName"),
         ([NODE | {"metadata": {}}], POD_YAML, "no object that the simulator uses"),
@@ -308,7 +308,9 @@ def test_equal_nodes_of_a_large_cluster_share_a_row(explain: Asked) -> None:
 # Files
 
 
-@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"])
+@pytest.mark.parametrize(
+    "kind", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "Rollout"]
+)
 def test_a_workload_is_taken_as_the_pod_of_its_template(explain: Asked, kind: str) -> None:
     spec = {"priorityClassName": "high", "containers": [{"name": "c", "image": "i"}]}
     template = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
@@ -326,6 +328,30 @@ def test_a_workload_is_taken_as_the_pod_of_its_template(explain: Asked, kind: st
     assert out.startswith(f"Pod x/{name}, priority 100, requests nothing")
     assert f"It is the pod of the template of {kind} w." in out
     assert "It would be bound to " in out
+
+
+def test_a_malformed_template_gets_one_line(explain: Asked) -> None:
+    workload = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "w"}}
+    template = {"metadata": {"labels": 5}, "spec": {}}
+    status, out, error = explain(nodes(), pod=json.dumps({**workload, "spec": {"template": template}}))
+    assert (status, out) == (1, "")
+    assert error.endswith("the pod template of Deployment w does not have the form of one\n")
+
+
+def test_other_objects_of_the_file_are_named(explain: Asked) -> None:
+    service = "\n---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: []}"
+    status, out, _ = explain(nodes(), pod=POD_YAML + service)
+    assert status == 0
+    assert out.splitlines()[1] == "Not considered: Service web."
+
+
+def test_a_pod_may_be_written_in_utf_16(explain: Asked) -> None:
+    explain(nodes())
+    (explain.folder / "pod.yaml").write_bytes(POD_YAML.encode("utf-16"))
+    assert (
+        main(["explain", str(explain.folder / "pod.yaml"), "--cluster", str(explain.folder / "dump.json")])
+        == 0
+    )
 
 
 def test_a_dash_is_standard_input(
