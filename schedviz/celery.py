@@ -12,7 +12,7 @@ from click import Choice, Option
 
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE
 from schedviz.processes.role import ROLES
-from schedviz.redis_url import for_kombu
+from schedviz.redis_url import for_kombu, socket_options
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 # A worker serves no URL, so it need not import the views, as Django's system checks would.
@@ -48,7 +48,11 @@ setup_logging.connect(lambda **_: None, weak=False)
 app = Celery("schedviz")
 app.conf.update(
     broker_url=for_kombu(settings.REDIS_URL),
-    broker_transport_options={"global_keyprefix": KEY_PREFIX},
+    broker_transport_options={
+        "global_keyprefix": KEY_PREFIX,
+        # Without them kombu waits for ever.
+        **socket_options(settings.REDIS_URL),
+    },
     broker_connection_retry_on_startup=True,
     # A worker never stops trying to connect to Redis.
     broker_connection_max_retries=None,

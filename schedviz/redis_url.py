@@ -5,14 +5,22 @@ Unix sockets, and does not check the certificate of a TLS server unless the URL 
 """
 
 import re
-from typing import Final
+import socket
+from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from schedviz import environment
 
+ANSWER_SECONDS: Final = 5.0
+"""Seconds for which a process waits for a connection to Redis, and for an answer. redis-py's own default."""
+
 FORMS: Final = (
     "a URL such as redis://127.0.0.1:6379/0, rediss://user:password@host:6379/0 or unix:///path/of/socket"
 )
+
+KEEPALIVE: Final = {"TCP_KEEPIDLE": 10, "TCP_KEEPALIVE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
+"""Socket options with which the system ends a connection whose other end is gone after 25 s. Linux calls the
+first one TCP_KEEPIDLE, macOS TCP_KEEPALIVE."""
 
 LABEL: Final = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
@@ -86,6 +94,20 @@ def with_password(url: str, password: str) -> str:
         return url
     user, _, place = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{user.removesuffix(':')}:{quote(password, safe='')}@{place}").geturl()
+
+
+def socket_options(url: str) -> dict[str, Any]:
+    """Return the options of redis-py's connections: where packets vanish, nothing else ends a wait."""
+    if urlsplit(url).scheme == "unix":
+        return {"socket_timeout": ANSWER_SECONDS}
+    return {
+        "socket_timeout": ANSWER_SECONDS,
+        "socket_connect_timeout": ANSWER_SECONDS,
+        "socket_keepalive": True,
+        "socket_keepalive_options": {
+            getattr(socket, name): number for name, number in KEEPALIVE.items() if hasattr(socket, name)
+        },
+    }
 
 
 def for_kombu(url: str) -> str:

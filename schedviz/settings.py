@@ -187,7 +187,10 @@ CHANNEL_LAYERS = {
         # Pub/sub may lose a doorbell, which does no harm (schedviz/loop/doorbell.py), but takes 0.2 ms per
         # message; the core layer takes 5 ms.
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "schedviz:layer"},
+        "CONFIG": {
+            "hosts": [{"address": REDIS_URL, **redis_url.socket_options(REDIS_URL)}],
+            "prefix": "schedviz:layer",
+        },
     },
 }
 

@@ -57,16 +57,21 @@ def wake(name: str) -> None:
     """
     try:
         _wakes().wake(name)
-    except (RedisError, OperationalError) as error:
-        log.warning("could not wake %s: %s", name, error)
+    except Exception as error:  # whatever the broker's client raises: the write is answered already
+        _log_failure(name, error)
 
 
 def wake_many(names: Sequence[str]) -> None:
     """Wake some sandboxes, as :func:`wake` does."""
     try:
         _wakes().wake_many(names)
-    except (RedisError, OperationalError) as error:
-        log.warning("could not wake %s: %s", ", ".join(names), error)
+    except Exception as error:  # as above
+        _log_failure(", ".join(names), error)
+
+
+def _log_failure(names: str, error: Exception) -> None:
+    expected = isinstance(error, (RedisError, OperationalError))
+    log.warning("could not wake %s: %s", names, error, exc_info=not expected)
 
 
 class Wakes:

@@ -15,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.connection import Connection
 from redis.retry import Retry
 
+from schedviz.redis_url import socket_options
 from schedviz.store.keys import PROBE
 from schedviz.store.scripts import Scripts
 from schedviz.store.trouble import Trouble, trouble_of
@@ -34,7 +35,10 @@ class Server:
         # No retries: a commit whose reply was lost may have been stored, and must not be stored twice. (A
         # pooled connection that was closed meanwhile is noticed before it is used.)
         self.redis: Redis = Redis.from_url(
-            url, retry=Retry(NoBackoff(), 0), redis_connect_func=self._connected
+            url,
+            retry=Retry(NoBackoff(), 0),
+            redis_connect_func=self._connected,
+            **socket_options(url),
         )
         self.scripts = Scripts(self.redis)
         self.starts = 0

@@ -4,8 +4,8 @@ it kills the process that sent it, and ends the connection."""
 import select
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 from redis.connection import parse_url
@@ -30,9 +30,24 @@ class Proxy:
         password = self._redis.get("password", "")
         self.url = f"redis://:{password}@127.0.0.1:{self._listener.getsockname()[1]}/0"
         self._watching = threading.Lock()
+        self._swallows = False
+        self._epoch = 0
+        """Counts the beginnings and ends of :meth:`swallowing`; a connection of an earlier epoch is lost."""
         self._open: set[socket.socket] = set()
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
+
+    @contextmanager
+    def swallowing(self) -> Iterator[None]:
+        """Within, packets vanish: new connections get no reply. Those that were open before get none
+        afterwards either, as behind an address that has moved, and nothing closes them."""
+        self._epoch += 1
+        self._swallows = True
+        try:
+            yield
+        finally:
+            self._swallows = False
+            self._epoch += 1
 
     def cut(self) -> int:
         """Reset all connections. Returns their number."""
@@ -74,12 +89,14 @@ class Proxy:
         return connection
 
     def _copy(self, client: socket.socket, redis: socket.socket) -> None:
-        asked = b""
+        asked, epoch = b"", self._epoch
         while True:
             for source in select.select([client, redis], [], [])[0]:
                 data = source.recv(READ_AT_ONCE)
                 if not data:
                     return
+                if self._swallows or epoch != self._epoch:
+                    continue
                 if source is redis:
                     client.sendall(data)
                     continue

@@ -28,6 +28,7 @@ from schedviz.web.presenters.nodes import BLOCKS_AT_MOST
 from simulator.api import Change
 from tests.faults.conftest import FaultArena, note
 from tests.faults.invariants import CHECKED, assert_invariants
+from tests.faults.proxy import Proxy
 from tests.loop.conftest import node, pod
 from tests.processes import Process, answers
 from tests.waiting import PATIENCE, eventually
@@ -39,10 +40,11 @@ BURSTS = 40
 
 
 class Web:
-    """A web server, on the Redis of a FaultArena with one worker."""
+    """A web server, on the Redis of a FaultArena. proxy: through which it reaches Redis, if any."""
 
-    def __init__(self, fault_arena: FaultArena, directory: Path) -> None:
+    def __init__(self, fault_arena: FaultArena, directory: Path, proxy: Proxy | None = None) -> None:
         self.fault_arena = fault_arena
+        self.proxy = proxy
         self._directory = directory
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
@@ -52,7 +54,7 @@ class Web:
     def start(self) -> None:
         log = self._directory / f"web-{next(self.starts)}"
         command = ["-m", *SERVER, f"--port={self._port}"]
-        self.process = Process(command, log, {"REDIS_URL": self.fault_arena.redis.url})
+        self.process = Process(command, log, {"REDIS_URL": (self.proxy or self.fault_arena.redis).url})
         eventually(lambda: self.process.alive() and answers(f"{self.url}/healthz"), "the server answers")
 
     def create(self, sandbox: Sandbox, name: str) -> None:
