@@ -54,7 +54,8 @@ def parse_manifests(text: str | bytes) -> list[Manifest]:
 
 
 def parse_json_document(text: str | bytes) -> Any:
-    """Parse one JSON value. Raises :class:`ManifestError`."""
+    """Parse one JSON value, which may have MAX_BYTES. Raises :class:`ManifestError`."""
+    _check_size(text, MAX_BYTES, several_too_long())
     return parse_json_value(_decode_text(text))
 
 

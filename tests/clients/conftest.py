@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import kr8s
 import pytest
+from kr8s._async_utils import as_sync_func
 
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
-from schedviz.web.kubeconfig import kubeconfig
+from schedviz.web.kubeconfig import kubeconfig as kubeconfig_text
 from simulator.api import SECOND
 from simulator.apiserver import admission
 from tests.processes import Process, answers
@@ -40,7 +42,7 @@ class Server:
 def write_kubeconfig(directory: Path, address: str) -> Path:
     """The file that the page of a sandbox offers."""
     path = directory / "kubeconfig"
-    path.write_text(kubeconfig("sandbox", address, token=""))
+    path.write_text(kubeconfig_text("sandbox", address, token=""))
     return path
 
 
@@ -59,3 +61,17 @@ def cluster(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
     yield store.create(meta, admission.new_cluster([], clock.sim), clock)
     store.delete(sandbox_name)
+
+
+@pytest.fixture
+def kubeconfig(server: str, cluster: Sandbox, tmp_path: Path) -> Path:
+    return write_kubeconfig(tmp_path, f"{server}/s/{cluster.name}")
+
+
+@pytest.fixture
+def api(kubeconfig: Path) -> Iterator[kr8s.Api]:
+    """The API of kr8s for the sandbox."""
+    found = kr8s.api(kubeconfig=str(kubeconfig))
+    yield found
+    if found._session:  # kr8s has no other way to close its connections
+        as_sync_func(found._session.aclose)()

@@ -17,7 +17,6 @@ from lightkube.resources.scheduling_v1 import PriorityClass
 from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from tests.clients.conftest import write_kubeconfig
 from tests.clients.javascript_packages import NODE, program
 from tests.processes import Process
 from tests.waiting import PATIENCE, eventually
@@ -45,19 +44,13 @@ DEFINITION: Manifest = {
 }
 
 
-@pytest.fixture
-def kubeconfig(server: str, cluster: Sandbox, tmp_path: Path) -> Path:
-    return write_kubeconfig(tmp_path, f"{server}/s/{cluster.name}")
-
-
 def test_the_official_javascript_client(kubeconfig: Path) -> None:
     command = [NODE, program("use_objects.js"), str(kubeconfig)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (ended.stdout, ended.stderr) == ("done\n", "")
 
 
-def test_kr8s(kubeconfig: Path) -> None:
-    api = kr8s.api(kubeconfig=str(kubeconfig))
+def test_kr8s(api: kr8s.Api) -> None:
     spec = {"containers": [{"name": "main", "image": "web:1"}]}
     pod = Pod(
         {"metadata": {"name": "web", "namespace": "default", "labels": {"app": "web"}}, "spec": spec}, api=api
@@ -117,6 +110,8 @@ def test_an_operator_of_kopf_reacts_to_custom_resources(
     operator = Process(command, tmp_path / "operator.log", environment)
     try:
         eventually(lambda: operator.alive() and size_of_pod(cluster) == "3", "the operator makes a pod")
+        eventually(lambda: operator.alive() and has_status(cluster), "it writes what its handler returned")
+        eventually(lambda: operator.alive() and has_event(cluster), "it tells it in an Event")
         write.patch(cluster, "widgets.example.com", "default/w", {"spec": {"size": 5}})
         eventually(lambda: operator.alive() and size_of_pod(cluster) == "5", "it labels the pod")
         removal.delete(cluster, "widgets.example.com", "default/w")
@@ -130,3 +125,13 @@ def test_an_operator_of_kopf_reacts_to_custom_resources(
 def size_of_pod(cluster: Sandbox) -> str | None:
     pod = cluster.get("pods", "default/w")
     return pod["metadata"]["labels"]["size"] if pod else None
+
+
+def has_status(cluster: Sandbox) -> bool:
+    widget = cluster.get("widgets.example.com", "default/w")
+    return bool(widget and widget.get("status", {}).get("create_pod") == {"pod": "w"})
+
+
+def has_event(cluster: Sandbox) -> bool:
+    found = (each["message"] for each in cluster.list("events").items if each["reason"] == "Created")
+    return "the pod w has the size 3" in found

@@ -15,7 +15,7 @@ def core() -> client.CoreV1Api:
 
 
 @kopf.on.create(*WIDGETS)
-def create_pod(name: str, namespace: str, spec: Any, **_: object) -> dict[str, str]:
+def create_pod(name: str, namespace: str, spec: Any, body: Any, **_: object) -> dict[str, str]:
     labels = {"size": str(spec["size"])}
     pod = {
         "metadata": {"name": name, "labels": labels},
@@ -23,6 +23,7 @@ def create_pod(name: str, namespace: str, spec: Any, **_: object) -> dict[str, s
     }
     kopf.adopt(pod)
     core().create_namespaced_pod(namespace, pod)
+    kopf.info(body, reason="Created", message=f"the pod {name} has the size {spec['size']}")
     return {"pod": name}
 
 
