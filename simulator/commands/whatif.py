@@ -87,6 +87,8 @@ def report_lines(found: WhatIfAnswer) -> Iterator[str]:
         yield from align_columns(rows)
         return
     yield f"No change that was tried would let it run, nor two together ({found.tried} tried)."
+    if found.when_queued is not None:
+        yield f"Once it is queued: {found.when_queued.message}"
     if not found.lacks:
         return
     yield "The nodes with the least against them:"

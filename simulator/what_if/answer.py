@@ -146,6 +146,9 @@ class WhatIfAnswer(msgspec.Struct, frozen=True):
     """The nodes with the fewest obstacles; empty if a node has none, as for a pod with scheduling gates."""
     tried: int
     """Number of changes that were tried."""
+    when_queued: AttemptOutcome | None = None
+    """For a pod that is not queued and for which nothing was found: the result after all its scheduling gates
+    are removed, or with the schedulerName of the first profile."""
 
 
 class Progress(msgspec.Struct, frozen=True):

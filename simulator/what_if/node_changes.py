@@ -214,12 +214,15 @@ def _permanent_taints(taints: Iterable[Taint]) -> tuple[Taint, ...]:
 
 def _unused_name(situation: Situation, like: str) -> str:
     """Return the name of a node with a number behind the name of the host, before its domain, so that the
-    names of both nodes also differ where the domain is left out."""
+    names of both nodes also differ where the domain is left out. Nor does it differ by a hyphen only from the
+    name of another node."""
     host, dot, domain = like.partition(".")
     if host.isdigit():  # an IP address, not a host in a domain
         host, dot, domain = like, "", ""
     number = 2
-    while f"{host}-{number}{dot}{domain}" in situation.cluster.rows:
+    while not situation.cluster.rows.keys().isdisjoint(
+        f"{host}{hyphen}{number}{dot}{domain}" for hyphen in ("-", "")
+    ):
         number += 1
     return f"{host}-{number}{dot}{domain}"
 

@@ -140,7 +140,7 @@ def propose_tolerations(situation: Situation, obstacles: Obstacles) -> Proposals
         for taints in by_key.values() if len(by_key) <= 1 + obstacles.others else ():
             found = _common_toleration(taints)
             wanted[found] = wanted.get(found, 0) + int(counts[number + 1])
-    if cluster.unschedulable.any():
+    if cluster.unschedulable.any() and all(each.key != UNSCHEDULABLE.key for each in wanted):
         cordon = Toleration(UNSCHEDULABLE.key, "Exists", "", UNSCHEDULABLE.effect)
         wanted.setdefault(cordon, int(np.count_nonzero(cluster.unschedulable)))
     for toleration in sorted(wanted, key=lambda t: (-wanted[t], t))[:TOLERATIONS_AT_MOST]:

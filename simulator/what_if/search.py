@@ -152,6 +152,7 @@ def search(situation: Situation) -> Generator[Progress | Suggestion | WhatIfAnsw
         suggestions=sorted(suggestions, key=lambda s: s.cost),
         lacks=[] if now.kind == "bound" else run.obstacles.lacks(),
         tried=run.tried,
+        when_queued=None if run.found or now.kind not in ("gated", "ignored") else run.outcome_when_queued(),
     )
 
 
@@ -170,6 +171,10 @@ class _FirstChange(NamedTuple):
     stage: int
     """The number of its stage among the first stages."""
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        return (*self.proposal.group, self.proposal.target)
+
     def combined_with(self, edits: Sequence[Edit]) -> list[Edit]:
         """Return the edits of both changes; ``edits`` were made on the result of the first one."""
         return combine_edits(self.edits, edits, lambda resource, key: self.stored[resource, key])
@@ -187,6 +192,8 @@ class _Search:
         """The targets for which each suggestion was tried and helps, first its own."""
         self.untried: dict[Group, int] = {}
         """Numbers of further targets, which were not tried."""
+        self.further_targets: dict[Group, list[Proposal]] = {}
+        """The changes of other targets that are equal to a first change."""
         self.tried = 0
 
     def run_stages(self, stages: Sequence[SearchStage]) -> Iterator[Progress | Suggestion]:
@@ -212,23 +219,56 @@ class _Search:
             for number, first in enumerate(firsts)
             for place, stage in enumerate(stages)
         )
-        obstacles: dict[int, Obstacles] = {}
+        obstacles: dict[tuple[str, ...], Obstacles] = {}
         tried: set[frozenset[object]] = set()
         work = 0
         for _, number, place in ways:
-            if work >= PAIR_WORK_AT_MOST or len(self.found) == GROUPS_AT_MOST:
+            if work >= PAIR_WORK_AT_MOST or len(self.found) >= GROUPS_AT_MOST:
                 return
-            first, before = firsts[number], self.tried
-            made = (*first.edits, *first.proposal.follows)
-            with self.situation.with_changes(edit.change for edit in made):
-                if number not in obstacles:
-                    obstacles[number] = Obstacles(self.situation)
-                steps = [
-                    *self._try_proposals(stages[place], obstacles[number], PAIR_TRIES_AT_MOST, first, tried)
-                ]
-            yield from filter(None, steps)
+            first, stage, before, known = firsts[number], stages[place], self.tried, {*self.found}
+            yield from self._try_seconds(first, stage, tried, obstacles)
+            for group in [each for each in self.found if each not in known]:
+                if self.targets[group] == [first.proposal.target]:
+                    yield from self._try_other_nodes(group, first, stage, tried)
             work += 1 + self.tried - before
             yield Progress("pairs of changes", work, PAIR_WORK_AT_MOST, self.tried)
+
+    def _try_seconds(
+        self,
+        first: _FirstChange,
+        stage: SearchStage,
+        pairs: set[frozenset[object]],
+        obstacles: dict[tuple[str, ...], Obstacles],
+    ) -> Iterator[Suggestion]:
+        """Make the first change, and try those of a stage as the second one. ``obstacles``: those after each
+        first change, as far as they are known."""
+        made = (*first.edits, *first.proposal.follows)
+        with self.situation.with_changes(edit.change for edit in made):
+            if first.key not in obstacles:
+                obstacles[first.key] = Obstacles(self.situation)
+            steps = [*self._try_proposals(stage, obstacles[first.key], PAIR_TRIES_AT_MOST, first, pairs)]
+        yield from filter(None, steps)
+
+    def _try_other_nodes(
+        self, group: Group, first: _FirstChange, stage: SearchStage, pairs: set[frozenset[object]]
+    ) -> Iterator[Suggestion]:
+        """Try a pair that changes one node on the other nodes, too."""
+        others = self.further_targets.get(first.proposal.group, [])
+        for number, proposal in enumerate(others):
+            if len(self.targets[group]) > ALIKE_AT_MOST or number == PAIR_TRIES_AT_MOST:
+                self.untried[group] += len(others) - number
+                return
+            yield from self._try_seconds(self._first_change(proposal, first.stage), stage, pairs, {})
+
+    def outcome_when_queued(self) -> AttemptOutcome | None:
+        """Return the result with the first change that puts the pod into the queue; None if there is none."""
+        for stage in NOT_QUEUED_STAGES:
+            for proposal in stage.find(self.situation, self.obstacles):
+                with self.situation.with_changes(edit.change for edit in proposal.make()):
+                    outcome = self.situation.outcome()
+                if outcome.kind not in ("gated", "ignored"):
+                    return outcome
+        return None
 
     def _first_changes(self, stages: Sequence[SearchStage]) -> list[_FirstChange]:
         """Return the changes that may be the first one of two, the cheapest first, and changes of the pod
@@ -240,19 +280,21 @@ class _Search:
             chosen = 0
             for proposal in stage.find(self.situation, self.obstacles):
                 group = proposal.group
-                if targets.get(group, 0) == FIRST_TARGETS_AT_MOST:
-                    continue
                 targets[group] = targets.get(group, 0) + 1
-                edits = proposal.make()
-                places = {(edit.resource, edit.key) for edit in edits}
-                stored = {place: self.situation.manifest_of(*place) for place in places}
-                found.append(_FirstChange(proposal, edits, stored, self._deleted(edits), number))
-                chosen += 1
-                if chosen == FIRSTS_AT_MOST:
-                    break
+                if targets[group] > 1:
+                    self.further_targets.setdefault(group, []).append(proposal)
+                if chosen < FIRSTS_AT_MOST and targets[group] <= FIRST_TARGETS_AT_MOST:
+                    chosen += 1
+                    found.append(self._first_change(proposal, number))
         self.obstacles.others = 0
         own = self.situation.pod.key
         return sorted(found, key=lambda each: (each.proposal.cost, each.proposal.target != own, each.stage))
+
+    def _first_change(self, proposal: Proposal, stage: int) -> _FirstChange:
+        edits = proposal.make()
+        places = {(edit.resource, edit.key) for edit in edits}
+        stored = {place: self.situation.manifest_of(*place) for place in places}
+        return _FirstChange(proposal, edits, stored, self._deleted(edits), stage)
 
     def _try_proposals(
         self,
@@ -281,8 +323,7 @@ class _Search:
                     self.untried[group] += 1
                 continue
             if first is not None and pairs is not None:
-                one = first.proposal
-                pair = frozenset({(*one.group, one.target), (*proposal.group, proposal.target)})
+                pair = frozenset({first.key, (*proposal.group, proposal.target)})
                 if pair in pairs or len(pair) == 1:
                     continue
                 pairs.add(pair)

@@ -195,6 +195,13 @@ def test_an_added_node_has_the_name_of_another_host(like: str, name: str) -> Non
     assert made["metadata"]["labels"] == {"kubernetes.io/hostname": name}
 
 
+def test_an_added_node_differs_by_more_than_a_hyphen() -> None:
+    objects = [node(name, "1", pods="1") for name in ("kind-worker", "kind-worker2")]
+    objects += [pod(f"x-{name}", nodeName=name) for name in ("kind-worker", "kind-worker2")]
+    [said] = by_kind(asked(objects, pod("p", "1")), "node")
+    assert said.target == "kind-worker-3"
+
+
 def test_the_label_of_a_long_host_name_is_short_enough() -> None:
     name = f"{'n' * 50}.{'d' * 20}"
     labels = {"kubernetes.io/hostname": "n" * 50}
@@ -294,3 +301,11 @@ def test_nothing_is_lacking_where_a_node_takes_the_pod() -> None:
     assert said.edits[0].verb == "update"
     found = asked([objects[1]], pod("p", "64", schedulingGates=[{"name": "a"}]))
     assert [lack.node for lack in found.lacks] == ["m"]
+
+
+def test_a_pod_that_does_not_run_without_its_gates_either_has_the_reason() -> None:
+    many = {f"key-{i}": "v" for i in range(4)}
+    found = asked([node("n", "1")], pod("p", "2", nodeSelector=many, schedulingGates=[{"name": "a"}]))
+    assert (found.now.kind, found.suggestions) == ("gated", [])
+    assert found.when_queued is not None
+    assert found.when_queued.message.startswith("0/1 nodes are available: 1 node(s) didn't match")

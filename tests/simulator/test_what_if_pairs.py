@@ -125,6 +125,17 @@ def test_a_pair_with_the_same_change_of_several_nodes_is_one_suggestion() -> Non
     all_helps(objects, question, found)
 
 
+def test_a_pair_that_changes_one_node_lists_the_other_nodes() -> None:
+    objects = [node(f"n{i:02}", unschedulable=True) for i in range(12)]
+    question = pod("p", "1", nodeSelector={"x": "z"})
+    found = asked(objects, question)
+    pair = [("uncordon", "unschedulable"), ("label", "x")]
+    [said] = [each for each in found.suggestions if parts_of(each) == pair]
+    assert said.alike == [f"n{i:02}" for i in range(1, 9)]
+    assert said.alike_more == 3
+    all_helps(objects, question, found)
+
+
 def test_a_pod_with_gates_preempts_after_their_removal() -> None:
     objects = [node("n", "4"), pod("low", "4", nodeName="n")]
     [said] = asked(

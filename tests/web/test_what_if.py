@@ -64,9 +64,10 @@ def test_two_changes_are_two_sentences_and_an_added_node_has_no_link() -> None:
     )
     with using(NodeNames(names)):
         shown = offer(0, said, "/s/demo/", "", "")
-    assert shown.sentence == (
-        "Add a toleration for own:NoSchedule to the pod. Add one more node like 6-120: 6-120-2."
-    )
+    assert shown.sentences == [
+        "Add a toleration for own:NoSchedule to the pod.",
+        "Add one more node like 6-120: 6-120-2.",
+    ]
     assert shown.then == "Then it is bound to 6-120-2, the only node that fits."
 
 

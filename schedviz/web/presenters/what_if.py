@@ -16,7 +16,7 @@ from simulator.what_if.answer import AttemptOutcome, ChangePart, NodeObstacles, 
 from simulator.what_if.pod_changes import GATE_SEPARATOR
 
 from . import format as fmt
-from . import meanings
+from . import meanings, reasons
 from .links import node_link, pod_link
 from .node_names import node_name
 from .rivals import rivals_sentence
@@ -113,7 +113,8 @@ STAGES: Final = {
 class Offer(msgspec.Struct, frozen=True):
     number: int
     """The index among the suggestions of the question."""
-    sentence: str
+    sentences: list[str]
+    """The change, or both changes."""
     alike: str
     """The other targets with which the same change has the same effect, in words."""
     rivals: str
@@ -143,6 +144,8 @@ class WhatIfView(msgspec.Struct, frozen=True):
     pairs: bool
     """Whether each offer consists of two changes, as no single one is enough."""
     lacks: list[Missing]
+    when_queued: str
+    """The reason why it would not run either without its scheduling gates; "" = it has none, or it would."""
     owner: str
     """The kind and the name of the pod's controller."""
     trouble: str
@@ -176,6 +179,9 @@ def present_what_if(
         ],
         pairs=any(suggestion.further for suggestion in question.suggestions),
         lacks=missing_resources(answer.lacks) if answer and not answer.suggestions else [],
+        when_queued=reasons.short_without_stop(answer.when_queued.message)
+        if answer and answer.when_queued
+        else "",
         owner=answer.owner if answer else "",
         trouble=question.trouble,
         sampling=sampling,
@@ -185,7 +191,7 @@ def present_what_if(
 def offer(number: int, suggestion: Suggestion, base: str, owner: str, rivals: str) -> Offer:
     return Offer(
         number=number,
-        sentence=suggestion_sentence(suggestion),
+        sentences=[*map(part_sentence, suggestion.parts)],
         alike=alike_sentence(suggestion),
         rivals=rivals,
         cost=f"{suggestion.cost:.3g}",
