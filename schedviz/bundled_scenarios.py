@@ -1,18 +1,47 @@
 """The scenarios that schedviz brings along."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
+from simulator.api import Manifest
 from simulator.queueing.versions import TODAY
 from simulator.scenario import DEFAULT_PACE, Scenario, load_scenario
 
 FOLDER: Final = Path(__file__).resolve().parent / "scenarios"
 FIRST: Final = "online-vs-offline"
 """The scenario that is first in the list."""
+STANDARD_CLASS: Final[Manifest] = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "standard", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+    "provisioner": "rancher.io/local-path",
+    "reclaimPolicy": "Delete",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+"""The default class of an empty sandbox, as kind has it."""
 EMPTY: Final = Scenario(
-    name="sandbox", title="", summary="", seed=1, pace=DEFAULT_PACE, config=None, queue=TODAY, manifests=[]
+    name="sandbox",
+    title="",
+    summary="",
+    seed=1,
+    pace=DEFAULT_PACE,
+    config=None,
+    queue=TODAY,
+    manifests=[STANDARD_CLASS],
 )
+
+
+def with_manifests(made: Scenario, further: Sequence[Manifest], *, keeps_class: bool) -> Scenario:
+    """Return the scenario with further objects. ``keeps_class``: whether an empty sandbox still has
+    STANDARD_CLASS, if these bring no class of their own."""
+    own = made.manifests
+    if not keeps_class or any(each.get("kind") == "StorageClass" for each in further):
+        own = [each for each in own if each is not STANDARD_CLASS]
+    return replace(made, manifests=[*own, *further])
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from schedviz.bundled_scenarios import EMPTY, scenarios
+from schedviz.bundled_scenarios import EMPTY, scenarios, with_manifests
 from schedviz.client.interface import Sandbox
 from schedviz.client.local import LocalSandbox
 from schedviz.client.remote import Server
@@ -35,11 +35,11 @@ def sandbox(
 ) -> Sandbox:
     """Make a sandbox, whose simulated time stands still.
 
-    scenario: the name of a bundled one, or the path of a file; None = an empty cluster. manifests: further
-    objects, as dicts, as a YAML or JSON text, or in a file. dump: the file or folder of a whole cluster, the
-    output of ``kubectl get -A -o json`` or ``kubectl cluster-info dump``; only in this process. config: a
-    KubeSchedulerConfiguration; seed, pace (the simulated time of a scheduling cycle) and queue: instead of
-    those of the scenario.
+    scenario: the name of a bundled one, or the path of a file; None = an empty cluster, with the StorageClass
+    ``standard`` if no other one is given. manifests: further objects, as dicts, as a YAML or JSON text, or in
+    a file. dump: the file or folder of a whole cluster, the output of ``kubectl get -A -o json`` or
+    ``kubectl cluster-info dump``; only in this process. config: a KubeSchedulerConfiguration; seed, pace (the
+    simulated time of a scheduling cycle) and queue: instead of those of the scenario.
 
     name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's. server: the
     URL of a server on which the sandbox is made, and deleted at the end of the ``with`` block; "" = it runs
@@ -52,7 +52,7 @@ def sandbox(
     options: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
     if config is not None:
         options["config"] = {**config}
-    made = replace(made, manifests=[*made.manifests, *_manifests(manifests)], **options)
+    made = with_manifests(replace(made, **options), _manifests(manifests), keeps_class=dump is None)
     if server and dump is not None:
         raise ValueError("dump: a server imports dumps on its page only")
     if server:

@@ -87,13 +87,15 @@ def asked_scenario(asked: CreateRequest) -> Scenario:
             made = replace(made, pace=parse_duration(asked.pace))
         except ValueError as error:
             raise BadRequest(f"pace: {error}") from None
-    return replace(
+    made = replace(
         made,
         title=asked.title or made.title,
         seed=made.seed if asked.seed is UNSET else asked.seed,
         queue=made.queue if asked.queue is UNSET else asked.queue,
-        manifests=[*made.manifests, *read_manifests(asked.manifests)],
     )
+    given = read_manifests(asked.manifests)
+    # The manifests may be those of a scenario that the server does not know.
+    return bundled_scenarios.with_manifests(made, given, keeps_class=not given)
 
 
 def check_name(name: str) -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import schedviz
-from schedviz.bundled_scenarios import scenarios
+from schedviz.bundled_scenarios import STANDARD_CLASS, scenarios
 from schedviz.client import NotReached, Sandbox, StatusError
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.config import ConfigError
@@ -47,6 +47,41 @@ def pod(name: str, cpu: str = "1", **spec: Any) -> dict[str, Any]:
 
 def encoded(sandbox: Sandbox) -> bytes:
     return msgspec.json.encode(sandbox.trace())
+
+
+CLAIM = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "home"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
+def test_a_claim_without_a_class_is_bound_in_an_empty_sandbox() -> None:
+    volume = {"name": "home", "persistentVolumeClaim": {"claimName": "home"}}
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        sandbox.create(CLAIM)
+        sandbox.run_for("5s")
+        assert sandbox.get("PersistentVolumeClaim", "home")["status"]["phase"] == "Pending"
+        sandbox.create(pod("user", volumes=[volume]))
+        sandbox.run_for("5s")
+        assert sandbox.get("PersistentVolumeClaim", "home")["spec"]["storageClassName"] == "standard"
+        assert sandbox.get("PersistentVolumeClaim", "home")["status"]["phase"] == "Bound"
+        assert sandbox.get("Pod", "user")["status"]["phase"] == "Running"
+
+
+def test_scenarios_manifests_and_dumps_keep_their_own_classes(tmp_path: Path) -> None:
+    own = {**STANDARD_CLASS, "metadata": {"name": "fast"}}
+    dump = tmp_path / "cluster.yaml"
+    dump.write_text(NODES)
+    for made, classes in (
+        (schedviz.sandbox(), ["standard"]),
+        (schedviz.sandbox(manifests=[own]), ["fast"]),
+        (schedviz.sandbox(scenario="gang"), []),
+        (schedviz.sandbox(dump=dump), []),
+    ):
+        with made as sandbox:
+            assert [each["metadata"]["name"] for each in sandbox.list("StorageClass")] == classes
 
 
 @pytest.mark.parametrize("name", ["online-vs-offline", "gang", "taints-and-affinity"])

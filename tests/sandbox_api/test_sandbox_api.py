@@ -225,6 +225,19 @@ def test_a_wrong_act_changes_nothing(
     assert world.sandbox.clock() == before
 
 
+@pytest.mark.parametrize(
+    ("asked", "classes"),
+    [({}, ["standard"]), ({"scenario": "gang"}, []), ({"manifests": [node("n1")]}, [])],
+    ids=["empty", "scenario", "manifests"],
+)
+def test_an_empty_sandbox_has_a_default_class(
+    api: DocumentedClient, store: Store, names: list[str], asked: dict[str, Any], classes: list[str]
+) -> None:
+    names.append(api.send("POST", "/api/sandboxes", asked)[1]["name"])
+    listed = store.sandbox(names[0]).list("storageclasses.storage.k8s.io").items
+    assert [each["metadata"]["name"] for each in listed] == classes
+
+
 def test_a_name_that_is_taken_is_refused(api: DocumentedClient, world: World) -> None:
     status, found = api.send("POST", "/api/sandboxes", {"name": world.sandbox.name})
     assert (status, found["reason"]) == (409, "AlreadyExists")
