@@ -27,6 +27,7 @@ from simulator.controllers.resource_claim import claim_names
 from simulator.dumps.dump import Dump
 from simulator.dumps.dump_files import DumpError
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
+from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitted_data, missing_revisions
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
@@ -148,6 +149,7 @@ class Import:
         yield from self._bootstrap()
         read = [each for resource in READ_OF_PODS for each in self._creations(resource)]
         overlay = Overlay(CreatedObjects(read))
+        self._add_missing_revisions()
         addresses = AddressPool(NODE_NETWORK)
         for change in self._creations(NODES.id):
             addresses.use(internal_addresses(change.object or {}))
@@ -197,7 +199,9 @@ class Import:
         key = resource.key(metadata.get("namespace", ""), metadata["name"])
         metadata.setdefault("uid", str(uuid.uuid5(_UIDS, f"{resource.id}/{key}")))
         set_defaults(resource, found)
-        if resource == NODES:
+        if resource == CONTROLLER_REVISIONS:
+            found["data"] = fitted_data(found["data"])
+        elif resource == NODES:
             found = joined_node(found, timestamp(self._now))
         elif resource == PODS:
             status = found.setdefault("status", {})
@@ -228,6 +232,18 @@ class Import:
             yield Change(
                 NAMESPACES.id, name, self._redact_and_fit(NAMESPACES, made, lambda _: None), expected=0
             )
+
+    def _add_missing_revisions(self) -> None:
+        """Keep the revisions without which the controllers would replace all pods."""
+        owners = [change.object or {} for resource in OWNERS for change in self._creations(resource)]
+        if not owners:
+            return
+        revisions = [change.object or {} for change in self._creations(CONTROLLER_REVISIONS.id)]
+        pods = [change.object or {} for change in self._creations(PODS.id)]
+        for made in missing_revisions(owners, revisions, pods):
+            found = self._redact_and_fit(CONTROLLER_REVISIONS, made, lambda _: None)
+            key = CONTROLLER_REVISIONS.key(found["metadata"]["namespace"], found["metadata"]["name"])
+            self._kept[CONTROLLER_REVISIONS.id].setdefault(key, msgspec.json.encode(found))
 
     def _creations(self, resource: str) -> list[Change]:
         collection = self._kept[resource]

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from schedviz.web.manifests.yaml import Plain, to_yaml
-from simulator.api import SECOND, Change, Manifest
+from simulator.api import SECOND, Change, Manifest, WatchEvent
 from simulator.apiserver import resources
 from simulator.apiserver.bounds import ManifestError
 from simulator.commands.clean import clean
@@ -26,9 +26,11 @@ from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, kind_outcome
 from simulator.memory import MemoryApi
+from simulator.objects.timestamps import micros
 from simulator.simulation import Options, Simulation
 from tests.dumps import SECRET, as_list, cluster, node, pod, workload
 from tests.simulator.devices import DRIVER, claim_template, device_class, resource_claim, resource_slice
+from tests.workload_dump import workload_dump
 
 PROTECTION_OF_CLAIMS = "resource.kubernetes.io/delete-protection"
 NOW = 1_780_000_000 * SECOND
@@ -315,6 +317,44 @@ def test_controllers_change_an_import_only_as_in_a_real_cluster() -> None:
     bound = {key: each["spec"].get("nodeName") for key, each in api.objects["pods"].items()}
     assert bound["shop/canary"] == "gke-main-pool-1"
     assert bound["shop/waits"] is None
+
+
+@pytest.mark.parametrize("lacking", ["", "ControllerRevision"], ids=["whole", "kubectl-get-all"])
+def test_controllers_write_nothing_to_an_import_of_settled_workloads(lacking: str) -> None:
+    given = [each for each in workload_dump() if each["kind"] != lacking]
+    objects, report = imported(as_list(given))
+    assert report.refused == []
+    assert report.taken == len(given)
+    api = MemoryApi()
+    api.commit([Change(resource, key, each, 0) for (resource, key), each in objects.items()])
+    api.take_events()
+    simulation = Simulation(api, Options())
+    listed = [
+        WatchEvent("ADDED", resource, key, each, int(each["metadata"]["resourceVersion"]))
+        for resource, found in api.objects.items()
+        for key, each in found.items()
+    ]
+    simulation.relist(listed, api.version)
+    start = micros("2025-05-20T10:00:00Z")
+    for second in range(0, 3600, 10):
+        while simulation.step(start + second * SECOND):
+            assert api.take_events() == []
+    assert simulation.next_due() == micros("2025-05-21T09:00:00Z"), "only the CronJob has something to do"
+
+
+def test_a_revision_stays_equal_to_the_template_of_its_owner() -> None:
+    """Both are converted in the same way: fields without a default here, other notations, later fields."""
+    given = workload_dump()
+    for each in given:
+        if each["kind"] in ("StatefulSet", "ControllerRevision"):
+            template = (each.get("data") or each)["spec"]["template"]
+            del template["spec"]["dnsPolicy"]
+            [container] = template["spec"]["containers"]
+            container["resources"]["requests"]["cpu"] = "0.1"
+            container["lifecycleOfTheFuture"] = {}
+    objects, _ = imported(as_list(given))
+    revision = next(each for (_, key), each in objects.items() if key == "shop/db-5c9f6b7d8")
+    assert revision["data"]["spec"]["template"] == objects["statefulsets.apps", "shop/db"]["spec"]["template"]
 
 
 def test_the_items_of_a_small_list_may_refer_to_one_another() -> None:
