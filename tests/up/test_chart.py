@@ -123,8 +123,26 @@ def test_the_processes_are_those_that_up_starts() -> None:
     assert found["worker"]["command"] == [*celery, *WORKER_ARGUMENTS]
     assert found["job-runner"]["command"] == [*celery, *JOB_RUNNER_ARGUMENTS]
     for name in ("worker", "job-runner"):
-        for probe in ("startupProbe", "livenessProbe"):
-            assert found[name][probe]["exec"]["command"] == ["python", "-m", "schedviz.up.health", name]
+        heartbeat = ["python", "-m", "schedviz.up.health", name]
+        assert found[name]["readinessProbe"]["exec"]["command"] == heartbeat
+
+
+def test_no_pod_is_restarted_because_redis_is_away() -> None:
+    """The heartbeat of a Celery process is in Redis; /healthz asks for nothing."""
+    found = containers({})
+    for name in ("worker", "job-runner"):
+        assert not {"livenessProbe", "startupProbe"} & found[name].keys()
+    for probe in ("livenessProbe", "startupProbe", "readinessProbe"):
+        assert found["web"][probe]["exec"]["command"][-1] == "http://127.0.0.1:8000/healthz"
+
+
+def test_the_server_goes_on_until_no_proxy_sends_it_requests() -> None:
+    assert containers({})["web"]["lifecycle"] == {"preStop": {"exec": {"command": ["sleep", "5"]}}}
+
+
+def test_an_image_may_be_named_by_its_digest() -> None:
+    digest = "sha256:" + "0" * 64
+    assert containers({"image": {"digest": digest}})["worker"]["image"] == f"schedviz@{digest}"
 
 
 def test_the_database_of_accounts_is_migrated_before_the_server_starts() -> None:

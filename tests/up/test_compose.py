@@ -99,11 +99,14 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
 
 
 def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None:
-    """But for DATA_DIR: Redis writes to the volume; and for files with secrets, which are the containers'
-    own."""
+    """But for DATA_DIR: Redis writes to the volume; for files with secrets, which are the containers' own;
+    and for the limit of Redis' container."""
     text = (ROOT / "docker-compose.yml").read_text()
     taken = {name for name, _ in re.findall(r"\$\{(\w+)(:-[^}]*)?\}", text)}
-    assert taken == {name for name in environment.KNOWN if name != "DATA_DIR" and not name.endswith("_FILE")}
+    assert "REDIS_CONTAINER_MEMORY" in taken
+    assert taken - {"REDIS_CONTAINER_MEMORY"} == {
+        name for name in environment.KNOWN if name != "DATA_DIR" and not name.endswith("_FILE")
+    }
     [port] = services["web"]["ports"]
     assert interpolated(port, {}) == f"{environment.KNOWN['HOST']}:{environment.KNOWN['PORT']}:8000"
     assert interpolated(port, {"HOST": "0.0.0.0", "PORT": "80"}) == "0.0.0.0:80:8000"
@@ -155,6 +158,15 @@ def test_every_service_has_a_health_check(services: dict[str, Any]) -> None:
     assert checks["job-runner"]["test"] == ["CMD", *HEALTH, "job-runner"]
     for name in PROCESSES:
         assert {"interval", "timeout", "retries", "start_period"} < checks[name].keys()
+
+
+def test_every_service_that_runs_has_a_limit_of_memory(services: dict[str, Any]) -> None:
+    assert {name: services[name]["mem_limit"] for name in ("redis", *PROCESSES)} == {
+        "redis": "${REDIS_CONTAINER_MEMORY:-4g}",
+        "web": "1g",
+        "worker": "2g",
+        "job-runner": "4g",
+    }
 
 
 def test_its_redis_is_reached_by_the_other_containers_only(services: dict[str, Any]) -> None:
