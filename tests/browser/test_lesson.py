@@ -151,6 +151,41 @@ def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(screen
     expect(page.locator("#pick-fits")).to_be_checked()
 
 
+def test_a_past_moment_ends_with_the_step(screen: Page) -> None:
+    page = screen
+    begin(page, "scores")
+    page.locator("#lesson-next").click()
+    answer(page, "total")
+    page.locator("#lesson-next").click()
+    page.locator("#t-cycle").click()
+    expect(goal(page, "bound")).to_have_text("done")
+    page.locator("#cycle-scores-0-1").click()
+    expect(page.locator("body.past")).to_be_visible()
+    answer(page, "hundred")
+    expect(page.locator("body.past")).to_be_visible()  # the question is about the scores that it shows
+    page.locator("#lesson-next").click()
+    expect(heading(page)).to_have_text("Another plugin")
+    expect(page.locator("body:not(.past)")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/s/[^/]+/$"))
+    expect(page.locator(".transport")).to_be_visible()
+
+
+def test_the_hint_for_a_name_that_is_nearly_right_is_in_sight(screen: Page) -> None:
+    page = screen
+    page.set_viewport_size({"width": 1280, "height": 560})
+    go_to_third_step(page)
+    page.locator(".create a[href$='/new/pod/']").click()
+    form = page.locator("dialog[open]")
+    form.locator("#id_name").fill("webb")
+    form.get_by_role("button", name="Create", exact=True).click()
+    expect(page.locator("#lesson-hint")).to_contain_text("none with the name web")
+    expect(page.locator("#lesson-hint")).to_be_in_viewport(ratio=1)
+    page.locator("#lesson-again").click()
+    wait_for_lesson(page)
+    expect(page.locator("#lesson-hint")).to_have_count(0)
+    expect(page.locator(".chip")).to_have_count(0)
+
+
 def test_a_lesson_by_keyboard_alone(screen: Page) -> None:
     page = screen
     begin(page)
