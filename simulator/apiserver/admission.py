@@ -122,7 +122,8 @@ def admit(
         try:
             # A form that asks for many copies passes the same document many times: decode it once.
             if index == 0 or document is not documents[index - 1]:
-                resource, decoded = _decode_document(document, overlay)
+                is_applied = write is not None and write.is_applied
+                resource, decoded = _decode_document(document, overlay, is_applied=is_applied)
             number = f"{source}/{index}"
             manifest = copy.deepcopy(decoded)
             _create(
@@ -192,17 +193,21 @@ def _resource_with_usual_plural(api_version: str, kind: str, overlay: Overlay) -
     return next((each for each in defined if (each.version, each.kind) == (version, kind)), None)
 
 
-def _decode_document(document: Manifest, overlay: Overlay) -> tuple[Resource, Manifest]:
+def _decode_document(document: Manifest, overlay: Overlay, *, is_applied: bool) -> tuple[Resource, Manifest]:
     resource = resource_of(document, overlay)
     manifest, causes = decoding.decode(resource, document)
     if causes:
         raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
-    manifest, unknown = prune_custom(resource, manifest)
-    if unknown:
-        # The API has dropped them before.
-        causes = [Cause(path, f'unknown field "{path}"') for path in unknown]
+    manifest, unknown = prune_custom(resource, manifest, is_applied=is_applied)
+    causes = unknown_fields(unknown)  # the API has dropped them before
+    if causes:
         raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
     return to_stored(resource, manifest)
+
+
+def unknown_fields(paths: Sequence[str]) -> list[Cause]:
+    """Return the faults of fields that a definition does not have."""
+    return [Cause(path, f'unknown field "{path}"') for path in paths]
 
 
 def _create(

@@ -5,9 +5,10 @@ from typing import Any
 
 from simulator.api import Change, Manifest
 from simulator.apiserver import decoding, priority
-from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission
+from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission, unknown_fields
 from simulator.apiserver.certificate_requests import APPROVAL
 from simulator.apiserver.claim_expansion import check_expansion
+from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.deletion import is_removed
 from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS, check_admin_access_of_status
@@ -52,6 +53,11 @@ def admit_update(
         # All versions of a custom resource have the same fields (the conversion strategy None).
         old = {**old, "apiVersion": resource.api_version}
     decoded, causes = decoding.decode(resource, _with_stored_type(new, old))
+    decoded, unknown = prune_custom(resource, decoded, is_applied=write is not None and write.is_applied)
+    if unknown:
+        # The API has dropped them before. Those of the stored object are older than its definition.
+        stored = prune_custom(resource, old).unknown
+        causes += unknown_fields([path for path in unknown if path not in stored])
     name = old["metadata"]["name"]
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)

@@ -180,3 +180,6 @@ def test_items_of_a_list_keep_fields_and_nulls_are_dropped_by_each_write(url: st
     applied = WIDGET | {"spec": {"free": {"a": 1}}}
     code, stored = patch(f"{url}{WIDGETS}/w?fieldManager=me&force=true", applied, APPLY)
     assert (code, stored["spec"]) == (200, {**kept, "free": {}})
+    applied = WIDGET | {"metadata": {"name": "new"}, "spec": {"steps": None}}
+    code, refused = patch(f"{url}{WIDGETS}/new?fieldManager=me", applied, APPLY)
+    assert (code, refused["details"]["causes"][0]["field"]) == (422, "spec.steps")

@@ -221,3 +221,18 @@ def test_simple_json_paths(path: str, value: Any) -> None:
 def test_paths_without_a_field_are_errors(path: str) -> None:
     with pytest.raises(PathError):
         value_at_path({"a": [1]}, path)
+
+
+def test_a_page_refuses_new_unknown_fields_of_an_update_and_drops_old_ones() -> None:
+    cluster = Cluster()
+    cluster.create([definition(COLUMNS)])
+    (created,) = cluster.create([widget(size=1)])
+    with pytest.raises(Invalid, match=r'unknown field "spec\.sise"'):
+        cluster.update(resource(), created, {**created, "spec": {"size": 2, "sise": 2}})
+    changed = cluster.update(
+        resource(), created, {**created, "spec": {"size": 2, "tags": None, "mode": None}}
+    )
+    assert changed["spec"] == {"size": 2, "mode": "a"}
+    older = {**changed, "spec": {"size": 2, "gone": 1}}  # stored before the definition lost the field
+    changed = cluster.update(resource(), older, {**older, "spec": {"size": 3, "gone": 1}})
+    assert changed["spec"] == {"size": 3, "mode": "a"}

@@ -27,15 +27,17 @@ _NOT_CHECKED: Final = (
 )
 
 
-def prune_custom(resource: Resource, manifest: Manifest) -> Pruned:
+def prune_custom(resource: Resource, manifest: Manifest, *, is_applied: bool = False) -> Pruned:
     """Return the manifest without unknown fields, and without the nulls of fields that may not be null.
-    Built-in kinds, and those without a definition, keep all. Upstream: unstructuredSchemaCoercer in
+    Built-in kinds, and those without a definition, keep all. ``is_applied``: it was merged by a server-side
+    apply, after which nulls are validated. Upstream: unstructuredSchemaCoercer in
     apiextensions-apiserver/pkg/apiserver/customresource_handler.go, v1.34."""
     if not resource.schema_text:
         return Pruned(manifest, [])
     schema = structural_schema(resource.schema_text)
     pruned = prune(schema, manifest)
-    drop_nulls(schema, pruned.value)
+    if not is_applied:
+        drop_nulls(schema, pruned.value)
     return pruned
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
-from simulator.apiserver.custom_resources.pruning import prune
+from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.managed_fields.applied_object_validation import applied_object_errors
 from simulator.apiserver.managed_fields.client_side_apply import (
     apply_after_client_side_apply,
@@ -31,7 +31,6 @@ from simulator.apiserver.patches.unstructured_conversion import from_unstructure
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import reference_of, schema_of
 from simulator.apiserver.status import BadRequest, PlainError
-from simulator.apiserver.structural_schema import structural_schema
 
 PAGE_MANAGER: Final = "schedviz"
 """The manager of what people change on the page."""
@@ -138,7 +137,7 @@ def _converted(resource: Resource, merged: Manifest, applied: Manifest) -> Manif
     """Return the merged object as its type. Raises PlainError. A custom resource has no type: fields that
     its schema does not have are dropped before it is stored, and nulls are validated."""
     if resource.schema_text:
-        pruned: Manifest = prune(structural_schema(resource.schema_text), merged).value
+        pruned: Manifest = prune_custom(resource, merged, is_applied=True).value
         return pruned
     if not reference_of(resource):
         return merged
