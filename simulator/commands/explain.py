@@ -126,7 +126,7 @@ def unqueued_decision(cluster: Cluster, pod: Pod, gate: Status | None) -> Decisi
     elif gate.plugin == SchedulingGates.name:
         text = words.POD_REASONS["gated"] % {"names": ", ".join(pod.scheduling_gates)}
     else:
-        text = f"{words.POD_REASONS['gated-by-plugin'] % {'what': gate.plugin}} ({gate.message})"
+        text = f"{words.POD_REASONS['gated-by-plugin'] % {'what': gate.plugin}} Its message: {gate.message}"
     return Decision(
         cycle=0,
         t=0,

@@ -10,6 +10,8 @@ from simulator.objects import pod_requests, quantity
 BINARY: Final = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 DECIMAL: Final = ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 MOST_PLACES: Final = 3
+FIRST: Final = (pod_requests.CPU, pod_requests.MEMORY, pod_requests.EPHEMERAL_STORAGE)
+"""The resources that stand before all others."""
 
 
 def is_in_bytes(resource: str) -> bool:
@@ -55,7 +57,7 @@ def written_requests(manifest: Manifest) -> dict[str, str]:
         name: amount_text(name, pod_requests.to_amount(name, nanos))
         if name == pod_requests.CPU
         else quantity.text_in_format_of(nanos, written.get(name, ""))
-        for name, nanos in exact.items()
+        for name, nanos in sorted(exact.items(), key=lambda item: (*map(item[0].__ne__, FIRST), item[0]))
         if pod_requests.is_counted_resource(name)
     }
 

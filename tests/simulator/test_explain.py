@@ -207,6 +207,22 @@ def test_a_gated_pod_gets_an_answer(explain: Asked) -> None:
     assert (status, answer["outcome"], answer["sentences"]) == (0, "gated", [said])
 
 
+def test_a_pod_that_another_plugin_gates_gets_its_message(explain: Asked) -> None:
+    claim = "  resourceClaims: [{name: gpu, resourceClaimName: missing}]"
+    status, out, _ = explain(nodes(), pod=POD_YAML + claim)
+    assert status == 0
+    assert out.splitlines()[-1] == (
+        "It is gated: DynamicResources keeps it out of activeQ. "
+        'Its message: could not find ResourceClaim "default/missing"'
+    )
+
+
+def test_requests_begin_with_cpu_and_memory(explain: Asked) -> None:
+    requests = "{a.example/b: 1, memory: 1Gi, cpu: 1}, limits: {a.example/b: 1}"
+    _, out, _ = explain(nodes(), pod=POD_YAML.replace("limits: {cpu: 2500m}", f"requests: {requests}"))
+    assert "requests cpu 1, memory 1Gi, a.example/b 1;" in out
+
+
 def test_a_pod_of_another_scheduler_gets_an_answer(explain: Asked) -> None:
     status, out, _ = explain(nodes(), pod=POD_YAML + "  schedulerName: other")
     assert status == 0
