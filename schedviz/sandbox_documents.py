@@ -89,7 +89,10 @@ class SandboxOrigin(msgspec.Struct, frozen=True):
 
     sandbox: str
     seq: int
+    """The number of the last trace event at that moment; 0 = there was none yet."""
     time: Micros
+    change: str = ""
+    """What was changed when the branch was created; "" = nothing."""
 
 
 class SandboxSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,23 +58,25 @@ def branch_of_now(
     store: Store,
     sandbox: Sandbox,
     edits: Sequence[Edit],
-    title: str,
+    change: str = "",
     access: str = "",
     *,
     names: Iterable[str] | None = None,
 ) -> Sandbox:
     """Create a sandbox with the current objects and the edits, at the same simulated time; it is paused if
-    this one is. Its name is the first free one of ``names``; None = of ``demo-b1``, ``demo-b2`` and so on.
-    access: its access record.
+    this one is. change: what the edits change, in a sentence. Its name is the first free one of ``names``;
+    None = of ``demo-b1``, ``demo-b2`` and so on. access: its access record.
 
     The queue places are not copied: its leader queues the pods again. Raises StatusError."""
     try:
+        seq = sandbox.trace_head()
         objects, _ = sandbox.list_all()
         meta = sandbox.meta()
         clock, wall = sandbox.read_clock()
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None
-    meta = replace(meta, title=title, created=wall)
+    origin = Origin(meta.name, seq, clock.now(wall), change)
+    meta = replace(meta, created=wall, origin=origin)
     clock = replace(clock.rebased(wall), steps=UNSET, until=UNSET)
     stem = meta.name[:STEM_AT_MOST].rstrip("-")
     proposed = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))

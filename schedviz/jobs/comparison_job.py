@@ -39,6 +39,8 @@ class ComparisonRequest(msgspec.Struct, frozen=True):
     b: RequestedSide
     seconds: int
     """Simulated seconds to compare; 0 = to the end of the recording that is side A."""
+    place_again: bool = False
+    """Whether the bound pods are placed again; see :mod:`simulator.compare.place_again`."""
 
 
 class ComparisonJob(Job, frozen=True, kw_only=True):

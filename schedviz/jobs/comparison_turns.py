@@ -16,6 +16,7 @@ from simulator.api import SECOND
 from simulator.commands.run import START
 from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.outside_comparison import OutsideComparison
+from simulator.compare.place_again import place_pods_again
 from simulator.compare.recorded_history import RecordedHistory, read_history
 from simulator.compare.workload import ComparedWorkload, workload_of_objects, workload_of_scenario
 from simulator.recording import record_decoder
@@ -83,6 +84,8 @@ class _RunningComparison:
             self.comparison_run = OutsideComparison(history, _side(request.b), duration or None, transport)
         else:
             workload = _workload(store, request)
+            if request.place_again:
+                workload = place_pods_again(workload)
             self.comparison_run = ComparisonRun(
                 workload, _side(request.a), _side(request.b), duration, transport
             )

@@ -56,7 +56,7 @@ def describe(sandbox: Sandbox, right: Right) -> SandboxAnswer:
         pace=format_duration(meta.pace),
         queue=meta.queue,
         stands_down=meta.stands_down,
-        origin=SandboxOrigin(origin.sandbox, origin.seq, origin.now) if origin else None,
+        origin=SandboxOrigin(origin.sandbox, origin.seq, origin.now, origin.change) if origin else None,
         time=clock.now(wall),
         speed=MAX if clock.unpaced else clock.speed,
         until=clock.until or "",

@@ -123,7 +123,7 @@ def branch_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     names = [asked.name] if asked.name else None
     try:
         if asked.at is None:
-            made = branch_of_now(store, sandbox, [], sandbox.meta().title, access, names=names)
+            made = branch_of_now(store, sandbox, [], access=access, names=names)
         else:
             past = find_moment(sandbox, asked.at)
             made = branch_of_moment(store, past, asked.name or next(names_at(store, name, asked.at)), access)

@@ -17,8 +17,10 @@ class Origin(msgspec.Struct, frozen=True):
 
     sandbox: str
     seq: int
-    """The number of the last trace event at that moment."""
+    """The number of the last trace event at that moment; 0 = there was none yet."""
     now: Micros
+    change: str = ""
+    """What was changed when the branch was created, in a sentence; "" = nothing."""
 
 
 class Meta(msgspec.Struct, frozen=True):

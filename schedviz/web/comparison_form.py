@@ -116,7 +116,8 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
 
     Fields: ``workload`` is ``scenario:NAME``, ``sandbox:NAME``, or ``manifests:`` with ``text``. ``a`` and
     ``b`` are names of presets, with optional ``a_yaml`` and ``a_seed``, ``b_yaml`` and ``b_seed``. ``until``
-    is a duration; "" = to the end of the recording. Raises InvalidField."""
+    is a duration; "" = to the end of the recording. ``place_again``: "" = bound pods stay on their nodes.
+    Raises InvalidField."""
     kind, _colon, name = posted.get("workload", "").partition(":")
     config: Manifest | None
     text = ""
@@ -143,7 +144,10 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
     a, b = (_side(posted, side, own) for side in ("a", "b"))
     until = posted.get("until", DEFAULT_DURATION).strip()
     seconds = 0 if a.preset == RECORDED and not until else _duration_seconds(until)
-    return ComparisonRequest(cast("WorkloadSource", kind), name, text, a, b, seconds)
+    place_again = bool(posted.get("place_again"))
+    if place_again and a.preset == RECORDED:
+        raise InvalidField("place_again", gettext("In a recording the pods have the nodes that they got."))
+    return ComparisonRequest(cast("WorkloadSource", kind), name, text, a, b, seconds, place_again)
 
 
 def _scenario(text: str) -> tuple[str, Scenario]:

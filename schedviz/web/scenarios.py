@@ -18,12 +18,14 @@ def offered() -> list[Scenario]:
 
 def translated_meta(meta: Meta) -> Meta:
     """Return ``meta`` with title and summary of a bundled scenario in the active language. The title of a
-    branch names the event at which it was branched."""
+    branch names what was changed in it, or else the event at which it was branched."""
     if meta.scenario:
         meta = replace(meta, title=gettext(meta.title), summary=gettext(meta.summary))
     if meta.origin:
+        origin = meta.origin
         text = gettext("%(title)s, from event %(seq)s on")
-        meta = replace(
-            meta, title=text % {"title": meta.title or meta.origin.sandbox, "seq": meta.origin.seq}
-        )
+        if origin.change:
+            text = gettext("%(title)s, what if: %(change)s")
+        values = {"title": meta.title or origin.sandbox, "seq": origin.seq, "change": origin.change}
+        meta = replace(meta, title=text % values)
     return meta

@@ -98,6 +98,36 @@ class PodsCompared(msgspec.Struct, frozen=True):
     """The reason for the beginning of the comparison."""
 
 
+class PlacedPod(msgspec.Struct, frozen=True):
+    """A pod that was placed again."""
+
+    pod: str
+    before: str
+    """The node that it had."""
+    a: str | None
+    """Its node on side A at the end; "" = it has none, None = the pod is gone. ``b`` is that of side B."""
+    b: str | None
+
+
+class PlacedPods(msgspec.Struct, frozen=True):
+    """The pods that were placed again, and where they are at the end."""
+
+    total: int
+    moved_a: int
+    """Number of pods with another node than before on side A. ``moved_b`` is that of side B."""
+    moved_b: int
+    without_node_a: int
+    """Number of pods that wait for a node on side A. ``without_node_b`` is that of side B."""
+    without_node_b: int
+    different: int
+    """Number of pods that do not have the same node on both sides."""
+    changed: int
+    """Number of pods that are not on their node of before on both sides."""
+    moves: list[PlacedPod]
+    """The pods that are not on their node of before on both sides, in the order in which they were placed;
+    those that differ between the sides first. The first MAX_MOVES."""
+
+
 class Comparison(msgspec.Struct, frozen=True):
     start: Micros
     end: Micros
@@ -110,6 +140,10 @@ class Comparison(msgspec.Struct, frozen=True):
     b: RunOutcome
     difference: Difference | None
     """The first cycle that differs; None if no cycle does."""
+    placed: PlacedPods | None = None
+    """The pods that were placed again; None if bound pods kept their nodes."""
+    kept: int = 0
+    """Number of pods that had nodes at the start and kept them, as a scheduler moves no pod."""
     pods: PodsCompared | None = None
     """The comparison of pods, instead of ``difference``, where A is the recording of an outside scheduler,
     which has no cycles."""

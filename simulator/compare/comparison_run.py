@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest, Micros
-from simulator.compare.answer import Comparison, Difference
+from simulator.apiserver.resources import PODS
+from simulator.compare.answer import Comparison, Difference, PlacedPod, PlacedPods
 from simulator.compare.observer import Observer
+from simulator.compare.place_again import is_placed_again
 from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
@@ -14,6 +16,8 @@ from simulator.memory import MemoryApi
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.simulation import Options, Simulation
 
+MAX_MOVES: Final = 200
+"""Maximum number of pods that are listed by name, of those that were placed again."""
 STEPS_PER_REPORT: Final = 20
 """Number of steps between two reports of progress: about 100 ms of work with 5,000 nodes."""
 
@@ -44,6 +48,12 @@ class ComparisonRun:
         self._reference = largest_pod(workload)
         self._a, self._b = (
             _SideRun(workload, side, self._end, self._reference, transport) for side in (a, b)
+        )
+        self._nodes_before = workload.nodes_before
+        self._kept = sum(
+            is_placed_again(change.object)
+            for change in workload.objects
+            if change.resource == PODS.id and change.object is not None
         )
         self._difference: Difference | None = None
 
@@ -78,6 +88,26 @@ class ComparisonRun:
             a=self._a.observer.outcome(end),
             b=self._b.observer.outcome(end),
             difference=self._difference,
+            placed=self._placed() if self._nodes_before else None,
+            kept=self._kept,
+        )
+
+    def _placed(self) -> PlacedPods:
+        placed = [
+            PlacedPod(key, before, self._a.node_of(key), self._b.node_of(key))
+            for key, before in self._nodes_before.items()
+        ]
+        moves = [pod for pod in placed if not pod.a == pod.b == pod.before]
+        moves.sort(key=lambda pod: pod.a == pod.b)
+        return PlacedPods(
+            total=len(placed),
+            moved_a=sum(bool(pod.a) and pod.a != pod.before for pod in placed),
+            moved_b=sum(bool(pod.b) and pod.b != pod.before for pod in placed),
+            without_node_a=sum(pod.a == "" for pod in placed),
+            without_node_b=sum(pod.b == "" for pod in placed),
+            different=sum(pod.a != pod.b for pod in placed),
+            changed=len(moves),
+            moves=moves[:MAX_MOVES],
         )
 
     def _reached(self) -> Micros:
@@ -147,6 +177,11 @@ class _SideRun:
         self.now = max(self.now, self._simulation.now)
         self._transfer_events()
         self.decisions.extend(self._simulation.take_decisions())
+
+    def node_of(self, pod: str) -> str | None:
+        """Return the node of a pod; "" if it has none, None if the pod is gone."""
+        manifest = self._api.objects.get(PODS.id, {}).get(pod)
+        return None if manifest is None else manifest["spec"].get("nodeName", "")
 
     def forget_decisions(self) -> None:
         """Stop making Decisions, and remove the existing ones."""

@@ -19,6 +19,9 @@ class ComparedWorkload(msgspec.Struct, frozen=True):
     start: Micros
     pace: Micros
     first_cycle: int = 1
+    nodes_before: dict[str, str] = {}
+    """The pods that are placed again, by key, each with the node that it had; see
+    :mod:`simulator.compare.place_again`."""
 
 
 def workload_of_scenario(scenario: Scenario, start: Micros) -> ComparedWorkload:

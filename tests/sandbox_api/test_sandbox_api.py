@@ -159,9 +159,9 @@ def test_a_branch_begins_at_a_past_moment(api: DocumentedClient, world: World, n
     )
     now = api.send("POST", f"{one}/branches", {})[1]
     names.append(now["name"])
-    assert (now["name"], now["origin"], now["time"]) == (
-        f"{world.sandbox.name}-b1", None, api.send("GET", one)[1]["time"],
-    )  # fmt: skip
+    time = api.send("GET", one)[1]["time"]
+    origin = {"sandbox": world.sandbox.name, "seq": events[-1]["seq"], "time": time, "change": ""}
+    assert (now["name"], now["origin"], now["time"]) == (f"{world.sandbox.name}-b1", origin, time)
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,25 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from simulator.__main__ import main
-from simulator.api import SECOND
+from simulator.api import SECOND, Change, Manifest
 from simulator.commands.run import START
-from simulator.compare.answer import Comparison, Curve, RunOutcome, WaitTimes
+from simulator.compare.answer import Comparison, Curve, PlacedPod, RunOutcome, WaitTimes
 from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.place_again import place_pods_again
 from simulator.compare.time_series import MAX_POINTS, TimeSeries
-from simulator.compare.workload import workload_of_scenario
+from simulator.compare.workload import ComparedWorkload, workload_of_scenario
 from simulator.decision_columns import decision_decoder
+from simulator.memory import MemoryApi
+from simulator.objects.metadata import key_of, name_of
 from simulator.scenario import load_scenario
+from simulator.simulation import Options, Simulation
+from simulator.trace import CycleStarted
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
 
@@ -199,3 +206,114 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path, capsys: pytest.Captu
     packing.write_text("apiVersion: v1\nkind: Pod\n")
     assert main(asked) == 1
     assert "expected one KubeSchedulerConfiguration" in capsys.readouterr().err
+
+
+OLD = "2024-01-01T00:00:00Z"
+
+
+def bound_pod(name: str, node: str, created: str = OLD, cpu: str = "1", **fields: Any) -> Manifest:
+    """A pod of a cluster that runs."""
+    container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}
+    metadata = {"name": name, "namespace": "default", "uid": name, "creationTimestamp": created}
+    spec, status = {"containers": [container], "nodeName": node}, {"phase": "Running"}
+    pod: Manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+    return {**pod, **{field: {**pod[field], **value} for field, value in fields.items()}}
+
+
+def running_cluster(*pods: Manifest) -> ComparedWorkload:
+    """Four nodes with pods."""
+    workload = workload_of_scenario(load_scenario(FOUR_NODES), START)
+    changes = [Change("pods", key_of(pod), pod, 0) for pod in pods]
+    return replace(workload, objects=[*workload.objects, *changes])
+
+
+def device_claim(name: str, *users: str) -> Change:
+    """A claim with an allocation, which pods use."""
+    claim: Manifest = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": name, "namespace": "default", "uid": name},
+        "spec": {},
+        "status": {
+            "allocation": {},
+            "reservedFor": [{"resource": "pods", "name": user, "uid": user} for user in users],
+        },
+    }
+    return Change("resourceclaims.resource.k8s.io", key_of(claim), claim, 0)
+
+
+OWNER = {"apiVersion": "v1", "kind": "Node", "name": "node-0", "uid": "n", "controller": True}
+STAY = [
+    bound_pod("done", "node-0", status={"phase": "Succeeded"}),
+    bound_pod("failed", "node-0", status={"phase": "Failed"}),
+    bound_pod("going", "node-0", metadata={"deletionTimestamp": "2025-01-01T00:00:00Z"}),
+    bound_pod("mirror", "node-0", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}),
+    bound_pod("static", "node-0", metadata={"ownerReferences": [OWNER]}),
+]
+
+
+def test_bound_pods_are_placed_again_in_the_order_of_their_creation() -> None:
+    status = {"podIP": "10.0.0.1", "qosClass": "Burstable", "resourceClaimStatuses": [{"name": "gpu"}]}
+    late = bound_pod("late", "node-1", "2024-06-01T00:00:00Z", status=status)
+    early = [
+        bound_pod(f"early-{number}", "node-2", f"2024-05-0{9 - number}T00:00:00Z") for number in range(1, 9)
+    ]
+    urgent = bound_pod("urgent", "node-3", "2024-07-01T00:00:00Z", spec={"priority": 100})
+    workload = running_cluster(late, *STAY, *early, urgent)
+    attached = {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": "a"}}
+    claims = [device_claim("gpu", "late"), device_claim("shared", "late", "static")]
+    changes = [*claims, Change("volumeattachments.storage.k8s.io", "a", attached, 0)]
+    workload = place_pods_again(replace(workload, objects=[*workload.objects, *changes]))
+    objects = {(change.resource, change.key): change.object or {} for change in workload.objects}
+    pods = [each for (resource, _), each in objects.items() if resource == "pods"]
+    placed = [name_of(pod) for pod in pods if "nodeName" not in pod["spec"]]
+    order = [f"early-{number}" for number in range(8, 0, -1)]
+    assert placed == [*order, "late", "urgent"]
+    assert workload.nodes_before["default/late"] == "node-1"
+    kept = {field: status[field] for field in ("qosClass", "resourceClaimStatuses")}
+    assert objects["pods", "default/late"]["status"] == {"phase": "Pending", **kept}
+    assert {name_of(pod) for pod in pods} - {*placed} == {name_of(pod) for pod in STAY}
+    assert objects["resourceclaims.resource.k8s.io", "default/gpu"]["status"] == {}
+    assert "allocation" in objects["resourceclaims.resource.k8s.io", "default/shared"]["status"]
+    assert ("volumeattachments.storage.k8s.io", "a") not in objects
+    # The scheduler takes them from the queue in that order, after those with a higher priority.
+    api = MemoryApi()
+    api.commit([change for change in workload.objects if change.resource in ("nodes", "pods")])
+    simulation = Simulation(api, Options(pace=workload.pace))
+    popped: list[str] = []
+    while len(popped) < len(placed):
+        simulation.observe(api.take_events())
+        simulation.step(max(START, simulation.next_due() or START))
+        popped += [each.pod for each in simulation.take_trace() if isinstance(each, CycleStarted)]
+    assert popped == [f"default/{name}" for name in ("urgent", *order, "late")]
+
+
+def test_a_comparison_says_which_pods_move() -> None:
+    pods = [
+        bound_pod(f"p{number}", f"node-{number % 4}", f"2024-05-0{number}T00:00:00Z")
+        for number in range(1, 9)
+    ]
+    as_it_is = running_cluster(bound_pod("huge", "node-0", cpu="64"), *pods)
+    found = result_of(as_it_is, Side(PACKING))
+    assert (found.difference, found.placed, found.kept) == (None, None, 9)
+    again = place_pods_again(as_it_is)
+    found = result_of(again, Side(PACKING))
+    placed = found.placed
+    assert placed is not None
+    assert (found.kept, placed.total, placed.without_node_a, placed.without_node_b) == (0, 9, 1, 1)
+    assert PlacedPod("default/huge", "node-0", "", "") in placed.moves
+    assert len({pod.b for pod in placed.moves if pod.b}) == 2, "MostAllocated fills two nodes of four cores"
+    differs = [pod.a != pod.b for pod in placed.moves]
+    assert differs == sorted(differs, reverse=True)
+    assert placed.different == sum(differs)
+    equal = result_of(again, Side()).placed
+    assert equal is not None
+    assert equal.different == 0
+    assert equal.moved_a == equal.moved_b
+
+
+def result_of(workload: ComparedWorkload, b: Side) -> Comparison:
+    comparing = ComparisonRun(workload, Side(), b, 60 * SECOND)
+    for _ in comparing.run():
+        pass
+    return comparing.result()

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
+from schedviz.jobs.comparison_turns import ComparisonTurns
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
-from schedviz.store import Meta, Store
+from schedviz.store import Meta, Sandbox, Store
 from schedviz.web import comparison_form, ideas
 from schedviz.web.examples import start_example
 from schedviz.web.presenters import node_names
@@ -145,3 +146,65 @@ def test_nodes_have_the_short_names_of_their_cluster() -> None:
         found = present_comparison(run.result()).difference
     assert found
     assert [each.brief for each in found.decided] == ["b → 10-115", "b → 10-111"]
+
+
+RUNNING = """apiVersion: schedviz/v1
+kind: Scenario
+metadata: {name: running}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: one}
+spec: {nodeName: n1, containers: [{name: c, image: x, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: two}
+spec: {nodeName: n1, containers: [{name: c, image: x, resources: {requests: {cpu: "1"}}}]}
+"""
+
+
+def compared_page(client: Client, store: Store, **posted: str) -> str:
+    """The result of a comparison that is asked for on the page, with white space made single."""
+    asked = {"workload": "manifests:", "text": RUNNING, "a": "default", "b": "packing", "until": "5s"}
+    answer = client.post("/compare/", {**asked, **posted})
+    jobs = JobStore(store, COMPARISONS)
+    turns = ComparisonTurns(store, jobs)
+    key = answer.headers["Location"].strip("/").rpartition("/")[2]
+    while turns.run_turn(key) is not None:
+        pass
+    return " ".join(client.get(answer.headers["Location"]).content.decode().split())
+
+
+def test_pods_that_have_nodes_are_placed_again_where_the_form_says_so(store: Store) -> None:
+    client = Client(headers={"host": "localhost"})
+    page = compared_page(client, store)
+    assert "There was no scheduling cycle." in page
+    assert "2 pods had nodes at the start. A scheduler moves no pod." in page
+    assert "place_again=1" in page
+    page = compared_page(client, store, place_again="1")
+    assert "2 pods placed again" in page
+    assert "A</b> moves 1 of 2 to another node; without a node at the end: 0" in page
+    assert "B</b> moves" in page
+    assert "had nodes at the start" not in page
+    form = client.get("/compare/?place_again=1").content.decode()
+    assert "checked" in form.partition('name="place_again"')[2].partition(">")[0]
+    answer = client.post("/compare/", {**ASKED, "place_again": "1", "workload": "manifests:", "text": " "})
+    assert "checked" in answer.content.decode().partition('name="place_again"')[2].partition(">")[0]
+
+
+def test_a_recording_is_not_placed_again(store: Store, sandbox: Sandbox) -> None:
+    asked = {"workload": f"sandbox:{sandbox.name}", "a": "recorded", "b": "default", "place_again": "1"}
+    with pytest.raises(comparison_form.InvalidField) as unclear:
+        comparison_form.parse_comparison(store, asked)
+    assert unclear.value.field == "place_again"

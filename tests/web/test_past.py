@@ -7,9 +7,11 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from schedviz.store import Meta, Store
+from schedviz.api.branch import branch_of_now
+from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.history import History
 from schedviz.store.model import Origin
+from simulator.what_if.edit import create_object
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
@@ -200,6 +202,24 @@ def test_a_branch_links_to_its_parent(client: Client, store: Store, world: World
     assert f'Branched from <a href="{at}">' in page
     assert "from event" in text(client.get("/").content)
     store.delete(proposed[1])
+
+
+def test_a_branch_says_of_what_it_is_one_and_what_was_changed_in_it(
+    client: Client, store: Store, sandbox: Sandbox
+) -> None:
+    """Also one of the present, and one of a sandbox of which there is no event yet."""
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+    edit = create_object("configmaps", "default/c", manifest)
+    changed = branch_of_now(store, sandbox, [edit], "make the ConfigMap c")
+    page = text(client.get(f"/s/{changed.name}/").content)
+    assert f'href="/s/{sandbox.name}/"' in page
+    assert f"branch of {sandbox.name}" in page
+    assert "What was changed in the branch: make the ConfigMap c" in page
+    assert f"{sandbox.name}, what if: make the ConfigMap c" in page
+    plain = branch_of_now(store, sandbox, [])
+    page = text(client.get(f"/s/{plain.name}/").content)
+    assert "It began with the same objects, seed, queue and configuration." in page
+    assert "What was changed" not in page
 
 
 def test_a_branch_whose_parent_was_deleted_says_so_and_has_no_link(

@@ -16,6 +16,7 @@ from . import format as fmt
 from .compared_figures import Figure, FigureRow, count_row, mean_row, present_figure
 from .compared_scores import ScoresOfSide, compare_scores
 from .node_names import node_name
+from .placed_again import PlacedView, placed_nodes, present_placed
 from .priority import Ranks
 
 VICTIMS_AT_MOST: Final = 8
@@ -68,6 +69,12 @@ class ComparisonView(msgspec.Struct, frozen=True):
     waits: list[list[str]]
     figures: list[Figure]
     difference: FirstDifference | None
+    placed: PlacedView | None = None
+    """The pods that were placed again."""
+    cycles: int = 0
+    """Number of scheduling cycles of both sides."""
+    kept: int = 0
+    """Number of pods that had nodes at the start and kept them."""
     pods: PodsView | None = None
     """The pods that were placed alike or not, instead of ``difference``, where A is a recording."""
 
@@ -90,6 +97,9 @@ def present_comparison(found: Comparison) -> ComparisonView:
         waits=list(_waits(found.a, found.b)),
         figures=figures,
         difference=_first_difference(found.difference) if found.difference else None,
+        placed=present_placed(found.placed) if found.placed else None,
+        cycles=found.a.cycles + found.b.cycles,
+        kept=found.kept,
         pods=_pods(found.pods, found.start) if found.pods else None,
     )
 
@@ -122,11 +132,12 @@ def _time(duration: Micros | None) -> str:
 
 
 def compared_nodes(found: Comparison) -> tuple[str, ...]:
-    """Return the names of all nodes of the first cycle that differs."""
+    """Return the names of all nodes of the first cycle that differs, and of the pods that moved."""
     decisions = (found.difference.a, found.difference.b) if found.difference else ()
     if found.pods and found.pods.first:
         decisions = (None, found.pods.first.decision)
-    return tuple(sorted({str(name) for each in decisions if each is not None for name in each.nodes}))
+    names = {str(name) for each in decisions if each is not None for name in each.nodes}
+    return tuple(sorted(names | (placed_nodes(found.placed) if found.placed else set())))
 
 
 def _first_difference(found: Difference) -> FirstDifference:

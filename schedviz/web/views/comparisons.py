@@ -14,7 +14,7 @@ from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
-from schedviz.jobs.comparison_job import COMPARISONS, RECORDED, ComparisonJob
+from schedviz.jobs.comparison_job import COMPARISONS, RECORDED, ComparisonJob, ComparisonRequest
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.rooms.access import find_asker
@@ -108,14 +108,19 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
             (side, form.preset_label(half), half, configuration_words(half.config))
             for side, half in (("A", compared.a), ("B", compared.b))
         ],
-        "again": urlencode(
-            {
-                "workload": f"{compared.source}:{compared.name}",
-                "a": compared.a.preset,
-                "b": compared.b.preset,
-                "until": format_duration(compared.seconds * SECOND) if compared.seconds else "",
-            }
-        ),
+        "again": urlencode(_form_values(compared)),
+        "place_again": urlencode({**_form_values(compared), "place_again": "1"}),
+    }
+
+
+def _form_values(compared: ComparisonRequest) -> dict[str, str]:
+    """Return the values with which the form of a further comparison begins."""
+    return {
+        "workload": f"{compared.source}:{compared.name}",
+        "a": compared.a.preset,
+        "b": compared.b.preset,
+        "until": format_duration(compared.seconds * SECOND) if compared.seconds else "",
+        **({"place_again": "1"} if compared.place_again else {}),
     }
 
 
@@ -145,6 +150,7 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
         ),
         "workload": workload,
         "text": given.get("text", ""),
+        "place_again": given.get("place_again", ""),
         "until": given.get("until", form.DEFAULT_DURATION),
         "sides": sides,
         "errors": errors,

@@ -65,12 +65,11 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
             else:
                 try:
                     if act == "branch":
-                        title = gettext("%(origin)s, what if: %(change)s") % {
-                            "origin": name,
-                            "change": what_if.suggestion_sentence(suggestion),
-                        }
+                        change = what_if.suggestion_sentence(suggestion)
                         access = owned_by(owner_of(request))
-                        made = branch_of_now(default_store(), source.sandbox, suggestion.edits, title, access)
+                        made = branch_of_now(
+                            default_store(), source.sandbox, suggestion.edits, change, access
+                        )
                         return redirect("pod", made.name, namespace, pod)
                     apply_suggestion(source, key, suggestion)
                 except StatusError as refused:
