@@ -4,6 +4,7 @@ A discovery document or an index of OpenAPI needs the names of all resources. Re
 each, so they are not read again as long as none of them was written.
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
@@ -12,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from schedviz.store.bounds import TOMBSTONE_SECONDS
 from schedviz.store.default import default_store
 from schedviz.store.past import Readable
 from simulator.apiserver.lookup import find_other_resources
@@ -20,6 +22,9 @@ from simulator.apiserver.resources import BUILT_IN, CRDS, Resource, find_built_i
 KEPT_SANDBOXES: Final = 64
 """Sandboxes whose resources a process keeps: those that were read last. Each has less than 1 MB beside 500
 definitions."""
+KEPT_SECONDS: Final = TOMBSTONE_SECONDS / 2
+"""Seconds after which they are derived again, whatever their version: a sandbox of the same name may use the
+versions again when the counters of a deleted one are gone."""
 T = TypeVar("T")
 
 
@@ -59,6 +64,7 @@ class _Kept:
         self.lock = Lock()
         self.version: tuple[int, ...] | None = None
         """The version of the definitions; None = they were not read yet."""
+        self.read_at = 0.0
         self.defined: set[str] = set()
         """The ids of the resources that have definitions."""
         self.undefined: dict[str, int] = {}
@@ -85,7 +91,9 @@ def find_served(source: Readable) -> Served:
         versions = source.collection_versions()
         # A server that was restarted may have lost its last second, and uses versions again.
         version = versions.get(CRDS, 0), default_store().servers.of(source.name).starts
-        if kept.version != version or kept.undefined != kept.find_undefined(versions):
+        is_old = time.monotonic() - kept.read_at > KEPT_SECONDS
+        if is_old or kept.version != version or kept.undefined != kept.find_undefined(versions):
+            kept.read_at = time.monotonic()
             kept.defined = {*source.names(CRDS)}
             kept.undefined = kept.find_undefined(versions)
             kept.served = Served(find_other_resources(source))

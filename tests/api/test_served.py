@@ -2,6 +2,7 @@
 documents stay right after each change."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from django.test import Client
 
 from schedviz.api.kept_documents import Document, KeptDocuments
-from schedviz.api.served import find_served
+from schedviz.api.served import KEPT_SECONDS, find_served
 from schedviz.cache import default_caches
 from schedviz.store import Commit, Sandbox, codec
 from simulator.api import Change, Manifest
@@ -156,6 +157,19 @@ def test_a_document_of_openapi_reads_the_definitions_of_its_group(
     put(sandbox, changed)
     after = read("openapi/v3")["paths"]
     assert {path for path in after if after[path] != before[path]} == {"apis/g1.example.com/v1"}
+
+
+def test_what_was_derived_is_not_kept_for_longer_than_versions_are(sandbox: Sandbox) -> None:
+    put(sandbox, definition(1))
+    now = time.monotonic()
+    with decoded_definitions() as count, patch.object(time, "monotonic", lambda: now):
+        find_served(sandbox)
+        now += KEPT_SECONDS
+        find_served(sandbox)
+        assert count() == 1
+        now += 1
+        find_served(sandbox)
+        assert count() == 1
 
 
 def test_thousands_of_versions_are_derived_once(sandbox: Sandbox, client: Client) -> None:
