@@ -176,6 +176,11 @@ def test_the_panel_of_an_unschedulable_pod_says_why_and_what_it_waits_for(screen
     expect(screen.locator("#informer > li").last).to_contain_text("big")
     chip.get_by_role("link").click()
     expect(screen.locator("#detail")).to_contain_text("Conditions")
+    expect(screen.locator("#detail")).to_contain_text(
+        "At the last attempt node-1 lacked least (cpu: needs 3, free 2 of 2)."
+    )
+    # The queue is searched for such pods every 30 s, and moves those that have waited for 5 min.
+    expect(screen.locator("#detail [data-exact]")).to_have_text(re.compile(r"^[3-5] min( \d+ s)?$"))
     expect(screen.locator("#detail .attempts tr").last).to_contain_text("1 has too little cpu")
     expect(screen.locator("#detail .moves tr").last).to_contain_text("activeQ")
     expect(screen.locator("#detail pre.yaml")).to_contain_text("kind: Pod")
