@@ -110,7 +110,7 @@ def read_cluster(path: Path) -> Iterator[Item]:
         taken = import_now(dump)
     for refused in refusal_lines(taken.report):
         print(f"{file_name(path)}: left out: {refused}", file=sys.stderr)
-    for change in taken.changes():
+    for change in taken.changes(keep_owners=True):
         assert change.object is not None, "an import only creates objects"
         plural, _, group = change.resource.partition(".")
         resource = resources.find_built_in(group, plural)

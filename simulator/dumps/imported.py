@@ -143,9 +143,10 @@ class Import:
         """Whether any object was taken."""
         return bool(self._uids)
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self, *, keep_owners: bool = False) -> Iterator[Change]:
         """Yield the changes that create the cluster, owners before dependents. Completes the report at the
-        end."""
+        end. keep_owners: also those that are not imported, for a cluster in which no garbage collector
+        runs."""
         yield from self._bootstrap()
         read = [each for resource in READ_OF_PODS for each in self._creations(resource)]
         overlay = Overlay(CreatedObjects(read))
@@ -155,7 +156,9 @@ class Import:
             addresses.use(internal_addresses(change.object or {}))
         for resource in IMPORTED_RESOURCES:
             for key, packed in self._kept[resource].items():
-                manifest = self._without_missing_owners(msgspec.json.decode(packed))
+                manifest = msgspec.json.decode(packed)
+                if not keep_owners:
+                    manifest = self._without_missing_owners(manifest)
                 if resource == PODS.id and not self._admit(manifest, overlay):
                     continue
                 if resource == NODES.id:

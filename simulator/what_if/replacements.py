@@ -27,7 +27,7 @@ def is_sibling(situation: Situation, other: Pod) -> bool:
     if pod.namespace != other.namespace:
         return False
     own, its = controller_of(pod.manifest), controller_of(other.manifest)
-    if own is not None and its is not None and own["uid"] == its["uid"] != "":
+    if own is not None and its is not None and (own["kind"], own["name"]) == (its["kind"], its["name"]):
         return True
     labels = namespace_labels(situation.cluster, pod.namespace)
     if any(term.matches(pod, labels) and term.matches(other, labels) for term in pod.affinity.required_anti):

@@ -1,10 +1,14 @@
 """What a suggestion changes, and what it must not: constraints are relaxed before they are removed, a pod
 that is created again is no gain, names are unambiguous, labels of components are kept."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from simulator.__main__ import main
 from simulator.what_if.answer import WhatIfAnswer
 from tests.simulator.questions import Manifest, Objects, asked, attempted, by_kind, edited, node, pod
 from tests.simulator.test_what_if import CLAIM, storage_class
@@ -128,6 +132,23 @@ def test_a_deleted_pod_counts_with_the_one_that_its_controller_creates(
     objects = [node("n", "4"), node("m", others, taints=TAINTED), replica("x", "n", owner, "4")]
     found = asked(objects, pod("p", "3"))
     assert bool(by_kind(found, "delete-pod")) is helps
+
+
+def test_the_command_knows_the_controllers_that_a_dump_does_not_contain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects = [node("n", "4"), replica("x", "n", "web", "4")]
+    for each in objects[1:]:
+        each["spec"]["containers"][0]["image"] = "app"
+    (tmp_path / "dump.json").write_text(json.dumps({"kind": "List", "items": objects}))
+    question = pod(
+        "p", "1", containers=[{"name": "c", "image": "app", "resources": {"requests": {"cpu": "1"}}}]
+    )
+    (tmp_path / "pod.json").write_text(json.dumps(question))
+    main(["whatif", str(tmp_path / "pod.json"), "--cluster", str(tmp_path / "dump.json"), "-o", "json"])
+    found = msgspec.json.decode(capsys.readouterr().out, type=WhatIfAnswer)
+    assert "delete-pod" not in {said.kind for said in found.suggestions}
+    assert {said.kind for said in found.suggestions} >= {"node", "priority"}
 
 
 @pytest.mark.parametrize(("owner", "helps"), [("", True), ("web", False)])
