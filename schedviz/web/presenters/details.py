@@ -18,6 +18,7 @@ from schedviz.web.manifests.yaml import to_yaml
 from simulator import trace
 from simulator.api import Manifest
 from simulator.apiserver import resources as kinds
+from simulator.objects.addresses import internal_addresses, pod_addresses
 from simulator.objects.conditions import conditions_of
 from simulator.objects.metadata import labels_of
 from simulator.objects.node_conditions import is_broken, pressures
@@ -61,6 +62,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     priority_class: str
     requests: str
     phase: str
+    addresses: str
     node: str
     nominated: str
     terminating: bool
@@ -104,6 +106,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
     pools: list[PoolView]
     """The pools of devices."""
     zone: str
+    addresses: str
     labels: dict[str, str]
     conditions: list[ConditionView]
     taints: tuple[str, ...]
@@ -136,6 +139,7 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         priority_class=manifest["spec"].get("priorityClassName", ""),
         requests=fmt.requests(pod.requests),
         phase=pod.phase,
+        addresses=", ".join(pod_addresses(manifest)),
         node=pod.node,
         nominated=pod.nominated,
         terminating=pod.terminating,
@@ -261,6 +265,7 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
         meters=nodes.meters(node, picture.loads.get(name, NO_LOAD)),
         pools=pools_of_node(sandbox, manifest),
         zone=node.zone,
+        addresses=", ".join(internal_addresses(manifest)),
         labels=labels_of(manifest),
         conditions=conditions(manifest),
         taints=node.taints,

@@ -202,6 +202,8 @@ CONDITIONS: Final = {
     ("PodScheduled", "SchedulerError"): gettext_noop(
         "The scheduling attempt failed with an error; no plugin rejected the pod."
     ),
+    ("PodReadyToStartContainers", "True"): gettext_noop("The pod has its network and its address."),
+    ("PodReadyToStartContainers", "False"): gettext_noop("The pod has no network."),
     ("Initialized", "True"): gettext_noop("The pod's init containers have completed."),
     ("ContainersReady", "True"): gettext_noop("All containers of the pod are ready."),
     ("ContainersReady", "False"): gettext_noop("Not all containers of the pod are ready."),
