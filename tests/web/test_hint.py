@@ -14,7 +14,11 @@ def test_the_hint_leads_from_nothing_to_a_preemption_of_ones_own() -> None:
     assert hint(picture).path.startswith("new/pod/")
     picture.object(PODS, samples.pod("small", node="n1", cpu="500m"))
     assert hint(picture).path == "new/priorityclass/"
+    polite = {"metadata": {"name": "polite", "resourceVersion": "1"}, "value": 9000}
+    picture.object(PRIORITY_CLASSES, {**polite, "preemptionPolicy": "Never"})
+    assert "do not preempt" in hint(picture).text
     picture.object(PRIORITY_CLASSES, {"metadata": {"name": "high", "resourceVersion": "1"}, "value": 1000})
+    assert urgent_pod_fields(picture)["priority_class"] == "high"
     assert "until the nodes are full" in hint(picture).text
     picture.object(PODS, samples.pod("large", node="n1", cpu="3"))
     assert hint(picture).path == "propose/"

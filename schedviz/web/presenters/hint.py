@@ -37,8 +37,10 @@ def hint(picture: Picture, sandbox: str = "") -> Hint:
     if not picture.pods:
         text = gettext("The nodes are empty. Add pods for the scheduler to place.")
         return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
-    if not any(value > 0 for value in picture.user_classes().values()):
+    if not any(value > 0 for value in picture.preempting_classes().values()):
         text = gettext("No PriorityClass of yours has a value above 0. Create one for more important pods.")
+        if any(value > 0 for value in picture.user_classes().values()):
+            text = gettext("Pods of your PriorityClasses do not preempt. Create a class whose pods may.")
         return Hint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
     if picture.load.requests["cpu"] * 100 < FULL * picture.room["cpu"]:
         text = gettext("Less than half of the CPU is requested. Add pods until the nodes are full.")
@@ -66,7 +68,7 @@ def urgent_pod_fields(picture: Picture) -> dict[str, str]:
     """Return the fields of a pod that fits on a node only after preemption. It requests more cpu than is free
     on any node, and less than would be free without the pods of lower priority; without such a node, the
     fields are its name and class only."""
-    classes = picture.user_classes()
+    classes = picture.preempting_classes() or picture.user_classes()
     if not classes:
         return {"name": URGENT}
     name = max(classes, key=lambda each: classes[each])

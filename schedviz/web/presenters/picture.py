@@ -55,6 +55,8 @@ class Picture:
         self.pods: dict[str, PodRecord] = {}
         self.nodes: dict[str, NodeRecord] = {}
         self.classes: dict[str, int] = {}
+        self.never_preempting: set[str] = set()
+        """The PriorityClasses whose pods may not preempt."""
         self.budgets: dict[str, BudgetRecord] = {}
         self.devices = DeviceIndex()
         self.by_node: dict[str, dict[str, PodRecord]] = {}
@@ -127,6 +129,12 @@ class Picture:
         """Return the PriorityClasses without those of Kubernetes itself."""
         return {name: value for name, value in self.classes.items() if value < SYSTEM_PRIORITY}
 
+    def preempting_classes(self) -> dict[str, int]:
+        """Return those of the :meth:`user_classes` whose pods may preempt others."""
+        return {
+            name: value for name, value in self.user_classes().items() if name not in self.never_preempting
+        }
+
     def object(self, resource: str, manifest: Manifest) -> bool:
         """Add or replace an object. Returns False for an object that does not fit its schema; it is left out,
         as the components of the sandbox ignore it."""
@@ -143,7 +151,11 @@ class Picture:
         elif resource == NODES:
             self._node(node_record(manifest))
         elif resource == PRIORITY_CLASSES:
-            self.classes[manifest["metadata"]["name"]] = int(manifest.get("value", 0))
+            name = manifest["metadata"]["name"]
+            self.classes[name] = int(manifest.get("value", 0))
+            self.never_preempting.discard(name)
+            if manifest.get("preemptionPolicy") == "Never":
+                self.never_preempting.add(name)
         elif resource == BUDGETS:
             budget = budget_record(manifest)
             self.budgets[budget.key] = budget
