@@ -46,6 +46,7 @@ function showParts() {
     document.body.classList.toggle(`show-${name}`, shown.includes(name));
   const badge = document.getElementById("tab-goals");
   badge.textContent = panel().dataset.goals;
+  badge.classList.toggle("hinted", panel().querySelector("#lesson-hint") !== null);
 }
 
 const announceable = () =>

@@ -128,7 +128,7 @@ def acts_at(learner: Learner) -> Iterator[Act]:
         for name in learner.situation.objects(variable):
             if not name.startswith("system-"):
                 act = Action(delete=f"{variable}/{name}")
-                yield _play(f"delete one of {variable}", f"delete {name}", act)
+                yield _play("delete", f"delete {name}", act)
     for name, node in learner.situation.objects("nodes").items():
         yield from _node_acts(name, node)
 
@@ -182,6 +182,8 @@ def _node_acts(name: str, node: Manifest) -> Iterator[Act]:
     taint = {"key": "other", "value": "x", "effect": "NoExecute"}
     yield _play("a node", f"taint {name}", patch(spec={"taints": [taint]}))
     for label in node["metadata"].get("labels", {}):
+        if label.startswith("kubernetes.io/"):  # the kubelet's own
+            continue
         yield _play("a node", f"change {label} of {name}", patch(metadata={"labels": {label: "other"}}))
 
 
