@@ -242,7 +242,8 @@ class Hub:
             parts = drawn[viewer.language][chosen[viewer]] | finds.get(viewer, {})
             if viewer in wholes:
                 viewer.slot.put_whole(wholes[viewer] | away_notice(viewer.language, self._shown))
-            elif parts:
+            elif parts or is_new:
+                # Also a frame without a part says that something has changed: open panels follow it.
                 viewer.slot.put(parts)
         return took
 

@@ -42,16 +42,17 @@ addEveryClick(() => {
   if (shown && document.getElementById("trouble").textContent === shown) showError("");
 });
 
-export function noAnswerText() {
+function noAnswerText() {
   return document.getElementById("words").dataset.failed;
 }
 
-// The server may have sent a message. If not, the notice of what does not respond says more.
-function showFailure({ detail: { xhr } }) {
-  const message = xhr.getResponseHeader?.("X-Trouble");
+// message: of the server, from the header X-Trouble. Without one, the notice of what does not respond says more.
+export function showFailure(message) {
   if (message) showError(decodeURIComponent(message));
   else if (!document.getElementById("trouble").dataset.away) showError(noAnswerText());
 }
 
-document.body.addEventListener("htmx:responseError", showFailure);
-document.body.addEventListener("htmx:sendError", showFailure);
+for (const failure of ["htmx:responseError", "htmx:sendError"])
+  document.body.addEventListener(failure, ({ detail: { xhr } }) =>
+    showFailure(xhr.getResponseHeader?.("X-Trouble")),
+  );

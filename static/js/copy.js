@@ -39,10 +39,3 @@ async function copyText(text, button) {
   button.focus();
   return done;
 }
-
-// A panel that reloads itself is not replaced while text in it is selected.
-document.addEventListener("htmx:beforeRequest", (event) => {
-  const selection = getSelection();
-  if (!event.target.matches("#detail > .panel") || selection.isCollapsed) return;
-  if (event.target.contains(selection.anchorNode)) event.preventDefault();
-});

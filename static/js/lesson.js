@@ -1,5 +1,6 @@
 // The panel of a lesson: it is asked for again when something has happened, and the page shows the parts that its step needs and
 // marks what the step points at. Without scripts its buttons load the page again.
+import { paced } from "./pace.js";
 import { isNarrow } from "./tabs.js";
 import { goLive, isPast } from "./travel.js";
 
@@ -97,21 +98,9 @@ function ask() {
   htmx.trigger(section, "ask");
 }
 
-// Most goals are reached while time runs: the panel follows the frames sooner than other panels do, which wait for "news".
-// It is asked for at once after the first of several frames, and again after the last one.
+// Most goals are reached while time runs: the panel follows the frames sooner than other panels do.
 const ASK_MS = 300; // at least, between two of them
-let askTimer = 0;
-let frameWaits = false;
-
-function askAfterFrame() {
-  frameWaits = askTimer !== 0;
-  if (askTimer) return;
-  ask();
-  askTimer = setTimeout(() => {
-    askTimer = 0;
-    if (frameWaits) askAfterFrame();
-  }, ASK_MS);
-}
+const askAfterFrame = paced(ask, ASK_MS);
 
 if (section) {
   document.body.addEventListener("schedviz:done", ask);

@@ -4,6 +4,7 @@
 import { animate, remember } from "./flip.js";
 import { keepPage, restorePage } from "./restore.js";
 import { frameDelay, setServerClock, tick } from "./clock.js";
+import { paced } from "./pace.js";
 import { showConnected, showGone, showLost, showNotBehind } from "./connection.js";
 import { restoreOrder } from "./predict.js";
 import { isPast } from "./travel.js";
@@ -77,22 +78,9 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   announceNews();
 });
 
-// "news": panels load themselves again. It comes at once after the first of several frames, and again after the last one:
-// htmx's own throttle leaves out the last ones, and a sandbox without events sends no other. A panel that is being loaded is loaded
-// again after that.
+// "news": what is asked for again by itself.
 const NEWS_MS = 1000; // at least, between two of them
-let newsTimer = 0;
-let newsWaits = false;
-
-function announceNews() {
-  newsWaits = newsTimer !== 0 || document.querySelector("#detail .htmx-request") !== null;
-  if (newsTimer) return;
-  newsTimer = setTimeout(() => {
-    newsTimer = 0;
-    if (newsWaits) announceNews();
-  }, NEWS_MS);
-  if (!newsWaits) document.body.dispatchEvent(new CustomEvent("news"));
-}
+const announceNews = paced(() => document.body.dispatchEvent(new CustomEvent("news")), NEWS_MS);
 
 document.addEventListener("htmx:wsOpen", (event) => {
   last = 0;

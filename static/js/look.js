@@ -1,13 +1,12 @@
 // The filter and the grouping. They are kept in the page's address and sent to the server by the socket. The server searches,
 // because it also knows the objects that are not drawn; elements that do not match are faded.
-import { openPanel } from "./panels.js";
-import { addClick, addElementKeys, addShortcut } from "./registry.js";
+import { showFields } from "./address.js";
+import { addElementKeys, addShortcut } from "./registry.js";
 import { showTabOf } from "./tabs.js";
 
 const form = document.getElementById("look");
 const filter = document.getElementById("q");
 const asTable = document.getElementById("as-table");
-const main = document.getElementById("main");
 const strip = document.getElementById("informer-strip");
 const AFTER_MS = 150; // without a key press
 const FADED = "faded";
@@ -41,9 +40,16 @@ function sendLook() {
   const query = toQuery(new FormData(form));
   if (query === sent) return;
   sent = query;
-  history.replaceState(history.state, "", location.pathname + (query ? `?${query}` : ""));
-  asTable.search = filter.value.trim() ? `?${new URLSearchParams({ q: filter.value.trim() })}` : "";
+  showShown();
+  const written = filter.value.trim();
+  asTable.search = written ? `?${new URLSearchParams({ q: written, filter: written })}` : "";
   htmx.trigger(form, "look");
+}
+
+// The filter and the grouping are of all places of the page: its address has them as they are now, also after Back.
+function showShown() {
+  const shown = new URLSearchParams(sent);
+  showFields({ q: shown.get("q"), group: shown.get("group") });
 }
 
 function clearFilter() {
@@ -69,8 +75,6 @@ addShortcut("f", {
     filter.select();
   },
 });
-// The table is of the moment that the page shows.
-addClick("#as-table", () => openPanel(`${main.dataset.here}nodes/${asTable.search}`), { capture: true });
 addShortcut("t", { control: "#as-table" });
 
 // What was typed or chosen before this script was loaded.
@@ -109,4 +113,7 @@ function fadeOthers() {
 }
 
 document.body.addEventListener("frame", fadeOthers);
+addEventListener("popstate", () => {
+  if (sent !== opened) showShown();
+});
 fadeOthers();

@@ -1,13 +1,32 @@
-// Opens panels in the inspector. Without scripts the same links lead to whole pages.
-import { addClick, addShortcut } from "./registry.js";
+// The open panel in the inspector: it is opened, shows every change of the sandbox while the page is live, and has an address.
+// Without scripts the same links and forms lead to whole pages.
+import { momentAddress, placeAt, showAddress, shownSeq } from "./address.js";
+import { tick } from "./clock.js";
 import { closeMenuOf } from "./menus.js";
+import { paced } from "./pace.js";
+import { addClick, addShortcut } from "./registry.js";
+import { requestPart } from "./request.js";
+import { keepPage } from "./restore.js";
 import { showTabOf, shownSection } from "./tabs.js";
+import "./morph.js";
+
+const REFRESH_MS = 1000; // at least, between two refreshes; a panel may have a shorter time, in data-refresh
+const POLL_MS = 1000; // interval of panels with data-poll: what they show is not only of the sandbox
+const TYPED_MS = 250; // without a key press
 
 const detail = document.getElementById("detail");
 const main = document.getElementById("main");
 let opener = null; // the address of the element that had the focus before the panel
-let open = ""; // the address of the open panel
+let open = isOpen() ? placeAt(location.href).panel : ""; // the path of the open panel, with its fields
+let drawn = open; // that of the panel in the page
 let from = null; // the section that was shown before the panel, on a narrow page
+let asking = null; // the request for a panel that is under way
+let hadFocus = false; // whether the focus was in the panel before a swap
+let outdated = false; // whether the open panel is to be refreshed as soon as that is possible
+
+// The path, with its fields, of the open panel, if other moments may have it, too; otherwise "". A cycle belongs to its own
+// moment.
+export const lastingPanel = () => (shownCycle() ? "" : open);
 
 // A score that is equal in the next cycle stays in the page as it is, so its link says "last". Here it gets the number of
 // the cycle that is shown.
@@ -16,20 +35,28 @@ export function panelAddress(link) {
   return link.getAttribute("href").replace("/cycles/last/", `/cycles/${shown}/`);
 }
 
-// A cycle is shown at the moment at which it ended: travel.js pins it.
-export function openPanel(href) {
+// Opens a panel at the moment that the page shows. A panel that has only a present state goes back to live. A cycle is shown at
+// the moment at which it ended: travel.js pins it. push: as a new entry of the browser's history. keep: it is the open panel with
+// other fields, so focus and scrolling stay.
+export async function openPanel(href, { push = true, keep = false } = {}) {
   closeMenuOf(document.activeElement);
-  opener = document.activeElement?.getAttribute("href");
-  open = href;
+  if (!keep) opener = document.activeElement?.getAttribute("href");
   if (!isOpen()) from = shownSection();
-  const cycle = cycleOf(href);
+  const { panel } = placeAt(href);
+  const cycle = cycleOf(panel);
   if (cycle && cycle !== shownCycle())
-    return document.body.dispatchEvent(new CustomEvent("pin", { detail: href }));
-  htmx.ajax("GET", href, { target: "#detail", swap: "innerHTML" }).then(showPanel);
+    return document.body.dispatchEvent(new CustomEvent("pin", { detail: { panel, push } }));
+  const loaded = await load(panel);
+  if (!loaded) return;
+  if (shownSeq() && !loaded.seq) document.body.dispatchEvent(new CustomEvent("leave"));
+  showAddress({ seq: loaded.seq, panel }, push);
+  swap(loaded.html, panel, { keep });
+  if (!keep) showPanel(panel);
 }
 
 // To be called when a panel was swapped in.
-export function showPanel() {
+export function showPanel(panel) {
+  open = drawn = panel;
   showTabOf(detail);
   const scroll = detail.closest(".scroll");
   scroll.scrollTop = 0;
@@ -39,9 +66,91 @@ export function showPanel() {
   markCycle();
 }
 
+// Says which panel the page shows at the moment to which it goes; "": none.
+export function expectPanel(panel) {
+  open = panel;
+}
+
+// Shows the expected panel at the moment to which the page went. One that has only a present state is closed there.
+export async function movePanel() {
+  const seq = shownSeq();
+  const panel = open;
+  if (!panel) return emptyPanel();
+  if (cycleOf(panel))
+    return document.body.dispatchEvent(new CustomEvent("pin", { detail: { panel, push: false } }));
+  const loaded = await load(panel);
+  if (!loaded || shownSeq() !== seq || open !== panel) return;
+  if (loaded.seq === seq) return swap(loaded.html, panel, { keep: isSamePath(panel, drawn) });
+  emptyPanel();
+  showAddress({ seq, panel: "" }, false);
+}
+
+// The HTML of a panel, and the moment of which it is. A newer request takes the place of an older one.
+async function load(panel, { quiet = false } = {}) {
+  asking?.abort();
+  const { signal } = (asking = new AbortController());
+  const answer = await requestPart(momentAddress(shownSeq()) + panel, { signal, quiet });
+  const html = await answer?.text().catch(() => null);
+  if (signal.aborted) return null;
+  asking = null;
+  setTimeout(refreshIfOutdated);
+  return answer?.status === 200 && html != null ? { html, seq: placeAt(answer.url).seq } : null;
+}
+
+// keep: what is equal in the panel before stays in place.
+function swap(html, panel, { keep = true } = {}) {
+  open = drawn = panel;
+  keepPage();
+  hadFocus = detail.contains(document.activeElement);
+  const swapStyle = keep ? "morph" : "innerHTML";
+  htmx.swap(detail, html, { swapStyle }, { contextElement: detail, eventInfo: { target: detail } });
+  markCycle();
+}
+
+function isSamePath(one, other) {
+  return one.split("?")[0] === other.split("?")[0];
+}
+
+// After restore.js has looked for what had the focus: it may be gone.
+function keepFocus() {
+  if (hadFocus && document.activeElement === document.body)
+    detail.querySelector("[data-panel-title]")?.focus({ preventScroll: true });
+  hadFocus = false;
+}
+
+// Loads the open panel again, unless the page shows a past moment. A cycle does not change any more. What the visitor does in the
+// panel goes first: a request, and text that is selected.
+async function refresh() {
+  if (!open || open !== drawn || shownSeq() || shownCycle()) return;
+  outdated = Boolean(asking) || isBusy();
+  if (outdated) return;
+  const panel = open;
+  const { seen } = detail.firstElementChild.dataset;
+  const asked = seen ? `${panel}?${new URLSearchParams({ seen })}` : panel;
+  const loaded = await load(asked, { quiet: true });
+  if (loaded && panel === open && !shownSeq()) {
+    if (isBusy()) outdated = true;
+    else swap(loaded.html, panel);
+  }
+}
+
+function isBusy() {
+  const selection = getSelection();
+  return (
+    detail.querySelector(".htmx-request") !== null ||
+    (!selection.isCollapsed && detail.contains(selection.anchorNode))
+  );
+}
+
+function refreshIfOutdated() {
+  if (outdated && !asking && !isBusy()) refresh();
+}
+
+const refreshSoon = paced(refresh, () => Number(detail.firstElementChild?.dataset.refresh ?? REFRESH_MS));
+
 // The number of the cycle in an address, or undefined.
 function cycleOf(href) {
-  return /\/cycles\/(\d+)\//.exec(href)?.[1];
+  return /(?:^|\/)cycles\/(\d+)\//.exec(href)?.[1];
 }
 
 // The number of the cycle that is pinned, or undefined.
@@ -49,23 +158,14 @@ export function shownCycle() {
   return detail.querySelector("[data-cycle]")?.dataset.cycle;
 }
 
-// Loads the open panel for another moment. base: the address of the page at that moment. The panel of a cycle is closed, as it
-// belongs to its own moment.
-export function reopenPanel(base) {
-  const href = open || (/\/(pods|nodes)\//.test(location.pathname) ? location.pathname : "");
-  const path = /^\/s\/[^/]+\/(?:at\/\d+\/)?(.+)/.exec(href)?.[1];
-  if (shownCycle()) return emptyPanel();
-  if (!isOpen() || !path) return;
-  open = base + path;
-  htmx.ajax("GET", open, { target: "#detail", swap: "innerHTML" }).then(markCycle);
-}
-
 function isOpen() {
   return detail.childElementCount > 0;
 }
 
 function emptyPanel() {
-  open = "";
+  asking?.abort();
+  asking = null;
+  open = drawn = "";
   detail.replaceChildren();
   markCycle();
 }
@@ -76,6 +176,7 @@ function closePanel() {
   emptyPanel();
   showTabOf(from);
   if (pinned) document.body.dispatchEvent(new CustomEvent("unpin"));
+  else showAddress({ seq: shownSeq(), panel: "" });
   const back = opener && document.querySelector(`main [href="${CSS.escape(opener)}"]`);
   (back || main).focus({ preventScroll: true });
 }
@@ -87,23 +188,70 @@ function markCycle() {
   if (cycle) document.getElementById(`m${cycle}`)?.setAttribute("aria-current", "true");
 }
 
+// A form of a panel that only asks (its method is get) gives the panel other fields, also while the visitor types.
+let typing = 0;
+
+function askWithFields(form) {
+  clearTimeout(typing);
+  const fields = [...new FormData(form)].filter(([, value]) => value);
+  openPanel(`${form.getAttribute("action")}?${new URLSearchParams(fields)}`, { push: false, keep: true });
+}
+
+const isAsking = (form) => form?.matches("#detail form[method=get]");
+
+document.addEventListener("input", ({ target }) => {
+  if (!isAsking(target.form)) return;
+  clearTimeout(typing);
+  typing = setTimeout(() => target.form && askWithFields(target.form), TYPED_MS);
+});
+document.addEventListener("submit", (event) => {
+  if (!isAsking(event.target)) return;
+  event.preventDefault();
+  askWithFields(event.target);
+});
+
 // The response to a request of an element that a frame has removed meanwhile: htmx would search for the targets of the parts
 // in the removed element, so they are swapped here. A response for a panel that was closed or replaced is dropped.
 function swapForRemoved(event) {
   const { requestConfig, shouldSwap, target, serverResponse, swapOverride, xhr } = event.detail;
-  if (!shouldSwap || requestConfig.elt.isConnected) return;
+  if (!shouldSwap || !requestConfig || requestConfig.elt.isConnected) return;
   event.detail.shouldSwap = false;
   if (target === detail && requestConfig.verb === "get") return;
-  htmx.swap(target, serverResponse, { swapStyle: swapOverride ?? "innerHTML" }, { eventInfo: event.detail });
+  const swapStyle = target === detail ? "none" : (swapOverride ?? "innerHTML");
+  htmx.swap(target, serverResponse, { swapStyle }, { eventInfo: event.detail });
   const after = xhr.getResponseHeader("HX-Trigger-After-Swap");
   if (after) document.body.dispatchEvent(new CustomEvent(after));
 }
 
-addClick("a[data-panel]", (link) => openPanel(panelAddress(link)), {
+addClick("a[data-panel]", (link) => openPanel(panelAddress(link), { keep: link.dataset.panel === "keep" }), {
   when: (link) => !link.closest("dialog"),
 });
 addClick("[data-close-panel]", closePanel);
 addShortcut("Escape", { when: isOpen, run: closePanel });
-document.body.addEventListener("frame", markCycle);
+document.body.addEventListener("frame", () => {
+  markCycle();
+  refreshSoon();
+});
+document.body.addEventListener("schedviz:done", refreshSoon);
 document.body.addEventListener("htmx:beforeSwap", swapForRemoved);
 document.body.addEventListener("schedviz:gone", closePanel); // the object of the panel is deleted
+document.addEventListener("selectionchange", refreshIfOutdated);
+setInterval(() => {
+  if (!document.hidden && detail.querySelector(":scope > [data-poll]")) refreshSoon();
+}, POLL_MS);
+
+// An act in the panel: what it answers is newer than what was asked for before. What was typed for it is done with, unless it
+// was refused (refused.js).
+detail.addEventListener("htmx:beforeRequest", ({ detail: { requestConfig } }) => {
+  if (requestConfig.verb !== "get") asking?.abort();
+});
+detail.addEventListener("htmx:beforeSwap", ({ detail: { requestConfig, target } }) => {
+  hadFocus = detail.contains(document.activeElement);
+  if (target === detail) requestConfig.elt.closest("form")?.reset();
+});
+document.addEventListener("htmx:afterSwap", ({ target }) => {
+  if (!detail.contains(target)) return;
+  tick();
+  keepFocus();
+});
+detail.addEventListener("htmx:afterRequest", refreshIfOutdated);

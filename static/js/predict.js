@@ -98,33 +98,9 @@ function updateQuestion() {
   markAnswer();
 }
 
-// A panel that is loaded again with the same question keeps what was chosen.
-let choices = { question: "", picks: [] };
-
-function questionId() {
-  return questionPanel()?.querySelector("[name=question]")?.value ?? "";
-}
-
-document.addEventListener("htmx:beforeSwap", () => {
-  const picked = questionPanel()?.querySelectorAll("input[name=pick]:checked") ?? [];
-  choices = { question: questionId(), picks: [...picked].map((each) => each.value) };
-});
-
-function restoreChoices() {
-  if (choices.question !== questionId()) return;
-  for (const pick of choices.picks.map(choiceOf)) if (pick) pick.checked = true;
-}
-
 document.addEventListener("change", (event) => {
   if (event.target.closest("#predict")) markChosen();
 });
 document.body.addEventListener("frame", updateQuestion);
-document.addEventListener("htmx:afterSwap", (event) => {
-  restoreChoices();
-  updateQuestion();
-  // The button that had the focus was removed with the question.
-  const title = document.getElementById("predict-title");
-  if (event.detail.target.id === "detail" && document.activeElement === document.body)
-    title?.focus({ preventScroll: true });
-});
+document.addEventListener("htmx:afterSwap", updateQuestion);
 updateQuestion();

@@ -17,6 +17,7 @@ import "./picture.js";
 import "./play.js";
 import "./predict.js";
 import "./question.js";
+import "./refused.js";
 import "./projector.js";
 import "./room_notice.js";
 import "./shortcuts.js";

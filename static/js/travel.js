@@ -4,8 +4,10 @@ import { animate, remember } from "./flip.js";
 import { setServerClock, tick } from "./clock.js";
 import { axisScale } from "./axis.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
-import { noAnswerText, showError } from "./announce.js";
-import { reopenPanel, showPanel, shownCycle } from "./panels.js";
+import { addressOf, momentAddress, placeAt, showAddress } from "./address.js";
+import { showError } from "./announce.js";
+import { expectPanel, lastingPanel, movePanel, showPanel, shownCycle } from "./panels.js";
+import { requestPart } from "./request.js";
 
 const TICK_MS = 100; // interval of the player; events within it are shown together
 const IDLE_MS = 2000; // maximum real time that the player waits for the next event
@@ -41,10 +43,6 @@ export function isLive() {
 function shownMoment() {
   const { seq, first, last, ahead, said } = document.getElementById("past").dataset;
   return { seq: Number(seq), first: Number(first), last: Number(last), ahead: JSON.parse(ahead), said };
-}
-
-function momentAddress(seq) {
-  return seq ? `${base}at/${seq}/` : base;
 }
 
 // The moments at which the attempts on the timeline ended.
@@ -89,14 +87,15 @@ function updateControls() {
   }
 }
 
-// Goes to a moment. If more are requested while one is loading, only the latest is loaded next.
-async function goTo(seq, { push = true } = {}) {
+// Goes to a moment, with a panel. If more are requested while one is loading, only the latest is loaded next.
+async function goTo(seq, { push = true, panel = lastingPanel() } = {}) {
   if (!newestMoment()) return updateControls(); // there are no events yet
   const entered = !isPast();
   at = Math.max(first, Math.min(seq, newestMoment()));
+  expectPanel(panel);
   showCursor(at, form.dataset.event.replace("{n}", at));
   document.body.classList.add("past");
-  if (push) history[entered ? "pushState" : "replaceState"](null, "", momentAddress(at) + location.search);
+  if (push) showAddress({ seq: at, panel }, entered);
   if (busy) return;
   busy = true;
   try {
@@ -111,22 +110,21 @@ async function goTo(seq, { push = true } = {}) {
 
 // The response to a request, or null after an error, which is shown.
 async function request(address) {
-  const answer = await fetch(address, { headers: { "HX-Request": "true" } }).catch(() => null);
-  if (answer?.ok) return answer;
+  const answer = await requestPart(address);
+  if (answer) return answer;
   stopPlayer();
   if (document.getElementById("past").hidden) goLive(); // no past moment is shown
-  showError(answer?.status === 410 ? form.dataset.old : noAnswerText());
   return null;
 }
 
 async function loadMoment(seq) {
-  const answer = await request(momentAddress(seq) + location.search);
+  const answer = await request(addressOf({ seq, panel: "" }));
   const html = await answer?.text();
   if (!answer || !at) return; // the user went back to live meanwhile
   swapMoment(html, seq);
   if (seq === pinned) return;
   pinned = 0;
-  reopenPanel(momentAddress(seq));
+  movePanel();
 }
 
 function swapMoment(html, seq) {
@@ -143,12 +141,10 @@ function swapMoment(html, seq) {
 }
 
 // Shows a cycle with the whole page at the moment at which it ended. A cycle to whose moment the history does not reach is
-// shown beside the page as it is; its panel says so.
-async function pinCycle(href, { push = true } = {}) {
+// shown beside the page as it is; its panel says so. panel: the path of the cycle's panel.
+async function pinCycle({ panel, push = true }) {
   stopPlayer();
-  const address = new URL(href, location.href);
-  const path = address.pathname.replace(/^.*\/cycles\//, "cycles/");
-  for (const [name, value] of new URLSearchParams(location.search)) address.searchParams.set(name, value);
+  const address = addressOf({ seq: 0, panel });
   address.searchParams.set("moment", "1");
   const answer = await request(address);
   if (!answer) return;
@@ -156,36 +152,41 @@ async function pinCycle(href, { push = true } = {}) {
   const seq = Number(answer.headers.get("X-Moment") ?? 0);
   if (!seq) {
     htmx.swap("#detail", html, { swapStyle: "innerHTML" });
-    return showPanel();
+    if (!isPast()) showAddress({ seq: 0, panel }, push);
+    return showPanel(panel);
   }
-  const entered = !isPast();
   if (!pinned) before = at;
   at = pinned = seq;
   document.body.classList.add("past");
-  if (push)
-    history[entered ? "pushState" : "replaceState"](null, "", momentAddress(seq) + path + location.search);
+  if (push) showAddress({ seq, panel });
   swapMoment(html, seq);
-  showPanel();
+  showPanel(panel);
 }
 
 function unpin() {
   if (!pinned) return;
   pinned = 0;
-  if (before) goTo(before);
-  else goLive();
+  if (before) goTo(before, { panel: "" });
+  else goLive({ panel: "" });
 }
 
-export function goLive({ push = true } = {}) {
+// Shows the present again, with a panel.
+export function goLive({ push = true, panel = lastingPanel() } = {}) {
   stopPlayer();
   if (!isPast()) return;
+  leavePast();
+  if (push) showAddress({ seq: 0, panel });
+  expectPanel(panel);
+  movePanel();
+}
+
+function leavePast() {
   at = pinned = before = 0;
   document.body.classList.remove("past");
   document.getElementById("past").hidden = true;
   showError("");
-  if (push) history.pushState(null, "", base + location.search);
   main.dataset.here = base;
   updateControls();
-  reopenPanel(base);
   document.body.dispatchEvent(new CustomEvent("live"));
 }
 
@@ -277,14 +278,26 @@ form.addEventListener("submit", (event) => {
 document.getElementById("look").addEventListener("look", () => {
   if (isPast()) goTo(at);
 });
+// Back and Forward.
 addEventListener("popstate", () => {
-  const seq = Number(/\/at\/(\d+)\//.exec(location.pathname)?.[1] ?? 0);
-  if (seq && location.pathname.includes("/cycles/")) pinCycle(location.pathname, { push: false });
-  else if (seq) goTo(seq, { push: false });
-  else goLive({ push: false });
+  const { seq, panel } = placeAt(location.href);
+  if (seq && panel.startsWith("cycles/")) pinCycle({ panel, push: false });
+  else if (seq) {
+    pinned = 0;
+    goTo(seq, { push: false, panel });
+  } else if (isPast()) goLive({ push: false, panel });
+  else {
+    expectPanel(panel);
+    movePanel();
+  }
 });
 document.body.addEventListener("pin", ({ detail }) => pinCycle(detail));
 document.body.addEventListener("unpin", unpin);
+// A panel that has only a present state was opened.
+document.body.addEventListener("leave", () => {
+  stopPlayer();
+  leavePast();
+});
 document.body.addEventListener("frame", () => {
   if (isLive()) updateControls();
 });

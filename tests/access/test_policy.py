@@ -21,7 +21,7 @@ from .conftest import Scene, identity_cookie, new_client
 VALUES = {
     "seq": "1", "number": "1", "kind": "pod", "resource": "pods", "key": "default/web",
     "namespace": "default", "pod": "web", "node": "node-1", "action": "cordon",
-    "token": "x" * 24, "path": "api/v1",
+    "token": "x" * 24, "path": "api/v1", "panel": "leader",
 }  # fmt: skip
 
 API_PATHS: Final = {
@@ -50,6 +50,7 @@ NEEDED: Final = {
     "sandbox-explanation": "VE", "sandbox-question": "VV", "sandbox-preventions": "VV",
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "moment-object": "VE",
+    "moment-kinds": "VE", "moment-objects": "VE", "moment-now": "VE",
     "cycle": "VE", "last-cycle": "VE",
     "pod": "VE", "nodes": "VE", "node": "VE", "kinds": "VE", "objects": "VE", "object": "VE",
     "imported": "VE", "leader": "VE", "outside": "VE", "guide": "VV", "lesson-panel": "VE",

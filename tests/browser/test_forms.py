@@ -100,7 +100,7 @@ def test_a_node_is_cordoned_tainted_and_deleted(screen: Page, live: Open) -> Non
     expect(card.locator(".taint")).to_have_count(0)
     panel.get_by_label("Taint", exact=True).fill("nonsense")
     panel.get_by_role("button", name="Taint").click()
-    expect(panel.locator(".error")).to_contain_text("key=value:Effect")
+    expect(screen.locator("#refused")).to_contain_text("key=value:Effect")
     panel.get_by_label("Taint", exact=True).fill("team=a:NoSchedule")
     panel.get_by_role("button", name="Taint").click()
     expect(card.locator(".taint")).to_contain_text("team=a:NoSchedule")

@@ -143,7 +143,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     screen.locator("#replay-speed").select_option("8")
     screen.locator("#replay").click()
     expect(banner).to_be_hidden()
-    expect(screen).to_have_url(re.compile(rf"{base}$"))
+    expect(screen).to_have_url(re.compile(rf"{base}pods/default/web/$"))
     expect(screen.locator(".node")).to_have_count(2)
     expect(screen.locator(".node .pod")).to_have_count(0)
     expect(screen.locator("#connection")).to_have_text("live")

@@ -55,6 +55,7 @@ class ConditionView(msgspec.Struct, frozen=True):
 
 class PodDetail(msgspec.Struct, frozen=True):
     key: str
+    uid: str
     name: str
     namespace: str
     rank: int
@@ -132,6 +133,7 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
     about = events_about(named, key)
     return PodDetail(
         key=key,
+        uid=manifest["metadata"]["uid"],
         name=fmt.pod_name(key),
         namespace=key.partition("/")[0],
         rank=ranks.rank(pod.priority),

@@ -14,9 +14,10 @@ from schedviz.web.drain import Drained, drain_node
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
 from schedviz.web.presenters import details
+from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.screens import address
-from schedviz.web.views.page import Source, done, find_at, find_present, find_sandbox, is_htmx, panel
+from schedviz.web.views.page import Source, done, find_at, find_present, find_sandbox, missing_panel, panel
 from schedviz.web.views.why import follow_up_of
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
@@ -153,11 +154,14 @@ def show_node(
     if view is None:
         return missing_panel(request, sandbox, gettext("Node %(node)s no longer exists.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}
-    context = {"view": view, "error": error, "acted": acted, "drained": drained, "subject": subject}
+    context = {
+        "view": view,
+        "error": error,
+        "typed": request.POST if error else {},
+        "acted": acted,
+        "outcome": "panels/drained.html" if drained else "",
+        "drained": drained,
+        "drained_at": fmt.clock(sandbox.now()),
+        "subject": subject,
+    }
     return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
-
-
-def missing_panel(request: HttpRequest, sandbox: Source, message: str) -> HttpResponse:
-    if is_htmx(request):
-        return panel(request, sandbox, "panels/missing.html", {"message": message})
-    raise Http404(message)

@@ -2,13 +2,16 @@
 live page."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.utils.html import escape
 from django.utils.translation import get_language, gettext
+from django_htmx.http import reswap, retarget
 
 from schedviz.access.policy import asker_of
 from schedviz.access.rights import Right
@@ -250,10 +253,13 @@ def panel(
     status: int = 200,
 ) -> HttpResponse:
     """Render a panel: alone for htmx, otherwise in the inspector of the whole page, whose title begins with
-    the context's ``subject``. ``acted`` in the context: the kubectl command of the action just made."""
+    the context's ``subject``. Further values of the context: ``acted``, the kubectl command of the action
+    just made; ``error``, why it was refused, of which htmx gets nothing else."""
     full = {**context, "base": address(sandbox), "sandbox": sandbox.name}
     full["past"] = isinstance(sandbox, Past)
     if is_htmx(request):
+        if context.get("error"):
+            return refused(str(context["error"]))
         response = render(request, template, full)
         if context.get("acted"):
             response.write(acted_html(context["acted"]))
@@ -261,6 +267,12 @@ def panel(
         return response
     detail = render_to_string(template, full, request)
     return live_page(request, sandbox, detail, status, str(context.get("subject", "")))
+
+
+def refused(message: str) -> HttpResponse:
+    """Return for htmx why an action in a panel was refused. The panel stays as it is, with what was typed."""
+    # Status 200, because browsers log every status from 400 on as an error.
+    return reswap(retarget(HttpResponse(escape(message)), "#refused"), "innerHTML")
 
 
 def acted_html(line: str) -> str:
@@ -284,6 +296,13 @@ def done(
     if event != CLOCK:
         end_act(request, response, address(sandbox.sandbox))
     return response
+
+
+def missing_panel(request: HttpRequest, sandbox: Source, message: str) -> HttpResponse:
+    """Render the panel of what is not there, or not any more. The live page shows it when it is there
+    again."""
+    status = HTTPStatus.OK if is_htmx(request) else HTTPStatus.NOT_FOUND
+    return panel(request, sandbox, "panels/missing.html", {"message": message}, status)
 
 
 def form_page(

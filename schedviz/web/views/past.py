@@ -1,6 +1,6 @@
 """The pages of past moments of a sandbox, and the form that branches a sandbox from one."""
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -12,6 +12,9 @@ from schedviz.web.presenters import format as fmt
 from schedviz.web.screens import address
 from schedviz.web.views.page import find_past, form_page, is_htmx, live_page, moment_html
 from simulator.apiserver.status import StatusError
+
+PANELS_OF_NOW = ("download", "imported", "leader", "outside", "predict", "share")
+"""The names of the panels that a past moment does not have, as in their paths."""
 
 
 @require_safe
@@ -30,6 +33,14 @@ def jump_to_moment(request: HttpRequest, name: str) -> HttpResponse:
     if not (seq.isdecimal() and len(seq) < 16):
         return HttpResponseBadRequest("seq must be a number", content_type="text/plain")
     return redirect("moment", name, int(seq))
+
+
+@require_safe
+def panel_of_now(request: HttpRequest, name: str, seq: int, panel: str) -> HttpResponse:
+    """Redirect to a panel that has no past: it is of the sandbox as it is now, or of how it is used."""
+    if panel not in PANELS_OF_NOW:
+        raise Http404
+    return redirect(panel, name)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

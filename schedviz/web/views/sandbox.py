@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -29,6 +29,7 @@ from schedviz.web.views.page import (
     find_present,
     is_htmx,
     live_page,
+    missing_panel,
     moment_html,
     panel,
     read_present,
@@ -126,6 +127,4 @@ def cycle_panel(
 
 def missing_cycle(request: HttpRequest, source: Source, number: int) -> HttpResponse:
     message = gettext("Cycle %(number)s is no longer stored, or has not happened yet.") % {"number": number}
-    if not is_htmx(request):
-        raise Http404(message)
-    return panel(request, source, "panels/missing.html", {"message": message})
+    return missing_panel(request, source, message)

@@ -2,7 +2,6 @@
 
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -90,6 +89,8 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
         "subject": gettext("Share"),
         "has_rights": _has_rights(name),
         "links": [(each, ago(now - each.created)) for each in reversed(record.links)],
+        "typed": request.POST.get("label", "") if error else "",
+        "outcome": "panels/made_link.html" if made else "",
         "made": made,
         "made_right": request.POST.get("right", ""),
         "error": error,
@@ -99,8 +100,6 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
     response = panel(request, source, "panels/share.html", context, status)
     response.headers["Cache-Control"] = "no-store"
-    if error:
-        response.headers["X-Trouble"] = quote(error)
     return response
 
 

@@ -20,7 +20,7 @@ from schedviz.web.presenters import stored as view
 from schedviz.web.presenters.claim_panel import claim_panel
 from schedviz.web.screens import address
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
-from schedviz.web.views.page import Source, done, find_at, find_present, is_htmx, panel
+from schedviz.web.views.page import Source, done, find_at, find_present, missing_panel, panel
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
 from simulator.apiserver.lookup import find_resource
@@ -33,19 +33,19 @@ SAVES_AT_MOST = 5
 
 
 @require_safe
-def kinds(request: HttpRequest, name: str) -> HttpResponse:
+def kinds(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
     """Render the list of kinds. Query: ``name``, a part of an object's name."""
-    source = find_present(name)
+    source = find_at(name, seq)
     part = name_part(request)
     context = {"kinds": view.kinds(source, part), "part": part, "subject": gettext("All objects")}
     return panel(request, source, "panels/kinds.html", context)
 
 
 @require_safe
-def objects(request: HttpRequest, name: str, resource: str) -> HttpResponse:
+def objects(request: HttpRequest, name: str, resource: str, seq: int | None = None) -> HttpResponse:
     """Render the list of a kind. Query: ``name``, a part of an object's name; ``after``, the last key of the
     previous page."""
-    source = find_present(name)
+    source = find_at(name, seq)
     kind = find_kind(source, resource)
     after = request.GET.get("after", "")
     shown = view.objects(source, kind, name_part(request), after, source.now())
@@ -82,9 +82,7 @@ def show_object(
 
 def missing(request: HttpRequest, sandbox: Source, kind: Resource, key: str) -> HttpResponse:
     message = gettext("%(kind)s %(key)s no longer exists.") % {"kind": kind.kind, "key": key}
-    if not is_htmx(request):
-        raise Http404(message)
-    return panel(request, sandbox, "panels/missing.html", {"message": message})
+    return missing_panel(request, sandbox, message)
 
 
 @require_POST

@@ -14,14 +14,14 @@ from schedviz.web.views.page import Source, find_at, is_large, panel
 
 @require_safe
 def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
-    """Render the table of nodes. ``sort``, ``page``, ``q``: see
-    :func:`schedviz.web.presenters.table.table`."""
+    """Render the table of nodes. ``sort``, ``page``, ``filter``: see
+    :func:`schedviz.web.presenters.table.present_table`. The filter ``q`` is that of the whole page."""
     sandbox = find_at(name, seq)
     number = request.GET.get("page", "")
     view = rows(
         sandbox,
         request.GET.get("sort", ""),
-        look("", request.GET.get("q", "")).query,
+        look("", request.GET.get("filter", "")).query,
         int(number) if number.isdecimal() and len(number) < 6 else 1,
     )
     return panel(request, sandbox, "panels/nodes.html", {"view": view, "subject": gettext("Nodes")})

@@ -91,7 +91,7 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
             context["follow_up"] = follow_up_of(find_present(name), key)
         response = render_part(request, source, "panels/what_if.html", context)
         # The panel around this part shows what came of the change.
-        return trigger_client_event(response, "news") if applied else response
+        return trigger_client_event(response, "schedviz:done") if applied else response
     # While the search runs, only the suggestions are replaced: a button that is replaced between press and
     # release of the mouse is not clicked.
     if question is not None and not question.finished:

@@ -1,0 +1,217 @@
+"""Open panels follow what others do, keep what the visitor does in them, and have addresses."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from django.urls import resolve
+from playwright.sync_api import Page, expect
+
+from schedviz.api import removal, write
+from schedviz.api.schedulers import switch_scheduler
+from schedviz.loop.clock import pause
+from schedviz.loop.leadership import end_lease
+from schedviz.store import Sandbox, Store
+from schedviz.web import object_actions
+from simulator.api import Manifest
+from simulator.apiserver import resources
+from tests.simulator.lab import priority_class
+from tests.web.test_panels import PANELS, STATIC
+
+from .conftest import Open, node, pod
+from .test_travel import SLIDER
+
+pytestmark = pytest.mark.browser
+
+GO = """href => document.body.dispatchEvent(
+    new CustomEvent("schedviz:go", { detail: { panel: href } }))"""
+LOW = "priorityclasses.scheduling.k8s.io/low"
+
+
+Act = Callable[[Sandbox, Store], object]
+
+
+class Change(NamedTuple):
+    """What somebody else does while a panel is open."""
+
+    panel: str
+    before: str
+    """A text of the panel at first."""
+    act: Act
+    after: str
+    """A text of the panel then."""
+    gone: str = ""
+    """A text that it does not have then."""
+
+
+def creation(manifest: Manifest) -> Act:
+    return lambda at, _: write.create(at, [manifest])
+
+
+def deletion(resource: str, key: str) -> Act:
+    return lambda at, _: removal.delete(at, resource, key, grace_seconds=0)
+
+
+def tainted(name: str) -> Manifest:
+    return node(name) | {"spec": {"taints": [{"key": "team", "value": "a", "effect": "PreferNoSchedule"}]}}
+
+
+def label_low(at: Sandbox, _: Store) -> None:
+    object_actions.set_metadata(at, resources.PRIORITY_CLASSES, "low", "labels", ["seen=yes"])
+
+
+def remove_taint(at: Sandbox, _: Store) -> None:
+    object_actions.taint(at, "node-1", "team=a:PreferNoSchedule-")
+
+
+GONE = "no longer exists"
+NOTES: Manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notes"}}
+
+CHANGES = [
+    Change("pods/default/web/", "on node-", deletion("pods", "default/web"), GONE),
+    Change("pods/default/web/", GONE, creation(pod("web")), "on node-", GONE),
+    Change("nodes/node-1/", "team=a", remove_taint, "no pods", "team=a"),
+    Change("nodes/node-2/", "Cordon", deletion("nodes", "node-2"), GONE),
+    Change("nodes/node-2/", GONE, creation(node("node-2")), "Cordon", GONE),
+    Change("nodes/", "2 nodes", creation(node("node-3")), "3 nodes"),
+    Change("objects/", "PriorityClass", creation(NOTES), "ConfigMap"),
+    Change("objects/configmaps/", "notes", deletion("configmaps", "default/notes"), "extension-", "notes"),
+    Change(f"objects/{LOW}/", "kind: PriorityClass", label_low, "seen: 'yes'"),
+    Change(f"objects/{LOW}/", "seen: 'yes'", deletion("priorityclasses.scheduling.k8s.io", "low"), GONE),
+    Change("leader/", "Kill the leader", lambda at, store: end_lease(store, at), "epoch 2"),
+    Change("predict/", "Pause and begin", lambda at, _: pause(at), "Continue"),
+    Change("outside/", "Stand down", lambda at, _: switch_scheduler(at, stands_down=True), "Schedule again"),
+]
+
+
+def test_every_panel_shows_what_others_change(screen: Page, live: Open, store: Store) -> None:
+    assert {resolve(f"/s/x/{change.panel}").url_name for change in CHANGES} == PANELS - STATIC
+    sandbox = live(tainted("node-1"), node("node-2"), priority_class("low", 1), pod("web", nodeName="node-2"))
+    detail = screen.locator("#detail")
+    for change in CHANGES:
+        screen.evaluate(GO, f"/s/{sandbox.name}/{change.panel}")
+        expect(detail).to_contain_text(change.before)
+        change.act(sandbox, store)
+        expect(detail).to_contain_text(change.after)
+        if change.gone:
+            expect(detail).not_to_contain_text(change.gone)
+        expect(screen).to_have_url(re.compile(f"/s/{sandbox.name}/{change.panel}$"))
+
+
+def test_what_a_visitor_does_in_a_panel_stays_when_it_changes(screen: Page, live: Open) -> None:
+    sandbox = live(tainted("node-1"), pod("web"))
+    detail = screen.locator("#detail")
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+
+    # What is typed, with the focus, and how far the panel is scrolled.
+    screen.locator(".node").get_by_role("link", name="node-1", exact=True).click()
+    label = detail.get_by_label("Label")
+    label.press_sequentially("tea")
+    screen.evaluate("document.querySelector('.inspector .scroll').scrollTop = 60")
+    object_actions.taint(sandbox, "node-1", "zone=b:NoSchedule")
+    expect(detail).to_contain_text("zone=b:NoSchedule")
+    expect(label).to_be_focused()
+    screen.keyboard.type("m=a")
+    expect(label).to_have_value("team=a")
+    assert screen.evaluate("document.querySelector('.inspector .scroll').scrollTop") == 60
+
+    # A refused act says why beside its form. Nothing moves, and what was typed stays, also in the other form.
+    taint, breaks = detail.locator("#taint"), detail.get_by_role("button", name="Make node fail")
+    refused = screen.locator("#refused")
+    taint.fill("zone=b:Sometimes")
+    boxes = [each.bounding_box() for each in (breaks, label)]
+    detail.get_by_role("button", name="Taint", exact=True).click()
+    expect(refused).to_contain_text("Sometimes")
+    assert [each.bounding_box() for each in (breaks, label)] == boxes
+    expect(refused).to_be_in_viewport(ratio=1)
+    expect(taint).to_have_value("zone=b:Sometimes")
+    taint.fill("zone=c:NoSchedule")
+    expect(refused).to_be_hidden()
+    taint.press("Enter")
+    expect(detail.locator(".taints")).to_contain_text("zone=c:NoSchedule")
+    expect(taint).to_have_value("")
+    expect(label).to_have_value("team=a")
+
+    # What is unfolded, and selected text, until it is not selected any more.
+    screen.locator(".node .pod", has_text="web").click()
+    detail.locator("#pod-printed-1 summary").click()
+    object_actions.set_metadata(sandbox, resources.PODS, "default/web", "labels", ["seen=yes"])
+    expect(detail.locator("#panel-yaml")).to_contain_text("seen: 'yes'")
+    expect(detail.locator("#pod-printed-1")).to_have_attribute("open", "")
+    detail.locator("#panel-yaml h4").select_text()
+    object_actions.set_metadata(sandbox, resources.PODS, "default/web", "labels", ["seen=twice"])
+    expect(screen.locator("#log")).to_be_visible()
+    assert screen.evaluate("getSelection().toString()").strip() == "YAML"
+    screen.evaluate("getSelection().removeAllRanges()")
+    expect(detail.locator("#panel-yaml")).to_contain_text("seen: twice")
+
+
+def test_the_address_has_the_panel_and_back_forward_and_reload_keep_it(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1"), pod("web"))
+    base, detail = f"/s/{sandbox.name}/", screen.locator("#detail")
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+    title, banner = detail.locator("[data-panel-title]"), screen.locator("#past")
+
+    def at(path: str, shown: str) -> None:
+        expect(screen).to_have_url(re.compile(f"{base}{path}$"))
+        expect(title).to_contain_text(shown)
+
+    screen.locator(".node").get_by_role("link", name="node-1", exact=True).click()
+    at("nodes/node-1/", "Node node-1")
+    detail.locator("#node-pods").get_by_role("link", name="web").click()
+    at("pods/default/web/", "Pod web")
+    screen.keyboard.press("Escape")
+    expect(screen).to_have_url(re.compile(f"{base}$"))
+    screen.go_back()
+    at("pods/default/web/", "Pod web")
+    screen.go_back()
+    at("nodes/node-1/", "Node node-1")
+    screen.reload()
+    at("nodes/node-1/", "Node node-1")
+    screen.go_forward()
+    at("pods/default/web/", "Pod web")
+
+    # The fields of a panel, and those of the page.
+    screen.locator("#q").fill("web")
+    expect(screen).to_have_url(re.compile(r"pods/default/web/\?q=web$"))
+    screen.evaluate(GO, f"{base}objects/pods/")
+    detail.get_by_label("Part of a name").fill("none")
+    at(r"objects/pods/\?name=none&q=web", "Pod 0 of 1")
+    screen.reload()
+    at(r"objects/pods/\?name=none&q=web", "Pod 0 of 1")
+    expect(screen.locator("#q")).to_have_value("web")
+    screen.locator("#q").fill("")
+    screen.locator("#as-table").click()
+    at("nodes/", "Nodes")
+    detail.get_by_role("link", name="cpu", exact=True).first.click()
+    expect(screen).to_have_url(re.compile(rf"{base}nodes/\?sort=-?cpu$"))
+    expect(detail.locator("[aria-sort]")).to_have_count(1)
+    screen.go_back()
+    at("nodes/", "Nodes")
+
+    # Past moments: the panel goes with the page, and is in its address.
+    screen.locator(SLIDER).press("Home")
+    at("at/1/nodes/", "Nodes")
+    screen.evaluate(GO, f"{base}objects/")
+    at("at/1/objects/", "All objects")
+    screen.go_back()
+    at("at/1/nodes/", "Nodes")
+    expect(banner).to_be_visible()
+    # Its own panel is not replaced by the live one when something happens.
+    write.create(sandbox, [node("node-2")])
+    screen.go_back()
+    at("nodes/", "Nodes")
+    expect(banner).to_be_hidden()
+    expect(detail).to_contain_text("2 nodes")
+    screen.go_forward()
+    at("at/1/nodes/", "Nodes")
+    expect(detail).to_contain_text("1 node")
+    screen.reload()
+    at("at/1/nodes/", "Nodes")
+    expect(banner).to_be_visible()
+    # One that has no past goes back to live.
+    screen.evaluate(GO, f"{base}download/")
+    at("download/", "Download")
+    expect(banner).to_be_hidden()
+    expect(screen.locator(".node")).to_have_count(2)
