@@ -6,7 +6,7 @@ All containers of a pod start, fail and terminate together."""
 from simulator.api import Manifest, Micros
 from simulator.objects import container_status
 from simulator.objects.conditions import condition, with_condition
-from simulator.objects.metadata import generation_of, is_terminating, with_metadata
+from simulator.objects.metadata import finalizers_of, generation_of, is_terminating, with_metadata
 from simulator.objects.status import with_status
 from simulator.objects.timestamps import timestamp
 
@@ -51,8 +51,8 @@ def failed(pod: Manifest, now: Micros, since: Micros) -> Manifest:
 
 
 def ended(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> Manifest:
-    """Return the pod whose containers end now for good, having run ``since`` then. A deleted one needs no
-    grace period any more."""
+    """Return the pod whose containers end now for good, having run ``since`` then. A deleted one that waits
+    for its finalizers needs no grace period any more."""
     statuses = container_status.terminated_statuses(pod, now, since, exit_code=exit_code)
     return _ended(pod, now, statuses, succeeded=not exit_code)
 
@@ -71,7 +71,10 @@ def _ended(pod: Manifest, now: Micros, statuses: list[Manifest], *, succeeded: b
     for kind in ("Ready", "ContainersReady"):
         new = with_condition(new, now, kind, "False", reason=reason)
     new = _with_conditions_in_order(new)
-    return with_metadata(new, deletionGracePeriodSeconds=0) if is_terminating(new) else new
+    if is_terminating(new) and finalizers_of(new):
+        # It is not removed with this status.
+        return with_metadata(new, deletionGracePeriodSeconds=0)
+    return new
 
 
 def with_readiness(pod: Manifest, now: Micros, *, ready: bool) -> Manifest:

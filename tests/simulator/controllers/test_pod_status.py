@@ -176,6 +176,7 @@ def test_a_deleted_pod_ends_before_it_is_removed_in_one_commit(
         lab.simulation.step(lab.now)
     last, gone = watched(lab, "web")
     assert (last.type, gone.type, gone.version) == ("MODIFIED", "DELETED", last.version + 1)
+    assert last.object["metadata"]["deletionGracePeriodSeconds"] == grace
     status = last.object["status"]
     assert status["phase"] == phase(gone.object) == ("Failed" if code else "Succeeded")
     [container] = status["containerStatuses"]
