@@ -249,6 +249,8 @@ def test_the_solution_is_listed_before_it_is_carried_out(client: Client) -> None
     assert "Create the Pod <code>web</code>:" in listed
     assert "cpu: &#x27;2&#x27;" in listed
     assert "Let simulated time run until nothing more happens." in listed
+    path = client.post("/lessons/nominated-nodes/").headers["Location"]
+    assert "Let 2 s of simulated time pass." in client.get(path).content.decode()
 
 
 def test_a_level_keeps_the_best_result(client: Client, store: Store) -> None:

@@ -21,8 +21,8 @@ class SolutionAct(msgspec.Struct, frozen=True):
     name: str = ""
     manifest: str = ""
     """The object, the changed fields or the configuration, as YAML."""
-    seconds: float = 0.0
-    """The simulated time of a run, at most."""
+    seconds: str = ""
+    """The simulated seconds of a run, at most."""
 
 
 def present_solution(actions: Iterable[Action]) -> list[SolutionAct]:
@@ -42,9 +42,10 @@ def _present(action: Action) -> SolutionAct | None:
         return SolutionAct("scheduler", manifest=_yaml(action.scheduler))
     if action.run is not None:
         pod = action.run.until.removeprefix("bound ")
+        seconds = f"{action.run.seconds:g}"
         if pod == "idle":
-            return SolutionAct("idle", seconds=action.run.seconds)
-        return SolutionAct("until" if pod else "run", name=pod, seconds=action.run.seconds)
+            return SolutionAct("idle", seconds=seconds)
+        return SolutionAct("until" if pod else "run", name=pod, seconds=seconds)
     return None
 
 
