@@ -22,6 +22,7 @@ from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonR
 from schedviz.jobs.find_answer import find_answer
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
+from schedviz.lessons.evaluate import go_to_step
 from schedviz.lessons.learners import Learners, new_learner
 from schedviz.lessons.solutions import Solutions
 from schedviz.lessons.uploads import Uploads
@@ -213,6 +214,14 @@ def finish_level(client: Client, store: Store) -> str:
     return f"/s/{name}/"
 
 
+def skip_to_a_hint(client: Client, store: Store) -> str:
+    """The path of a sandbox in which the learner has skipped the step whose pod the next one needs."""
+    learner, lesson = client.cookies["learner"].value, room_lessons()["one-node-one-pod"]
+    name = begin_lesson(store, lesson, learner, owner="")
+    Learners(store.redis).update(learner, lesson, lambda each: go_to_step(lesson, each, 2, 1.0))
+    return f"/s/{name}/"
+
+
 def walk(client: Client, *starts: str, within: tuple[str, ...]) -> Iterator[Page]:
     """All pages that are reached by links; of each table one sort order."""
     known, waiting = set(starts), [*starts]
@@ -287,7 +296,8 @@ def test_every_form_can_be_posted_without_scripts(
     starts += ["/lesson-upload/", f"/lessons/{uploaded.name}/", "/solutions/shared/"]
     level = finish_level(client, store)
     room_pages, own = open_rooms(client, store)
-    starts += [level, *room_pages]
+    hinted = skip_to_a_hint(client, store)
+    starts += [level, hinted, *room_pages]
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]
     clock.resume(full)
     pages += walk(client, f"{base}predict/", within=("nowhere",))
@@ -302,7 +312,7 @@ def test_every_form_can_be_posted_without_scripts(
     forms = {
         each.kind: each
         for each in found
-        if each.action.startswith((base, broken, anew, *own, level)) or each.action[:3] != "/s/"
+        if each.action.startswith((base, broken, anew, *own, level, hinted)) or each.action[:3] != "/s/"
     }
     refused = []
     # Objects are deleted last, after all other forms were posted.
