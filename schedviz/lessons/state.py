@@ -1,6 +1,7 @@
 """The state of a sandbox that another one is created with: objects, queue, time, trace and decisions."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Final
 
 import msgspec
@@ -13,13 +14,13 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import OfflineSandbox
 from schedviz.lessons.situation import Source
 from schedviz.loop import ring, wake
-from schedviz.store import Clock, LimitReached, Meta, Sandbox, Store
+from schedviz.store import Clock, LimitReached, Meta, Sandbox, SandboxExists, Store
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_CHANGES
 from schedviz.store.changes import TRACE_READ
 from schedviz.store.store import CopiedPast
 from simulator.api import Micros
-from simulator.apiserver.status import Conflict, TooManyRequests
+from simulator.apiserver.status import AlreadyExists, Conflict, TooManyRequests
 from simulator.decision import Decision
 from simulator.trace import Event, LaneEntry
 
@@ -75,9 +76,12 @@ def state_of(name: str) -> State:
     )
 
 
-def create_with_state(store: Store, name: str, state: State, speed: Clock) -> Sandbox:
-    """Create a paused sandbox; an existing one of this name is deleted. speed: a clock with its speed. The
-    first leader queues the pods again, as each new leader does. Raises StatusError."""
+def create_with_state(
+    store: Store, name: str, state: State, speed: Clock, *, replace_old: bool = True
+) -> Sandbox:
+    """Create a paused sandbox. replace_old: an existing one of this name is deleted; if not, it raises
+    StatusError. speed: a clock with its speed. The first leader queues the pods again, as each new leader
+    does. Raises StatusError."""
     changes = creations(state.objects)
     if len(changes) > MAX_CHANGES:
         raise Conflict("sandboxes", name, f"it has more than {MAX_CHANGES:,} objects")
@@ -85,7 +89,7 @@ def create_with_state(store: Store, name: str, state: State, speed: Clock) -> Sa
     after = Mark(version=0, seq=0, entry=0, cycle=state.cycle, now=state.now)
     clock = speed.stopped(state.now, store.wall())
     try:
-        with store.replacing(name) as access:
+        with store.replacing(name) if replace_old else nullcontext("") as access:
             sandbox = store.create(
                 replace(state.meta, name=name),
                 changes,
@@ -97,6 +101,8 @@ def create_with_state(store: Store, name: str, state: State, speed: Clock) -> Sa
             )
     except LimitReached as error:
         raise TooManyRequests(str(error)) from None
+    except SandboxExists:
+        raise AlreadyExists("sandboxes", name) from None
     wake(name)
     ring(name)
     return sandbox

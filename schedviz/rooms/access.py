@@ -90,6 +90,13 @@ def find_asker(store: Store, sandbox: str, visitor: Visitor, cookies: Mapping[st
     return Asker(right, user, visitor) if right > asker.right else asker
 
 
+def may_replace(sandbox: str, right: Right) -> bool:
+    """Whether a visitor who may edit a sandbox may also create it again: one that a room shares is created
+    again for all, and only the teacher does so."""
+    place = room_of(sandbox)
+    return right == Right.OWN or place is None or place[1] != SHARED
+
+
 def _asker_in_room(sandbox: str, visitor: RoomVisitor) -> Asker:
     place = room_of(sandbox)
     if place is None or visitor == "stranger":

@@ -8,7 +8,7 @@ from schedviz.lessons.evaluate import begin, go_to_step
 from schedviz.lessons.learners import Learners, NoProgress
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
-from schedviz.lessons.start import restart_lesson
+from schedviz.lessons.start import restart_lesson, start_lesson
 from schedviz.lessons.state import create_with_state, state_at_step
 from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.overview import ByLesson
@@ -32,22 +32,40 @@ def progress_of(store: Store, learners: Sequence[str]) -> dict[str, ByLesson]:
     return {learner: {**by_lesson} for learner, by_lesson in found.items()}
 
 
-def start_in_room(store: Store, room: Room, member: int, lesson: Lesson, *, anew: bool = True) -> Sandbox:
+def start_in_room(
+    store: Store, room: Room, member: int, lesson: Lesson, *, anew: bool = True, replace: bool = True
+) -> Sandbox:
     """Begin a lesson, at the step that the teacher has set. The member's sandbox is created again, with the
-    state after the solutions of the steps before. ``anew`` = False: unless it is of this lesson. Raises
-    StatusError."""
+    state after the solutions of the steps before. ``anew`` = False: unless it is of this lesson.
+    ``replace`` = False: an existing one is not deleted, but raises StatusError. Raises StatusError."""
     name = sandbox_name(room.code, number_for(room, member))
-    step = room.step if room.lesson == lesson.name and room.step < len(lesson.steps) else 0
     sandbox = None if anew else _find_sandbox(store, name, lesson)
     if sandbox is None:
-        sandbox = _create_at_step(store, room, lesson, step, name)
-    now = store.wall()
-    progress = begin(lesson, name, sandbox.meta().created, now)
+        sandbox = _create_at_step(store, room, lesson, _step_in(room, lesson), name, replace=replace)
+    _begin_in(store, room, member, lesson, sandbox.meta())
+    return sandbox
+
+
+def join_lesson(store: Store, room: Room, member: int, meta: Meta) -> None:
+    """Begin the lesson of the sandbox that the room shares, unless it is of none or the member is in it."""
+    lesson = lesson_in(meta)
+    if lesson and not has_begun(store, room, member, meta):
+        _begin_in(store, room, member, lesson, meta)
+
+
+def _begin_in(store: Store, room: Room, member: int, lesson: Lesson, meta: Meta) -> None:
+    """Note that the member begins the lesson in this sandbox, at the step that the teacher has set."""
+    step, now = _step_in(room, lesson), store.wall()
+    progress = begin(lesson, meta.name, meta.created, now)
     if step:
         progress = go_to_step(lesson, progress, step, now)
     Learners(store.redis).begin(learner_id(room.code, member), progress)
     notify_teacher(room.code)
-    return sandbox
+
+
+def _step_in(room: Room, lesson: Lesson) -> int:
+    """Return the step at which members begin a lesson."""
+    return room.step if room.lesson == lesson.name and room.step < len(lesson.steps) else 0
 
 
 def has_begun(store: Store, room: Room, member: int, meta: Meta) -> bool:
@@ -72,13 +90,18 @@ def set_step(store: Store, room: Room, member: int, lesson: Lesson, step: int) -
     start_in_room(store, room, member, lesson, anew=False)
 
 
-def _create_at_step(store: Store, room: Room, lesson: Lesson, step: int, name: str) -> Sandbox:
+def _create_at_step(
+    store: Store, room: Room, lesson: Lesson, step: int, name: str, *, replace: bool
+) -> Sandbox:
     """Create a sandbox of the lesson in the state of a step. Raises StatusError."""
     seed, now = room.settings.seed, store.wall()
     if step:
         with suppress(NotReached):  # a solution does not work with this seed
             state = state_at_step(lesson, step, now, seed)
-            return create_with_state(store, name, state, Clock(sim=state.now, wall=now))
+            clock = Clock(sim=state.now, wall=now)
+            return create_with_state(store, name, state, clock, replace_old=replace)
+    if not replace:
+        return start_lesson(store, lesson, [name], seed)
     return restart_lesson(store, lesson, name, seed)
 
 

@@ -1,24 +1,49 @@
 """Creates the sandboxes of rooms, each by the settings of its room."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 from schedviz.api.from_scenario import create
 from schedviz.bundled_scenarios import scenarios
 from schedviz.lessons.catalogue import lesson_in
-from schedviz.rooms.learners import has_begun, room_lessons, start_in_room
+from schedviz.rooms.learners import has_begun, join_lesson, room_lessons, start_in_room
 from schedviz.rooms.room import TEACHER, Room, number_for, sandbox_name
 from schedviz.store import NoSandbox, Store
+from simulator.apiserver.status import StatusError
 
 
-def open_sandbox(store: Store, room: Room, member: int) -> str | None:
-    """Return the name of the member's sandbox, which is created if there is none; None if the member must
-    choose a lesson first. Raises StatusError."""
+def open_sandbox(store: Store, room: Room, member: int, lesson: str = "") -> str | None:
+    """Return the name of the sandbox in which the member works, which is created if there is none. lesson:
+    the member's choice, "" = none. None: the member must choose a lesson first. Raises StatusError.
+
+    A member joins what is in a sandbox that the room shares: only the teacher replaces it."""
     name = sandbox_name(room.code, number_for(room, member))
+    if room.settings.mode == "shared":
+        return _join_shared(store, room, member, lesson, name)
     with suppress(NoSandbox):
-        sandbox = store.sandbox(name)
-        if room.settings.what.kind == "scenario" or has_begun(store, room, member, sandbox.meta()):
+        meta = store.sandbox(name).meta()
+        if room.settings.what.kind == "scenario":
             return name
-    return start_sandbox(store, room, member, anew=False)
+        if has_begun(store, room, member, meta):
+            found = lesson_in(meta)
+            if not lesson or (found and found.name == lesson):
+                return name
+    return start_sandbox(store, room, member, lesson, anew=bool(lesson))
+
+
+def _join_shared(store: Store, room: Room, member: int, lesson: str, name: str) -> str | None:
+    try:
+        join_lesson(store, room, member, store.sandbox(name).meta())
+        return name
+    except NoSandbox:
+        pass
+    try:
+        return start_sandbox(store, room, member, lesson, replace=False)
+    except StatusError:
+        # Another member may have created it meanwhile.
+        if not store.exists(name):
+            raise
+        join_lesson(store, room, member, store.sandbox(name).meta())
+        return name
 
 
 def open_own(store: Store, room: Room, lesson: str) -> str | None:
@@ -34,18 +59,18 @@ def open_own(store: Store, room: Room, lesson: str) -> str | None:
 
 
 def start_sandbox(
-    store: Store, room: Room, member: int, lesson: str = "", *, anew: bool = True
+    store: Store, room: Room, member: int, lesson: str = "", *, anew: bool = True, replace: bool = True
 ) -> str | None:
     """Create the member's sandbox again: with a lesson, "" = the one that the teacher opened; or with the
-    room's scenario. ``anew`` = False: unless it is of this lesson. None: the member must choose a lesson
-    first. Raises StatusError."""
+    room's scenario. ``anew`` = False: unless it is of this lesson. ``replace`` = False: an existing one is
+    not deleted, but raises StatusError. None: the member must choose a lesson first. Raises StatusError."""
     what = room.settings.what
     if what.kind == "scenario":
         name = sandbox_name(room.code, number_for(room, member))
         made = scenarios()[what.name]
-        with store.replacing(name) as access:
+        with store.replacing(name) if replace else nullcontext("") as access:
             return create(store, made, what.name, [name], paused=room.paused, access=access).name
     found = room_lessons().get(lesson or room.lesson)
     if found is None:
         return None
-    return start_in_room(store, room, member, found, anew=anew).name
+    return start_in_room(store, room, member, found, anew=anew, replace=replace).name

@@ -12,12 +12,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of, sandboxes_have_owners
+from schedviz.access.policy import asker_of
 from schedviz.access.record import owned_by
 from schedviz.access.visitor import find_visitor
 from schedviz.api.from_scenario import create_from_scenario
+from schedviz.rooms.access import may_replace
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import examples, scenarios
+from schedviz.web.access import refuse
 from schedviz.web.act import begin_act
 from schedviz.web.cards import cards
 from schedviz.web.guides import FIRST, guide_in
@@ -71,6 +74,8 @@ def start_over(request: HttpRequest, name: str) -> HttpResponse:
     meta = source.meta()
     if not examples.can_start_over(meta):
         raise Http404(gettext("“%(name)s” was not created from a scenario.") % {"name": name})
+    if not may_replace(name, asker_of(request).right):
+        return refuse(request, gettext("Only the teacher starts over a sandbox that all share."))
     context = {
         "name": name,
         "title": scenarios.translated_meta(meta).title,

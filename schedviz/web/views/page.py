@@ -16,7 +16,7 @@ from django_htmx.http import reswap, retarget
 from schedviz.access.policy import asker_of
 from schedviz.access.rights import Right
 from schedviz.cache import Current, Present, default_caches
-from schedviz.rooms.access import find_visitor
+from schedviz.rooms.access import find_visitor, may_replace
 from schedviz.rooms.notice import Notice, room_notice
 from schedviz.rooms.room import room_of
 from schedviz.rooms.room_store import Rooms
@@ -149,7 +149,7 @@ def live_page(
         "older": older_queue(meta.queue),
         "origin_deleted": is_origin_deleted(meta),
         "example_title": meta.title if is_example(meta) else "",
-        "can_start_over": can_start_over(meta),
+        "can_start_over": can_start_over(meta) and may_replace(meta.name, right),
         "box": None if visit else find_box(request, present, embed),
         "lesson": look_at_lesson(visit, present) if visit else None,
         "can_end": can_end(meta),

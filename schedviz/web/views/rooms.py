@@ -1,6 +1,7 @@
 """The pages of rooms for all visitors: open a room, join it, and a learner's own page."""
 
 import io
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz import bundled_scenarios
+from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.access import (
     find_member,
     is_teacher,
@@ -22,8 +24,8 @@ from schedviz.rooms.access import (
 from schedviz.rooms.learners import progress_of, room_lessons
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.notify import notify_teacher
-from schedviz.rooms.overview import latest
 from schedviz.rooms.room import (
+    SHARED,
     TITLE_AT_MOST,
     Member,
     Mode,
@@ -41,7 +43,7 @@ from schedviz.store.default import default_store
 from schedviz.web import scenarios
 from schedviz.web.access import refuse_room
 from schedviz.web.presenters.room_view import Choice, duration, lesson_choices
-from schedviz.web.room_sandboxes import open_sandbox, start_sandbox
+from schedviz.web.room_sandboxes import open_sandbox
 from schedviz.web.views.page import is_htmx
 from simulator.apiserver.status import StatusError
 
@@ -136,8 +138,8 @@ def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_page(request: HttpRequest, code: str) -> HttpResponse:
-    """Render a learner's page in a room. POST opens the sandbox; field ``lesson``: with this lesson. It is
-    recreated unless the learner is in it already."""
+    """Render a learner's page in a room. POST opens the sandbox; field ``lesson``, where the room offers the
+    choice: with this lesson. It is recreated unless the learner is in it already, or others share it."""
     room, store = find_room(code), default_store()
     member = find_own_member(request, room)
     if member is None:
@@ -146,7 +148,7 @@ def own_page(request: HttpRequest, code: str) -> HttpResponse:
         return render(request, "rooms/over.html", {"room": room, "days": KEPT_DAYS}, status=HTTPStatus.GONE)
     lesson = request.POST.get("lesson", "")
     if request.method == "POST" and (not lesson or lesson in room_lessons()):
-        return _begin(request, room, member, lesson)
+        return _begin(request, room, member, lesson if lesson in _offered_lessons(room) else "")
     return _own_page(request, room, member)
 
 
@@ -212,18 +214,19 @@ def _begin(request: HttpRequest, room: Room, member: Member, lesson: str = "") -
     """Redirect to the learner's sandbox, which is created if that is needed."""
     store = default_store()
     try:
-        if lesson:
-            learner = learner_id(room.code, member.number)
-            here = latest(progress_of(store, [learner])[learner])
-            if here and here.lesson == lesson:
-                name = open_sandbox(store, room, member.number)
-            else:
-                name = start_sandbox(store, room, member.number, lesson)
-        else:
-            name = open_sandbox(store, room, member.number)
+        name = open_sandbox(store, room, member.number, lesson)
     except StatusError as refused:
         return _own_page(request, room, member, refused.message, refused.code)
     return redirect("sandbox", name) if name else redirect("room-me", room.code)
+
+
+def _offered_lessons(room: Room) -> Mapping[str, Lesson]:
+    """Return the lessons from which a learner may choose. In a sandbox that all share, it is the first of
+    them who chooses, if the teacher has not."""
+    if room.settings.what.kind != "course":
+        return {}
+    is_there = room.settings.mode == "shared" and default_store().exists(sandbox_name(room.code, SHARED))
+    return {} if is_there or (room.settings.mode == "shared" and room.lesson) else room_lessons()
 
 
 def _own_page(
@@ -232,7 +235,7 @@ def _own_page(
     token = request.COOKIES.get(member_cookie(room.code), "")
     learner = learner_id(room.code, member.number)
     progress = progress_of(default_store(), [learner])[learner]
-    lessons = lesson_choices(room_lessons(), room.lesson) if room.settings.what.kind == "course" else []
+    lessons = lesson_choices(_offered_lessons(room), room.lesson)
     context = {
         "room": room,
         "member": member,

@@ -1,0 +1,120 @@
+"""Only the teacher replaces the sandbox that a room shares: a member joins what is there."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+from django.test import Client
+
+from schedviz.lessons.learners import Learners
+from schedviz.rooms.learners import room_lessons
+from schedviz.rooms.room import learner_id, sandbox_name
+from schedviz.rooms.room_store import Rooms
+from schedviz.store import Store
+from schedviz.web.room_sandboxes import open_sandbox
+from tests.threads import THREADS, at_once
+from tests.waiting import eventually
+
+from .test_pages import browser, do, idle, join, text
+
+FIRST, SECOND = [*room_lessons()][:2]
+
+
+class Shared(NamedTuple):
+    store: Store
+    code: str
+    teacher: Client
+
+    @property
+    def name(self) -> str:
+        return sandbox_name(self.code, 0)
+
+    def created(self) -> float:
+        return self.store.sandbox(self.name).meta().created
+
+    def choose(self, learner: Client, lesson: str) -> str:
+        return learner.post(f"/rooms/{self.code}/me/", {"lesson": lesson}).headers["Location"]
+
+
+@pytest.fixture
+def open_room(store: Store) -> Iterator[Callable[[str], Shared]]:
+    codes = []
+
+    def open_for(what: str) -> Shared:
+        teacher = browser()
+        fields = {"what": what, "mode": "shared", "minutes": "60"}
+        codes.append(teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2])
+        return Shared(store, codes[-1], teacher)
+
+    yield open_for
+    for name in store.names():
+        if any(name.startswith(f"room-{code.lower()}-") for code in codes):
+            store.delete(name)
+
+
+@pytest.mark.parametrize("what", [f"lesson:{FIRST}", "course:", "scenario:online-vs-offline"])
+def test_no_choice_of_a_member_replaces_what_is_there(open_room: Callable[[str], Shared], what: str) -> None:
+    room = open_room(what)
+    ada, bo = join(room.code, "Ada"), join(room.code, "Bo")
+    room.choose(ada, FIRST)
+    before = room.created()
+    for lesson in (FIRST, SECOND, ""):
+        for learner in (ada, bo):
+            assert room.choose(learner, lesson) == f"/s/{room.name}/"
+            assert room.created() == before, lesson
+    assert join(room.code, "Cy").get(f"/s/{room.name}/").status_code == 200
+    page = text(bo.get(f"/rooms/{room.code}/me/"))
+    assert 'name="lesson"' not in page
+    assert "Open the sandbox" in page
+    if what != "scenario:online-vs-offline":
+        progress = Learners(room.store.redis).progress(learner_id(room.code, 2), FIRST)
+        assert progress
+        assert progress.created == before, "Bo has joined the lesson that is there"
+
+
+def test_only_the_teacher_starts_a_shared_scenario_over(open_room: Callable[[str], Shared]) -> None:
+    room = open_room("scenario:online-vs-offline")
+    ada, before = join(room.code, "Ada"), room.created
+    created = before()
+    assert "start-over/" not in text(ada.get(f"/s/{room.name}/"))
+    refused = ada.post(f"/s/{room.name}/start-over/")
+    assert refused.status_code == 403
+    assert "Only the teacher" in text(refused)
+    assert room.created() == created
+    assert "start-over/" in text(room.teacher.get(f"/s/{room.name}/"))
+    assert room.teacher.post(f"/s/{room.name}/start-over/").status_code == 302
+    assert room.created() != created
+
+
+def test_a_member_joins_the_lesson_that_the_teacher_replaced(open_room: Callable[[str], Shared]) -> None:
+    room = open_room("course:")
+    ada = join(room.code, "Ada")
+    room.choose(ada, FIRST)
+    first = room.created()
+    do(room.teacher, room.code, "start", lesson=SECOND)
+    eventually(lambda: idle(room.store, room.code))
+    second = room.created()
+    assert second != first
+    room.choose(ada, FIRST)
+    assert room.created() == second
+    progress = Learners(room.store.redis).progress(learner_id(room.code, 1), SECOND)
+    assert progress
+    assert progress.created == second
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_members_who_come_first_together_get_one_sandbox(
+    open_room: Callable[[str], Shared], step: int
+) -> None:
+    opened = open_room(f"lesson:{FIRST}")
+    rooms = Rooms(opened.store)
+    rooms.change(opened.code, lesson=FIRST, step=step)
+    room = rooms.find(opened.code)
+    for number in range(THREADS):
+        rooms.join(room, f"learner {number}")
+
+    def first(place: int) -> float:
+        assert open_sandbox(opened.store, room, place + 1) == opened.name
+        return opened.created()
+
+    assert len({*at_once(first)}) == 1
