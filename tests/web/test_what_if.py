@@ -3,11 +3,18 @@
 from typing import Any, Final, cast
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import RequestFactory
 
 from schedviz.jobs.question import Question
 from schedviz.web.presenters.node_names import NodeNames, using
-from schedviz.web.presenters.what_if import alike_sentence, offer, pod_links, suggestion_sentence
+from schedviz.web.presenters.what_if import (
+    alike_sentence,
+    offer,
+    pod_links,
+    present_what_if,
+    suggestion_sentence,
+)
 from schedviz.web.views.why import chosen_suggestion
 from simulator.what_if.answer import AttemptOutcome, ChangePart, Suggestion
 from simulator.what_if.edit import create_object
@@ -87,3 +94,12 @@ def test_a_list_of_targets_says_how_many_more_there_are(more: int, sentence: str
 
 def test_a_list_of_victims_says_how_many_more_there_are() -> None:
     assert pod_links([f"default/p{i}" for i in range(9)], "/").endswith("</a> and 3 more")
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [("done", True), ("stopped", True), ("running", False), ("failed", False)]
+)
+def test_an_answer_says_of_which_cluster_it_is(state: Any, said: bool) -> None:
+    question = Question(id="1", kind="what-if", sandbox="demo", pod="default/a", state=state, version=41)
+    page = render_to_string("panels/found.html", {"view": present_what_if(question, "/s/demo/", {})})
+    assert ("about the cluster at resourceVersion 41 and does not follow" in page) is said

@@ -149,6 +149,8 @@ class WhatIfView(msgspec.Struct, frozen=True):
     owner: str
     """The kind and the name of the pod's controller."""
     trouble: str
+    version: int
+    """The version of the cluster that was searched."""
     sampling: str = ""
     """The nodes that the attempts looked at, in words; "" where the cluster is too small for a difference."""
 
@@ -184,6 +186,7 @@ def present_what_if(
         else "",
         owner=answer.owner if answer else "",
         trouble=question.trouble,
+        version=question.version,
         sampling=sampling,
     )
 
