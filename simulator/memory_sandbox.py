@@ -177,6 +177,8 @@ class MemorySandbox:
         nothing is due any more. ``after_step`` is called after each step of the Simulation. Raises NotReached
         after ``steps_at_most`` steps."""
         until, steps = Until(condition), 0
+        if until.tries_each:
+            self._simulation.try_each(self._now)
         while not until.holds(self._simulation):
             if self._is_stopped():
                 return

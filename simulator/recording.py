@@ -53,6 +53,12 @@ class StepInput(msgspec.Struct, tag="stepped", array_like=True):
     count: int
 
 
+class TryInput(msgspec.Struct, frozen=True, tag="tried", array_like=True):
+    """The Simulation was to try each pod of the queue once, at the time ``now``."""
+
+    now: Micros
+
+
 class RefusedInput(msgspec.Struct, frozen=True, tag="refused", array_like=True):
     """A commit of the Simulation was refused, during the previous input."""
 
@@ -61,7 +67,7 @@ class RefusedInput(msgspec.Struct, frozen=True, tag="refused", array_like=True):
     key: str
 
 
-TermInput = ListInput | WatchInput | TimedWatchInput | StepInput | RefusedInput
+TermInput = ListInput | WatchInput | TimedWatchInput | StepInput | TryInput | RefusedInput
 
 
 class TermStart(msgspec.Struct, frozen=True):
@@ -140,6 +146,7 @@ class RecordableSimulation(Protocol):
     def relist(self, listed: Sequence[WatchEvent], version: int) -> None: ...
     def take_in(self, now: Micros) -> bool: ...
     def step(self, now: Micros, *, by_point: bool = False) -> bool: ...
+    def try_each(self, now: Micros) -> None: ...
     def take_trace(self) -> list[Event]: ...
     def give_back_trace(self, trace: list[Event]) -> None: ...
     def take_decisions(self) -> list[Decision]: ...
@@ -186,6 +193,11 @@ class LeaderTerm:
         if last.count == 0:
             self._inputs.pop()
         return False
+
+    def try_each(self, now: Micros) -> None:
+        """See :meth:`simulator.simulation.Simulation.try_each`."""
+        self._inputs.append(TryInput(now))
+        self._simulation.try_each(now)
 
     def refused(self, error: ApiError) -> None:
         """Record that a commit was refused. Collected trace events are returned to the Simulation, which

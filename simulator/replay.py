@@ -20,6 +20,7 @@ from simulator.recording import (
     TermInput,
     TermStart,
     TimedWatchInput,
+    TryInput,
     WatchInput,
     Write,
 )
@@ -162,6 +163,8 @@ class Replay:
                 for _ in range(count):
                     if not self._term.step(now, by_point=by_point):
                         raise ReplayDiverged(f"a recorded step did not occur at {now}")
+            case TryInput(now):
+                self._term.try_each(now)
             case Entry():
                 if item.changes:
                     raise ReplayDiverged(f"the recorded commit of {item.changes} objects did not occur")

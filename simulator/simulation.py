@@ -167,6 +167,20 @@ class Simulation:
         )
 
     @property
+    def all_tried(self) -> bool:
+        """Whether the attempts that :meth:`try_each` asked for are over, or cannot begin as their pods have
+        left activeQ."""
+        return self._cycle is None and self._loop.all_tried
+
+    def try_each(self, now: Micros) -> None:
+        """Move all pods of the queue to activeQ that no plugin gates, without backoff and queueing hints
+        (PriorityQueue.Activate), so that each gets an attempt. To be called when no cycle stands at a point
+        and all that was observed is taken in."""
+        self._world.now = max(self._world.now, now)
+        self._loop.try_each()
+        self._loop.set_timers()
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is due at any time and no pod is in the queue. A new Simulation of the same objects
         has the same queue then."""

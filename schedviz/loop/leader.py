@@ -86,7 +86,7 @@ class Leader:
         self._term = LeaderTerm(self._simulation, TermStart(options, events))
         self._archive_writer = ArchiveWriter(sandbox)
         self.meter = SchedulerMeter()
-        self._player = Player(self._simulation, self._term.step, self.clock, now)
+        self._player = Player(self._simulation, self._term.step, self._term.try_each, self.clock, now)
         self._list()
         self._observe_own_writes()
         self._flush()

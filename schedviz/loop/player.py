@@ -17,16 +17,26 @@ until nothing is due."""
 class Player:
     """Keeps a user's step that is not finished between two slices."""
 
-    def __init__(self, simulation: Seen, step: Callable[..., bool], clock: Clock, now: Micros) -> None:
-        """step: calls the ``step`` of the Simulation, and returns its result."""
+    def __init__(
+        self,
+        simulation: Seen,
+        step: Callable[..., bool],
+        try_each: Callable[[Micros], object],
+        clock: Clock,
+        now: Micros,
+    ) -> None:
+        """step, try_each: call these methods of the Simulation, and return their result."""
         self._simulation = simulation
         self._step = step
+        self._try_each = try_each
         self._clock = clock
         self.now = now
         """Simulated time. It goes back only when a run stops at its condition, to the time at which that came
         true."""
         self._stride: Stride | None = None
         self._until: Until | None = None
+        self._began = True
+        """Whether each pod of the queue was moved to activeQ, in a run that tries each."""
         self._taken = 0
         self._idle: Idle | None = None
         """The reason for which the last step that was taken did nothing."""
@@ -36,6 +46,8 @@ class Player:
         """Begin a slice, with the clock as it was read at the time ``wall``."""
         self._clock = clock
         self.now = max(self.now, clock.now(wall))
+        if self._stopped:
+            self._until = None  # the same condition again is another run
         self._taken, self._stopped = 0, False
         if not clock.steps:
             self._stride = None
@@ -43,6 +55,7 @@ class Player:
             self._until = None
         elif self._until is None or self._until.condition != clock.until:
             self._until = Until(clock.until)
+            self._began = not self._until.tries_each
 
     def decided(self, decisions: list[Decision], trace: list[Event]) -> None:
         """Compare new decisions and trace events with the condition of the run."""
@@ -56,6 +69,13 @@ class Player:
         become false: time stops only when it is also true afterwards."""
         if self._clock.paused or self._stopped:
             return False
+        if not self._began:
+            if not self._simulation.rests:
+                return self._step(self.now)
+            if unread:
+                return False  # a pod that was created before the run is tried, too
+            self._began = True
+            self._try_each(self.now)
         if self._until and self._until.holds(self._simulation):
             if unread and not self._simulation.in_cycle:
                 return False
@@ -65,9 +85,10 @@ class Player:
         return self._step(self.now)
 
     def skip_pace(self) -> bool:
-        """Move time to what is due next while a cycle waits for its end, or in a run up to a time, at the
-        speed at which nothing waits; whether it moved. The work that is due there is left to :meth:`run`."""
-        if self._clock.paused or self._stopped or not self._clock.unpaced:
+        """Move time to what is due next, at the speed at which nothing waits and in a run that tries each pod
+        once: while a cycle waits for its end, and in a run up to a time. Return whether it moved."""
+        hurries = self._clock.unpaced or (self._until is not None and self._until.tries_each)
+        if self._clock.paused or self._stopped or not hurries:
             return False
         has_end = self._until is not None and self._until.end is not None
         due = self._simulation.next_due() if has_end or self._simulation.waits_for_pace else None

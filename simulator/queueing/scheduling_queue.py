@@ -178,6 +178,16 @@ class SchedulingQueue:
     def get(self, key: str) -> QueuedPod | None:
         return self.active_q.get(key) or self.backoff_q.get(key) or self.unschedulable_pods.get(key)
 
+    def pending(self) -> list[QueuedPod]:
+        """Return all pods in the queue, without those in flight: activeQ in the order in which it pops, then
+        backoffQ and unschedulablePods (PendingPods)."""
+        return [
+            *self.active_q,
+            *self.backoff_q.rejected,
+            *self.backoff_q.errors,
+            *self.unschedulable_pods.values(),
+        ]
+
     def nominated_pods(self) -> dict[str, list[Pod]]:
         """Return the nominated pods by node name."""
         return {node: self.nominated_pods_for_node(node) for node in self.nominator.nodes()}

@@ -26,6 +26,8 @@ class SchedulingLoop:
         self._world = scheduler.world
         self._pace = pace
         self._next_number = first_cycle
+        self._untried: dict[str, str] = {}
+        """The pods that are to be tried once and have not been popped yet: their keys by uid."""
         self._cycle: Process | None = None
         """The cycle that has been started, and runs when its time is over."""
         queue = scheduler.queue
@@ -41,6 +43,23 @@ class SchedulingLoop:
     def waits_for_pace(self) -> bool:
         """Whether a cycle has been started whose time is not over yet."""
         return self._cycle is not None
+
+    def try_each(self) -> None:
+        """Activate all pods of the queue, and note those that are in activeQ then."""
+        queue = self._scheduler.queue
+        queue.activate([info.pod for info in queue.pending()])
+        self._untried = {info.pod.uid: info.pod.key for info in queue.pending() if info.lane == "activeQ"}
+
+    @property
+    def all_tried(self) -> bool:
+        """Whether the pods that :meth:`try_each` noted have been tried, or have left activeQ."""
+        while self._untried:
+            uid, key = next(iter(self._untried.items()))
+            info = self._scheduler.queue.get(key)
+            if info is not None and info.pod.uid == uid and info.lane == "activeQ":
+                return False
+            del self._untried[uid]
+        return self._cycle is None
 
     def set_timers(self) -> None:
         """Set the timers to the queue's state; to be called after each step.
@@ -60,6 +79,8 @@ class SchedulingLoop:
     def _schedule_next(self) -> Process | None:
         """Start the cycle of the next pod, up to the search for a node (ScheduleOne)."""
         info = self._scheduler.queue.pop()
+        if info is not None:
+            self._untried.pop(info.pod.uid, None)
         cycle = self._start(info) if info is not None else None
         if cycle is None or not self._pace:
             return cycle

@@ -37,6 +37,8 @@ class Seen(Protocol):
     def rests(self) -> bool: ...
     @property
     def nothing_pending(self) -> bool: ...
+    @property
+    def all_tried(self) -> bool: ...
     def is_bound(self, pod: str) -> bool: ...
     def next_due(self) -> Micros | None: ...
 
@@ -92,7 +94,8 @@ class Stride:
 
 
 class Until:
-    """A condition to run until: ``nothing-pending``, ``preemption`` (the next one), or ``bound
+    """A condition to run until: ``nothing-pending``, ``preemption`` (the next one), ``tried`` (each pod of
+    the queue once: the run begins with :meth:`simulator.simulation.Simulation.try_each`), or ``bound
     <namespace>/<name>``. With ``before <time>`` after it, in microseconds, it also holds when nothing is due
     up to that time; ``before <time>`` may stand alone. ``time <time>``: as ``before <time>``, and time then
     stops at that time, not at what happened last. Raises ValueError for any other."""
@@ -110,12 +113,15 @@ class Until:
         self.end = int(time) if before and time.isdecimal() else None
         """The time after which the run does nothing; None = it has no end."""
         kind, _, self._pod = (condition if self.end is None else rest.rstrip()).partition(" ")
-        known = ["nothing-pending", "preemption", "bound"]
+        known = ["nothing-pending", "preemption", "tried", "bound"]
         if kind not in known and (kind or self.end is None):
-            raise ValueError(f"{condition!r}: nothing-pending, preemption or bound is wanted")
+            raise ValueError(f"{condition!r}: nothing-pending, preemption, tried or bound is wanted")
         if (kind == "bound") != (self._pod.count("/") == 1):
             raise ValueError(f"{condition!r}: bound, and no other, is followed by <namespace>/<name>")
         self._kind = kind
+        self.tries_each = kind == "tried"
+        """Whether the run begins with an attempt for each pod. It takes no longer than these need: time moves
+        on to the end of each cycle."""
 
     def saw(self, decisions: Iterable[Decision], trace: Iterable[Event] = ()) -> None:
         """Note new Decisions and trace events. The latter have the preemptions of outside schedulers."""
@@ -132,6 +138,8 @@ class Until:
                 return True
         if self._kind == "bound":
             return simulation.is_bound(self._pod)
+        if self.tries_each:
+            return simulation.all_tried and simulation.rests
         if self._kind == "":
             return False
         return self._preempted or (self._kind == "nothing-pending" and simulation.nothing_pending)

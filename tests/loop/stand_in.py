@@ -24,6 +24,7 @@ class StandIn:
     waits_for_pace = False
     rests = True
     nothing_pending = True
+    all_tried = True
     is_idle = True
     under_way = None
 
@@ -54,6 +55,9 @@ class StandIn:
             self.pending_trace.append(PodRemoved(now, self.inbox.pop(0).key, ""))
             return True
         return False
+
+    def try_each(self, now: Micros) -> None:
+        self.now = now
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
         self.now = now

@@ -70,6 +70,8 @@ def until(clock: Clock) -> str:
             return gettext("until nothing is due")
         case ["nothing-pending", *_]:
             return gettext("until nothing is pending")
+        case ["tried", *_]:
+            return gettext("until each pod was tried once")
         case ["preemption", *_]:
             return gettext("until a preemption")
         case ["bound", pod, *_]:
