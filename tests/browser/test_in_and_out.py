@@ -65,8 +65,15 @@ def test_a_cluster_is_imported_started_and_exported(
     assert store.sandbox(sandbox_name).clock().paused, "nothing has changed"
 
     screen.keyboard.press("Escape")
-    screen.keyboard.press("Space")
+    screen.locator("#pending a").click()
+    pending = screen.locator("#pending-panel")
+    expect(pending).to_contain_text("wait for their turn in activeQ")
+    violations.look("pending pods", "#detail")
+    pending.get_by_role("button", name="Try every pending pod once").click()
     expect(screen.locator("#lane-unschedulable .chip[data-uid=uid-waits]")).to_be_visible()
+    expect(pending.locator(".cause").first).to_contain_text("unschedulable")
+    expect(pending).not_to_contain_text("wait for their turn")
+    assert store.sandbox(sandbox_name).clock().paused, "only the attempts were made"
     with screen.expect_download() as waited:
         screen.evaluate(f"location.href = '/s/{sandbox_name}/recording'")
     recording = tmp_path / "recording.jsonl.gz"

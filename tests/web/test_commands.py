@@ -137,6 +137,9 @@ def test_commands_control_time_and_the_page(cluster: Sandbox) -> None:
     assert run(cluster, "edit node n1").dialog == "edit/nodes/n1/"
     assert run(cluster, "config").dialog == "scheduler/"
     assert run(cluster, "as table").panel == "nodes/"
+    assert run(cluster, "try every pending pod once").panel == "pending/"
+    assert cluster.clock().until == "tried"
+    assert run(cluster, "pending").panel == "pending/"
     assert run(cluster, "objects pdb").panel == "objects/poddisruptionbudgets.policy/"
     assert run(cluster, "filter is:pending -web").page == "?q=is%3Apending+-web"
     assert run(cluster, "theme dark").cookie == ("theme", "dark")

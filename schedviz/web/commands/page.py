@@ -73,6 +73,17 @@ def until(call: Call) -> CommandResult:
     return CommandResult(gettext("running until: %(condition)s") % {"condition": kind + pod})
 
 
+def try_each(call: Call) -> CommandResult:
+    if call.sandbox.meta().stands_down:
+        raise CommandError(gettext("The scheduler stands down: it tries no pod."))
+    clock.run_until(call.sandbox, "tried")
+    return CommandResult(gettext("each pending pod is tried once"), panel="pending/")
+
+
+def pending(_: Call) -> CommandResult:
+    return CommandResult(panel="pending/")
+
+
 def goto(call: Call) -> CommandResult:
     return CommandResult(panel=f"cycles/{whole_number(call.arguments[-1])}/")
 

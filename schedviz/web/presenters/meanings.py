@@ -10,6 +10,8 @@ from typing import Final
 
 from django.utils.translation import gettext, gettext_noop
 
+from . import format as fmt
+
 Patterns = Sequence[tuple[re.Pattern[str], str]]
 """Patterns for whole texts, with their explanations. Named groups are the values in the explanation."""
 
@@ -281,6 +283,23 @@ CAUSES: Final[Patterns] = [
 def reason_meaning(text: str) -> str:
     """Return the explanation of a plugin's reason for one node or for all nodes."""
     return translate_match(REASONS, text)
+
+
+def reason_pattern(text: str) -> str:
+    """Return the pattern of a reason, which reasons of the same kind share whatever objects they name."""
+    return next((pattern.pattern for pattern, _ in REASONS if pattern.fullmatch(text)), "")
+
+
+def reasons_meaning(texts: Sequence[str], at_most: int) -> str:
+    """Return the explanation of reasons of one kind, with the first of the objects that they name."""
+    for pattern, sentence in REASONS:
+        found = [match.groupdict() for text in texts if (match := pattern.fullmatch(text))]
+        if len(found) == len(texts):
+            named = {name: [*dict.fromkeys(each[name] for each in found)] for name in found[0]}
+            return gettext(sentence) % {
+                name: fmt.first_pods(values, at_most) for name, values in named.items()
+            }
+    return ""
 
 
 def condition_meaning(kind: str, status: str, why: str) -> str:

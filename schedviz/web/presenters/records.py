@@ -3,6 +3,7 @@ manifest."""
 
 from collections import Counter
 from collections.abc import Iterable
+from sys import intern
 from typing import Final, Literal
 
 import msgspec
@@ -11,6 +12,7 @@ from simulator.api import Manifest, Micros
 from simulator.objects import pod_requests
 from simulator.objects.conditions import conditions_of
 from simulator.objects.node import ZONE, ZONE_BETA, Node
+from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
 
@@ -45,6 +47,8 @@ class PodRecord(msgspec.Struct, frozen=True):
     version: int
     limits: dict[str, int] = {}
     labels: dict[str, str] = {}
+    owner: str = ""
+    """The uid of its controller; "" = it has none."""
 
 
 class BudgetRecord(msgspec.Struct, frozen=True):
@@ -93,6 +97,7 @@ def pod_record(manifest: Manifest) -> PodRecord:
     metadata = manifest["metadata"]
     conditions = {item["type"]: item for item in conditions_of(manifest)}
     target = conditions.get("DisruptionTarget", {})
+    controller = controller_of(manifest)
     return PodRecord(
         key=pod.key,
         uid=pod.uid,
@@ -110,6 +115,7 @@ def pod_record(manifest: Manifest) -> PodRecord:
         version=pod.resource_version,
         limits=pod_requests.to_amounts(pod_requests.pod_limits(manifest)),
         labels=pod.labels,
+        owner=intern(controller["uid"]) if controller else "",
     )
 
 

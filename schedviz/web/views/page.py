@@ -1,7 +1,8 @@
 """Functions that all pages of a sandbox use: they find the sandbox, and render a panel alone or inside the
 live page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -32,13 +33,14 @@ from schedviz.web.lifetime import hours_left
 from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
 from schedviz.web.presenters.guide_box import GuideBox, present_box
+from schedviz.web.presenters.load import load
 from schedviz.web.presenters.parts import Parts
-from schedviz.web.presenters.picture import NODES, OF_NODES, PODS, WATCHED
+from schedviz.web.presenters.picture import NODES, OF_NODES, PODS, WATCHED, Picture
 from schedviz.web.presenters.screen import Look
 from schedviz.web.presenters.screen import look as asked_look
 from schedviz.web.queues import older_queue
 from schedviz.web.scenarios import translated_meta
-from schedviz.web.screens import SandboxScreens, address, screens_of
+from schedviz.web.screens import SandboxScreens, address, followed_screens, screens_of
 from schedviz.web.security_headers import embeddable
 
 Source = Current | Past
@@ -238,6 +240,19 @@ def moment_html(request: HttpRequest, past: Past) -> str:
     parts = draw_parts(past, asked_look(request.GET.get("group", ""), request.GET.get("q", "")))
     banner = render_to_string("parts/past.html", {"travel": travel.past_travel(past), "base": address(past)})
     return "".join([banner, *parts.values()])
+
+
+@contextmanager
+def read_picture(source: Source) -> Iterator[Picture]:
+    """Context manager: read the picture of a sandbox from its cache or the store; for a large sandbox that
+    of an open live page, if there is one. It must not be changed."""
+    by_socket = not isinstance(source, Past) and is_large(source)
+    screens = followed_screens(source.name) if by_socket else None
+    if screens is None:
+        yield load(source)
+        return
+    with screens.lock:
+        yield screens.picture
 
 
 def is_large(sandbox: Current) -> bool:

@@ -1,0 +1,30 @@
+"""The panel of all pending pods, now or at a past moment."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from schedviz.store.past import Past
+from schedviz.web.presenters import node_names
+from schedviz.web.presenters.pending import present_pending
+from schedviz.web.views.page import find_at, is_large, panel, read_picture
+
+REFRESH_MS = 1000
+LARGE_REFRESH_MS = 5000
+"""Time between two refreshes of the panel; of a sandbox with many objects, each reads all its pods."""
+
+
+@require_safe
+def pending_pods(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
+    """Render the table. ``cause``: the id of a row to show alone, with more of its pods."""
+    sandbox = find_at(name, seq)
+    with read_picture(sandbox) as picture, node_names.using(picture.node_names()):
+        view = present_pending(picture, sandbox.now(), request.GET.get("cause", "")[:20])
+    large = not isinstance(sandbox, Past) and is_large(sandbox)
+    context = {
+        "view": view,
+        "subject": gettext("Pending pods"),
+        "refresh": LARGE_REFRESH_MS if large else REFRESH_MS,
+        "can_try": bool(view.tries) and not sandbox.stands_down(),
+    }
+    return panel(request, sandbox, "panels/pending.html", context)
