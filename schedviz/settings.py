@@ -114,7 +114,6 @@ MIDDLEWARE = [
     "schedviz.web.access.Access",
     "schedviz.web.limits.ActionLimits",
     "schedviz.web.lifetime.NoteUse",
-    "schedviz.web.middleware.HeldByPresenter",
     "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",
 ]

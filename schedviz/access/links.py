@@ -18,6 +18,7 @@ from schedviz.access.record import (
 )
 from schedviz.loop import ring
 from schedviz.store import NoSandbox, Sandbox
+from schedviz.store.default import default_store
 
 
 class TooManyLinks(Exception):
@@ -40,12 +41,17 @@ def make_link(sandbox: Sandbox, right: LinkRight, label: str) -> tuple[Link, str
 
 
 def withdraw_link(sandbox: Sandbox, number: str) -> None:
-    """Withdraw the link with this id. Nothing changes if there is none. Raises NoSandbox."""
+    """Withdraw the link with this id, and end the hold that its user has. Nothing changes if there is none.
+    Raises NoSandbox."""
+    users: list[str] = []
 
     def remove(record: AccessRecord) -> AccessRecord:
+        users.extend(each.user for each in record.links if each.id == number)
         return replace(record, links=tuple(each for each in record.links if each.id != number))
 
     change_record(sandbox, remove)
+    for user in users:
+        default_store().hold(sandbox.name).release_of(user)
     ring(sandbox.name)  # pages and watches that are open by this link are closed
 
 

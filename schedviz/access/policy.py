@@ -4,7 +4,7 @@ A URL whose name is not in the table is refused. The middleware of requests
 (:mod:`schedviz.web.access`) and of websockets (:mod:`schedviz.live.access`) use it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from django.conf import settings
@@ -39,6 +39,10 @@ class Rule(NamedTuple):
     """Whether POST requests create sandboxes."""
     role: Role = Role.GUEST
     """The least role that is needed, where there are accounts."""
+    changes: bool | Collection[str] = False
+    """Whether requests that are not GET or HEAD change the sandbox in the path, or its clock. A collection:
+    only those whose field ``do`` has one of these values. While a presenter hides the answers of Predict,
+    they are refused (:mod:`schedviz.web.held`)."""
     copies: str = ""
     """The field of a POST request that names a sandbox which is read: ``sandbox:NAME``."""
 
@@ -47,6 +51,10 @@ class Rule(NamedTuple):
         if method in SAFE_METHODS:
             return self.read
         return self.do.get(do, self.write) if method == "POST" else self.write
+
+    def changes_by(self, do: str) -> bool:
+        """Whether a request that is not GET or HEAD, with this value of the field ``do``, is a change."""
+        return self.changes if isinstance(self.changes, bool) else do in self.changes
 
     def needs_role(self, method: str, do: str = "") -> Role:
         """Return the least role; GUEST = the request needs no account."""
@@ -60,6 +68,8 @@ VIEWED: Final = Rule(Right.VIEW, Right.EDIT)
 ASKED: Final = Rule(Right.VIEW, Right.VIEW)
 """The rule of a POST request that changes only what its visitor sees."""
 EDITED: Final = Rule(Right.EDIT, Right.EDIT)
+CHANGED: Final = Rule(Right.EDIT, Right.EDIT, changes=True)
+VIEWED_OR_CHANGED: Final = Rule(Right.VIEW, Right.EDIT, changes=True)
 OWNED: Final = Rule(Right.OWN, Right.OWN)
 TAUGHT: Final = Rule(teacher=True)
 MAKES: Final = Rule(makes=True)
@@ -108,12 +118,12 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "room-results": TAUGHT,
     "room-projector": TAUGHT,
     # The API
-    "api": VIEWED,
+    "api": VIEWED_OR_CHANGED,
     "api-version": VIEWED,
     "api-health": VIEWED,
     "openapi": VIEWED,
     "built-in-openapi": PUBLIC,
-    "scheduler-settings": VIEWED,
+    "scheduler-settings": VIEWED_OR_CHANGED,
     "trace": VIEWED,
     "recording": VIEWED,
     # The API for sandboxes
@@ -121,14 +131,14 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "sandbox-scenarios": PUBLIC,
     # Its view lists those that the visitor may see.
     "sandboxes": MAKES,
-    "one-sandbox": Rule(Right.VIEW, Right.OWN),
+    "one-sandbox": Rule(Right.VIEW, Right.OWN, changes=True),
     "sandbox-branches": Rule(Right.VIEW, Right.VIEW, makes=True),
-    "sandbox-objects": EDITED,
-    "sandbox-pause": EDITED,
-    "sandbox-resume": EDITED,
-    "sandbox-speed": EDITED,
-    "sandbox-step": EDITED,
-    "sandbox-run": EDITED,
+    "sandbox-objects": CHANGED,
+    "sandbox-pause": CHANGED,
+    "sandbox-resume": CHANGED,
+    "sandbox-speed": CHANGED,
+    "sandbox-step": CHANGED,
+    "sandbox-run": CHANGED,
     "sandbox-trace": VIEWED,
     "sandbox-explanation": VIEWED,
     "sandbox-question": ASKED,
@@ -160,7 +170,7 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "leader": VIEWED,
     "outside": VIEWED,
     "guide": ASKED,
-    "lesson-panel": VIEWED,
+    "lesson-panel": Rule(Right.VIEW, Right.EDIT, changes=("undo", "again", "reset", "solution")),
     "share-solution": VIEWED,
     "download": VIEWED,
     "download-objects": VIEWED,
@@ -169,27 +179,34 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     # A branch is a copy, which belongs to those who made it.
     "branch": Rule(Right.VIEW, Right.VIEW, creates="name", makes=True),
     # A guess takes a step only for those who may edit: schedviz.web.views.predict.
-    "predict": Rule(Right.VIEW, Right.EDIT, do={"guess": Right.VIEW, "reset": Right.VIEW}),
-    "what-if": Rule(Right.VIEW, Right.EDIT, do={"ask": Right.VIEW, "stop": Right.VIEW, "branch": Right.VIEW}),
+    "predict": Rule(
+        Right.VIEW, Right.EDIT, do={"guess": Right.VIEW, "reset": Right.VIEW}, changes=("begin", "go")
+    ),
+    "what-if": Rule(
+        Right.VIEW,
+        Right.EDIT,
+        do={"ask": Right.VIEW, "stop": Right.VIEW, "branch": Right.VIEW},
+        changes=("apply",),
+    ),
     "evicted": ASKED,
     # Changes of a sandbox, with the forms for them
-    "clock": EDITED,
-    "command": EDITED,
+    "clock": CHANGED,
+    "command": CHANGED,
     "command-options": EDITED,
-    "kill-leader": EDITED,
-    "break-watch": EDITED,
+    "kill-leader": CHANGED,
+    "break-watch": CHANGED,
     "propose": EDITED,
-    "paste": EDITED,
-    "new": EDITED,
-    "scheduler": VIEWED,
-    "edit": EDITED,
-    "delete-object": EDITED,
-    "delete-pod": EDITED,
-    "permit": EDITED,
-    "change-node": EDITED,
-    "start-over": EDITED,
+    "paste": CHANGED,
+    "new": CHANGED,
+    "scheduler": VIEWED_OR_CHANGED,
+    "edit": CHANGED,
+    "delete-object": CHANGED,
+    "delete-pod": CHANGED,
+    "permit": CHANGED,
+    "change-node": CHANGED,
+    "start-over": CHANGED,
     "keep-sandbox": EDITED,
-    "delete-sandbox": OWNED,
+    "delete-sandbox": Rule(Right.OWN, Right.OWN, changes=True),
     "share": OWNED,
     "kubeconfig": OWNED,
     # The token in its path is the proof.

@@ -35,10 +35,9 @@ from schedviz.api.refused import REVIEWS
 from schedviz.api.target import parse
 from schedviz.api.trace_events import trace_events
 from schedviz.cache import find_handle, read_current
-from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
+from schedviz.store import Gone, NoSandbox, Trouble, Unreadable, trouble_of
 from schedviz.store.archive import LEVEL
 from schedviz.store.default import default_store
-from schedviz.store.hold import Hold
 from schedviz.store.recording import recording_lines
 from simulator.apiserver.request_errors import Expired, MethodNotAllowed, NoSuchPath
 from simulator.apiserver.status import BadRequest, NotFound, ServiceUnavailable, StatusError
@@ -54,20 +53,6 @@ TROUBLE = {
 """The messages of a Status. They are not translated, as all messages of the API server."""
 
 View = Callable[..., HttpResponseBase]
-
-
-class Held(StatusError):
-    code, reason = 403, "Forbidden"
-
-
-def refuse_while_held(sandbox: Sandbox) -> None:
-    """Raise Held for a write while a presenter hides the answers of the prediction mode in the sandbox. The
-    API does not know who the presenter is."""
-    if Hold(default_store().redis, sandbox.name, lambda: sandbox.meta().created).token():
-        raise Held(
-            "a presenter hides the answers of Predict in this sandbox: it can be changed when they are not "
-            "hidden any more"
-        )
 
 
 def statuses(view: View) -> View:
@@ -115,8 +100,6 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
     match segments:
         case ["apis", group, reviews.VERSION, *rest_of_path] if group in REVIEWS and rest_of_path:
             return reviews.respond(request, name, group, rest_of_path, asker_of(request))
-    if request.method not in SAFE_METHODS:
-        refuse_while_held(sandbox)
     match segments:
         case ["api", "v1", *rest_of_path] if rest_of_path:
             return rest.respond(request, sandbox, parse("", "v1", rest_of_path))
@@ -158,8 +141,6 @@ def built_in_openapi(request: HttpRequest, path: str) -> HttpResponse:
 def scheduler_of(request: HttpRequest, name: str) -> HttpResponse:
     """Return the settings of the scheduler: docs/GUEST.md."""
     sandbox = default_store().sandbox(name)
-    if request.method not in SAFE_METHODS:
-        refuse_while_held(sandbox)
     return scheduler_settings.respond(request, sandbox)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from schedviz.access.identity import sandboxes_have_owners
 from schedviz.access.policy import Asker
 from schedviz.access.policy import find_asker as find_other_asker
 from schedviz.access.record import read_record
@@ -88,6 +89,11 @@ def find_asker(store: Store, sandbox: str, visitor: Visitor, cookies: Mapping[st
     record = read_record(store.handle(sandbox).access() or "")
     right, user = visitor.right_on(sandbox, record)
     return Asker(right, user, visitor) if right > asker.right else asker
+
+
+def has_rights(sandbox: str) -> bool:
+    """Whether rights apply: sandboxes have owners, or it is one of a room."""
+    return sandboxes_have_owners() or is_reserved(sandbox)
 
 
 def may_replace(sandbox: str, right: Right) -> bool:

@@ -5,6 +5,7 @@ from schedviz.store.commit import Commit
 from schedviz.store.errors import (
     CollectionChanged,
     Gone,
+    Held,
     LimitReached,
     NoSandbox,
     SandboxExists,
@@ -23,6 +24,7 @@ __all__ = [
     "Commit",
     "Failure",
     "Gone",
+    "Held",
     "Lease",
     "LimitReached",
     "Listing",

@@ -48,6 +48,14 @@ class CollectionChanged(StoreError):
         self.resource = resource
 
 
+class Held(StoreError):
+    """A sandbox would be replaced while another visitor hides the answers of Predict in it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"a presenter hides the answers of Predict in the sandbox {name!r}")
+        self.name = name
+
+
 class LimitReached(StoreError):
     """A bound of :mod:`schedviz.store.bounds` would be exceeded; the message names it."""
 

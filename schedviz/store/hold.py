@@ -1,8 +1,13 @@
-"""The hold of a sandbox: a presenter of the prediction mode hides the answers. Until the presenter ends it,
-no other visitor may change the sandbox, because that would change the right answer."""
+"""The hold of a sandbox: a presenter of the prediction mode hides the answers. Until it ends, no other
+visitor may change the sandbox, because that would change the right answer.
+
+The presenter ends it, the owner of the sandbox or the teacher of its room, and the withdrawal of the
+presenter's right."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, cast
 
 from redis import Redis
@@ -15,16 +20,38 @@ HELD_SECONDS: Final = 3 * 3600
 left."""
 
 
+_EVERY_PRESENTER: Final = "*"
+_presenter: ContextVar[str] = ContextVar("presenter", default="")
+"""The token of the presenter for whom the present request acts."""
+
+
+@contextmanager
+def acting_as(token: str) -> Iterator[None]:
+    """Let the block replace sandboxes that the presenter with this token holds."""
+    before = _presenter.set(token)
+    try:
+        yield
+    finally:
+        _presenter.reset(before)
+
+
+@contextmanager
+def overruling_holds() -> Iterator[None]:
+    """Let the block replace any sandbox: the teacher of a room acts. Its hold ends with it."""
+    with acting_as(_EVERY_PRESENTER):
+        yield
+
+
 class Hold:
     """The value in Redis is the creation time of the sandbox, which distinguishes it from an older one of the
-    same name, and the presenter's token."""
+    same name, the presenter's token, and the presenter's name as a user of the API."""
 
     def __init__(self, redis: Redis, sandbox: str, born: Callable[[], float]) -> None:
         """born: the function that reads the creation time of the sandbox. It is called only if there is a
         value."""
         self._redis = redis
         self._born = born
-        self.key = f"{PREFIX}:{{{sandbox}}}:hold"
+        self.key = _key(sandbox)
 
     def token(self) -> str:
         """Return the presenter's token; "" = the sandbox is not held."""
@@ -32,15 +59,37 @@ class Hold:
 
     def token_in(self, value: bytes | None) -> str:
         """Return the token in a value of the key; "" if it is of an older sandbox."""
-        born, _, token = (value or b"").decode().partition(" ")
+        born, _, rest = (value or b"").decode().partition(" ")
+        token = rest.partition(" ")[0]
         return token if token and born == repr(self._born()) else ""
 
-    def take(self) -> str:
-        """Take the hold, and return its token; "" if another presenter has it."""
+    def refuses(self) -> bool:
+        """Whether the sandbox may not be replaced now by the present request."""
+        return _presenter.get() != _EVERY_PRESENTER and self.token() not in ("", _presenter.get())
+
+    def take(self, user: str = "") -> str:
+        """Take the hold, and return its token; "" if another presenter has it. user: the presenter's name in
+        the API."""
         token = secrets.token_urlsafe(12)
         take = load(self._redis, "take_hold")
-        taken = take([self.key], [repr(self._born()), token, HELD_SECONDS])
+        taken = take([self.key], [repr(self._born()), f"{token} {user}", HELD_SECONDS])
         return token if taken else ""
+
+    def release_of(self, user: str) -> None:
+        """End the hold if this user has it."""
+        value = cast("bytes | None", self._redis.get(self.key)) or b""
+        if value.decode().split(" ")[2:] == [user]:
+            self.release()
 
     def release(self) -> None:
         self._redis.delete(self.key)
+
+
+def end_holds(redis: Redis, sandboxes: Sequence[str]) -> None:
+    """End the holds of these sandboxes."""
+    if sandboxes:
+        redis.delete(*(_key(sandbox) for sandbox in sandboxes))
+
+
+def _key(sandbox: str) -> str:
+    return f"{PREFIX}:{{{sandbox}}}:hold"

@@ -11,7 +11,8 @@ from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES, TOMBSTONE_SECONDS
 from schedviz.store.changes import Changes, Position, Whole, read_changes, read_whole
 from schedviz.store.commit import Commit
-from schedviz.store.errors import LimitReached, NoSandbox, SandboxExists
+from schedviz.store.errors import Held, LimitReached, NoSandbox, SandboxExists, Unreadable
+from schedviz.store.hold import Hold
 from schedviz.store.keys import FAILING, REGISTRY, SCHEMA, USED, Keys, objects_key
 from schedviz.store.model import Clock, Meta
 from schedviz.store.registry_reader import RegistryReader
@@ -124,8 +125,11 @@ class Store(RegistryReader):
     @contextmanager
     def replacing(self, name: str) -> Iterator[str]:
         """Delete a sandbox, if there is one; the block creates another of its name, in the place that it had
-        among MAX_SANDBOXES. Yields the access record of the deleted one, "" = there was none."""
+        among MAX_SANDBOXES. Yields the access record of the deleted one, "" = there was none. Raises Held."""
         access = ""
+        with suppress(NoSandbox, Unreadable):
+            if self.hold(name).refuses():
+                raise Held(name)
         with suppress(NoSandbox):
             access = self.delete(name, keep_name=True)
         try:
@@ -133,6 +137,10 @@ class Store(RegistryReader):
         except BaseException:
             self._unregister(name)
             raise
+
+    def hold(self, name: str) -> Hold:
+        """Return the hold of a presenter on the sandbox of that name."""
+        return Hold(self.redis, name, lambda: self.handle(name).meta().created)
 
     def delete(self, name: str, *, keep_name: bool = False) -> str:
         """Delete a sandbox with everything in it. Returns its access record. keep_name: in the registry, for

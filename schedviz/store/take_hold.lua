@@ -1,7 +1,7 @@
 -- Take the hold of a sandbox for a while, unless a presenter has it already.
 --
--- KEYS  string: creation time of the sandbox, a space, the presenter's token
--- ARGV  creation time of the sandbox, token, duration (s)
+-- KEYS  string: creation time of the sandbox, a space, the presenter's token, a space, the user
+-- ARGV  creation time of the sandbox, token and user, duration (s)
 -- Reply 1 the hold is taken, 0 another presenter has it
 
 local hold, born = KEYS[1], ARGV[1] .. ' '

@@ -1,6 +1,7 @@
 """Middleware: lets through what the policy allows (:mod:`schedviz.access.policy`), and refuses the rest with
 a page, a message for htmx, or a Status of the API."""
 
+from collections.abc import Awaitable
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -26,13 +27,20 @@ from schedviz.body_limit import API
 from schedviz.rooms import access as room_access
 from schedviz.rooms.room import is_reserved, read_code
 from schedviz.rooms.room_store import NoRoom, Rooms
-from schedviz.store import trouble_of
+from schedviz.store import Held, trouble_of
 from schedviz.store.default import default_store
+from schedviz.store.hold import acting_as
+from schedviz.web.held import find_refusal, refusal_text
+from schedviz.web.predict.viewer import read_cookie
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import NotFound, ServiceUnavailable
 
 
 class Access(MiddlewareMixin):
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        with acting_as(read_cookie(request).token):
+            return super().__call__(request)
+
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
     ) -> HttpResponse | None:
@@ -40,7 +48,11 @@ class Access(MiddlewareMixin):
         if rule is None:
             return refuse(request, gettext("This page is not allowed."))
         try:
-            return check(request, rule, named)
+            if refused := check(request, rule, named):
+                return refused
+            if held := find_refusal(request, rule, named):
+                return refuse(request, held, HTTPStatus.LOCKED)
+            return None
         except Exception as error:
             trouble = trouble_of(error)
             if trouble is None:
@@ -48,6 +60,12 @@ class Access(MiddlewareMixin):
             if API.fullmatch(request.path_info):
                 return refusal(ServiceUnavailable(TROUBLE[trouble]))
             return trouble_response(request, trouble)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Refuse a request that would replace a held sandbox which its path does not name."""
+        if not isinstance(exception, Held):
+            return None
+        return refuse(request, refusal_text(request, exception.name), HTTPStatus.LOCKED)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         write_identity(request, response)
@@ -145,15 +163,15 @@ def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
     return refuse(request, gettext("This sandbox is not shared with you. Ask its owner for a link."))
 
 
-def refuse(request: HttpRequest, text: str) -> HttpResponse:
-    """Return a response 403: a page, for htmx a message, which the live page shows, or a Status of the
-    API."""
+def refuse(request: HttpRequest, text: str, status: int = HTTPStatus.FORBIDDEN) -> HttpResponse:
+    """Return a refusal: a page, for htmx a message, which the live page shows, or a Status of the API, which
+    is 403 in any case."""
     if API.fullmatch(request.path_info):
         return refusal(NotPermitted(text))
     if request.headers.get("HX-Request") == "true":
-        response = HttpResponse(text, "text/plain", status=HTTPStatus.FORBIDDEN)
+        response = HttpResponse(text, "text/plain", status=status)
     else:
-        response = render(request, "403.html", {"text": text}, status=HTTPStatus.FORBIDDEN)
+        response = render(request, "403.html", {"text": text}, status=status)
     response.headers["X-Trouble"] = quote(text)
     return response
 

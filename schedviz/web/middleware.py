@@ -1,9 +1,5 @@
-"""Middleware: the hold of a presenter, and the error pages for a body
-that is too large, a Redis that does not serve, a sandbox that cannot be read, and a past moment that is not
-stored any more."""
-
-from typing import Any
-from urllib.parse import quote
+"""Middleware: the error pages for a body that is too large, a Redis that does not serve, a sandbox that
+cannot be read, and a past moment that is not stored any more."""
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
@@ -15,17 +11,8 @@ from django.utils.translation import gettext
 from schedviz.api.body import refusal
 from schedviz.body_limit import API, PAGE_BYTES, TOO_LARGE
 from schedviz.store import Gone, Unreadable, trouble_of
-from schedviz.store.default import default_store
-from schedviz.store.hold import Hold
-from schedviz.web.predict.viewer import read_cookie
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.request_errors import TooLarge
-
-CHANGES = {
-    "clock", "command", "kill-leader", "break-watch", "paste", "new", "scheduler", "edit",
-    "delete-object", "delete-pod", "permit", "change-node", "delete-sandbox", "start-over",
-}  # fmt: skip
-"""The names of the URLs whose POST requests change a sandbox, or its clock."""
 
 
 class BodyTooLarge(MiddlewareMixin):
@@ -47,31 +34,6 @@ class BodyTooLarge(MiddlewareMixin):
         text = gettext("More than %(mib)s MiB cannot be sent here.") % {"mib": limit >> 20}
         template = "parts/alert.html" if request.headers.get("HX-Request") == "true" else "413.html"
         return render(request, template, {"text": text}, status=413)
-
-
-class HeldByPresenter(MiddlewareMixin):
-    """Responds 423 to a request that would change a sandbox while another visitor hides the answers of the
-    prediction mode there: the right answer would change after the question was asked."""
-
-    def process_view(
-        self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
-    ) -> HttpResponse | None:
-        match = request.resolver_match
-        if request.method != "POST" or match is None:
-            return None
-        applies = match.url_name == "what-if" and request.POST.get("do") == "apply"
-        if match.url_name not in CHANGES and not applies:
-            return None
-        store = default_store()
-        sandbox = store.handle(named["name"])
-        held = Hold(store.redis, sandbox.name, lambda: sandbox.meta().created).token()
-        if not held or read_cookie(request).token == held:
-            return None
-        text = gettext(
-            "A presenter hides the answers of Predict in this sandbox. Until they are shown, only the "
-            "presenter can change the sandbox or step, pause and resume it."
-        )
-        return HttpResponse(text, "text/plain", status=423, headers={"X-Trouble": quote(text)})
 
 
 class RedisTrouble(MiddlewareMixin):

@@ -97,6 +97,8 @@ class PredictView(msgspec.Struct, frozen=True):
     """The number of guesses, for the presenter."""
     held: bool
     presenter: bool
+    may_release: bool
+    """Whether the viewer may end the hiding of the answers: the presenter, the owner, the teacher."""
     idle: str
     """The reason for which there is no question; "" = there is one."""
     seen: str

@@ -15,6 +15,7 @@ from schedviz.cache import Current
 from schedviz.loop.clock import pause, step
 from schedviz.store import Clock
 from schedviz.store.default import default_store
+from schedviz.web.held import may_end_hold
 from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
 from schedviz.web.predict.panel import AnswerView, PredictView, answer_view, picked, question_view
@@ -85,7 +86,8 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     state = predict_state(source, shared)
     viewer_state = with_last_grade(state, viewer_state)
     guessed = request.POST.get("question", "") if request.POST.get("do") == "guess" else ""
-    context = {"view": view(state, viewer_state, seen, guessed), "subject": gettext("Predict")}
+    shown = view(state, viewer_state, seen, guessed, may_release=may_end_hold(request, name))
+    context = {"view": shown, "subject": gettext("Predict")}
     response = panel(request, source, "panels/predict.html", context)
     # Not in every response: responses may arrive in another order and would restore an older cookie.
     if viewer_state != before:
@@ -121,20 +123,19 @@ def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) ->
     presenter = bool(state.held) and viewer_state.token == state.held
     match request.POST.get("do"):
         case "begin":
-            if not state.held:
-                pause(state.source.sandbox)
+            pause(state.source.sandbox)
         case "guess":
             return guess(request, state, viewer_state)
-        case "go" if (presenter or not state.held) and not state.clock.steps:
+        case "go" if not state.clock.steps:
             if state.question:
                 state.shared.ask(state.question.id)
             step(state.source.sandbox, "decision")
         case "hold":
-            token = state.shared.hold.take()
+            token = state.shared.hold.take(asker_of(request).user)
             if token:
                 pause(state.source.sandbox)
                 return replace(viewer_state, token=token)
-        case "release" if presenter:
+        case "release" if presenter or may_end_hold(request, state.source.name):
             state.shared.hold.release()
         case "reset":
             return ViewerState(guess=viewer_state.guess, graded=True, token=viewer_state.token)
@@ -195,8 +196,11 @@ def with_last_grade(state: PredictState, viewer_state: ViewerState) -> ViewerSta
     return viewer_state if result is None else viewer_state.graded_as(result.right)
 
 
-def view(state: PredictState, viewer_state: ViewerState, seen: str, posted: str = "") -> PredictView:
-    """Return the view of the panel. posted: the id of the question for which a guess was posted."""
+def view(
+    state: PredictState, viewer_state: ViewerState, seen: str, posted: str, *, may_release: bool
+) -> PredictView:
+    """Return the view of the panel. posted: the id of the question for which a guess was posted.
+    may_release: whether the viewer may end the hold of another one."""
     question = state.question
     pod = state.source.get(PODS, question.pod) if question and question.pod else None
     late = question is not None and posted != question.id and is_same_step(posted, question.id)
@@ -213,6 +217,7 @@ def view(state: PredictState, viewer_state: ViewerState, seen: str, posted: str 
         guesses=state.shared.guesses(question.id) if question and presenter else 0,
         held=bool(state.held),
         presenter=presenter,
+        may_release=bool(state.held) and (presenter or may_release),
         idle="" if question else idle(state),
         seen=seen,
     )

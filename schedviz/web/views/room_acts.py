@@ -18,12 +18,13 @@ from schedviz.lessons.offline import NotReached
 from schedviz.rooms import sandboxes
 from schedviz.rooms.learners import room_lessons, set_step
 from schedviz.rooms.notify import notify_learners, notify_teacher
-from schedviz.rooms.room import HINT_AT_MOST, NOBODY
+from schedviz.rooms.room import HINT_AT_MOST, NOBODY, sandbox_name
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.states import put_sandbox, put_step, sources_of
 from schedviz.rooms.work import Busy, begin_work
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
+from schedviz.store.hold import end_holds
 from schedviz.web.room_sandboxes import start_sandbox
 from schedviz.web.views.rooms import find_room
 from simulator.apiserver.status import StatusError
@@ -46,6 +47,8 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
     if room.is_over(seen.now) and name != "end":
         said = gettext("The room has ended.")
     else:
+        if name in CHANGES:
+            end_holds(store.redis, [sandbox_name(room.code, number) for number in sandboxes.numbers_of(seen)])
         try:
             said = handler(request, seen, argument)
         except Busy:
@@ -219,6 +222,8 @@ def _end(request: HttpRequest, seen: Seen, argument: str) -> str:
     return gettext("The room has ended.")
 
 
+CHANGES: Final = ("pause", "resume", "start", "step", "state")
+"""The acts that change the sandboxes of the room: they end the holds of those who present Predict in them."""
 ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
     "pause": _pause,
     "resume": _resume,

@@ -17,6 +17,7 @@ from schedviz.rooms.results import results
 from schedviz.rooms.room import HINT_AT_MOST, Room
 from schedviz.rooms.room_store import Rooms
 from schedviz.store.default import default_store
+from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
 from schedviz.web.room_sandboxes import open_own
 from schedviz.web.room_screens import Painter, members, read_room
@@ -92,7 +93,8 @@ def open_own_sandbox(request: HttpRequest, code: str) -> HttpResponse:
     store = default_store()
     lesson = read_room(store, room.code).lesson
     try:
-        name = None if room.is_over(store.wall()) else open_own(store, room, lesson)
+        with overruling_holds():
+            name = None if room.is_over(store.wall()) else open_own(store, room, lesson)
         said = gettext("Choose a lesson.")
     except StatusError as refused:
         name, said = None, refused.message

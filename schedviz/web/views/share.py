@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from schedviz.access.identity import KEPT_SECONDS, sandboxes_have_owners
+from schedviz.access.identity import KEPT_SECONDS
 from schedviz.access.links import TooManyLinks, make_link, withdraw_link
 from schedviz.access.record import LABEL_AT_MOST, LINKS_AT_MOST, RIGHTS, AccessRecord, LinkRight, read_record
 from schedviz.access.visitor import SHARED_COOKIE, read_shared, with_shared
-from schedviz.rooms.room import is_reserved
+from schedviz.rooms.access import has_rights
 from schedviz.store import Sandbox
 from schedviz.web.access import refuse
 from schedviz.web.kubeconfig import kubeconfig
@@ -45,7 +45,7 @@ def share(request: HttpRequest, name: str) -> HttpResponse:
 def download_kubeconfig(request: HttpRequest, name: str) -> HttpResponse:
     """Return a kubeconfig with a token of its own, whose right is ``right``; without one in open mode."""
     sandbox, token = find_sandbox(name), ""
-    if _has_rights(name):
+    if has_rights(name):
         try:
             _, token = make_link(sandbox, _right(request), request.POST.get("label", "") or "kubeconfig")
         except TooManyLinks:
@@ -64,7 +64,7 @@ def open_link(request: HttpRequest, name: str, token: str) -> HttpResponse:
     sandbox = find_sandbox(name)
     record = read_record(sandbox.access() or "")
     link = record.link_of(token)
-    if link is None and _has_rights(name):
+    if link is None and has_rights(name):
         return refuse(request, gettext("This link was withdrawn, or is incomplete. Ask for another one."))
     response = redirect("sandbox", name)
     if link and not _has_better(request, sandbox, record, RIGHTS[link.right]):
@@ -87,7 +87,7 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
     now = source.sandbox.wall()
     context: dict[str, Any] = {
         "subject": gettext("Share"),
-        "has_rights": _has_rights(name),
+        "has_rights": has_rights(name),
         "links": [(each, ago(now - each.created)) for each in reversed(record.links)],
         "typed": request.POST.get("label", "") if error else "",
         "outcome": "panels/made_link.html" if made else "",
@@ -101,11 +101,6 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
     response = panel(request, source, "panels/share.html", context, status)
     response.headers["Cache-Control"] = "no-store"
     return response
-
-
-def _has_rights(name: str) -> bool:
-    """Whether rights apply: sandboxes have owners, or it is one of a room."""
-    return sandboxes_have_owners() or is_reserved(name)
 
 
 def _has_better(request: HttpRequest, sandbox: Sandbox, record: AccessRecord, right: int) -> bool:

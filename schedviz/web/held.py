@@ -1,0 +1,65 @@
+"""Says when a request changes a sandbox in which another visitor hides the answers of Predict, and how to end
+that: the right answer would change after the question was asked."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.translation import gettext
+
+from schedviz.access.policy import SAFE_METHODS, Rule, asker_of
+from schedviz.access.rights import Right
+from schedviz.api.refused import is_review
+from schedviz.body_limit import API
+from schedviz.rooms.access import has_rights
+from schedviz.rooms.room import is_reserved
+from schedviz.store.default import default_store
+from schedviz.web.predict.viewer import read_cookie
+
+
+def find_refusal(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> str:
+    """Return the message for a request that a hold refuses; "" = none does. Only the presenter may change the
+    sandbox. The API does not know who that is."""
+    if not _changes(request, rule, named):
+        return ""
+    held = default_store().hold(named["name"]).token()
+    if not held:
+        return ""
+    if API.fullmatch(request.path_info):
+        return (
+            "a presenter hides the answers of Predict in this sandbox: it can be changed when they are not "
+            "hidden any more. The presenter and the owner of the sandbox end that in its panel Predict"
+        )
+    return "" if read_cookie(request).token == held else refusal_text(request, named["name"])
+
+
+def refusal_text(request: HttpRequest, sandbox: str) -> str:
+    """Return the message of a refusal; it says who can end the hold."""
+    text = gettext(
+        "A presenter hides the answers of Predict in this sandbox. Until they are shown, only the "
+        "presenter can change the sandbox or step, pause and resume it."
+    )
+    return f"{text} {_ending(request, sandbox)}"
+
+
+def may_end_hold(request: HttpRequest, sandbox: str) -> bool:
+    """Whether the visitor may end the hold of another one: the owner and the teacher may. Where all own a
+    sandbox, only the presenter may."""
+    return asker_of(request).right == Right.OWN and has_rights(sandbox)
+
+
+def _ending(request: HttpRequest, sandbox: str) -> str:
+    if may_end_hold(request, sandbox):
+        return gettext("You can end that: open Predict, then For an audience, then Stop hiding the answers.")
+    if is_reserved(sandbox):
+        return gettext("The presenter and the teacher can end that in Predict.")
+    if has_rights(sandbox):
+        return gettext("The presenter and the owner of the sandbox can end that in Predict.")
+    return gettext("It also ends three hours after the last guess.")
+
+
+def _changes(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> bool:
+    if request.method in SAFE_METHODS or not rule.changes:
+        return False
+    if "path" in named and is_review(request, named["path"]):
+        return False
+    return rule.changes is True or rule.changes_by(str(request.POST.get("do", "")))

@@ -1,0 +1,205 @@
+"""While a presenter hides the answers of Predict in a sandbox, nothing changes it: every way in is refused.
+The presenter, the owner, the teacher and the withdrawal of the presenter's right end that."""
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Final
+
+import pytest
+from django.test import Client, override_settings
+from msgspec.structs import replace
+
+from schedviz.access.links import withdraw_link
+from schedviz.access.policy import TABLE
+from schedviz.access.record import read_record
+from schedviz.lessons.catalogue import lessons
+from schedviz.rooms.room import sandbox_name
+from schedviz.store import Store
+from tests.rooms.test_pages import browser, do, idle, join
+from tests.waiting import eventually
+
+from .conftest import Scene
+from .test_policy import path_of, patterns
+
+HTMX: Final = {"HX-Request": "true"}
+
+KEEPS: Final = {
+    # Copies, which belong to those who make them.
+    "branch", "sandbox-branches",
+    # Questions, and what only the visitor sees.
+    "sandbox-question", "sandbox-preventions", "evicted", "what-if", "predict", "lesson-panel", "guide",
+    # Links, the time at which an unused sandbox is deleted, a solution that is shared.
+    "share", "kubeconfig", "keep-sandbox", "share-solution",
+    # Answered as a GET request.
+    "api-health", "openapi",
+}  # fmt: skip
+"""The URLs of a sandbox whose POST requests change nothing in it, except with certain values of ``do``."""
+
+DOES: Final = {
+    "what-if": ("apply",),
+    "predict": ("begin", "go"),
+    "lesson-panel": ("undo", "again", "reset", "solution"),
+}
+"""Those values of ``do``."""
+
+
+def hold(client: Client, sandbox: str) -> None:
+    assert client.post(f"/s/{sandbox}/predict/", {"do": "hold"}, headers=HTMX).status_code == HTTPStatus.OK
+
+
+def is_held(store: Store, sandbox: str) -> bool:
+    return bool(store.hold(sandbox).token())
+
+
+@pytest.fixture
+def held(scene: Scene, store: Store) -> Iterator[Scene]:
+    """A scene in whose sandbox the editor hides the answers."""
+    hold(scene.clients["editor"], scene.own)
+    before = store.names()
+    yield scene
+    for name in store.names() - before:
+        store.delete(name)
+
+
+def test_every_url_that_changes_a_sandbox_says_so(held: Scene, store: Store) -> None:
+    before, clock = store.read_whole(held.own), store.sandbox(held.own).clock()
+    refused, passed = set(), set()
+    for pattern in patterns():
+        name, path = str(pattern.name), path_of(pattern, held.own, held.code)
+        if not path.startswith((f"/s/{held.own}/", f"/api/sandboxes/{held.own}")):
+            continue
+        method = "delete" if name == "one-sandbox" else "post"
+        for value in ("", *DOES.get(name, ())):
+            answer = getattr(held.clients["owner"], method)(path, {"do": value} if value else {})
+            if answer.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+                continue
+            told = "hides the answers" in answer.content.decode()
+            is_refused = told and answer.status_code in (HTTPStatus.LOCKED, HTTPStatus.FORBIDDEN)
+            assert is_refused == TABLE[name].changes_by(value), (path, value, answer.status_code)
+            if not value:
+                (refused if is_refused else passed).add(name)
+    assert passed == KEEPS
+    assert refused == {name for name, rule in TABLE.items() if rule.changes is True}
+    some = {name: rule.changes for name, rule in TABLE.items() if not isinstance(rule.changes, bool)}
+    assert some == DOES
+    after = store.read_whole(held.own)
+    # Links count as revisions.
+    assert replace(after.position, revision=0) == replace(before.position, revision=0)
+    assert store.sandbox(held.own).clock() == clock
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete"])
+def test_other_methods_of_the_api_are_refused_too(held: Scene, method: str) -> None:
+    path = f"/s/{held.own}/api/v1/namespaces/default/pods/web"
+    for who in ("owner", "editor"):  # the API does not know who the presenter is
+        answer = getattr(held.clients[who], method)(path)
+        assert (answer.status_code, answer.json()["reason"]) == (HTTPStatus.FORBIDDEN, "Forbidden")
+        assert "its owner" in answer.json()["message"] or "the owner" in answer.json()["message"]
+    review = f"/s/{held.own}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    assert "hides" not in held.clients["owner"].post(review, {}, "application/json").content.decode()
+
+
+def test_the_owner_ends_the_hold_of_another(held: Scene, store: Store) -> None:
+    owner, clock = held.clients["owner"], f"/s/{held.own}/clock/"
+    refused = owner.post(clock, {"do": "pause"}, headers=HTMX)
+    assert refused.status_code == HTTPStatus.LOCKED
+    assert "You can end that: open Predict" in refused.content.decode()
+    assert "predict-release" in owner.get(f"/s/{held.own}/predict/", headers=HTMX).content.decode()
+    owner.post(f"/s/{held.own}/predict/", {"do": "release"}, headers=HTMX)
+    assert not is_held(store, held.own)
+    assert owner.post(clock, {"do": "pause"}, headers=HTMX).status_code == HTTPStatus.NO_CONTENT
+
+
+def test_another_editor_does_not_end_it(scene: Scene, store: Store) -> None:
+    hold(scene.clients["owner"], scene.own)
+    editor = scene.clients["editor"]
+    assert "predict-release" not in editor.get(f"/s/{scene.own}/predict/", headers=HTMX).content.decode()
+    editor.post(f"/s/{scene.own}/predict/", {"do": "release"}, headers=HTMX)
+    assert is_held(store, scene.own)
+    refused = editor.post(f"/s/{scene.own}/clock/", {"do": "pause"})
+    assert refused.status_code == HTTPStatus.LOCKED
+    assert "The presenter and the owner of the sandbox can end that" in refused.content.decode()
+
+
+def test_in_open_mode_only_the_presenter_ends_it(scene: Scene, store: Store) -> None:
+    with override_settings(ACCESS="open"):
+        presenter, other = browser(), browser()
+        hold(presenter, scene.own)
+        other.post(f"/s/{scene.own}/predict/", {"do": "release"}, headers=HTMX)
+        assert is_held(store, scene.own)
+        presenter.post(f"/s/{scene.own}/predict/", {"do": "release"}, headers=HTMX)
+        assert not is_held(store, scene.own)
+
+
+def test_the_withdrawal_of_the_presenters_link_ends_it(held: Scene, store: Store) -> None:
+    sandbox = store.sandbox(held.own)
+    links = {link.right: link.id for link in read_record(sandbox.access() or "").links}
+    withdraw_link(sandbox, links["view"])
+    assert is_held(store, held.own)
+    withdraw_link(sandbox, links["edit"])
+    assert not is_held(store, held.own)
+
+
+def test_a_lesson_that_is_begun_again_is_refused_while_it_is_held(scene: Scene, store: Store) -> None:
+    lesson, learner = next(iter(lessons())), scene.clients["another owner"]
+    place = learner.post(f"/lessons/{lesson}/").headers["Location"]
+    name = place.split("/")[2]
+    created = store.sandbox(name).meta().created
+    try:
+        hold(learner, name)
+        cookie = learner.cookies.pop("predict")  # its path is that of the sandbox
+        refused = learner.post(f"/lessons/{lesson}/", {"again": ""})
+        assert refused.status_code == HTTPStatus.LOCKED
+        assert "A presenter hides the answers" in refused.content.decode()
+        assert store.sandbox(name).meta().created == created
+        # The presenter may restart it.
+        learner.cookies["predict"] = cookie.value
+        step = lessons()[lesson].steps[0].id
+        learner.post(f"{place}lesson/", {"do": "reset", "step": step}, headers=HTMX)
+        assert store.sandbox(name).meta().created != created
+    finally:
+        store.delete(name)
+
+
+@pytest.mark.parametrize("path", ["/ideas/preemption/example/", "/guides/preemption/"])
+def test_an_example_that_is_begun_again_is_refused_while_it_is_held(
+    scene: Scene, store: Store, path: str
+) -> None:
+    visitor, before = scene.clients["another owner"], store.names()
+    visitor.post(path)
+    [name] = store.names() - before
+    created = store.sandbox(name).meta().created
+    try:
+        hold(visitor, name)
+        visitor.cookies.pop("predict")  # its path is that of the sandbox
+        assert visitor.post(path).status_code == HTTPStatus.LOCKED
+        assert store.sandbox(name).meta().created == created
+    finally:
+        store.delete(name)
+
+
+def test_a_learners_choice_is_refused_and_the_teachers_acts_end_the_hold(store: Store) -> None:
+    teacher = browser()
+    fields = {"what": "course:", "mode": "own", "minutes": "60"}
+    code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
+    learner, name = join(code, "Ada"), sandbox_name(code, 1)
+    first, second = [*lessons()][:2]
+    learner.post(f"/rooms/{code}/me/", {"lesson": first})
+    try:
+        created = store.sandbox(name).meta().created
+        hold(teacher, name)
+        assert learner.post(f"/rooms/{code}/me/", {"lesson": second}).status_code == HTTPStatus.LOCKED
+        assert store.sandbox(name).meta().created == created
+        for act, more in (("pause", {}), ("resume", {}), ("start", {"lesson": first})):
+            hold(learner, name)
+            do(teacher, code, act, **more)
+            assert not is_held(store, name), act
+            eventually(lambda: idle(store, code))
+        hold(learner, name)
+        refused = teacher.post(f"/s/{name}/clock/", {"do": "pause"}, headers=HTMX)
+        assert "You can end that" in refused.content.decode()
+        teacher.post(f"/s/{name}/predict/", {"do": "release"}, headers=HTMX)
+        assert not is_held(store, name)
+        assert store.sandbox(name).meta().created != created
+    finally:
+        store.delete(name)
