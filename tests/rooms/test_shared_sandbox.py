@@ -118,3 +118,21 @@ def test_members_who_come_first_together_get_one_sandbox(
         return opened.created()
 
     assert len({*at_once(first)}) == 1
+
+
+def test_a_hint_in_a_shared_sandbox_says_who_restarts_the_step(open_room: Callable[[str], Shared]) -> None:
+    """Learners have no button for that. The first step creates the pod without which the second one cannot be
+    done."""
+    room = open_room(f"lesson:{FIRST}")
+    ada = join(room.code, "Ada")
+    path = room.choose(ada, FIRST)
+    for step in ("look", "create"):
+        ada.post(f"{path}lesson/", {"step": step, "do": "next"})
+    do(room.teacher, room.code, "step", place=f"{FIRST}/2")
+    eventually(lambda: idle(room.store, room.code))
+    said_to = {ada: "Only the teacher restarts the step", room.teacher: "Only you can restart the step"}
+    for visitor, said in said_to.items():
+        page = " ".join(text(visitor.get(path)).split())
+        assert "The Pod <code>web</code>, which this step needs, does not exist" in page
+        assert 'id="hint-restart"' not in page
+        assert said in page

@@ -60,7 +60,7 @@ class HintView(msgspec.Struct, frozen=True):
     kind: str
     """The kind of the object that the general hint is about."""
     restart: bool
-    """Whether the hint has a button that restarts the step."""
+    """Whether the step has to be restarted. Only who may do that has the button (``can_reset``)."""
 
 
 class HighlightView(msgspec.Struct, frozen=True):
@@ -179,7 +179,7 @@ def present_lesson(
         body=words.body,
         question=question,
         goals=goals,
-        hint=present_hint(step, words, progress.shown_hint(now), can_reset=can_reset),
+        hint=present_hint(step, words, progress.shown_hint(now)),
         complete=complete,
         reached=all(goal.done for goal in goals),
         solved=step.id in progress.solved,
@@ -232,7 +232,7 @@ def present_question(step: Step, words: StepText, guess: Guess | None) -> Questi
     )
 
 
-def present_hint(step: Step, words: StepText, shown: str, *, can_reset: bool) -> HintView | None:
+def present_hint(step: Step, words: StepText, shown: str) -> HintView | None:
     """Return a hint (``STEP/CHECK/HINT``) of this step; None for one of another step, and for ""."""
     of_step, _, rest = shown.partition("/")
     name, _, hint = rest.partition("/")
@@ -242,9 +242,7 @@ def present_hint(step: Step, words: StepText, shown: str, *, can_reset: bool) ->
     general = GeneralHint.read(hint)
     text = "" if general else words.hints.get(rest, "")
     kind = KINDS.get(general.variable, "") if general else ""
-    return (
-        HintView(text, general, kind, can_reset and offers_restart(check, hint)) if text or general else None
-    )
+    return HintView(text, general, kind, offers_restart(check, hint)) if text or general else None
 
 
 def present_highlight(text: str) -> HighlightView:
