@@ -106,6 +106,7 @@ MIDDLEWARE = [
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "schedviz.web.limits.Limits",
+    "schedviz.web.limits.RequestWork",
     "schedviz.web.middleware.BodyTooLarge",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

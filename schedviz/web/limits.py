@@ -1,11 +1,13 @@
 """Middleware: refuses requests beyond the limits (:mod:`schedviz.limits`) with a page, a message for htmx, or
 a Status of the API."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
@@ -23,6 +25,7 @@ from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import ServiceUnavailable
+from simulator.kernel.work import limit_work
 
 FREE: Final = ("/healthz", "/readyz", "/metrics")
 """The paths of the server's monitoring, whose requests are never refused."""
@@ -44,6 +47,17 @@ class Limits(MiddlewareMixin):
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
         return None
+
+
+class RequestWork:
+    """Middleware: bounds the work of one request, of all objects and rules in it together."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._respond = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with limit_work():
+            return self._respond(request)
 
 
 class ActionLimits(MiddlewareMixin):

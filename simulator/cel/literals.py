@@ -8,9 +8,9 @@ from simulator.cel.conversions import to_duration, to_timestamp
 from simulator.cel.errors import SelectorError
 from simulator.cel.formatting import check_kind, read_format
 from simulator.cel.issues import Issues
-from simulator.cel.regexes import find_fault
 from simulator.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Node, Tree, get_children
 from simulator.cel.types import Type
+from simulator.kernel.go_regexp import find_fault
 
 
 def validate(tree: Tree, checked: Checked, issues: Issues) -> None:

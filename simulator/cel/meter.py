@@ -6,6 +6,7 @@ Upstream: apiserver/pkg/apis/cel/config.go, v1.34.
 from typing import Final
 
 from simulator.cel.errors import cost_exceeded
+from simulator.kernel.work import OutOfWork, spend_work
 
 PER_CALL_LIMIT: Final = 1_000_000
 """The largest cost of one evaluation."""
@@ -16,6 +17,8 @@ _ALL_ITERATIONS: Final = 2 * MAX_ITERATIONS
 """The largest number of iterations of all evaluations that share a budget."""
 COPIED: Final = 500
 """The number of list elements that are copied in the time of one iteration; cel-go does not copy them."""
+EVALUATION_WORK: Final = 50
+"""The units of work of an evaluation beside its iterations, of which each is a unit."""
 REQUEST_LIMIT: Final = 10_000_000
 """The largest cost of all rules for one object, or of all validations of a policy (RuntimeCELCostBudget)."""
 
@@ -48,7 +51,8 @@ class OutOfBudget(Exception):
 
 
 class Budget:
-    """The cost, the evaluations and the iterations that remain for evaluations that share a budget."""
+    """The cost, the evaluations and the iterations that remain for evaluations that share a budget. They also
+    spend the work of the request (:mod:`simulator.kernel.work`), which all its budgets share."""
 
     def __init__(self, cost: int, evaluations: int) -> None:
         self._cost = cost
@@ -67,11 +71,20 @@ class Budget:
         self._evaluations -= 1
         if self._evaluations < 0:
             raise OutOfBudget
+        _spend_work(EVALUATION_WORK)
         return Meter(min(MAX_ITERATIONS, self._iterations))
 
     def spend(self, meter: Meter) -> None:
         """Count what an evaluation did. Raises OutOfBudget."""
         self._iterations -= meter.iterations
+        _spend_work(meter.iterations)
         if meter.cost > self._cost:
             raise OutOfBudget
         self._cost -= meter.cost
+
+
+def _spend_work(units: int) -> None:
+    try:
+        spend_work(units)
+    except OutOfWork:
+        raise OutOfBudget from None

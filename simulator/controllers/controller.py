@@ -25,6 +25,7 @@ from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.status_types import written_fields
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.environment import Turn
+from simulator.kernel.work import RUN_WORK, limit_work
 from simulator.objects.metadata import key_of, name_of, uid_of, version_of
 from simulator.objects.node import Node
 from simulator.objects.owner_references import controller_reference
@@ -100,15 +101,18 @@ class Controller:
 
     def create(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
         """Create objects of one kind in their order, up to the first one that is refused: a quota may have
-        room for some of them. ``owner`` becomes the controller of those that have no ownerReferences yet. In
-        a namespace that is being deleted nothing is created, and nothing needs to be (the controllers look
-        for NamespaceTerminatingCause). Raises CreateFailed."""
+        room for some of them; what remains of a burst whose admission takes long is left to the next sync,
+        which another slice may run. ``owner`` becomes the controller of those that have no ownerReferences
+        yet. In a namespace that is being deleted nothing is created, and nothing needs to be (the
+        controllers look for NamespaceTerminatingCause). Raises CreateFailed."""
         try:
             try:
-                self._create_all(owner, manifests)
+                with limit_work(RUN_WORK):
+                    self._create_all(owner, manifests)
             except StatusError as refusal:
                 if refusal.document:
-                    self._create_all(owner, manifests[: refusal.document])
+                    with limit_work(RUN_WORK):
+                        self._create_all(owner, manifests[: refusal.document])
                 raise
         except NamespaceTerminating:
             return

@@ -13,6 +13,7 @@ from simulator.apiserver.custom_resources.rules import MAX_EVALUATIONS, rule_fau
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.structural_schema import structural_schema
+from simulator.kernel.work import limit_work
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string"}
@@ -250,6 +251,36 @@ def test_texts_have_the_format_of_their_schema(form: str, right: str, wrong: str
     ]
     unknown = spec_schema({"type": "object", "properties": {"x": {"type": "string", "format": "other"}}})
     assert [*schema_faults(unknown, {"spec": {"x": wrong}})] == []
+
+
+def test_the_objects_of_a_request_share_its_work() -> None:
+    spec = {
+        "properties": {"texts": {"type": "array", "items": TEXT}},
+        "x-kubernetes-validations": rules("self.texts.all(a, a != '')"),
+    }
+    value = {"texts": ["a"] * 1_000}
+    with limit_work(10_000):
+        found = [broken(spec, value) for _ in range(20)]
+    assert found[0] == []
+    (text,) = found[-1]
+    assert text.endswith("running out of cost budget, no further validation rules will be run")
+    assert [bool(faults) for faults in found] == sorted(bool(faults) for faults in found)
+
+
+def test_the_patterns_of_a_request_share_its_work() -> None:
+    pattern = "^(a+)+$"
+    schema = spec_schema({"type": "array", "items": {"type": "string", "pattern": pattern}})
+    with limit_work(50_000):
+        faults = [*schema_faults(schema, {"spec": ["a" * 200 + "!"] * 5_000})]
+    assert len(faults) == 5_000
+    assert f"should match '{pattern}'" in str(faults[0])
+    assert "could not be matched" in str(faults[-1])
+
+
+def test_a_long_text_is_matched_too() -> None:
+    schema = spec_schema({"type": "string", "pattern": "^(a+)+$"})
+    assert [*schema_faults(schema, {"spec": "a" * 100_000})] == []
+    assert len([*schema_faults(schema, {"spec": "a" * 100_000 + "!"})]) == 1
 
 
 def test_the_rules_of_an_object_have_a_budget() -> None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
 from schedviz.api import write
@@ -22,7 +23,9 @@ from schedviz.rooms.room import What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Sandbox, Store, commit_script
 from schedviz.store.keys import Keys
+from schedviz.web.limits import RequestWork
 from simulator.apiserver.status import Forbidden
+from simulator.kernel.work import REQUEST_WORK, OutOfWork, spend_work
 from tests.access.conftest import Scene, new_client
 from tests.lessons.uploaded import FILES
 from tests.live.test_viewers import Socket
@@ -251,3 +254,15 @@ def test_limits_of_the_store_are_counted_too(store: Store) -> None:
     before = refusals("MAX_SANDBOXES")
     LimitReached("MAX_SANDBOXES", "full")
     assert refusals("MAX_SANDBOXES") == before + 1
+
+
+def test_the_work_of_a_request_is_bounded() -> None:
+    def respond(_: HttpRequest) -> HttpResponse:
+        spend_work(REQUEST_WORK)
+        with pytest.raises(OutOfWork):
+            spend_work(1)
+        return HttpResponse()
+
+    assert RequestWork(respond)(HttpRequest()).status_code == 200
+    assert "schedviz.web.limits.RequestWork" in settings.MIDDLEWARE
+    spend_work(REQUEST_WORK + 1)  # nothing is counted outside of a request

@@ -6,7 +6,6 @@ would have to be translated one by one into these texts, which is as long as the
 """
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -15,11 +14,11 @@ from simulator.apiserver.custom_resources.junctors import junctor_faults
 from simulator.apiserver.custom_resources.text_formats import has_format
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
 from simulator.apiserver.structural_schema import META
+from simulator.kernel.go_regexp import PatternFault, Regexp
 from simulator.kernel.go_text import quote
+from simulator.kernel.work import OutOfWork
 
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
-_MAX_PATTERN: Final = 1_000
-"""The longest pattern and the longest text that are matched: patterns of users may backtrack."""
 
 
 def schema_faults(schema: dict[str, Any], value: Any, path: str = "", old: Any = ABSENT) -> Iterator[Cause]:
@@ -87,19 +86,20 @@ def _text_faults(schema: dict[str, Any], value: str, path: str) -> Iterator[Caus
         detail = f"{_body(path)} must be of type {form}: {quote(value)}"
         yield Cause(path or "<nil>", f"Invalid value: {quote(value)}: {detail}", "FieldValueTypeInvalid")
     pattern = schema.get("pattern")
-    if pattern and not _matches(pattern, value):
-        yield invalid(path, value, f"{_body(path)} should match '{pattern}'")
+    if pattern:
+        yield from _pattern_faults(pattern, value, path)
 
 
-def _matches(pattern: str, value: str) -> bool:
-    """Whether a text matches; a pattern that Python does not support, or one that is too long, matches
-    all."""
-    if len(pattern) > _MAX_PATTERN or len(value) > _MAX_PATTERN:
-        return True
+def _pattern_faults(pattern: str, value: str, path: str) -> Iterator[Cause]:
     try:
-        return re.search(pattern, value) is not None
-    except re.error:
-        return True
+        matches = Regexp(pattern).is_found_in(value)
+    except OutOfWork as error:
+        yield invalid(path, value, f"{_body(path)} could not be matched with '{pattern}': {error}")
+    except PatternFault:  # the definition is refused for it
+        return
+    else:
+        if not matches:
+            yield invalid(path, value, f"{_body(path)} should match '{pattern}'")
 
 
 def _number_faults(schema: dict[str, Any], value: float, path: str) -> Iterator[Cause]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from simulator.apiserver.status import Cause, forbidden, invalid, required
 from simulator.apiserver.structural_schema import EMBEDDED, PRESERVES, Schema
-from simulator.cel.regexes import find_fault
+from simulator.kernel.go_regexp import find_fault
 
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _JUNCTORS: Final = ("allOf", "anyOf", "oneOf")

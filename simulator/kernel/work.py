@@ -1,0 +1,62 @@
+"""The bound of the work that one request, or one run of a component, may do in all.
+
+Work is counted, not timed: the same input is refused on every machine, and a replay is the same. What can
+take long for a small input spends work: evaluations of CEL, and patterns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+REQUEST_WORK: Final = 2_000_000
+"""The work of a request. A unit takes some microsecond."""
+RUN_WORK: Final = 250_000
+"""The work of one run of a component: as long as a slice of a sandbox's loop, which ends only
+between runs."""
+
+
+class OutOfWork(Exception):
+    """The work that was allowed is done."""
+
+    def __init__(self) -> None:
+        super().__init__("the request ran out of its budget of work")
+
+
+class Work:
+    """What remains of the work that is allowed."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, units: int) -> None:
+        self.left = units
+
+    def spend(self, units: int) -> None:
+        """Raises OutOfWork, from then on at each call."""
+        self.left -= units
+        if self.left < 0:
+            raise OutOfWork
+
+
+_current: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextmanager
+def limit_work(units: int = REQUEST_WORK) -> Iterator[Work]:
+    """Allow so much work to all that is done within. Within another limit, that one holds, too."""
+    outer = _current.get()
+    work = Work(units if outer is None else min(units, outer.left))
+    token = _current.set(work)
+    before = work.left
+    try:
+        yield work
+    finally:
+        _current.reset(token)
+        if outer is not None:
+            outer.left -= before - work.left
+
+
+def spend_work(units: int) -> None:
+    """Count work that is done now. Raises OutOfWork. Without a limit, nothing is counted."""
+    work = _current.get()
+    if work is not None:
+        work.spend(units)
