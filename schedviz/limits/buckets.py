@@ -25,14 +25,15 @@ class Buckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, when
         self._lock = Lock()
 
-    def take(self, key: str, per_second: float, burst: float) -> int:
-        """Take a token. 0 = done; otherwise the seconds until there is one."""
+    def take(self, key: str, per_second: float, burst: float, tokens_taken: float = 1.0) -> int:
+        """Take a token. 0 = done; otherwise the seconds until there is one. tokens_taken: 0 = only look
+        whether there is one."""
         now = self._clock()
         with self._lock:
             tokens, then = self._buckets.pop(key, (burst, now))
             tokens = min(burst, tokens + (now - then) * per_second)
             taken = tokens >= 1.0
-            self._buckets[key] = (tokens - 1.0 if taken else tokens, now)
+            self._buckets[key] = (tokens - tokens_taken if taken else tokens, now)
             if len(self._buckets) > KEPT_AT_MOST:
                 self._buckets.popitem(last=False)
         return 0 if taken else max(1, math.ceil((1.0 - tokens) / per_second - ROUNDING))

@@ -17,6 +17,7 @@ BUCKETS: Final[dict[LimitName, Buckets]] = {
     for name in (
         "MAX_LOGINS_PER_MINUTE_PER_ACCOUNT",
         "MAX_LOGINS_PER_MINUTE_PER_ADDRESS",
+        "MAX_WRONG_CODES_PER_MINUTE_PER_ADDRESS",
         "MAX_REQUESTS_PER_SECOND",
         "MAX_REQUESTS_PER_SECOND_PER_SANDBOX",
         "MAX_REQUESTS_PER_SECOND_PER_OWNER",
@@ -77,12 +78,22 @@ def count_log_in(requester: Requester, name: str) -> None:
     _take("MAX_LOGINS_PER_MINUTE_PER_ACCOUNT", digest_of(name), MINUTE)
 
 
-def _take(limit: LimitName, key: str, seconds: float = 1.0) -> None:
+def check_codes(requester: Requester) -> None:
+    """Refuse the code of a room, be it right or wrong, after too many wrong ones."""
+    _take("MAX_WRONG_CODES_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE, tokens_taken=0.0)
+
+
+def count_wrong_code(requester: Requester) -> None:
+    """Count the code of a room that does not exist."""
+    _take("MAX_WRONG_CODES_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
+
+
+def _take(limit: LimitName, key: str, seconds: float = 1.0, tokens_taken: float = 1.0) -> None:
     """Take a token from the bucket of a key. seconds: the time for which the limit is stated. Nothing counts
     for an empty key."""
     at_most = settings.LIMITS[limit]
     if not key or not at_most:
         return
     burst = max(1.0, at_most * max(1.0, BURST_SECONDS / seconds))
-    if wait := BUCKETS[limit].take(key, at_most / seconds, burst):
+    if wait := BUCKETS[limit].take(key, at_most / seconds, burst, tokens_taken):
         raise LimitExceeded(limit, at_most, wait)

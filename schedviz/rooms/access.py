@@ -60,6 +60,16 @@ def is_teacher(room: Room, cookies: Mapping[str, str]) -> bool:
     return True
 
 
+def is_in_room(rooms: Rooms, code: str, cookies: Mapping[str, str]) -> bool:
+    """Whether the visitor is a member of the room, or its teacher."""
+    if find_member(rooms, code, cookies.get(member_cookie(code), "")):
+        return True
+    try:
+        return is_teacher(rooms.find(code), cookies)
+    except NoRoom:
+        return False
+
+
 def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> RoomVisitor:
     """Return the asker for a sandbox of a room: its teacher, a member who may open it, or another visitor."""
     found = room_of(sandbox)

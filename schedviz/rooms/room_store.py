@@ -109,6 +109,10 @@ class Rooms:
         """Return the room with this code. Raises NoRoom."""
         return _room(cast("dict[bytes, bytes]", self._redis.hgetall(room_key(code))))
 
+    def exists(self, code: str) -> bool:
+        """Whether there is a room with this code, open or ended."""
+        return bool(self._redis.exists(room_key(code)))
+
     def member(self, code: str, number: int) -> Member:
         """Return a member of a room. Raises NoRoom if there is no such member."""
         stored = cast("bytes | None", self._redis.hget(room_key(code, "members"), str(number)))

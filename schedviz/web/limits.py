@@ -19,8 +19,17 @@ from schedviz.api.views import TROUBLE
 from schedviz.body_limit import API
 from schedviz.limit_settings import LimitName
 from schedviz.limits.exceeded import LimitExceeded
-from schedviz.limits.rates import count_creation, count_question, count_request
+from schedviz.limits.rates import (
+    check_codes,
+    count_creation,
+    count_question,
+    count_request,
+    count_wrong_code,
+)
 from schedviz.limits.requester import requester_of
+from schedviz.rooms.access import is_in_room
+from schedviz.rooms.room import read_code
+from schedviz.rooms.room_store import Rooms
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.web.trouble import trouble_response
@@ -38,6 +47,10 @@ QUESTIONS: Final = {"compare", "sandbox-question", "sandbox-preventions"}
 """The names of the URLs whose POST requests ask a question or for a comparison."""
 
 
+CODE_PAGE: Final = "rooms"
+"""The name of the URL whose query has the code of a room."""
+
+
 class Limits(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if request.path_info in FREE:
@@ -46,6 +59,23 @@ class Limits(MiddlewareMixin):
             count_request(requester_of(request), sandbox_of_path(request.path_info))
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
+        return None
+
+    def process_view(
+        self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
+    ) -> HttpResponse | None:
+        code = read_code(
+            str(named.get("code") or (request.GET.get("code", "") if is_code_page(request) else ""))
+        )
+        try:
+            if code:
+                count_code(request, code)
+        except LimitExceeded as exceeded:
+            return refuse(request, exceeded)
+        except Exception as error:
+            if trouble_of(error) is None:
+                raise
+            # Then the view says so, too.
         return None
 
 
@@ -90,6 +120,24 @@ class ActionLimits(MiddlewareMixin):
         return None
 
 
+def is_code_page(request: HttpRequest) -> bool:
+    """Whether it is the page on which the code of a room is typed."""
+    match = request.resolver_match
+    return match is not None and match.url_name == CODE_PAGE
+
+
+def count_code(request: HttpRequest, code: str) -> None:
+    """Count the code of a room if there is no such room. Whoever is in the room is not refused."""
+    requester, rooms = requester_of(request), Rooms(default_store())
+    try:
+        check_codes(requester)
+        if not rooms.exists(code):
+            count_wrong_code(requester)
+    except LimitExceeded:
+        if not is_in_room(rooms, code, request.COOKIES):
+            raise
+
+
 def refuse(request: HttpRequest, exceeded: LimitExceeded) -> HttpResponse:
     """Return a response 429 with Retry-After."""
     if API.fullmatch(request.path_info):
@@ -113,6 +161,8 @@ def text_of(limit: LimitName, seconds: int) -> str:
         return gettext("Too many lessons were uploaded today. Try again in %(n)s min.") % {"n": minutes}
     if limit.startswith("MAX_LOGINS"):
         text = gettext("Too many attempts to log in within a minute. Try again in %(seconds)s s.")
+    elif limit.startswith("MAX_WRONG_CODES"):
+        text = gettext("Too many wrong codes of rooms within a minute. Try again in %(seconds)s s.")
     elif limit.startswith("MAX_QUESTIONS"):
         text = gettext("Too many questions were asked within a minute. Try again in %(seconds)s s.")
     elif limit.startswith("MAX_SANDBOXES"):
