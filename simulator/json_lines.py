@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from simulator.api import Manifest
+from simulator.command_line.output import write_json_line
 
 MAX_LINE_BYTES = 64 << 20
 """Maximum length of a line: a cluster of about ten thousand pods."""
@@ -26,7 +27,7 @@ def answer_lines(
             answered = answer(msgspec.json.decode(line))
         except Exception as failure:  # invalid input may cause any error
             answered, status = {"line": number, "error": f"{type(failure).__name__}: {failure}"}, 1
-        out.write(msgspec.json.encode(answered, order="deterministic" if sort_keys else None) + b"\n")
+        write_json_line(out, msgspec.json.encode(answered, order="deterministic" if sort_keys else None))
         out.flush()
     return status
 

@@ -23,6 +23,7 @@ import msgspec
 from simulator.api import SECOND
 from simulator.apiserver.bounds import ManifestError
 from simulator.command_line.files import InputError, file_name, read_dump
+from simulator.command_line.output import print_failure, print_lines, safe_json, write_json_line
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
 from simulator.dumps.imported_kinds import KindOutcome
@@ -77,13 +78,13 @@ def run(options: argparse.Namespace) -> int:
     try:
         clean(read_dump(options.dump), sys.stdout.buffer, lines=options.lines)
     except InputError as failure:
-        print(f"clean: {failure}", file=sys.stderr)
+        print_failure("clean", failure)
         return 1
     except ManifestError as failure:
-        print(f"clean: {file_name(options.dump)}: {failure}", file=sys.stderr)
+        print_failure("clean", f"{file_name(options.dump)}: {failure}")
         return 1
     except MemoryError:
-        print(f"clean: reading the dump needs more than {options.memory_mib} MiB", file=sys.stderr)
+        print_failure("clean", f"reading the dump needs more than {options.memory_mib} MiB")
         return 1
     return 0
 
@@ -93,16 +94,16 @@ def clean(dump: Dump, out: BinaryIO, *, lines: bool) -> None:
     written."""
     taken = import_now(dump)
     # Keep the objects as JSON: as Python values they would need ten times the memory.
-    packed = [(c.resource, c.key, msgspec.json.encode(c.object)) for c in taken.changes()]
+    packed = [(c.resource, c.key, safe_json(msgspec.json.encode(c.object))) for c in taken.changes()]
     if lines:
-        out.write(msgspec.json.encode(CleanedHeader(taken.report, dump.began, dump.ended)) + b"\n")
+        write_json_line(out, msgspec.json.encode(CleanedHeader(taken.report, dump.began, dump.ended)))
         for resource, key, body in packed:
-            out.write(msgspec.json.encode(CleanedObject(resource, key, msgspec.Raw(body))) + b"\n")
+            write_json_line(out, msgspec.json.encode(CleanedObject(resource, key, msgspec.Raw(body))))
         return
     out.write(b'{"apiVersion":"v1","kind":"List","items":[\n')
     out.write(b",\n".join(body for _, _, body in packed))
     out.write(b"\n]}\n")
-    print("\n".join(report_lines(taken.report)), file=sys.stderr)
+    print_lines(report_lines(taken.report), sys.stderr)
 
 
 def import_now(dump: Dump) -> Import:

@@ -8,8 +8,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from simulator.api import Micros
 from simulator.command_line.files import (
     InputError,
@@ -18,6 +16,7 @@ from simulator.command_line.files import (
     read_duration,
     read_scenario,
 )
+from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.tables import align_columns
 from simulator.commands.run import DEFAULT_UNTIL, START
 from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
@@ -58,13 +57,13 @@ def run(options: Namespace) -> int:
                 if sys.stderr.isatty():
                     print(f"\r{done:.0%}", end="\r", file=sys.stderr)
     except InputError as error:
-        print(f"compare: {error}", file=sys.stderr)
+        print_failure("compare", error)
         return 1
     found = comparing.result()
     if options.output == "json":
-        print(msgspec.json.format(plain_encoder.encode(found), indent=2).decode())
+        print_json(plain_encoder.encode(found))
     else:
-        print("\n".join(report_lines(found)))
+        print_lines(report_lines(found))
     return 0
 
 

@@ -18,6 +18,7 @@ from simulator.apiserver import resources
 from simulator.cluster.cluster import Cluster
 from simulator.command_line.decision_text import table_lines
 from simulator.command_line.files import InputError, faults_of, file_name, read_configuration, read_dump
+from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.pod_file import AskedPod, Item, read_pod
 from simulator.command_line.tables import align_columns, join_names
 from simulator.commands.clean import import_now, refusal_lines
@@ -56,15 +57,15 @@ def run(options: argparse.Namespace) -> int:
         transport = extender_http.HttpTransport(options.allow_extender_host)
         asked, decision = explain(options.pod, options.cluster, options.config, transport)
     except InputError as failure:
-        print(f"explain: {failure}", file=sys.stderr)
+        print_failure("explain", failure)
         return 1
     requests = written_requests(asked.pod.manifest)
     before, after = [*sentences_before(asked)], [*sentences_after(decision)]
     if options.output == "json":
         answer = ExplainedDecision(**msgspec.structs.asdict(decision), sentences=[*before, *after])
-        print(msgspec.json.format(plain_encoder.encode(answer), indent=2).decode())
+        print_json(plain_encoder.encode(answer))
     else:
-        print("\n".join(report_lines(asked, decision, requests)))
+        print_lines(report_lines(asked, decision, requests))
     return 0
 
 
@@ -108,8 +109,8 @@ def read_cluster(path: Path) -> Iterator[Item]:
     dump = read_dump(path)
     with faults_of(path):
         taken = import_now(dump)
-    for refused in refusal_lines(taken.report):
-        print(f"{file_name(path)}: left out: {refused}", file=sys.stderr)
+    name = file_name(path)
+    print_lines((f"{name}: left out: {refused}" for refused in refusal_lines(taken.report)), sys.stderr)
     for change in taken.changes(keep_owners=True):
         assert change.object is not None, "an import only creates objects"
         plural, _, group = change.resource.partition(".")

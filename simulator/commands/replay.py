@@ -12,6 +12,7 @@ from typing import BinaryIO
 import msgspec
 
 from simulator.command_line.files import InputError, file_name, open_lines, unpacked
+from simulator.command_line.output import LINE_END, print_failure, write_json_line
 from simulator.json_lines import MAX_LINE_BYTES
 from simulator.recording import Record, Recording, record_decoder
 from simulator.replay import RecordingError, Replay
@@ -27,15 +28,15 @@ def run(options: Namespace) -> int:
         with open_lines(options.file) as lines:
             for stored in Replay(read_records(unpacked(lines))).run():
                 for number, event in stored.trace:
-                    sys.stdout.buffer.write(encode_numbered(number, event))
+                    write_json_line(sys.stdout.buffer, encode_numbered(number, event).rstrip(LINE_END))
     except BrokenPipeError:
         raise
     except InputError as error:
-        print(f"replay: {error}", file=sys.stderr)
+        print_failure("replay", error)
         return 1
     except (OSError, EOFError, ValueError) as error:
         sys.stdout.flush()
-        print(f"replay: {file_name(options.file)}: {error}", file=sys.stderr)
+        print_failure("replay", f"{file_name(options.file)}: {error}")
         return 1
     return 0
 

@@ -17,6 +17,7 @@ from simulator.api import SECOND, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.resources import PODS
 from simulator.command_line.files import InputError, faults_of, read_duration, read_scenario
+from simulator.command_line.output import print_failure, print_lines, write_json_line
 from simulator.command_line.tables import align_columns, join_names
 from simulator.command_line.trace_text import trace_lines
 from simulator.framework.extender import Transport
@@ -66,14 +67,13 @@ def run(options: Namespace) -> int:
         with faults_of(options.file):
             finished = finish_scenario(scenario, until, transport)
     except InputError as error:
-        print(f"run: {error}", file=sys.stderr)
+        print_failure("run", error)
         return 1
     if options.output == "json":
         for event in finished.trace:
-            sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
+            write_json_line(sys.stdout.buffer, msgspec.json.encode(event))
     else:
-        for line in report_lines(finished):
-            print(line)
+        print_lines(report_lines(finished))
     return 0
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from simulator.command_line.files import InputError, faults_of
+from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.pod_file import read_pod
 from simulator.command_line.tables import align_columns, join_names
 from simulator.commands.explain import read_cluster, read_profiles
@@ -37,12 +38,12 @@ def run(options: argparse.Namespace) -> int:
         transport = extender_http.HttpTransport(options.allow_extender_host)
         found = what_if(options.pod, options.cluster, options.config, transport)
     except InputError as failure:
-        print(f"whatif: {failure}", file=sys.stderr)
+        print_failure("whatif", failure)
         return 1
     if options.output == "json":
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print_json(msgspec.json.encode(found))
     else:
-        print("\n".join(report_lines(found)))
+        print_lines(report_lines(found))
     return 0
 
 

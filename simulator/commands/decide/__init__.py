@@ -16,6 +16,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.command_line.files import STANDARD_INPUT, InputError, open_lines
+from simulator.command_line.output import print_failure
 from simulator.commands.decide.devices import DRA_LISTS, claims_to_deallocate, device_allocations
 from simulator.commands.decide.input import DecideInput, framework_of, read_objects
 from simulator.commands.decide.sequence import decide_sequence
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         with open_lines(options.file) as lines:
             return answer_all(lines, transport)
     except InputError as failure:
-        print(f"decide: {failure}", file=sys.stderr)
+        print_failure("decide", failure)
         return 1
 
 
