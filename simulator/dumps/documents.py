@@ -1,9 +1,9 @@
 """Parsing of the text of a dump into manifests, one by one: all of them as Python values would need ten times
 the memory of the text.
 
-JSON may be one document, several one after the other (also one on each line), Lists, and arrays. YAML may be
-several documents, Lists, and lists. The logs of containers in the output of ``kubectl cluster-info dump`` are
-skipped.
+JSON may be one document, several one after the other, Lists, and arrays. YAML may be several documents,
+Lists, and lists. Lists and arrays may be nested. The logs of containers in the output of ``kubectl
+cluster-info dump`` are skipped.
 """
 
 import re
@@ -17,6 +17,7 @@ from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_BYTES, ManifestError
 from simulator.apiserver.yaml_reader import parse_yaml_documents
 from simulator.dumps.dump_files import DumpError
+from simulator.dumps.recognition import GET_COMMAND
 
 MAX_YAML_BYTES: Final = 32 << 20
 """Maximum size of a dump in YAML: about 4,000 pods, which take a minute. YAML is parsed a hundred times
@@ -31,12 +32,16 @@ _LOG: Final = re.compile(
 )
 """The log of a container, as kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go (v1.34) writes it. Nothing is
 known of its lines, and the last one need not end with a line feed."""
-_JSON: Final = re.compile(rb'\s*(?:\{\s*["}]|\[\s*(?:\{\s*["}]|\]))')
+_JSON: Final = re.compile(rb'\s*(?:\[\s*)*(?:\{\s*["}]|\])')
 """The beginning of JSON. ``{a: 1}`` and ``[{a: 1}]`` are YAML."""
 _ARRAY: Final = re.compile(rb"\s*\[")
 _DOCUMENT_BOUNDARY: Final = re.compile(rb"[}\]]\s*?\n\s*(?=[{\[])")
 """The end of a JSON document and the beginning of the next. Inside a document there is a comma between, and a
 text has no line feed."""
+_ON_ONE_LINE: Final = re.compile(rb"[}\]][ \t]*[{\[]")
+"""The same on one line, as ``cat`` and kubectl's jsonpath write it, or a part of a text."""
+_TEXT_OR_BOUNDARY: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|([}\]])\s*(?=[{\[])', re.DOTALL)
+"""A text, or the end of a JSON document and the beginning of the next. Slower than _DOCUMENT_BOUNDARY."""
 _ITEMS: Final = re.compile(r"(?m)(?:^items:[ \t]*\n|\A\s*?)(?=^( *)- )")
 """The beginning of the items of a List in YAML, or of a list."""
 
@@ -46,7 +51,8 @@ class _Document(msgspec.Struct, rename={"api_version": "apiVersion"}):
 
     api_version: Any = None
     kind: Any = None
-    items: list[msgspec.Raw] | None = None
+    items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
+    """None in a list without objects that Go has written."""
 
 
 def parse_documents(data: bytes) -> Iterator[Manifest]:
@@ -54,31 +60,38 @@ def parse_documents(data: bytes) -> Iterator[Manifest]:
     if _LOG_MARK in data:
         data = _LOG.sub(b"", data)
     if _JSON.match(data) and b"\n---" not in data:
-        cuts = [0, *(match.end() for match in _DOCUMENT_BOUNDARY.finditer(data)), len(data)]
-        for start, end in pairwise(cuts):
+        for start, end in pairwise([0, *_json_boundaries(data), len(data)]):
             yield from _parse_json(memoryview(data)[start:end])
     else:
         yield from _parse_yaml(data)
 
 
+def _json_boundaries(data: bytes) -> Iterator[int]:
+    if _ON_ONE_LINE.search(data):
+        return (match.end() for match in _TEXT_OR_BOUNDARY.finditer(data) if match[1])
+    return (match.end() for match in _DOCUMENT_BOUNDARY.finditer(data))
+
+
 def _parse_json(document: memoryview) -> Iterator[Manifest]:
     try:
-        if _ARRAY.match(document):
-            for value in msgspec.json.decode(document, type=list[msgspec.Raw]):
-                yield from _parse_json_object(value)
-        else:
-            yield from _parse_json_object(document)
+        yield from _parse_json_value(document)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as failure:
         raise DumpError(f"not JSON that kubectl prints: {failure}") from None
 
 
-def _parse_json_object(document: memoryview | msgspec.Raw) -> Iterator[Manifest]:
-    outer = msgspec.json.decode(document, type=_Document)
-    if outer.items is None or not _is_list(outer.kind):
-        yield msgspec.json.decode(document, type=Manifest)
+def _parse_json_value(value: memoryview | msgspec.Raw) -> Iterator[Manifest]:
+    """Yield an object, or those of a list or an array."""
+    if _ARRAY.match(value):
+        for each in msgspec.json.decode(value, type=list[msgspec.Raw]):
+            yield from _parse_json_value(each)
         return
-    for item in outer.items:
-        yield _with_list_type(outer, msgspec.json.decode(item, type=Manifest))
+    outer = msgspec.json.decode(value, type=_Document)
+    if outer.items is msgspec.UNSET or not _is_list(outer.kind):
+        yield msgspec.json.decode(value, type=Manifest)
+        return
+    for item in outer.items or ():
+        for manifest in _parse_json_value(item):
+            yield _with_list_type(outer, manifest)
 
 
 def _is_list(kind: Any) -> bool:
@@ -113,8 +126,8 @@ def _parse_yaml_items(text: str, line: int) -> Iterator[Manifest]:
     found = _ITEMS.search(text)
     if found is None or len(text) <= MAX_WHOLE_DOCUMENT:
         for document in _parse_yaml_documents(text, line):
-            for each in document if isinstance(document, list) else [document]:
-                yield from _expand_list(_check_object(each, line))
+            for manifest in _flatten(document, line):
+                yield from _expand_list(manifest)
         return
     starts = [match.start() for match in re.compile(rf"(?m)^{found[1]}- ").finditer(text, found.end())]
     after = re.compile(r"(?m)^[A-Za-z]").search(text, starts[-1])
@@ -133,16 +146,28 @@ def _parse_yaml_items(text: str, line: int) -> Iterator[Manifest]:
 def _expand_list(document: Manifest) -> Iterator[Manifest]:
     """Yield the items of a list, or the document itself if it is not a list."""
     kind, items = document.get("kind"), document.get("items")
-    if not isinstance(items, list) or not _is_list(kind):
+    if "items" not in document or not isinstance(items, list | None) or not _is_list(kind):
         yield document
         return
     outer = _Document(document.get("apiVersion"), kind)
-    yield from (_with_list_type(outer, item) for item in items if isinstance(item, dict))
+    for item in items or ():
+        if isinstance(item, dict):
+            for manifest in _expand_list(item):
+                yield _with_list_type(outer, manifest)
+
+
+def _flatten(document: Any, line: int) -> Iterator[Manifest]:
+    """Yield the objects of a list, also those of lists in it, or the document itself."""
+    if isinstance(document, list):
+        for each in document:
+            yield from _flatten(each, line)
+    else:
+        yield _check_object(document, line)
 
 
 def _check_object(document: Any, line: int) -> Manifest:
     if not isinstance(document, dict):
-        raise DumpError("expected an object", line)
+        raise DumpError(f"not an object of Kubernetes; use {GET_COMMAND}", line)
     return document
 
 

@@ -10,7 +10,7 @@ GET_COMMAND: Final = (
 """The command that prints the kinds that are imported and that every cluster has."""
 _MESSAGES: Final = (
     rb"error: |Error from server|Unable to connect to the server|The connection to the server"
-    rb"|No resources found|couldn't get |[EWIF]\d{4} \d\d:\d\d:\d\d"
+    rb"|No resources found|couldn't get |Warning: |[EWIF]\d{4} \d\d:\d\d:\d\d"
 )
 _KNOWN: Final = (
     (rb"(NAMESPACE\s+|LAST SEEN\s+)?(NAME|TYPE)\s{2,}[A-Z]", "a table that kubectl get prints"),
@@ -18,6 +18,8 @@ _KNOWN: Final = (
     (rb"(\x1b\[[0-9;]*m)?Kubernetes control plane", "the output of kubectl cluster-info"),
     (_MESSAGES, "a message of kubectl"),
     (rb"[a-z]+(\.[a-z0-9.]+)?/[a-z0-9.-]+\r?(\n|\Z)", "a list of names"),
+    (rb"[^\n#]*[$%>] (kubectl|oc|k) ", "a copy of a terminal"),
+    (rb"(```|~~~)", "a text in Markdown"),
     (rb"(?i)<(!doctype\s+html|html)\b", "a web page"),
     (rb"\(\xb5/\xfd", "a file compressed with zstd"),
     (rb"BZh[1-9]", "a file compressed with bzip2"),

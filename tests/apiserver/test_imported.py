@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -515,6 +516,10 @@ def test_a_folder_without_manifests_and_one_that_is_too_large_are_refused(
         ("E1127 10:20:30.123456    1 memcache.go:265] couldn't get\n", "a message of kubectl"),
         ("node/node-1\nnode/node-2\n", "a list of names"),
         ("deployment.apps/web\n", "a list of names"),
+        ("Warning: v1 ComponentStatus is deprecated in v1.19+\n{}", "a message of kubectl"),
+        ("$ kubectl get nodes -o json\n{}", "a copy of a terminal"),
+        ("```json\n{}\n```\n", "a text in Markdown"),
+        ("n1   Ready   <none>   5d   v1.34.1\n", "not an object of Kubernetes"),
         ("\n<!DOCTYPE html><html></html>", "a web page"),
         ("\x28\xb5\x2f\xfd\x04", "zstd"),
         ("7z\xbc\xaf\x27\x1c", "7z"),
@@ -548,8 +553,32 @@ def test_a_dump_of_other_kinds_says_which(text: str, found: str) -> None:
 def test_typed_lists_say_once_what_their_items_are() -> None:
     items = [{field: value for field, value in node("n").items() if field not in ("apiVersion", "kind")}]
     typed = {"kind": "NodeList", "apiVersion": "v1", "items": items}
-    assert ("nodes", "n") in imported(json.dumps(typed))[0]
-    assert ("nodes", "n") in imported(yaml.safe_dump(typed))[0]
+    empty = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": None}
+    for form in (json.dumps, yaml.safe_dump):
+        objects, report = imported("\n---\n".join(map(form, (typed, empty))))
+        assert ("nodes", "n") in objects
+        assert [(kind.kind, kind.came) for kind in report.kinds] == [("Node", 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda a, b: json.dumps(a) + json.dumps(b),
+        lambda a, b: f"{json.dumps(a)} {json.dumps(b)}",
+        lambda a, b: json.dumps([a]) + json.dumps([b]),
+        lambda a, b: json.dumps([[a], [b]]),
+        lambda a, b: json.dumps({"apiVersion": "v1", "kind": "List", "items": [json.loads(as_list([a, b]))]}),
+        lambda a, b: yaml.safe_dump([[a], [b]]),
+        lambda a, b: yaml.safe_dump({"kind": "List", "items": [json.loads(as_list([a, b]))]}),
+    ],
+)
+def test_documents_on_one_line_and_nested_lists_are_read(text: Callable[[Manifest, Manifest], str]) -> None:
+    """As ``cat``, the jsonpath of kubectl and ``jq -s`` write them."""
+    first = node("a")
+    first["metadata"]["annotations"] = {"kubernetes.io/text": '}{ "\\" ] ['}
+    objects, report = imported(text(first, node("b")))
+    assert {("nodes", "a"), ("nodes", "b")} <= set(objects)
+    assert report.came == 2
 
 
 @pytest.mark.parametrize(

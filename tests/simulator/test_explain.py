@@ -124,7 +124,7 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
     ("dump", "pod", "said"),
     [
         ("[]", POD_YAML, "no object that the simulator uses"),
-        ("[1]", POD_YAML, "dump.json: line 1: expected an object"),
+        ("[1]", POD_YAML, "dump.json: line 1: not an object of Kubernetes"),
         ("{}", POD_YAML, "no object that the simulator uses"),
         ('{"kind": "List", "items": [{}]}', POD_YAML, "no object that the simulator uses"),
         (nodes()[:3], POD_YAML, "no PriorityClass with name high was found"),
