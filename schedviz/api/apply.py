@@ -25,6 +25,7 @@ from simulator.apiserver.managed_fields.scale_entries import (
     managed_fields_after_scale,
     managed_fields_of_scale,
 )
+from simulator.apiserver.metadata_update import version_of_update
 from simulator.apiserver.query import boolean_parameter
 from simulator.apiserver.request_decoding.decode_request import strict_warnings
 from simulator.apiserver.request_decoding.read_object import (
@@ -63,6 +64,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
         warnings.extend(_warn_of_repeated(request))
         if old is None:
             _check_no_uid(resource, new["metadata"])
+            version_of_update(new["metadata"])
         check_place(resource, target, new["metadata"])
         asked = asked_by(by.manager, dry_run=dry_run, warnings=warnings)
         if old is not None:

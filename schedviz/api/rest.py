@@ -31,7 +31,7 @@ from simulator.api import Manifest
 from simulator.apiserver import selection
 from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
 from simulator.apiserver.list_options import ListOptions
-from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
+from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given, version_of_update
 from simulator.apiserver.owner_references import drop_repeated_owners
 from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
@@ -143,6 +143,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     if read_current(sandbox).get(resource.id, target.key(resource)) is None:
         check_missing_identity(kind, target.namespace, target.name, uid)
         if resource.id in CREATED_BY_UPDATE and not target.subresource:
+            version_of_update(manifest["metadata"])
             manifest["metadata"].pop("resourceVersion", None)
             created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
             return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)

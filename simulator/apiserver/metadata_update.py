@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
+from simulator.apiserver.query import version_fault
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
-from simulator.apiserver.status import Cause, Invalid, forbidden, invalid
+from simulator.apiserver.status import Cause, Invalid, PlainError, forbidden, invalid
 
 _NEEDING_VERSION: Final = frozenset(
     (
@@ -52,10 +53,19 @@ _DELETION: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 def check_version_is_given(resource: Resource, name: str, metadata: dict[str, Any]) -> None:
     """Raise Invalid if an update of this resource must say a resourceVersion and does not."""
     custom = resource.group not in BUILT_IN_GROUPS
-    if metadata.get("resourceVersion") in (None, "", "0") and (custom or resource.id in _NEEDING_VERSION):
+    if (custom or resource.id in _NEEDING_VERSION) and version_of_update(metadata) == 0:
         cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
         # Upstream names the resource where it should name the kind.
         raise Invalid(resource.plural, resource.group, name, [cause])
+
+
+def version_of_update(metadata: dict[str, Any]) -> int:
+    """Return the resourceVersion in the metadata of an update, also of one that creates the object; 0 = none.
+    Raises PlainError (Update in apiserver/pkg/registry/generic/registry/store.go, v1.34)."""
+    text = str(metadata.get("resourceVersion") or "")
+    if fault := version_fault(text):
+        raise PlainError(fault)
+    return int(text or "0")
 
 
 def validate_metadata_update(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:

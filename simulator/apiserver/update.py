@@ -16,15 +16,15 @@ from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.limit_ranger import CLAIMS, check_limits
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
+from simulator.apiserver.metadata_update import version_of_update
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.policies.enforcement import check_policies
 from simulator.apiserver.policies.request import AdmissionRequest, Asked
-from simulator.apiserver.query import version_fault
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, SCALES, Resource
 from simulator.apiserver.scale import scale_of
 from simulator.apiserver.service_allocation import SERVICES, allocate_updated
-from simulator.apiserver.status import BadRequest, Conflict, Invalid, PlainError
+from simulator.apiserver.status import BadRequest, Conflict, Invalid
 from simulator.apiserver.update_order import validate_updated
 from simulator.apiserver.update_preparation import prepare_update, with_status_times
 from simulator.apiserver.workload_defaults import number_next_template
@@ -176,8 +176,5 @@ def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest)
         raise BadRequest(
             f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
         )
-    version = metadata.get("resourceVersion") or ""
-    if fault := version_fault(version):
-        raise PlainError(fault)
-    if int(version or "0") not in (0, int(known.get("resourceVersion") or "0")):
+    if version_of_update(metadata) not in (0, int(known.get("resourceVersion") or "0")):
         raise Conflict(resource.id, name)

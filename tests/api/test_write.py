@@ -271,3 +271,28 @@ def test_only_a_number_as_resource_version_is_refused_on_create(
         assert request(maps, "POST", json.dumps(body | {"metadata": named}))[0] == 422  # is checked before
     else:
         assert answer["metadata"]["resourceVersion"] not in (version, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "created", "replaced"),
+    [("old", 500, 500), ("18446744073709551616", 500, 500), ("1", 201, 409), ("00", 201, 422)],
+)
+def test_an_update_that_creates_an_object_needs_a_resource_version_that_is_a_number(
+    url: str, version: str, created: int, replaced: int
+) -> None:
+    """PUT and apply, of objects that do not exist and that do."""
+    leases = f"{url}/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    for name, method, parameters, again in (
+        ("put", "PUT", "", replaced),
+        ("applied", "PATCH", "?fieldManager=test", {422: 200}.get(replaced, replaced)),
+    ):
+        metadata = {"name": name, "resourceVersion": version}
+        body = json.dumps({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata})
+        path, kind = f"{leases}/{name}{parameters}", headers if method == "PATCH" else {}
+        status, answer = request(path, method, body, kind)
+        assert status == created
+        if created == 500:
+            assert answer["message"].startswith(f'strconv.ParseUint: parsing "{version}": ')
+            assert request(leases, "POST", json.dumps({"metadata": {"name": name}}))[0] == 201
+        assert request(path, method, body, kind)[0] == again
