@@ -9,7 +9,7 @@ from django.conf import settings
 from msgspec.structs import replace
 
 from schedviz.jobs.job_store import JobStore
-from schedviz.jobs.question import Question
+from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.store import Gone, NoSandbox, Sandbox, Store
 from schedviz.store.history import Moment
 from simulator.api import Manifest
@@ -72,7 +72,10 @@ def find_answer(store: Store, questions: JobStore[Question], question: Question)
 
 def _search_steps(sandbox: Sandbox, question: Question) -> Iterator[Question]:
     """Yield the question with what is found after each step."""
-    question = replace(question, state="running")
+    # What a job runner found that has died is not complete.
+    question = replace(
+        QUESTIONS.without_result(question), state="running", done=0, total=0, tried=0, doing=""
+    )
     yield question
     if question.kind == "what-if":
         yield from _find_suggestions(sandbox, question)

@@ -24,6 +24,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     state: State = "waiting"
     trouble: str = ""
     """The reason of a failure; "" = the job has not failed."""
+    tries: int = 0
+    """How often the job was asked for again, because its job runner or its message was lost."""
 
     @property
     def finished(self) -> bool:
@@ -53,7 +55,10 @@ class JobKind(Generic[J]):
     waiting_seconds: int
     """Seconds after which a job that no job runner has begun is deleted."""
     silent_seconds: int
-    """Seconds without a save after which a running job is forgotten: its job runner has died."""
+    """Seconds without a save after which a job that is read is asked for again: the job runner that ran it,
+    or had its message, has died."""
+    tries_at_most: int
+    """How often a job is asked for again; then it has failed. It may be the job that ends the job runner."""
     kept_seconds: int
     """Seconds for which a finished job is kept."""
     kept_at_most: int

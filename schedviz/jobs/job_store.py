@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from functools import cache
-from typing import Any, Generic, cast
+from typing import Any, Final, Generic, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +15,8 @@ from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 from schedviz.store.places import Places
 from simulator.decision_columns import decision_decoder, stored_encoder
+
+RUNNER_LOST: Final = "the process that ran it has ended"
 
 
 class JobStore(Generic[J]):
@@ -54,10 +56,36 @@ class JobStore(Generic[J]):
         """Ask for the job to be run. queue: a name or a Queue, which Celery's type stubs do not allow."""
         app.send_task(self._kind.task, (job.key, job.id), queue=queue, **options)
 
-    def read(self, key: str) -> J | None:
-        """Return the job with this key; None if there is no such job, or no longer."""
-        stored = cast("bytes | None", self._redis.get(self._job_key(key)))
-        return self._decoder.decode(stored) if stored is not None else None
+    def read(self, key: str, *, asks_again: bool = True) -> J | None:
+        """Return the job with this key; None if there is no such job, or no longer. asks_again: one whose job
+        runner has died is asked for again, and has failed after ``tries_at_most``."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.get(self._job_key(key))
+            pipe.pttl(self._job_key(key))
+            stored, milliseconds = pipe.execute()
+        if stored is None:
+            return None
+        job: J = self._decoder.decode(stored)
+        if job.finished or not asks_again:
+            return job
+        silent = self._stored_seconds(job) - milliseconds / 1000
+        return job if silent < self._kind.silent_seconds else self._ask_again(job)
+
+    def _ask_again(self, job: J) -> J:
+        if job.tries < self._kind.tries_at_most:
+            job = replace(job, state="waiting", tries=job.tries + 1)
+            self.save(job)
+            self.send_task(job, JOBS_QUEUE, expires=self._kind.waiting_seconds)
+        elif job.state == "running":
+            job = replace(self._kind.without_result(job), state="failed", trouble=RUNNER_LOST)
+            self.save(job)
+        return job
+
+    def _stored_seconds(self, job: J) -> int:
+        """Return the time for which a job is stored after a save."""
+        kind = self._kind
+        seconds = {"waiting": kind.waiting_seconds, "running": kind.silent_seconds + kind.waiting_seconds}
+        return seconds.get(job.state, kind.kept_seconds)
 
     def save(self, job: J) -> None:
         """Store the state, the progress and the result of a job. A job that is too large fails."""
@@ -65,9 +93,7 @@ class JobStore(Generic[J]):
         if len(data) > self._kind.bytes_at_most:
             job = replace(self._kind.without_result(job), state="failed", trouble=self._kind.too_large)
             data = stored_encoder.encode(job)
-        seconds = {"waiting": self._kind.waiting_seconds, "running": self._kind.silent_seconds}.get(
-            job.state, self._kind.kept_seconds
-        )
+        seconds = self._stored_seconds(job)
         self._redis.set(self._job_key(job.key), data, ex=seconds)
         if job.state in self._kind.counted_states:
             self._places.take(job.key, seconds)

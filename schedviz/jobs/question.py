@@ -57,6 +57,7 @@ QUESTIONS: Final = JobKind(
     waiting_seconds=120,
     # To read 50,000 pods takes some three.
     silent_seconds=20,
+    tries_at_most=2,
     # An answer is about one moment, and out of date soon.
     kept_seconds=600,
     # A usual one is some kilobytes.

@@ -21,8 +21,9 @@ def _comparison_turns() -> ComparisonTurns:
 @app.task(name=QUESTIONS.task)
 def answer_question(key: str, job_id: str) -> None:
     questions = JobStore(default_store(), QUESTIONS)
-    question = questions.read(key)
-    if question is not None and question.id == job_id and not question.finished:
+    question = questions.read(key, asks_again=False)
+    # The message may come twice.
+    if question is not None and question.id == job_id and question.state == "waiting":
         with log_context(job=job_id):
             find_answer(default_store(), questions, question)
 

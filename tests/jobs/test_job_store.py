@@ -10,6 +10,7 @@ from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonR
 from schedviz.jobs.job import JobKind, State, TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question, question_key
+from schedviz.jobs.tasks import answer_question
 from schedviz.store import Store
 from tests.threads import THREADS, at_once
 
@@ -89,7 +90,7 @@ def test_a_stop_is_requested_of_one_job_only(store: Store) -> None:
     ("state", "seconds"),
     [
         ("waiting", QUESTIONS.waiting_seconds),
-        ("running", QUESTIONS.silent_seconds),
+        ("running", QUESTIONS.silent_seconds + QUESTIONS.waiting_seconds),
         ("failed", QUESTIONS.kept_seconds),
     ],
 )
@@ -99,6 +100,63 @@ def test_the_expiry_of_a_job_depends_on_its_state(
     job = question("default/a", state)
     JobStore(store, QUESTIONS).save(job)
     assert 0 < seconds_left(store, prefix, job.key) <= seconds
+
+
+class Silence:
+    """Lets time pass for a stored job, and collects the messages that are sent meanwhile."""
+
+    def __init__(self, store: Store, prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sent: list[tuple[str, str]] = []
+        self._store, self._prefix = store, prefix
+
+        def send(_: str, arguments: tuple[str, str], **__: object) -> None:
+            self.sent.append(arguments)
+
+        monkeypatch.setattr("schedviz.jobs.job_store.app.send_task", send)
+
+    def pass_for(self, job: Question, seconds: int) -> None:
+        left = seconds_left(self._store, self._prefix, job.key)
+        self._store.redis.expire(f"{self._prefix}:jobs:question:job:{job.key}", left - seconds)
+
+
+@pytest.mark.parametrize("state", ["running", "waiting"])
+def test_a_question_whose_job_runner_was_killed_is_asked_again(
+    store: Store, prefix: str, monkeypatch: pytest.MonkeyPatch, state: State
+) -> None:
+    """Of a waiting one, the killed job runner had the message."""
+    silence, questions = Silence(store, prefix, monkeypatch), JobStore(store, QUESTIONS)
+    job = question("default/a", state, tried=7)
+    questions.save(job)
+    silence.pass_for(job, QUESTIONS.silent_seconds - 5)
+    assert questions.read(job.key) == job
+    assert not silence.sent
+    for tries in range(1, QUESTIONS.tries_at_most + 1):
+        silence.pass_for(job, QUESTIONS.silent_seconds)
+        again = questions.read(job.key)
+        assert again is not None
+        assert (again.id, again.state, again.tries) == (job.id, "waiting", tries)
+        assert questions.read(job.key) == again, "it is asked once"
+        assert silence.sent == [(job.key, job.id)] * tries
+        if state == "running":
+            questions.save(replace(again, state="running"))
+    silence.pass_for(job, QUESTIONS.silent_seconds)
+    last = questions.read(job.key)
+    assert last is not None
+    assert last.state == ("failed" if state == "running" else "waiting"), "it may be what ends the job runner"
+    assert len(silence.sent) == QUESTIONS.tries_at_most
+
+
+def test_a_message_that_comes_twice_is_answered_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    answered: list[str] = []
+    monkeypatch.setattr("schedviz.jobs.tasks.find_answer", lambda *given: answered.append(given[-1].id))
+    job, questions = question("default/a"), JobStore(store, QUESTIONS)
+    questions.save(job)
+    answer_question(job.key, job.id)
+    questions.save(replace(job, state="running"))
+    answer_question(job.key, job.id)
+    assert answered == [job.id]
 
 
 def test_the_oldest_finished_jobs_are_deleted(store: Store) -> None:
