@@ -44,6 +44,8 @@ class AccessRecord(msgspec.Struct, frozen=True):
     owner: str = ""
     """The digest of the owner's identity; "" = the sandbox has no owner."""
     links: tuple[Link, ...] = ()
+    address: str = ""
+    """The digest of the address from which the sandbox was created; "" = it does not count."""
 
     def link_of(self, token: str) -> Link | None:
         """Return the link with this token; None = there is none, or it was withdrawn."""
@@ -70,9 +72,10 @@ def write_record(record: AccessRecord) -> str:
     return msgspec.json.encode(record).decode()
 
 
-def owned_by(owner: str) -> str:
-    """Return the record of a new sandbox. owner: the digest of an identity; "" = it has no owner."""
-    return write_record(AccessRecord(owner)) if owner else ""
+def owned_by(owner: str, address: str = "") -> str:
+    """Return the record of a new sandbox. owner: the digest of an identity; "" = it has no owner. address:
+    see :class:`AccessRecord`."""
+    return write_record(AccessRecord(owner, address=address)) if owner or address else ""
 
 
 def continued(kept: str, access: str) -> str:

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_safe
 
 from schedviz.access.account import role_of
 from schedviz.accounts import sign_on
-from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.rates import count_log_in
 from schedviz.limits.requester import requester_of
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.limits import refuse
 
 NEXT = "sign_on_next"

@@ -56,7 +56,7 @@ def refusal(error: StatusError) -> HttpResponse:
     response = with_warnings(answer(error.status(), error.code), error.warnings)
     if error.retry_after_seconds:
         response["Retry-After"] = str(error.retry_after_seconds)
-    elif error.code in (429, 503):
+    elif error.code == 503:
         response["Retry-After"] = "1"
     return response
 

@@ -1,7 +1,8 @@
 """Creates sandboxes from scenarios, and chooses those that are to be deleted after a while."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from schedviz.access.record import read_record
 from schedviz.api.new_sandbox import numbered
 from schedviz.api.write import create_sandbox
 from schedviz.bundled_scenarios import EMPTY, scenarios
@@ -64,9 +65,29 @@ def create_from_scenario(
     return create(store, made, scenario, names, queue=queue, paused=paused, access=access)
 
 
-def names_to_delete(metas: Iterable[Meta], now: float, *, kept_seconds: float, at_most: int) -> list[str]:
-    """Return the names of the sandboxes (oldest first) that are older than ``kept_seconds``, or too many."""
+def names_to_delete(
+    metas: Iterable[Meta],
+    now: float,
+    *,
+    kept_seconds: float,
+    at_most: int,
+    groups: Mapping[str, str] = {},
+) -> list[str]:
+    """Return the names of the sandboxes to delete: those that are older than ``kept_seconds``, and as long as
+    there are too many, the oldest one of the group that has most. groups: name -> address or owner; a
+    sandbox that is not in it is of the group ""."""
     seen = list(metas)
-    fresh = [meta.name for meta in seen if now - meta.created < kept_seconds]
     old = [meta.name for meta in seen if now - meta.created >= kept_seconds]
-    return old + fresh[: max(0, len(fresh) - at_most)]
+    fresh: dict[str, list[str]] = {}
+    for meta in seen:
+        if now - meta.created < kept_seconds:
+            fresh.setdefault(groups.get(meta.name, ""), []).append(meta.name)
+    too_many = range(sum(map(len, fresh.values())) - at_most)
+    return old + [max(fresh.values(), key=len).pop(0) for _ in too_many]
+
+
+def groups_of(records: Mapping[str, str]) -> dict[str, str]:
+    """Return for each sandbox by name the address that created it, or else its owner. records: access
+    records."""
+    found = {name: read_record(record) for name, record in records.items()}
+    return {name: record.address or record.owner for name, record in found.items()}

@@ -58,9 +58,8 @@ COMPARISONS: Final = JobKind(
     task="schedviz.jobs.run_comparison_turn",
     # Each holds two clusters in the memory of one process.
     counted_states={"waiting", "running"},
-    jobs_at_most=4,
-    # Three others of a minute each may run before it.
-    waiting_seconds=300,
+    # Five others of a minute each may run before it.
+    waiting_seconds=420,
     # To read 50,000 pods twice takes some ten.
     silent_seconds=60,
     # Its clusters were in the memory of the job runner.

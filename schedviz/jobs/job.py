@@ -50,8 +50,7 @@ class JobKind(Generic[J]):
     task: str
     """The name of the Celery task that runs such a job. Its arguments are the key and the id of the job."""
     counted_states: Set[State]
-    """The states in which a job counts for ``jobs_at_most``."""
-    jobs_at_most: int
+    """The states in which a job has a place of its pool (:mod:`schedviz.limits.pools`)."""
     waiting_seconds: int
     """Seconds after which a job that no job runner has begun is deleted."""
     silent_seconds: int
@@ -69,7 +68,3 @@ class JobKind(Generic[J]):
     """Returns the same job without all that may be large."""
     too_large: str
     """The reason of the failure of a job with more bytes than that."""
-
-
-class TooManyJobs(Exception):
-    """The error that is raised where there are ``jobs_at_most`` jobs of this kind already."""

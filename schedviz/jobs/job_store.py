@@ -1,5 +1,6 @@
 """The jobs in Redis: their state, progress and results, requests to stop them, and their bounds."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final, Generic, cast
@@ -9,11 +10,11 @@ from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from schedviz.celery import app
-from schedviz.jobs.job import J, JobKind, TooManyJobs
+from schedviz.jobs.job import J, JobKind
 from schedviz.processes.message_queues import JOBS_QUEUE
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
-from schedviz.store.places import Places
+from schedviz.store.places import Places, Share
 from simulator.decision_columns import decision_decoder, stored_encoder
 
 RUNNER_LOST: Final = "the process that ran it has ended"
@@ -28,21 +29,21 @@ class JobStore(Generic[J]):
         self._kind = kind
         self._prefix = f"{PREFIX}:jobs:{kind.name}"
         # A sorted set: see Places.
-        self._places = Places(store, f"{self._prefix}:places", kind.jobs_at_most)
+        self._places = Places(store, f"{self._prefix}:places")
         # A sorted set: key of a finished job -> when it finished.
         self._finished_key = f"{self._prefix}:finished"
         self._decoder = _decoder_of(kind.job_type)
 
-    def submit(self, job: J) -> J:
+    def submit(self, job: J, shares: Sequence[Share] = ()) -> J:
         """Store a new job and send its task. If the same work is waiting or running, returns that job.
 
-        Raises TooManyJobs, and kombu's OperationalError where Redis does not serve; then nothing is stored.
+        shares: of the pool of these jobs. Raises LimitExceeded, and kombu's OperationalError where Redis does
+        not serve; then nothing is stored.
         """
         known = self.read(job.key)
         if known is not None and not known.finished:
             return known
-        if not self._places.take(job.key, self._kind.waiting_seconds):
-            raise TooManyJobs
+        self._places.take(job.key, self._kind.waiting_seconds, shares)
         try:
             self.save(job)
             self.send_task(job, JOBS_QUEUE, expires=self._kind.waiting_seconds)

@@ -52,8 +52,6 @@ QUESTIONS: Final = JobKind(
     task="schedviz.jobs.answer_question",
     # A job runner answers one question after the other.
     counted_states={"waiting"},
-    # At 5,000 nodes the last of them would wait for minutes.
-    jobs_at_most=50,
     waiting_seconds=120,
     # To read 50,000 pods takes some three.
     silent_seconds=20,

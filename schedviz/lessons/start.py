@@ -9,14 +9,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from schedviz.access.record import continued
-from schedviz.api.from_scenario import create, names_to_delete
+from schedviz.api.from_scenario import create, groups_of, names_to_delete
 from schedviz.lessons.catalogue import scenario_of
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.uploads import Uploads, is_upload
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 
 SANDBOXES_AT_MOST: Final = 300
-"""Maximum number of sandboxes of learners outside rooms: the oldest are deleted."""
+"""Maximum number of sandboxes of learners outside rooms. Beyond it the oldest one of the
+address that has most is deleted."""
 KEPT_SECONDS: Final = 3 * 3600
 """Age of sandboxes from which on they are deleted when another one is created."""
 _OWN: Final = re.compile(r"lesson-[a-z0-9-]+-[0-9a-f]{12}")
@@ -68,7 +69,11 @@ def delete_old(store: Store, keep: str) -> None:
     """Delete the learners' sandboxes outside rooms that are too old, or too many beside the one to keep."""
     found = [meta for meta in store.sandboxes() if is_own_sandbox(meta) and meta.name != keep]
     for name in names_to_delete(
-        found, store.wall(), kept_seconds=KEPT_SECONDS, at_most=SANDBOXES_AT_MOST - 1
+        found,
+        store.wall(),
+        kept_seconds=KEPT_SECONDS,
+        at_most=SANDBOXES_AT_MOST - 1,
+        groups=groups_of(store.access_records()) if len(found) >= SANDBOXES_AT_MOST else {},
     ):
         with suppress(NoSandbox):  # another learner's request deleted it
             store.delete(name)

@@ -8,9 +8,10 @@ from django.conf import settings
 from schedviz.access.record import digest_of, read_record
 from schedviz.limit_settings import LimitName
 from schedviz.limits.buckets import BURST_SECONDS, Buckets
-from schedviz.limits.exceeded import LimitExceeded
+from schedviz.limits.pools import SANDBOXES
 from schedviz.limits.requester import Requester
 from schedviz.store import Store
+from schedviz.store.exceeded import LimitExceeded
 
 BUCKETS: Final[dict[LimitName, Buckets]] = {
     name: Buckets()
@@ -55,14 +56,18 @@ def count_question(requester: Requester, sandbox: str) -> None:
 
 
 def count_creation(requester: Requester, store: Store) -> None:
-    """Count a sandbox that is about to be created, in one round trip for those who may own sandboxes."""
+    """Count a sandbox that is about to be created, in one round trip for those whose sandboxes count."""
     _take("MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
-    at_most = settings.LIMITS["MAX_SANDBOXES_PER_OWNER"]
-    if not at_most or not requester.owner:
+    source = requester.source and digest_of(requester.source)
+    if not requester.owner and not source:
         return
-    owned = sum(read_record(access).owner == requester.owner for access in store.access_records())
-    if owned >= at_most:
-        raise LimitExceeded("MAX_SANDBOXES_PER_OWNER", at_most)
+    records = [read_record(access) for access in store.access_records().values()]
+    owned = sum(record.owner == requester.owner for record in records if record.owner)
+    from_here = sum(record.address == source for record in records if record.address)
+    for limit, created in ((SANDBOXES.of_owner, owned), (SANDBOXES.of_address, from_here)):
+        at_most = settings.LIMITS[limit]
+        if at_most and created >= at_most:
+            raise LimitExceeded(limit, at_most)
 
 
 def count_upload(requester: Requester) -> None:

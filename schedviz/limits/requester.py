@@ -13,6 +13,8 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from schedviz.access.account import Account, account_of, read_account
+from schedviz.access.identity import owner_of
+from schedviz.access.record import digest_of, owned_by
 from schedviz.access.visitor import find_visitor
 
 IN_ROOM: Final = ("room-", "teach-")
@@ -31,6 +33,13 @@ class Requester(NamedTuple):
     address: str = ""
     """The address of the request; "" = it does not count: it is that of this machine, or of a member of a
     room."""
+    room_address: str = ""
+    """The address of a member of a room."""
+
+    @property
+    def source(self) -> str:
+        """The address by which pools count, also that of a member of a room; "" = that of this machine."""
+        return self.address or self.room_address
 
     @property
     def counts(self) -> bool:
@@ -72,6 +81,18 @@ def requester_of(request: HttpRequest) -> Requester:
     )
 
 
+def new_record(request: HttpRequest) -> str:
+    """Return the access record of a sandbox that this request creates."""
+    source = requester_of(request).source
+    return owned_by(owner_of(request), source and digest_of(source))
+
+
+def address_record(request: HttpRequest) -> str:
+    """Return the access record of a sandbox without an owner, such as one of a room."""
+    source = requester_of(request).source
+    return owned_by("", source and digest_of(source))
+
+
 def requester_of_socket(scope: Mapping[str, Any]) -> Requester:
     """Return the requester of a websocket, whose cookies are in the scope (:mod:`schedviz.live.access`)."""
     header = settings.PROXY_ADDRESS_HEADER.removeprefix("HTTP_").replace("_", "-").lower().encode()
@@ -90,10 +111,10 @@ def find_requester(
 ) -> Requester:
     """Return the requester. peer: the address of the connection. forwarded: the value of the proxies'
     header."""
+    address = _counted(_address(peer, forwarded))
     for name, token in cookies.items():
         if name.startswith(IN_ROOM) and CONFIRMED.has(token):
-            return Requester(f"room {_digest(token).hex()}")
-    address = _counted(_address(peer, forwarded))
+            return Requester(f"room {_digest(token).hex()}", room_address=address)
     visitor = find_visitor(cookies, authorization, account)
     if visitor.bearer:
         return Requester(f"token {_digest(visitor.bearer).hex()}", address)

@@ -11,7 +11,6 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from schedviz.access.standing import Standing
-from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS
 from schedviz.limits.requester import requester_of_socket
 from schedviz.live.hub import Hub
@@ -21,6 +20,7 @@ from schedviz.live.viewer import GONE, TRY_AGAIN_LATER, Viewer
 from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS
 from schedviz.rooms.notify import learners_group
 from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.presenters.screen import look
 
 HUBS = Hubs()

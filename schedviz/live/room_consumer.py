@@ -11,7 +11,6 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.utils.translation import override
 
-from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS
 from schedviz.limits.requester import requester_of_socket
 from schedviz.live.hub import AWAY
@@ -23,6 +22,7 @@ from schedviz.rooms.room_store import NoRoom
 from schedviz.rooms.sandboxes import end_if_over
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.room_screens import Drawn, Painter, read_room
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,7 @@
 """The rooms in Redis: for each a hash with its settings and its state, one with its members, and one with the
 times at which they were last connected. All of them expire some days after the room has ended."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -23,10 +24,8 @@ from schedviz.rooms.room import (
 )
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
-from schedviz.store.places import Places
+from schedviz.store.places import Places, Share
 
-ROOMS_AT_MOST: Final = 200
-"""Maximum number of rooms that are stored, with those that have ended: about 20 kB each."""
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """Seconds after the end of a room for which its members and results are kept."""
 SHORTEST_SECONDS: Final = 15 * 60
@@ -43,10 +42,6 @@ class NoRoom(Exception):
 
 
 class RoomFull(Exception):
-    pass
-
-
-class TooManyRooms(Exception):
     pass
 
 
@@ -74,20 +69,21 @@ class Rooms:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._redis = store.redis
-        self._places = Places(store, PLACES, ROOMS_AT_MOST)
+        self._places = Places(store, PLACES)
         self._join = _load(store.redis, "join")
         self._change = _load(store.redis, "change")
 
-    def create(self, title: str, what: What, mode: Mode, seconds: float) -> tuple[Room, str]:
-        """Return a new room, and its teacher's token. Raises TooManyRooms."""
+    def create(
+        self, title: str, what: What, mode: Mode, seconds: float, shares: Sequence[Share] = ()
+    ) -> tuple[Room, str]:
+        """Return a new room, and its teacher's token. shares: of the pool of rooms. Raises LimitExceeded."""
         seconds = min(max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS)
         now, token = self.store.wall(), new_token()
         while True:
             code = new_code()
             if self._redis.zscore(PLACES, code) is None:
                 break
-        if not self._places.take(code, seconds + KEPT_SECONDS):
-            raise TooManyRooms
+        self._places.take(code, seconds + KEPT_SECONDS, shares)
         settings = RoomSettings(
             code=code,
             title=title,

@@ -7,9 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api import body
 from schedviz.api.trace_events import trace_events
 from schedviz.cache import Current, find_handle, read_current
-from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
+from schedviz.limits import pools
+from schedviz.limits.requester import requester_of
 from schedviz.sandbox_api.requests import answer, read_body
 from schedviz.sandbox_documents import (
     EVENTS_AT_MOST,
@@ -22,7 +23,7 @@ from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.default import default_store
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
-from simulator.apiserver.status import BadRequest, NotFound, TooManyRequests
+from simulator.apiserver.status import BadRequest, NotFound
 from simulator.explanation import Explanation, explain_pod
 from simulator.trace import AnyEvent, CycleStarted
 
@@ -66,7 +67,7 @@ def read_question(request: HttpRequest, name: str, namespace: str, pod: str) -> 
 def ask_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Ask the question that the page asks, too: all visitors who look at the pod see it."""
     read_body(request, Request)
-    return submit(what_if(name, namespace, pod))
+    return submit(request, what_if(name, namespace, pod))
 
 
 def read_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
@@ -76,7 +77,7 @@ def read_preventions(request: HttpRequest, name: str, namespace: str, pod: str) 
 
 def ask_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     read_body(request, Request)
-    return submit(saved(name, namespace, pod))
+    return submit(request, saved(name, namespace, pod))
 
 
 def what_if(name: str, namespace: str, pod: str) -> Question:
@@ -102,12 +103,10 @@ def read(question: Question) -> HttpResponse:
     return answer(question_answer(found))
 
 
-def submit(question: Question) -> HttpResponse:
-    """Submit a question. Raises TooManyRequests."""
-    try:
-        return answer(question_answer(JobStore(default_store(), QUESTIONS).submit(question)), 202)
-    except TooManyJobs:
-        raise TooManyRequests("too many questions are waiting; please try again in a minute") from None
+def submit(request: HttpRequest, question: Question) -> HttpResponse:
+    """Submit a question. Raises LimitExceeded."""
+    shares = pools.QUESTIONS.shares(requester_of(request))
+    return answer(question_answer(JobStore(default_store(), QUESTIONS).submit(question, shares)), 202)
 
 
 def existing_pod(source: Current, namespace: str, pod: str) -> Manifest:

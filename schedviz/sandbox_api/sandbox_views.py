@@ -6,9 +6,7 @@ from msgspec.structs import replace
 
 from schedviz import bundled_scenarios
 from schedviz.access.account import account_of
-from schedviz.access.identity import owner_of
 from schedviz.access.policy import asker_of
-from schedviz.access.record import owned_by
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
 from schedviz.api import schedulers, write
@@ -16,6 +14,7 @@ from schedviz.api.branch import branch_of_moment, branch_of_now, names_at
 from schedviz.api.from_scenario import create
 from schedviz.api.new_sandbox import numbered
 from schedviz.api.refused import NotPermitted
+from schedviz.limits.requester import new_record
 from schedviz.rooms.room import is_reserved
 from schedviz.sandbox_api.describe import describe, summary_of
 from schedviz.sandbox_api.requests import answer, read_body, read_manifests
@@ -65,7 +64,7 @@ def create_sandbox(request: HttpRequest) -> HttpResponse:
             names,
             stands_down=asked.stands_down,
             paused=asked.paused,
-            access=owned_by(owner_of(request)),
+            access=new_record(request),
         )
     except ValueError as error:
         raise BadRequest(f"name: {error}") from None
@@ -116,7 +115,7 @@ def branch_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     """Create a branch, which belongs to the visitor."""
     asked = read_body(request, BranchRequest)
     check_name(asked.name)
-    store, access = default_store(), owned_by(owner_of(request))
+    store, access = default_store(), new_record(request)
     sandbox = store.sandbox(name)
     names = [asked.name] if asked.name else None
     try:

@@ -1,21 +1,52 @@
 """A semaphore in Redis: bounds how many holders have a place at the same time, in all processes."""
 
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from schedviz.limit_settings import LimitName
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.store.scripts import load
 from schedviz.store.store import Store
 
 
-class Places:
-    """A bounded number of places. ``key``: a sorted set in Redis, holder -> when its place expires."""
+class Share(NamedTuple):
+    """The largest part of the places that the holders of one group may have together."""
 
-    def __init__(self, store: Store, key: str, at_most: int) -> None:
+    limit: LimitName
+    at_most: int
+    group: str = ""
+    """The owner or the address for which a place counts; "" = all holders."""
+
+
+class Places:
+    """A bounded number of places. ``key``: a sorted set in Redis, holder -> when its place expires; and a
+    hash beside it, holder -> its groups."""
+
+    def __init__(self, store: Store, key: str) -> None:
         self._redis = store.redis
         self._take = load(store.redis, "take_place")
-        self._key = key
-        self._at_most = at_most
+        self._keys = (key, f"{key}:groups")
 
-    def take(self, holder: str, seconds: float) -> bool:
-        """Take a place for ``seconds``, or extend the holder's place; False = all places are taken."""
-        return bool(self._take([self._key], [holder, round(seconds * 1_000_000), self._at_most]))
+    def take(self, holder: str, seconds: float, shares: Sequence[Share] = ()) -> None:
+        """Take a place for ``seconds``, or extend the holder's place. Raises LimitExceeded if all places of
+        one of the shares are taken, with the time at which the first of these expires."""
+        request = {
+            "holder": holder,
+            "duration": round(seconds * 1_000_000),
+            "groups": [share.group for share in shares],
+            "at_most": [share.at_most for share in shares],
+        }
+        number, micros = self._take(self._keys, [msgspec.msgpack.encode(request)])
+        if number:
+            share = shares[number - 1]
+            raise LimitExceeded(share.limit, share.at_most, max(1, math.ceil(micros / 1_000_000)))
 
     def leave(self, holder: str) -> None:
-        self._redis.zrem(self._key, holder)
+        places, groups = self._keys
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.zrem(places, holder)
+            pipe.hdel(groups, holder)
+            pipe.execute()

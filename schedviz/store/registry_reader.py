@@ -29,12 +29,12 @@ class RegistryReader:
         """Return the names of all sandboxes, including those that are being created or deleted."""
         return {name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY))}
 
-    def access_records(self) -> list[str]:
-        """Return the access records of all sandboxes."""
+    def access_records(self) -> dict[str, str]:
+        """Return the access records of all sandboxes by name."""
         found = self._read_each(
             self.names(), lambda pipe, name: pipe.hget(Keys.of(name).state, "access"), None
         )
-        return [(access or b"").decode() for access in found.values()]
+        return {name: (access or b"").decode() for name, access in found.items()}
 
     def sandboxes(self) -> list[Meta]:
         """Return the descriptions of all sandboxes, oldest first, without those that cannot be decoded."""

@@ -3,13 +3,13 @@ the visitor has left. They are not among the sandboxes of the home page.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from schedviz.access.record import continued
-from schedviz.api.from_scenario import create, names_to_delete
+from schedviz.api.from_scenario import create, groups_of, names_to_delete
 from schedviz.bundled_scenarios import FOLDER, scenarios
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from simulator.scenario import Scenario, load_scenario
@@ -18,9 +18,9 @@ Kind = Literal["idea", "guide"]
 """The kind of an example: that of an idea page, or that of a guide for first visitors."""
 VISITOR: Final = re.compile(r"[0-9a-f]{12}")
 """A visitor's identifier: a random number, drawn for the first example and kept in a cookie."""
-EXAMPLES_AT_MOST: Final = 60
-"""Maximum number of examples of all visitors: about a tenth of MAX_SANDBOXES. Above this the oldest is
-deleted."""
+EXAMPLES_AT_MOST: Final = 150
+"""Maximum number of examples of all visitors: one for each in a class. Beyond it the oldest one of the
+address that has most is deleted."""
 KEPT_SECONDS: Final = 3600
 """Seconds after which examples are deleted when another one starts: this is longer than a lesson."""
 
@@ -99,11 +99,17 @@ def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
 
 
 def delete_old(store: Store, now: float, room: int) -> None:
-    for name in examples_to_delete([meta for meta in store.sandboxes() if is_example(meta)], now, room):
+    found = [meta for meta in store.sandboxes() if is_example(meta)]
+    groups = groups_of(store.access_records()) if len(found) + room > EXAMPLES_AT_MOST else {}
+    for name in examples_to_delete(found, now, room, groups):
         with suppress(NoSandbox):  # another visitor's request deleted it
             store.delete(name)
 
 
-def examples_to_delete(examples: Iterable[Meta], now: float, room: int) -> list[str]:
-    """Return the names of the examples (oldest first) to delete, so that ``room`` more can be created."""
-    return names_to_delete(examples, now, kept_seconds=KEPT_SECONDS, at_most=EXAMPLES_AT_MOST - room)
+def examples_to_delete(
+    examples: Iterable[Meta], now: float, room: int, groups: Mapping[str, str] = {}
+) -> list[str]:
+    """Return the names of the examples to delete, so that ``room`` more can be created. groups: see
+    :func:`names_to_delete`."""
+    at_most = EXAMPLES_AT_MOST - room
+    return names_to_delete(examples, now, kept_seconds=KEPT_SECONDS, at_most=at_most, groups=groups)

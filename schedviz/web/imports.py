@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import BoundedSemaphore, Timer
+from threading import Timer
 from typing import IO, Final, NamedTuple
 
 import msgspec
@@ -18,6 +18,9 @@ from django.conf import settings
 from django.utils.translation import gettext
 
 from schedviz.api.new_sandbox import new_sandbox, numbered
+from schedviz.limits.open_counts import OpenCounts
+from schedviz.limits.pools import IMPORTS
+from schedviz.limits.requester import Requester
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
@@ -29,11 +32,10 @@ MEMORY_MIB: Final = 3072
 """Memory limit of the process: twice what a dump of 512 MiB, its packed objects and Python need."""
 SECONDS: Final = 300
 """Time limit of the process. A dump of 50,000 pods takes one minute on a busy machine."""
-AT_ONCE: Final = 2
-"""Number of dumps that are read at the same time for one web process; each uses a core."""
 NAME: Final = "my-cluster"
 
-_turns = BoundedSemaphore(AT_ONCE)
+_reading: Final = OpenCounts(IMPORTS, SECONDS)
+"""The dumps that are read in this process; each uses a core."""
 
 
 class ImportFailed(Exception):
@@ -52,11 +54,10 @@ class Cluster(NamedTuple):
 
 
 @contextmanager
-def read_dump(dump: Path) -> Iterator[Cluster]:
-    """Context manager: start to read a dump, and yield the cluster. Raises ImportFailed, also while its
-    changes are iterated."""
-    if not _turns.acquire(blocking=False):
-        raise ImportFailed(gettext("Other clusters are being imported. Try again in a minute."))
+def read_dump(dump: Path, requester: Requester) -> Iterator[Cluster]:
+    """Context manager: start to read a dump, and yield the cluster. Raises LimitExceeded, ImportFailed, the
+    latter also while its changes are iterated."""
+    leave = _reading.enter(requester)
     try:
         command = [sys.executable, "-m", "simulator", "clean", "--lines", f"--memory-mib={MEMORY_MIB}"]
         with subprocess.Popen(  # noqa: S603 (our own program, no shell)
@@ -70,7 +71,7 @@ def read_dump(dump: Path) -> Iterator[Cluster]:
                 timer.cancel()
                 process.kill()
     finally:
-        _turns.release()
+        leave()
 
 
 def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:

@@ -7,7 +7,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from msgspec.structs import replace
 
-from schedviz.access.record import owned_by
 from schedviz.cache import Present
 from schedviz.lessons.catalogue import lesson_in, lessons
 from schedviz.lessons.evaluate import begin, evaluate, go_to_step
@@ -122,10 +121,10 @@ def find_begun(store: Store, lesson: Lesson, learner: str) -> str | None:
     return meta.name if meta.created == progress.created else None
 
 
-def begin_lesson(store: Store, lesson: Lesson, learner: str, owner: str) -> str:
+def begin_lesson(store: Store, lesson: Lesson, learner: str, access: str) -> str:
     """Create the learner's sandbox of a lesson, and begin with the first step; an existing one is deleted.
-    owner: of the sandbox. Returns its name. Raises StatusError."""
-    meta = start_own_lesson(store, lesson, learner, owned_by(owner)).meta()
+    access: the record of the sandbox. Returns its name. Raises StatusError."""
+    meta = start_own_lesson(store, lesson, learner, access).meta()
     Learners(store.redis).begin(learner, begin(lesson, meta.name, meta.created, store.wall()))
     return meta.name
 

@@ -18,7 +18,6 @@ from schedviz.api.body import refusal
 from schedviz.api.views import TROUBLE
 from schedviz.body_limit import API
 from schedviz.limit_settings import LimitName
-from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.rates import (
     check_codes,
     count_creation,
@@ -32,6 +31,7 @@ from schedviz.rooms.room import read_code
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import ServiceUnavailable
 from simulator.kernel.work import limit_work
@@ -149,24 +149,63 @@ def refuse(request: HttpRequest, exceeded: LimitExceeded) -> HttpResponse:
         response = render(request, "429.html", {"text": text}, status=HTTPStatus.TOO_MANY_REQUESTS)
     # The live page shows it.
     response.headers["X-Trouble"] = quote(text)
-    response.headers["Retry-After"] = str(exceeded.retry_after_seconds)
+    return with_time(response, exceeded)
+
+
+def with_time(response: HttpResponse, exceeded: LimitExceeded) -> HttpResponse:
+    """Say in a header when to try again, if that is known."""
+    if exceeded.retry_after_seconds:
+        response.headers["Retry-After"] = str(exceeded.retry_after_seconds)
     return response
 
 
 def text_of(limit: LimitName, seconds: int) -> str:
-    if limit == "MAX_SANDBOXES_PER_OWNER":
-        return gettext("You have as many sandboxes as one person may have. Delete one first.")
-    if limit.startswith("MAX_UPLOADS"):
-        minutes = -(-seconds // 60)
-        return gettext("Too many lessons were uploaded today. Try again in %(n)s min.") % {"n": minutes}
-    if limit.startswith("MAX_LOGINS"):
-        text = gettext("Too many attempts to log in within a minute. Try again in %(seconds)s s.")
-    elif limit.startswith("MAX_WRONG_CODES"):
-        text = gettext("Too many wrong codes of rooms within a minute. Try again in %(seconds)s s.")
-    elif limit.startswith("MAX_QUESTIONS"):
-        text = gettext("Too many questions were asked within a minute. Try again in %(seconds)s s.")
-    elif limit.startswith("MAX_SANDBOXES"):
-        text = gettext("Too many sandboxes were created within a minute. Try again in %(seconds)s s.")
-    else:
-        text = gettext("There are too many requests. Try again in %(seconds)s s.")
-    return text % {"seconds": seconds}
+    """Return what is full, and when to try again. seconds: 0 = that is not known."""
+    full = _what_is_full(limit)
+    if not seconds:
+        return full
+    return gettext("%(full)s %(when)s") % {"full": full, "when": _when(seconds)}
+
+
+def _what_is_full(limit: LimitName) -> str:
+    if found := next((text for name, text in _texts().items() if limit.startswith(name)), ""):
+        return found
+    return gettext("There are too many requests.")
+
+
+def _texts() -> dict[str, str]:
+    """Return the beginning of the names of limits -> the text; the longer ones are first."""
+    return {
+        "MAX_UPLOADS": gettext("Too many lessons were uploaded today."),
+        "MAX_LOGINS": gettext("Too many attempts to log in within a minute."),
+        "MAX_WRONG_CODES": gettext("Too many wrong codes of rooms within a minute."),
+        "MAX_QUESTIONS": gettext("Too many questions were asked within a minute."),
+        "MAX_SANDBOXES_PER_MINUTE": gettext("Too many sandboxes were created within a minute."),
+        "MAX_SANDBOXES_PER_OWNER": gettext(
+            "You have as many sandboxes as one person may have. Delete one first."
+        ),
+        "MAX_SANDBOXES_PER_ADDRESS": gettext(
+            "There are as many sandboxes as one network address may have. Delete one first."
+        ),
+        "MAX_SANDBOXES": gettext("There are as many sandboxes as this server may have. Delete one first."),
+        "MAX_ROOMS_PER_OWNER": gettext("You have as many rooms as one person may have."),
+        "MAX_ROOMS_PER_ADDRESS": gettext("There are as many rooms as one network address may have."),
+        "MAX_ROOMS": gettext("There are as many rooms as this server may have."),
+        "MAX_COMPARISONS_PER_OWNER": gettext("You have as many comparisons running as one person may have."),
+        "MAX_COMPARISONS": gettext("Too many comparisons are running."),
+        "MAX_WAITING_QUESTIONS_PER_OWNER": gettext(
+            "You have as many questions waiting as one person may have."
+        ),
+        "MAX_WAITING_QUESTIONS": gettext("Too many questions are waiting."),
+        "MAX_IMPORTS_PER_OWNER": gettext("Another cluster of yours is being imported."),
+        "MAX_IMPORTS": gettext("Other clusters are being imported."),
+    }
+
+
+def _when(seconds: int) -> str:
+    """Say when to try again, rounded up to the unit of its size."""
+    if seconds < 120:
+        return gettext("Try again in %(seconds)s s.") % {"seconds": seconds}
+    if seconds < 48 * 3600:
+        return gettext("Try again in %(n)s min.") % {"n": -(-seconds // 60)}
+    return gettext("Try again in %(n)s days.") % {"n": -(-seconds // 86_400)}

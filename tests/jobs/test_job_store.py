@@ -7,15 +7,19 @@ import pytest
 from msgspec.structs import replace
 
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
-from schedviz.jobs.job import JobKind, State, TooManyJobs
+from schedviz.jobs.job import JobKind, State
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question, question_key
 from schedviz.jobs.tasks import answer_question
 from schedviz.store import Store
+from schedviz.store.exceeded import LimitExceeded
+from schedviz.store.places import Share
 from tests.threads import THREADS, at_once
 
 SIDE = RequestedSide("own", None, "v1.34", 0)
 REQUEST = ComparisonRequest("scenario", "taints-and-affinity", "", SIDE, SIDE, 60)
+FOUR = [Share("MAX_COMPARISONS", 4)]
+ONE = [Share("MAX_COMPARISONS", 1)]
 
 
 @pytest.fixture(autouse=True)
@@ -39,30 +43,30 @@ def seconds_left(store: Store, prefix: str, key: str) -> int:
 def test_one_of_many_concurrent_submissions_of_the_last_comparison_succeeds(store: Store) -> None:
     jobs = JobStore(store, COMPARISONS)
     for _ in range(5):
-        submitted = [jobs.submit(ComparisonJob(request=REQUEST)) for _ in range(COMPARISONS.jobs_at_most - 1)]
-        results = at_once(lambda _: jobs.submit(ComparisonJob(request=REQUEST)))
+        submitted = [jobs.submit(ComparisonJob(request=REQUEST)) for _ in range(3)]
+        results = at_once(lambda _: jobs.submit(ComparisonJob(request=REQUEST), FOUR))
         last = [result for result in results if isinstance(result, ComparisonJob)]
         assert len(last) == 1, results
-        assert sum(isinstance(result, TooManyJobs) for result in results) == THREADS - 1
+        assert sum(isinstance(result, LimitExceeded) for result in results) == THREADS - 1
         for job in [*submitted, *last]:
             jobs.save(replace(job, state="stopped"))
 
 
 def test_a_running_comparison_counts_and_a_running_question_does_not(store: Store) -> None:
-    comparisons = JobStore(store, replace_kind(COMPARISONS, jobs_at_most=1))
+    comparisons = JobStore(store, COMPARISONS)
     first = comparisons.submit(ComparisonJob(request=REQUEST))
     comparisons.save(replace(first, state="running"))
-    with pytest.raises(TooManyJobs):
-        comparisons.submit(ComparisonJob(request=REQUEST))
+    with pytest.raises(LimitExceeded):
+        comparisons.submit(ComparisonJob(request=REQUEST), ONE)
     comparisons.save(replace(first, state="done"))
-    comparisons.submit(ComparisonJob(request=REQUEST))
+    comparisons.submit(ComparisonJob(request=REQUEST), ONE)
 
-    questions = JobStore(store, replace_kind(QUESTIONS, jobs_at_most=1))
+    questions = JobStore(store, QUESTIONS)
     waiting = questions.submit(question("default/a"))
-    with pytest.raises(TooManyJobs):
-        questions.submit(question("default/b"))
+    with pytest.raises(LimitExceeded):
+        questions.submit(question("default/b"), ONE)
     questions.save(replace(waiting, state="running"))
-    questions.submit(question("default/b"))
+    questions.submit(question("default/b"), ONE)
 
 
 def test_the_same_question_is_one_job_until_it_is_finished(store: Store) -> None:
@@ -183,7 +187,7 @@ def test_a_job_that_is_too_large_fails_and_keeps_no_result(store: Store) -> None
 
 
 def test_a_job_whose_task_cannot_be_sent_is_not_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    questions = JobStore(store, replace_kind(QUESTIONS, jobs_at_most=1))
+    questions = JobStore(store, QUESTIONS)
 
     def fail(*_: object, **__: object) -> None:
         raise ConnectionError
@@ -193,4 +197,4 @@ def test_a_job_whose_task_cannot_be_sent_is_not_stored(store: Store, monkeypatch
         with pytest.raises(ConnectionError):
             questions.submit(question("default/a"))
     assert questions.read(question("default/a").key) is None
-    questions.submit(question("default/b"))
+    questions.submit(question("default/b"), ONE)

@@ -12,16 +12,19 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
 from schedviz.api import write
+from schedviz.api.from_scenario import names_to_delete
 from schedviz.limit_settings import DEFAULTS, LimitName
 from schedviz.limits import rates
-from schedviz.limits.exceeded import LimitExceeded
-from schedviz.limits.open_counts import SOCKETS, WATCHES
-from schedviz.limits.requester import Requester
+from schedviz.limits.open_counts import SOCKETS, WATCHES, OpenCounts
+from schedviz.limits.pools import IMPORTS, POOLS
+from schedviz.limits.rates import count_request
+from schedviz.limits.requester import Requester, find_requester
 from schedviz.live.viewer import TRY_AGAIN_LATER
 from schedviz.metrics.server import REFUSED
-from schedviz.rooms.room import What
+from schedviz.rooms.room import MEMBERS_AT_MOST, What
 from schedviz.rooms.room_store import Rooms
-from schedviz.store import LimitReached, Sandbox, Store, commit_script
+from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.store.keys import Keys
 from schedviz.web.limits import RequestWork
 from simulator.apiserver.status import Forbidden
@@ -118,17 +121,84 @@ def test_a_learner_counts_alone_however_many_are_behind_the_address(
     assert [learner.get(path, REMOTE_ADDR=OUTSIDE).status_code for _ in range(21)] == [200] * 20 + [429]
 
 
-def test_a_class_of_100_joins_in_a_minute_from_one_address(store: Store) -> None:
-    """With the limits as they are by default."""
+def test_a_class_of_110_works_in_one_room_from_one_address(store: Store) -> None:
+    """With the limits as they are by default, and no time for the buckets to fill again after the joins:
+    each learner has a sandbox, a websocket, and 60 requests in the first minute."""
     rooms = Rooms(store)
     room, _ = rooms.create("Monday", What("scenario", "online-vs-offline"), "own", 3600)
-    for number in range(100):
-        learner = Client(headers={"host": "localhost"}, REMOTE_ADDR="203.0.113.9")
+    address, leave = "203.0.113.9", []
+    for number in range(1, MEMBERS_AT_MOST + 1):
+        learner = Client(headers={"host": "localhost"}, REMOTE_ADDR=address)
         for path in ("/rooms/", f"/rooms/{room.code}/"):
             assert learner.get(path).status_code == 200
         joined = learner.post(f"/rooms/{room.code}/", {"name": f"learner {number}"})
         assert joined.status_code == 302, joined.content.decode()[-500:]
-        assert learner.get(f"/rooms/{room.code}/me/").status_code in (200, 302)
+        name = f"room-{room.code.lower()}-{number}"
+        assert joined["Location"] == f"/s/{name}/", "each has a sandbox"
+        requester = find_requester(
+            {key: morsel.value for key, morsel in learner.cookies.items()}, "", address, ""
+        )
+        leave.append(SOCKETS.enter(requester, name))
+        for _ in range(60):
+            count_request(requester, name)
+    for each in leave:
+        each()
+    for number in range(1, MEMBERS_AT_MOST + 1):
+        store.delete(f"room-{room.code.lower()}-{number}")
+
+
+def test_the_pools_count_by_address_also_for_members_of_rooms(
+    limits: Limits, scene: Scene, store: Store, sandbox_name: str
+) -> None:
+    """Everybody can open a room and be its member."""
+    limits["MAX_ROOMS_PER_ADDRESS"] = 1
+    learner = scene.clients["learner"]
+    learner.get(f"/s/{scene.room}/api/v1/pods", REMOTE_ADDR=OUTSIDE)
+    form = {"what": "course:", "mode": "own", "minutes": "60"}
+    for client, status in ((learner, 302), (scene.clients["stranger"], 429)):
+        made = client.post("/rooms/new/", form, REMOTE_ADDR=OUTSIDE)
+        assert made.status_code == status
+    text = "There are as many rooms as one network address may have. Try again in 8 days."
+    assert text in made.content.decode()
+    assert int(made.headers["Retry-After"]) > 7 * 24 * 3600
+    assert scene.clients["stranger"].post("/rooms/new/", form, REMOTE_ADDR="203.0.113.8").status_code == 302
+
+    limits["MAX_SANDBOXES_PER_ADDRESS"] = 1
+    address = "203.0.113.11"
+    answers: list[HttpResponse] = []
+    for suffix in ("-2", "-3"):
+        client = Client(headers={"host": "localhost"}, REMOTE_ADDR=address)
+        answers.append(client.post("/sandboxes/", {"name": sandbox_name + suffix}))
+    assert [answer.status_code for answer in answers] == [302, 429]
+    assert "Retry-After" not in answers[1].headers, "nobody knows when one is deleted"
+    assert "as many sandboxes as one network address may have" in answers[1].content.decode()
+    store.delete(sandbox_name + "-2")
+
+
+def test_the_oldest_of_the_address_that_has_most_goes_first() -> None:
+    many = [Meta(f"m{number}", created=100.0 + number) for number in range(4)]
+    few = [Meta("old", created=1.0), Meta("f", created=99.0)]
+    groups = {meta.name: "many" for meta in many} | {meta.name: "few" for meta in few}
+    deleted = names_to_delete([*few, *many], 150.0, kept_seconds=100.0, at_most=3, groups=groups)
+    assert deleted == ["old", "m0", "m1"]
+
+
+def test_each_pool_is_in_the_table_of_the_document() -> None:
+    text = (ROOT / "docs/SETTINGS.md").read_text().partition("## Pools")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`(MAX_\w+)`", line) for line in text.splitlines() if line.startswith("| ")]
+    assert {tuple(row) for row in rows if row} == {pool[:3] for pool in POOLS}
+
+
+def test_each_import_counts_for_who_asks(limits: Limits) -> None:
+    limits["MAX_IMPORTS_PER_OWNER"] = 1
+    counts, ada = OpenCounts(IMPORTS, 300), Requester("ada", OUTSIDE)
+    leave = counts.enter(ada)
+    with pytest.raises(LimitExceeded, match="MAX_IMPORTS_PER_OWNER") as refused:
+        counts.enter(ada)
+    assert refused.value.retry_after_seconds == 300
+    counts.enter(Requester("bo", OUTSIDE))()
+    leave()
+    counts.enter(ada)()
 
 
 def test_sandboxes_are_limited_by_owner_and_by_address(

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from schedviz.rooms import room_store
 from schedviz.rooms.access import find_member, personal_token
 from schedviz.rooms.room import (
     ALPHABET,
@@ -17,8 +16,10 @@ from schedviz.rooms.room import (
     room_of,
     sandbox_name,
 )
-from schedviz.rooms.room_store import KEPT_SECONDS, NoRoom, RoomFull, Rooms, TooManyRooms
+from schedviz.rooms.room_store import KEPT_SECONDS, NoRoom, RoomFull, Rooms
 from schedviz.store import Store
+from schedviz.store.exceeded import LimitExceeded
+from schedviz.store.places import Share
 
 
 @pytest.fixture
@@ -135,9 +136,8 @@ def test_an_ended_room_is_kept_for_the_documented_time(rooms: Rooms) -> None:
         assert KEPT_SECONDS - 10 < left <= KEPT_SECONDS
 
 
-def test_there_is_a_bound_of_rooms(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room_store, "ROOMS_AT_MOST", len(rooms.codes()) + 1)
-    few = Rooms(rooms.store)
-    few.create("One", What("course"), "own", 3600)
-    with pytest.raises(TooManyRooms):
-        few.create("Two", What("course"), "own", 3600)
+def test_there_is_a_bound_of_rooms(rooms: Rooms) -> None:
+    shares = [Share("MAX_ROOMS", len(rooms.codes()) + 1)]
+    rooms.create("One", What("course"), "own", 3600, shares)
+    with pytest.raises(LimitExceeded):
+        rooms.create("Two", What("course"), "own", 3600, shares)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from schedviz.store import Store
-from schedviz.store.places import Places
+from schedviz.store.exceeded import LimitExceeded
+from schedviz.store.places import Places, Share
 from tests.threads import THREADS, at_once
 
 
@@ -19,22 +20,55 @@ def key(store: Store) -> Iterator[str]:
 
 
 def test_one_of_many_concurrent_requests_gets_the_last_place(store: Store, key: str) -> None:
-    places = Places(store, key, 3)
+    places = Places(store, key)
+
+    def take(holder: str) -> bool:
+        return can_take(places, holder, 60, Share("MAX_ROOMS", 3))
+
     for turn in range(20):
-        assert places.take("a", 60)
-        assert places.take("b", 60)
-        results = at_once(lambda number, turn=turn: places.take(f"{turn}-{number}", 60))  # type: ignore[misc] # a lambda's default
+        assert take("a")
+        assert take("b")
+        results = at_once(lambda number, turn=turn: take(f"{turn}-{number}"))  # type: ignore[misc] # a lambda's default
         assert results.count(True) == 1, results
         assert results.count(False) == THREADS - 1
-        assert places.take("a", 60), "who has a place keeps it"
-        store.redis.delete(key)
+        assert take("a"), "who has a place keeps it"
+        store.redis.delete(key, f"{key}:groups")
 
 
 def test_a_place_is_free_again_after_its_time_or_when_it_is_released(store: Store, key: str) -> None:
-    places = Places(store, key, 1)
-    assert places.take("a", 0.001)
-    while not places.take("b", 60):
+    places, one = Places(store, key), Share("MAX_ROOMS", 1)
+    assert can_take(places, "a", 0.001, one)
+    while not can_take(places, "b", 60, one):
         time.sleep(0)
-    assert not places.take("a", 60)
+    assert not can_take(places, "a", 60, one)
     places.leave("b")
-    assert places.take("a", 60)
+    assert can_take(places, "a", 60, one)
+
+
+def test_a_group_has_a_share_and_a_refusal_says_when_its_first_place_is_free(store: Store, key: str) -> None:
+    places, all_places = Places(store, key), Share("MAX_ROOMS", 4)
+    ada, bo = (Share("MAX_ROOMS_PER_OWNER", 2, owner) for owner in ("ada", "bo"))
+    for holder, seconds in (("1", 500), ("2", 100)):
+        places.take(holder, seconds, [all_places, ada])
+    with pytest.raises(LimitExceeded) as refused:
+        places.take("3", 60, [all_places, ada])
+    assert refused.value.limit == "MAX_ROOMS_PER_OWNER"
+    assert 60 < refused.value.retry_after_seconds <= 100
+    places.take("1", 50)
+    with pytest.raises(LimitExceeded) as refused:
+        places.take("3", 60, [all_places, ada])
+    assert refused.value.retry_after_seconds <= 50, "the first place to expire is another one now"
+    places.take("3", 300, [all_places, bo])
+    places.take("4", 300, [all_places, bo])
+    with pytest.raises(LimitExceeded) as refused:
+        places.take("5", 60, [all_places, Share("MAX_ROOMS_PER_OWNER", 2, "cy")])
+    assert refused.value.limit == "MAX_ROOMS"
+    assert store.redis.hlen(f"{key}:groups") == store.redis.zcard(key) == 4
+
+
+def can_take(places: Places, holder: str, seconds: float, share: Share) -> bool:
+    try:
+        places.take(holder, seconds, [share])
+    except LimitExceeded:
+        return False
+    return True

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
 from schedviz.jobs.comparison_turns import ComparisonTurns
-from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.store import Meta, Sandbox, Store
+from schedviz.store.exceeded import LimitExceeded
+from schedviz.store.places import Share
 from schedviz.web import comparison_form, ideas
 from schedviz.web.examples import start_example
 from schedviz.web.presenters import node_names
@@ -70,9 +71,10 @@ def test_an_error_is_shown_at_its_field(store: Store, field: str, posted: Mappin
 def test_the_number_of_waiting_comparisons_is_bounded(store: Store) -> None:
     jobs = JobStore(store, COMPARISONS)
     request = comparison_form.parse_comparison(store, ASKED)
-    submitted = [jobs.submit(ComparisonJob(request=request)) for _ in range(COMPARISONS.jobs_at_most)]
-    with pytest.raises(TooManyJobs):
-        jobs.submit(ComparisonJob(request=request))
+    pool = [Share("MAX_COMPARISONS_PER_OWNER", 2, "owner ada")]
+    submitted = [jobs.submit(ComparisonJob(request=request), pool) for _ in range(2)]
+    with pytest.raises(LimitExceeded):
+        jobs.submit(ComparisonJob(request=request), pool)
     for job in submitted:
         jobs.request_stop(job)
         jobs.save(replace(job, state="stopped"))

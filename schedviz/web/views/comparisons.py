@@ -15,13 +15,16 @@ from schedviz.access.identity import owner_of
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
 from schedviz.jobs.comparison_job import COMPARISONS, RECORDED, ComparisonJob, ComparisonRequest
-from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
+from schedviz.limits import pools
+from schedviz.limits.requester import requester_of
 from schedviz.rooms.access import find_asker
 from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import comparison_form as form
 from schedviz.web import scenarios
 from schedviz.web.cards import visible_names
+from schedviz.web.limits import text_of, with_time
 from schedviz.web.presenters import comparison_result as view
 from schedviz.web.presenters import node_names
 from schedviz.web.presenters.sampling import configuration_words
@@ -39,11 +42,12 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
     posted = {name: str(value) for name, value in request.POST.items()}
     try:
         comparison_request = form.parse_comparison(default_store(), posted)
-        job = _jobs().submit(ComparisonJob(request=comparison_request, owner=owner_of(request)))
+        shares = pools.COMPARISONS.shares(requester_of(request))
+        job = _jobs().submit(ComparisonJob(request=comparison_request, owner=owner_of(request)), shares)
     except form.InvalidField as invalid:
         return _form(request, {invalid.field: str(invalid)})
-    except TooManyJobs:
-        return _form(request, {"": gettext("Too many comparisons are running. Try again in a minute.")})
+    except LimitExceeded as full:
+        return with_time(_form(request, {"": text_of(full.limit, full.retry_after_seconds)}), full)
     return redirect("comparison", job.id)
 
 

@@ -7,8 +7,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from schedviz.access.identity import owner_of
-from schedviz.access.record import owned_by
+from schedviz.limits.requester import new_record
 from schedviz.store.default import default_store
 from schedviz.store.past import Readable
 from schedviz.web.act import QUERY, begin_act, close_ending, end_act
@@ -31,7 +30,7 @@ def start_guide(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     identifier = visitor(request)
     try:
-        sandbox = start_example(default_store(), guide.example, identifier, owned_by(owner_of(request)))
+        sandbox = start_example(default_store(), guide.example, identifier, new_record(request))
     except StatusError as refused:
         return render_home(request, refused.message, status=refused.code)
     response = redirect("sandbox", sandbox.name)

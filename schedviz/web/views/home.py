@@ -11,11 +11,11 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.access.account import account_of
-from schedviz.access.identity import owner_of, sandboxes_have_owners
+from schedviz.access.identity import sandboxes_have_owners
 from schedviz.access.policy import asker_of
-from schedviz.access.record import owned_by
 from schedviz.access.visitor import find_visitor
 from schedviz.api.from_scenario import create_from_scenario
+from schedviz.limits.requester import new_record
 from schedviz.rooms.access import may_replace
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
@@ -53,7 +53,7 @@ def post_sandbox(request: HttpRequest) -> HttpResponse:
             name,
             queue,
             paused=request.POST.get("clock") == PAUSED,
-            access=owned_by(owner_of(request)),
+            access=new_record(request),
         )
     except KeyError:
         raise Http404 from None

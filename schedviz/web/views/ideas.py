@@ -4,8 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.access.identity import owner_of
-from schedviz.access.record import owned_by
+from schedviz.limits.requester import new_record
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import ideas
@@ -34,7 +33,7 @@ def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     idea = find_idea(name)
     visitor_id = visitor(request)
     try:
-        start_example(default_store(), ideas.example_of(name), visitor_id, owned_by(owner_of(request)))
+        start_example(default_store(), ideas.example_of(name), visitor_id, new_record(request))
     except StatusError as refused:
         return render_idea(request, idea, refused.message, refused.code)
     response = redirect("idea", name)

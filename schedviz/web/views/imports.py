@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
-from schedviz.access.identity import owner_of
-from schedviz.access.record import owned_by
+from schedviz.limits.requester import new_record, requester_of
 from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import imports
+from schedviz.web.limits import text_of, with_time
 from schedviz.web.presenters import imported as view
 from schedviz.web.views.page import find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
@@ -33,13 +34,15 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         return _page(request)
     look = request.POST.get("do") == "look"
     try:
-        with _uploaded_dump(request) as dump, imports.read_dump(dump) as cluster:
+        with _uploaded_dump(request) as dump, imports.read_dump(dump, requester_of(request)) as cluster:
             if look:
                 return _page(request, report=view.present_import(cluster.report))
-            name, access = request.POST.get("name", "").strip(), owned_by(owner_of(request))
+            name, access = request.POST.get("name", "").strip(), new_record(request)
             sandbox = imports.create_from_dump(default_store(), cluster, name, access)
     except imports.ImportFailed as failed:
         return _page(request, error=str(failed))
+    except LimitExceeded as full:
+        return with_time(_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
     except StatusError as refused:
         return _page(request, error=refused.message)
     except ValueError as wrong:

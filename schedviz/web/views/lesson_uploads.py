@@ -16,11 +16,11 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.unpack import FILE_BYTES, UPLOAD_BYTES, refusal, unpack
 from schedviz.lessons.uploads import KEPT_SECONDS, Uploads
-from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.rates import count_upload
 from schedviz.limits.requester import requester_of
 from schedviz.store.default import default_store
-from schedviz.web.limits import text_of
+from schedviz.store.exceeded import LimitExceeded
+from schedviz.web.limits import text_of, with_time
 
 KEPT_DAYS: Final = KEPT_SECONDS // 86_400
 AT_ONCE: Final = 1
@@ -52,9 +52,7 @@ def upload_lesson(request: HttpRequest) -> HttpResponse:
         return _form(request, error=error, status=HTTPStatus.TOO_MANY_REQUESTS)
     except LimitExceeded as exceeded:
         error = text_of(exceeded.limit, exceeded.retry_after_seconds)
-        response = _form(request, error=error, status=HTTPStatus.TOO_MANY_REQUESTS)
-        response.headers["Retry-After"] = str(exceeded.retry_after_seconds)
-        return response
+        return with_time(_form(request, error=error, status=HTTPStatus.TOO_MANY_REQUESTS), exceeded)
     finally:
         _turns.release()
     return redirect("start-lesson", lesson.name)

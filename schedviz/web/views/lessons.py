@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
-from schedviz.access.identity import owner_of
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import go_to_step, guess
 from schedviz.lessons.learners import Learners
@@ -20,6 +19,7 @@ from schedviz.lessons.restart import carry_out, restart_step
 from schedviz.lessons.situation import situation_of
 from schedviz.lessons.undo import undo
 from schedviz.lessons.uploads import is_upload
+from schedviz.limits.requester import new_record
 from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
@@ -61,7 +61,7 @@ def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
     lesson, identifier, store = find_lesson(name), learner(request), default_store()
     found = None if "again" in request.POST else find_begun(store, lesson, identifier)
     try:
-        sandbox = found or begin_lesson(store, lesson, identifier, owner_of(request))
+        sandbox = found or begin_lesson(store, lesson, identifier, new_record(request))
     except StatusError as refused:
         return render_list(request, refused.message, refused.code)
     response = redirect("sandbox", sandbox)
@@ -160,7 +160,7 @@ def solve(store: Store, visit: Visit, source: Current) -> bool:
 def restart(request: HttpRequest, store: Store, visit: Visit) -> None:
     """Begin the lesson again, in a new cluster. A cluster that a room shares stays. Raises StatusError."""
     if visit.room is None:
-        begin_lesson(store, visit.lesson, visit.learner, owner_of(request))
+        begin_lesson(store, visit.lesson, visit.learner, new_record(request))
     elif visit.owns_sandbox:
         start_sandbox(store, Rooms(store).find(visit.room[0]), visit.room[1], visit.lesson.name)
 

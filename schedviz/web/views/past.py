@@ -4,9 +4,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from schedviz.access.identity import owner_of
-from schedviz.access.record import owned_by
 from schedviz.api.branch import branch_of_moment, names_at
+from schedviz.limits.requester import new_record
 from schedviz.store.default import default_store
 from schedviz.web.presenters import format as fmt
 from schedviz.web.screens import address
@@ -58,7 +57,7 @@ def new_branch(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     if request.method != "POST":
         return form_page(request, past, "forms/branch.html", context)
     try:
-        made = branch_of_moment(default_store(), past, str(context["name"]), owned_by(owner_of(request)))
+        made = branch_of_moment(default_store(), past, str(context["name"]), new_record(request))
     except StatusError as refused:
         context["error"] = refused.message
     except ValueError as wrong:

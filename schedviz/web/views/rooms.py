@@ -14,6 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from schedviz import bundled_scenarios
 from schedviz.lessons.lesson import Lesson
+from schedviz.limits.pools import ROOMS
+from schedviz.limits.rates import count_creation
+from schedviz.limits.requester import address_record, requester_of
 from schedviz.rooms.access import (
     find_member,
     is_teacher,
@@ -37,11 +40,13 @@ from schedviz.rooms.room import (
     read_code,
     sandbox_name,
 )
-from schedviz.rooms.room_store import KEPT_SECONDS, LONGEST_SECONDS, NoRoom, RoomFull, Rooms, TooManyRooms
+from schedviz.rooms.room_store import KEPT_SECONDS, LONGEST_SECONDS, NoRoom, RoomFull, Rooms
 from schedviz.rooms.sandboxes import sweep_rooms
 from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import scenarios
 from schedviz.web.access import refuse_room
+from schedviz.web.limits import text_of, with_time
 from schedviz.web.presenters.room_view import Choice, duration, lesson_choices
 from schedviz.web.room_sandboxes import open_sandbox
 from schedviz.web.views.page import is_htmx
@@ -68,10 +73,11 @@ def new_room(request: HttpRequest) -> HttpResponse:
         raise Http404
     title = clean_name(request.POST.get("title", ""), TITLE_AT_MOST) or _title_of(what)
     try:
-        room, token = Rooms(default_store()).create(title, what, mode, int(minutes) * 60)
-    except TooManyRooms:
-        error = gettext("There are too many rooms. Try again later.")
-        return _new_room_form(request, error, HTTPStatus.TOO_MANY_REQUESTS)
+        shares = ROOMS.shares(requester_of(request))
+        room, token = Rooms(default_store()).create(title, what, mode, int(minutes) * 60, shares)
+    except LimitExceeded as full:
+        error = text_of(full.limit, full.retry_after_seconds)
+        return with_time(_new_room_form(request, error, HTTPStatus.TOO_MANY_REQUESTS), full)
     response = redirect("teach", room.code)
     write_cookie(request, response, teacher_cookie(room.code), token)
     return response
@@ -214,7 +220,13 @@ def _begin(request: HttpRequest, room: Room, member: Member, lesson: str = "") -
     """Redirect to the learner's sandbox, which is created if that is needed."""
     store = default_store()
     try:
+        place = sandbox_name(room.code, number_for(room, member.number))
+        is_new = not store.exists(place)
+        if is_new:
+            count_creation(requester_of(request), store)
         name = open_sandbox(store, room, member.number, lesson)
+        if is_new and name and (record := address_record(request)):
+            store.handle(name).set_access(record, "")
     except StatusError as refused:
         return _own_page(request, room, member, refused.message, refused.code)
     return redirect("sandbox", name) if name else redirect("room-me", room.code)

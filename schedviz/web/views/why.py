@@ -13,16 +13,17 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import reswap, retarget, trigger_client_event
 
-from schedviz.access.identity import owner_of
-from schedviz.access.record import owned_by
 from schedviz.api import edits
 from schedviz.api.branch import branch_of_now
 from schedviz.cache import Current
 from schedviz.jobs.applied import Applied, AppliedStore
-from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question, QuestionKind, question_key
+from schedviz.limits import pools
+from schedviz.limits.requester import new_record, requester_of
 from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
+from schedviz.web.limits import text_of
 from schedviz.web.presenters import details, permalinks, what_if
 from schedviz.web.presenters import why as why_view
 from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
@@ -54,7 +55,7 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
         case None:
             pass
         case "ask":
-            question, context["error"] = ask_question(questions, "what-if", name, key, uid=uid)
+            question, context["error"] = ask_question(request, questions, "what-if", name, key, uid=uid)
         case "stop":
             if question is not None:
                 questions.request_stop(question)
@@ -66,7 +67,7 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
                 try:
                     if act == "branch":
                         change = what_if.suggestion_sentence(suggestion)
-                        access = owned_by(owner_of(request))
+                        access = new_record(request)
                         made = branch_of_now(
                             default_store(), source.sandbox, suggestion.edits, change, access
                         )
@@ -141,6 +142,7 @@ def chosen_suggestion(question: Question | None, request: HttpRequest) -> Sugges
 
 
 def ask_question(
+    request: HttpRequest,
     questions: JobStore[Question],
     kind: QuestionKind,
     name: str,
@@ -152,9 +154,9 @@ def ask_question(
     """Start a question; (question, "") or (None, error message)."""
     try:
         question = Question(kind=kind, sandbox=name, pod=key, uid=uid, cycle=cycle)
-        return questions.submit(question), ""
-    except TooManyJobs:
-        return None, gettext("Too many questions are waiting. Try again in a minute.")
+        return questions.submit(question, pools.QUESTIONS.shares(requester_of(request))), ""
+    except LimitExceeded as full:
+        return None, text_of(full.limit, full.retry_after_seconds)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -170,7 +172,7 @@ def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     question = questions.read(question_key("saved", name, key, cycle=found.evicted))
     context: dict[str, Any] = {"key": key, "view": view}
     if request.method == "POST" and view:
-        question, context["error"] = ask_question(questions, "saved", name, key, cycle=found.evicted)
+        question, context["error"] = ask_question(request, questions, "saved", name, key, cycle=found.evicted)
     context["saved"] = why_view.present_preventions(question, base) if question else None
     return render_part(request, sandbox, "panels/evicted.html", context)
 
