@@ -150,7 +150,7 @@ _TEMPLATE: Final = {
 _FINITE: Final = {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "app:1"}]}}
 _WORKLOAD: Final = {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": _TEMPLATE}}
 _CONFIG_MAP: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "a-"}}
-_BASES: Final[dict[str, Manifest]] = {
+BASES: Final[dict[str, Manifest]] = {
     "Pod": {"spec": _TEMPLATE["spec"]},
     "Deployment": _WORKLOAD,
     "ReplicaSet": _WORKLOAD,
@@ -211,7 +211,7 @@ def objects(draw: st.DrawFn, resource: Resource) -> Manifest:
     """An object of a kind. About one in sixteen does not begin from the minimal object, and about
     one in sixteen has no name; about one field in thirty-two is null, which means that it is not set."""
     drawn = _object(draw, schema_of(resource), 0)
-    base = _BASES.get(resource.kind, {}) if draw(st.integers(0, 15)) < 15 else {}
+    base = BASES.get(resource.kind, {}) if draw(st.integers(0, 15)) < 15 else {}
     manifest: Manifest = _laid_over(base, drawn)
     manifest["apiVersion"], manifest["kind"] = resource.api_version, resource.kind
     if draw(st.integers(0, 15)) < 15 and isinstance(manifest.setdefault("metadata", {}), dict):

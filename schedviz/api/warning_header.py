@@ -1,22 +1,19 @@
 """The Warning headers of a response (apiserver/pkg/endpoints/filters/warning.go, v1.34)."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from django.http.response import HttpResponseBase
 
-MAX_CHARACTERS: Final = 4 * 1024
-"""Characters of all warnings of a response, from which on each is cut off (truncateAtTotalRunes)."""
-MAX_CUT_OFF: Final = 256
-"""Characters of a warning that is cut off (truncateItemRunes)."""
+from simulator.apiserver.warning_bounds import MAX_CHARACTERS, MAX_CUT_OFF, is_written
+
 _Response = TypeVar("_Response", bound=HttpResponseBase)
 
 
 def with_warnings(response: _Response, warnings: Sequence[str]) -> _Response:
-    """Add warnings to a response, in UTF-8, before those that it has. One with control characters is left out
-    (NewWarningHeader in apimachinery/pkg/util/net/http.go)."""
+    """Add warnings to a response, in UTF-8, before those that it has."""
     known: list[str] = vars(response).setdefault("warnings", [])
-    known[:0] = (warning for warning in warnings if warning and warning.isprintable())
+    known[:0] = filter(is_written, warnings)
     if known:
         quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in limited(known))
         header = ", ".join(f'299 - "{text}"' for text in quoted)

@@ -28,6 +28,7 @@ from simulator.apiserver.field_checks import (
     too_many,
 )
 from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.selector_validation import validate_node_selector
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, too_long
 from simulator.objects.metadata import is_terminating
@@ -151,6 +152,6 @@ def _network_data(data: Manifest, path: str) -> Iterator[Cause]:
             yield too_long(f"{path}.{field}", most)
     addresses = data.get("ips") or []
     yield from check_list(addresses, _MAX_ADDRESSES, f"{path}.ips", check_interface_address)
-    for index, address in enumerate(addresses):
-        if address in addresses[:index]:
+    for index, (address, is_repeated) in enumerate(zip(addresses, repeats(addresses), strict=True)):
+        if is_repeated:
             yield duplicate(f"{path}.ips[{index}]", address)

@@ -4,7 +4,7 @@ Upstream: validateContainers, validateInitContainers, validateEphemeralContainer
 in pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,7 +36,7 @@ class _PodParts:
     """The parts of a pod's spec to which its containers refer."""
 
     volumes: Volumes
-    claims: tuple[str, ...]
+    claims: Collection[str]
     restart_policy: str
     grace_seconds: int
     host_users: bool
@@ -44,7 +44,7 @@ class _PodParts:
 
 def validate_containers(spec: Manifest, volumes: Volumes, path: str) -> Iterator[Cause]:
     """Validate all containers of a pod. ``volumes``: its valid volumes by name."""
-    claims = tuple(sorted({claim["name"] for claim in spec.get("resourceClaims") or ()} - {""}))
+    claims = dict.fromkeys(sorted({claim["name"] for claim in spec.get("resourceClaims") or ()} - {""}))
     restart, grace = spec.get("restartPolicy", "Always"), spec.get(GRACE, _DEFAULT_GRACE)
     parts = _PodParts(volumes, claims, restart, grace, spec.get("hostUsers") is not False)
     yield from _main_containers(spec, parts, f"{path}.containers")

@@ -10,6 +10,7 @@ from simulator.api import Manifest
 from simulator.apiserver.core_validation import check_finalizer_name
 from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.go_structs import core_struct
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.selector_validation import validate_taints
 from simulator.apiserver.service_update_validation import validate_service_update
@@ -60,8 +61,8 @@ def validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _node_addresses(addresses: Sequence[Manifest]) -> Iterator[Cause]:
-    for index, address in enumerate(addresses):
-        if address in addresses[:index]:
+    for index, (address, is_repeated) in enumerate(zip(addresses, repeats(addresses), strict=True)):
+        if is_repeated:
             yield duplicate(f"status.addresses[{index}]", core_struct("NodeAddress", address), whole=True)
 
 

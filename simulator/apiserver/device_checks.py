@@ -9,6 +9,7 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_choice, check_name, too_many
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.status import (
     Cause,
     duplicate,
@@ -54,8 +55,8 @@ def check_list(items: Sequence[Any] | None, most: int, path: str, check: Check) 
 def check_unique(items: Sequence[Manifest] | None, field: str, path: str) -> Iterator[Cause]:
     """Yield the faults of items that repeat the value of ``field`` (validateSet)."""
     values = [item.get(field, "") for item in items or ()]
-    for index, value in enumerate(values):
-        if value in values[:index]:
+    for index, (value, is_repeated) in enumerate(zip(values, repeats(values), strict=True)):
+        if is_repeated:
             yield duplicate(f"{path}[{index}].{field}", value)
 
 
@@ -65,8 +66,8 @@ def check_request_references(references: list[str] | None, known: set[str], path
     yield from check_list(
         given, MAX_REQUESTS, path, lambda name, at: check_request_reference(name, known, at)
     )
-    for index, name in enumerate(given):
-        if name in given[:index]:
+    for index, (name, is_repeated) in enumerate(zip(given, repeats(given), strict=True)):
+        if is_repeated:
             yield duplicate(f"{path}[{index}]", name)
 
 

@@ -13,6 +13,7 @@ from simulator.apiserver import names
 from simulator.apiserver.enumerations import EXIT_CODE_OPERATORS, FAILURE_ACTIONS
 from simulator.apiserver.field_checks import check_choice, check_name, check_not_negative, too_many
 from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.status import (
     Cause,
     duplicate,
@@ -85,10 +86,11 @@ def _exit_codes(codes: Manifest, path: str, containers: set[str]) -> Iterator[Ca
         yield invalid(at, values, "at least one value is required")
     elif len(values) > _MAX_CODES:
         yield too_many(at, len(values), _MAX_CODES)
+    again = repeats(values)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
             yield invalid(f"{at}[{index}]", value, "must not be 0 for the In operator")
-        if value in values[:index]:
+        if again[index]:
             yield duplicate(f"{at}[{index}]", value)
     if values != sorted(values):
         yield invalid(at, values, "must be ordered")

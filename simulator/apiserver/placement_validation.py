@@ -73,8 +73,9 @@ def _label_keys(term: Manifest, path: str) -> Iterator[Cause]:
             yield from check_name(names.qualified_name, key, f"{path}.{field}[{index}]")
     if selector is not None:
         yield from _keys_in_selector(selector, matching, path)
+    known = {*others}
     for index, key in enumerate(matching):
-        if key in others:
+        if key in known:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"
             yield invalid(f"{path}.matchLabelKeys[{index}]", key, detail)
 
@@ -83,16 +84,17 @@ def _keys_in_selector(selector: Manifest, keys: Sequence[str], path: str) -> Ite
     """Yield the faults of the keys. Upstream has added a requirement for each key to the selector before it
     compares the key with others, and writes the index of the key behind the path of the term."""
     seen = {*selector.get("matchLabels", ())}
+    places = {key: index for index, key in enumerate(keys)}
     for expression in selector.get("matchExpressions", ()):
         key = expression["key"]
-        if key in keys and key in seen:
-            index = max(place for place, other in enumerate(keys) if other == key)
-            yield invalid(f"{path}[{index}]", key, "exists in both matchLabelKeys and labelSelector")
+        if key in places and key in seen:
+            yield invalid(f"{path}[{places[key]}]", key, "exists in both matchLabelKeys and labelSelector")
         seen.add(key)
 
 
 def validate_spread(constraints: list[Manifest], path: str) -> Iterator[Cause]:
     identities = [(each["topologyKey"], each["whenUnsatisfiable"]) for each in constraints]
+    last = {identity: index for index, identity in enumerate(identities)}
     for index, constraint in enumerate(constraints):
         at = f"{path}[{index}]"
         key, when = identities[index]
@@ -102,7 +104,7 @@ def validate_spread(constraints: list[Manifest], path: str) -> Iterator[Cause]:
             yield required(f"{at}.topologyKey", "can not be empty")
         if when not in WHEN_UNSATISFIABLE:
             yield not_supported(f"{at}.whenUnsatisfiable", when, WHEN_UNSATISFIABLE)
-        if identities[index] in identities[index + 1 :]:
+        if last[identities[index]] > index:
             yield duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
         if "minDomains" in constraint:
             yield from _min_domains(constraint["minDomains"], when, f"{at}.minDomains")

@@ -3,11 +3,13 @@
 Upstream: warningsForPodSpecAndMeta in pkg/api/pod/warnings.go, v1.34.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from typing import Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.path_warnings import path_warnings
 from simulator.apiserver.pod_annotation_validation import (
     APP_ARMOR,
     APP_ARMOR_IS_DEPRECATED,
@@ -15,7 +17,8 @@ from simulator.apiserver.pod_annotation_validation import (
     SECCOMP_POD,
 )
 from simulator.apiserver.pod_containers import containers_with_paths
-from simulator.apiserver.volume_warnings import claim_spec_warnings, path_warnings
+from simulator.apiserver.repeated import repeats
+from simulator.apiserver.volume_warnings import claim_spec_warnings
 from simulator.objects import quantity
 
 _SYSCTLS: Final = 'non-functional in v1.11+; use the "sysctls" field instead'
@@ -139,8 +142,8 @@ def _volume_warnings(volumes: Sequence[Manifest], path: str) -> Iterator[str]:
 
 def _repeated(items: Sequence[Manifest], field: str, path: str) -> Iterator[str]:
     values = [item.get(field, "") for item in items]
-    for index, value in enumerate(values):
-        if value in values[:index]:
+    for index, (value, is_repeated) in enumerate(zip(values, repeats(values), strict=True)):
+        if is_repeated:
             yield f'{path}[{index}].{field}: duplicate {field} "{value}"'
 
 
@@ -169,7 +172,7 @@ def _container_warnings(container: Manifest, path: str) -> Iterator[str]:
 
 
 def _port_warnings(spec: Manifest, path: str) -> Iterator[str]:
-    known: dict[tuple[int, str], list[tuple[str, str, int]]] = {}
+    known: dict[tuple[int, str], _SimilarPorts] = {}
     for container, at in containers_with_paths(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
             where = f"{at}.ports[{index}]"
@@ -179,12 +182,40 @@ def _port_warnings(spec: Manifest, path: str) -> Iterator[str]:
                 name = port.get("name", "")
                 shown = f"Name:{name} HostPort:0 ContainerPort:{number} Protocol:{protocol} HostIP:{address}"
                 yield f"{where}: hostIP set without hostPort: {{{shown}}}"
-            others = known.setdefault((number, protocol), [])
-            for other, other_address, other_host in others:
-                if (address, host) == (other_address, other_host):
-                    yield f"{where}: duplicate port definition with {other}"
-                elif not host or not other_host:
-                    yield f"{where}: overlapping port definition with {other}"
-                elif host == other_host and bool(address) != bool(other_address):
-                    yield f"{where}: dangerously ambiguous port definition with {other}"
-            others.append((where, address, host))
+            others = known.setdefault((number, protocol), _SimilarPorts())
+            yield from others.add(where, address, host)
+
+
+class _SimilarPorts:
+    """The ports of a pod with one number and protocol, by what makes them conflict with others."""
+
+    def __init__(self) -> None:
+        self._ports: list[_Port] = []
+        self._alike: dict[object, list[_Port]] = {}
+
+    def add(self, where: str, address: str, host: int) -> Iterator[str]:
+        """Yield the warnings about a port and earlier ones, in their order."""
+        port = _Port(len(self._ports), where, address, host)
+        for other in self._conflicting(port):
+            if (address, host) == (other.address, other.host):
+                yield f"{where}: duplicate port definition with {other.where}"
+            elif not host or not other.host:
+                yield f"{where}: overlapping port definition with {other.where}"
+            else:
+                yield f"{where}: dangerously ambiguous port definition with {other.where}"
+        self._ports.append(port)
+        for key in ((host, address), (host, bool(address))) if host else (0,):
+            self._alike.setdefault(key, []).append(port)
+
+    def _conflicting(self, port: "_Port") -> Iterable["_Port"]:
+        if not port.host:
+            return self._ports
+        keys = (0, (port.host, port.address), (port.host, not port.address))
+        return merge(*(self._alike.get(key, ()) for key in keys))
+
+
+class _Port(NamedTuple):
+    place: int
+    where: str
+    address: str
+    host: int

@@ -4,7 +4,9 @@ Upstream: validateResourceRequirements and its neighbours in pkg/apis/core/valid
 pkg/apis/core/helper/helpers.go, v1.34.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 from simulator.api import Manifest
@@ -73,7 +75,7 @@ NameCheck = Callable[[str, str], Iterator[Cause]]
 
 
 def validate_container_resources(
-    given: dict[str, Any] | None, path: str, claims: Sequence[str] = ()
+    given: dict[str, Any] | None, path: str, claims: Collection[str] = ()
 ) -> Iterator[Cause]:
     """Validate a container's ``resources`` (ValidateContainerResourceRequirements). ``claims``: the sorted
     names of the pod's resourceClaims."""
@@ -181,7 +183,7 @@ def _is_huge(name: str) -> bool:
 
 
 def _requirements(
-    given: dict[str, Any], check: NameCheck, claims: Sequence[str], path: str
+    given: dict[str, Any], check: NameCheck, claims: Collection[str], path: str
 ) -> Iterator[Cause]:
     """Yield the faults that validateResourceRequirements reports."""
     limits, requests = given.get("limits", {}), given.get("requests", {})
@@ -236,6 +238,7 @@ def can_be_overcommitted(name: str) -> bool:
 def _claims(claims: Sequence[Manifest], known: Collection[str], path: str) -> Iterator[Cause]:
     """Yield the faults that validateResourceClaimNames reports."""
     seen: set[str] = set()
+    requests = Counter[str]()
     for index, claim in enumerate(claims):
         name, request, at = claim["name"], claim.get("request", ""), f"{path}[{index}]"
         if not name:
@@ -251,7 +254,9 @@ def _claims(claims: Sequence[Manifest], known: Collection[str], path: str) -> It
                 yield duplicate(at, key)
             elif not request:
                 # Some requests of the claim are there already.
-                yield from (duplicate(at, name) for each in seen if each.partition("/")[0] == name)
+                yield from repeat(duplicate(at, name), requests[name])
+            if key not in seen:
+                requests[key.partition("/")[0]] += 1
             seen.add(key)
         if name not in known:
             named = f": {', '.join(known)}" if known else " which is empty"

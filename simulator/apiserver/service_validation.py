@@ -25,6 +25,7 @@ from simulator.apiserver.field_checks import (
     check_port_number,
     parse_address,
 )
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
@@ -125,10 +126,11 @@ def validate_addresses(spec: Manifest) -> Iterator[Cause]:
         yield invalid(path, addresses, "first value must match `clusterIP`")
     elif addresses and not first:
         yield invalid(path, addresses, "must be empty when `clusterIP` is not specified")
+    again = repeats(families)
     for index, family in enumerate(families):
         if family not in IP_FAMILIES:
             yield not_supported(f"spec.ipFamilies[{index}]", family, IP_FAMILIES)
-        if family in families[:index]:
+        if again[index]:
             yield duplicate(f"spec.ipFamilies[{index}]", family)
     if "ipFamilyPolicy" in spec and spec["ipFamilyPolicy"] not in IP_FAMILY_POLICIES:
         yield not_supported("spec.ipFamilyPolicy", spec["ipFamilyPolicy"], IP_FAMILY_POLICIES)

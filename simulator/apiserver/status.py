@@ -27,6 +27,25 @@ class Cause(msgspec.Struct, frozen=True):
         return f"{self.field}: {self.message}"
 
 
+MAX_CAUSES: Final = 1_000
+MAX_CAUSE_CHARACTERS: Final = 1 << 18
+"""How many faults of an object are looked for, and how much their messages may have together. Upstream has no
+such bound, and an answer of gigabytes for a list whose items each name all others."""
+
+
+def first_causes(causes: Iterable[Cause]) -> list[Cause]:
+    """Return the causes of an answer. Those beyond its bounds are not computed; a last one says so."""
+    found: list[Cause] = []
+    written = 0
+    for cause in causes:
+        if len(found) == MAX_CAUSES or written > MAX_CAUSE_CHARACTERS:
+            found.append(Cause("", "further faults are not listed"))
+            break
+        found.append(cause)
+        written += len(cause.message)
+    return found
+
+
 def required(field: str, detail: str = "") -> Cause:
     return Cause(field, f"Required value: {detail}" if detail else "Required value", "FieldValueRequired")
 

@@ -2,13 +2,16 @@
 
 Upstream: pkg/apis/storage/validation/validation.go, v1.34."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import BINDING_MODES
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name, check_not_negative
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import (
     Cause,
@@ -70,24 +73,23 @@ def check_parameters(parameters: dict[str, str], path: str) -> Iterator[Cause]:
 def _allowed_topologies(terms: list[Manifest], path: str) -> Iterator[Cause]:
     """Yield the faults that ValidateTopologySelectorTerm reports."""
     # Upstream compares each term with as many empty ones, too.
-    seen: list[dict[str, set[str]]] = [{} for _ in terms]
+    seen = Counter({frozenset[tuple[str, frozenset[str]]](): len(terms)})
     for index, term in enumerate(terms):
-        wanted: dict[str, set[str]] = {}
+        wanted: dict[str, frozenset[str]] = {}
         for number, each in enumerate(term.get("matchLabelExpressions", ())):
             at, values = f"{path}[{index}].matchLabelExpressions[{number}]", each.get("values", [])
             if not values:
                 yield required(f"{at}.values")
-            for place, value in enumerate(values):
-                if value in values[:place]:
+            for place, (value, is_repeated) in enumerate(zip(values, repeats(values), strict=True)):
+                if is_repeated:
                     yield duplicate(f"{at}.values[{place}]", value)
             yield from check_name(names.qualified_name, each["key"], f"{at}.key")
             if each["key"] in wanted:
                 yield duplicate(f"{at}.key", each["key"])
-            wanted[each["key"]] = set(values)
-        yield from (
-            duplicate(f"{path}[{index}].matchLabelExpressions", "") for each in seen if each == wanted
-        )
-        seen.append(wanted)
+            wanted[each["key"]] = frozenset(values)
+        term_identity = frozenset(wanted.items())
+        yield from repeat(duplicate(f"{path}[{index}].matchLabelExpressions", ""), seen[term_identity])
+        seen[term_identity] += 1
 
 
 def _validate_csi_node(manifest: Manifest) -> Iterator[Cause]:

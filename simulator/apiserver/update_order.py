@@ -12,7 +12,7 @@ from simulator.api import Manifest
 from simulator.apiserver.metadata_update import validate_metadata_update
 from simulator.apiserver.object_meta_validation import validate_finalizers, validate_object_meta
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource
-from simulator.apiserver.status import Cause
+from simulator.apiserver.status import Cause, first_causes
 from simulator.apiserver.update_validation import validate_update
 from simulator.apiserver.validation import kind_faults
 
@@ -75,7 +75,7 @@ def validate_updated(
     }
     # The metadata of all kinds is validated before what is special to the kind.
     order = _order(resource, subresource).replace("M", "mf").replace("U", "uf")
-    return [cause for part in f"mu{order}" for cause in parts[part]()]
+    return first_causes(cause for part in f"mu{order}" for cause in parts[part]())
 
 
 def _order(resource: Resource, subresource: str) -> str:

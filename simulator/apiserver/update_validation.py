@@ -24,7 +24,7 @@ from simulator.apiserver.pod_update_validation import validate_pod_update
 from simulator.apiserver.rbac_validation import BINDINGS, validate_binding_update
 from simulator.apiserver.resources import CRDS, EVENTS_V1, NODES, Resource
 from simulator.apiserver.slice_validation import validate_slice_update
-from simulator.apiserver.status import NIL, Cause, forbidden, invalid
+from simulator.apiserver.status import NIL, Cause, first_causes, forbidden, invalid
 from simulator.apiserver.status_validation import validate_status_update
 from simulator.apiserver.workload_update_validation import WORKLOAD_UPDATE_CHECKS
 
@@ -32,7 +32,7 @@ from simulator.apiserver.workload_update_validation import WORKLOAD_UPDATE_CHECK
 def validate_update(resource: Resource, new: Manifest, old: Manifest, subresource: str = "") -> list[Cause]:
     """Return the faults of what an update changes, but for the metadata. Those of the new object are not
     among them: :mod:`simulator.apiserver.update_order`."""
-    return [*_faults(resource, new, old, subresource)]
+    return first_causes(_faults(resource, new, old, subresource))
 
 
 def _faults(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> Iterator[Cause]:

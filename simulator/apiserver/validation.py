@@ -6,6 +6,7 @@ v1.34.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from simulator.api import Manifest
 from simulator.apiserver import pod_validation
@@ -30,7 +31,7 @@ from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.selector_validation import validate_label_selector, validate_taints
-from simulator.apiserver.status import Cause, forbidden, invalid, not_supported
+from simulator.apiserver.status import Cause, first_causes, forbidden, invalid, not_supported
 from simulator.apiserver.storage_group_validation import STORAGE_CHECKS
 from simulator.apiserver.webhook_validation import WEBHOOK_CHECKS
 from simulator.apiserver.workload_validation import (
@@ -52,11 +53,13 @@ GENERATED_SUFFIX = 5
 
 def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
     """Return the faults of a new object as it is to be stored."""
-    faults = [*kind_faults(resource, manifest)]
+    faults = first_causes(kind_faults(resource, manifest))
     if faults and resource.id in METADATA_LAST:
         return faults
     metadata = manifest["metadata"]
-    return [*validate_object_meta(resource, metadata), *validate_finalizers(resource, metadata), *faults]
+    return first_causes(
+        chain(validate_object_meta(resource, metadata), validate_finalizers(resource, metadata), faults)
+    )
 
 
 def kind_faults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> Iterator[Cause]:
@@ -71,7 +74,9 @@ def kind_faults(resource: Resource, manifest: Manifest, old: Manifest | None = N
 def validate_new(resource: Resource, manifest: Manifest) -> list[Cause]:
     """Return the faults of an object that is created."""
     faults = validate(resource, manifest)
-    return [*faults, *pod_validation.validate_new_pod(manifest)] if resource == PODS else faults
+    return (
+        first_causes(chain(faults, pod_validation.validate_new_pod(manifest))) if resource == PODS else faults
+    )
 
 
 def _validate_node(manifest: Manifest) -> Iterator[Cause]:

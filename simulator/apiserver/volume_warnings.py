@@ -1,10 +1,9 @@
-"""Warnings about PersistentVolumes, claims, the kinds of storage.k8s.io, and the paths of files in volumes.
+"""Warnings about PersistentVolumes, claims and the kinds of storage.k8s.io.
 
-Upstream: pkg/api/{persistentvolume,persistentvolumeclaim,storage}/util.go and
-warningsForOverlappingVirtualPaths in pkg/api/pod/warnings.go, v1.34.
+Upstream: pkg/api/{persistentvolume,persistentvolumeclaim,storage}/util.go, v1.34.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from simulator.api import Manifest
@@ -88,62 +87,3 @@ def node_warnings(manifest: Manifest) -> Iterator[str]:
     """Yield the warnings about a node (fieldIsDeprecatedWarnings in pkg/registry/core/node/strategy.go)."""
     if manifest.get("spec", {}).get("externalID"):
         yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
-
-
-def path_warnings(volumes: Sequence[Manifest]) -> Iterator[str]:
-    """Yield the warnings about files of one volume that have the same path, or a path within another's."""
-    for volume in volumes:
-        name = volume["name"]
-        for source, kind, named in (
-            ("configMap", "ConfigMap", "name"),
-            ("secret", "Secret", "secretName"),
-            ("downwardAPI", "DownwardAPI", ""),
-        ):
-            items = (volume.get(source) or {}).get("items")
-            if items:
-                of = f' "{volume[source].get(named, "")}"' if named else ""
-                yield from _overlaps(_paths(items), f'volume "{name}" ({kind}{of}): overlapping paths')
-        if "projected" in volume:
-            yield from _projected_warnings(volume["projected"].get("sources") or (), name)
-
-
-def _projected_warnings(sources: Sequence[Manifest], name: str) -> Iterator[str]:
-    known: set[str] = set()
-    paths, message = list[str](), ""
-    for source in sources:
-        if not source:
-            yield f'volume "{name}" (Projected) has no sources provided'
-            continue
-        for field, kind in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
-            items = (source.get(field) or {}).get("items")
-            if items:
-                of = "" if field == "downwardAPI" else f' "{source[field].get("name", "")}"'
-                paths, message = _paths(items), f'volume "{name}" (Projected {kind}{of}): overlapping paths'
-                break
-        else:
-            if "serviceAccountToken" in source:
-                paths = [source["serviceAccountToken"].get("path", "")]
-                message = f'volume "{name}" (Projected ServiceAccountToken): overlapping paths'
-        if paths:
-            yield from _overlaps(paths, message)
-            yield from _overlaps(sorted([*{*paths}, *known]), message)
-            known |= {*paths}
-
-
-def _paths(items: Sequence[Manifest]) -> list[str]:
-    return [item.get("path", "") for item in items]
-
-
-def _overlaps(paths: Sequence[str], message: str) -> Iterator[str]:
-    """Yield the warnings about overlapping paths (checkVolumeMappingForOverlap). Upstream looks at the
-    earlier paths in no order."""
-    known: dict[str, None] = {}
-    for path in (each.rstrip("/") for each in paths):
-        other = next((each for each in known if _is_within(each, path) or _is_within(path, each)), "")
-        if other and path:
-            yield f'{message}: "{path}" with "{other}"'
-        known[path] = None
-
-
-def _is_within(path: str, other: str) -> bool:
-    return f"{path}/".startswith(other)

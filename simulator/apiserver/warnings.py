@@ -2,6 +2,7 @@
 pkg/registry, v1.34)."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Final
 
 from simulator.api import Manifest
@@ -26,6 +27,7 @@ from simulator.apiserver.volume_warnings import (
     storage_class_warnings,
     volume_warnings,
 )
+from simulator.apiserver.warning_bounds import first_warnings
 
 TEMPLATES = {
     "deployments.apps": ("spec", "template"),
@@ -46,9 +48,10 @@ _ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery
 def warnings_of(
     resource: Resource, manifest: Manifest, *, is_new: bool = False, sent: Manifest | None = None
 ) -> list[str]:
-    """Return the warnings about an object that was stored. ``sent``: as it was asked for."""
+    """Return the warnings about an object that was stored, as far as a response can have them. ``sent``: as
+    it was asked for."""
     as_sent = app_armor_warnings(sent) if is_new and sent and resource == PODS else ()
-    return [*as_sent, *_warnings(resource, manifest, is_new=is_new)]
+    return first_warnings(chain(as_sent, _warnings(resource, manifest, is_new=is_new)))
 
 
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:
@@ -56,12 +59,13 @@ def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subreso
     if subresource or resource == PODS:
         return []
     if resource.schema_text:
-        return [*finalizer_warnings(new, old)]
+        return first_warnings(finalizer_warnings(new, old))
     if resource.id == CRDS:
-        return [*definition_warnings(new, old)]
+        return first_warnings(definition_warnings(new, old))
     generations = {each["metadata"].get(GENERATION) for each in (new, old)}
     if resource.id in TEMPLATES and len(generations) == 1:
-        return [*stateful_set_warnings(new, is_new=False)] if resource.id == _STATEFUL_SETS else []
+        changed = stateful_set_warnings(new, is_new=False) if resource.id == _STATEFUL_SETS else ()
+        return first_warnings(changed)
     return warnings_of(resource, new)
 
 

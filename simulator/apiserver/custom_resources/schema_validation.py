@@ -12,6 +12,7 @@ from typing import Any, Final
 from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
 from simulator.apiserver.custom_resources.junctors import junctor_faults
 from simulator.apiserver.custom_resources.text_formats import has_format
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
 from simulator.apiserver.structural_schema import META
 from simulator.kernel.go_regexp import PatternFault, Regexp
@@ -122,7 +123,7 @@ def _list_faults(schema: dict[str, Any], value: list[Any], path: str, old: Any) 
     if len(value) < schema.get("minItems", 0):
         detail = f"{_body(path)} should have at least {schema['minItems']} items"
         yield invalid(path, len(value), detail)
-    if schema.get("uniqueItems") and any(item in value[:index] for index, item in enumerate(value)):
+    if schema.get("uniqueItems") and any(repeats(value)):
         yield invalid(path, "", f"{_body(path)} shouldn't contain duplicates")
     for index, item in enumerate(value):
         before = old_item(schema, old, item)

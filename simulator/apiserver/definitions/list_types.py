@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from simulator.apiserver.definitions.structural import child, fields_of
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.structural_schema import Schema
 
@@ -77,6 +78,7 @@ def _map_faults(schema: Schema, keys: list[str], items: Schema | None, path: str
         detail = f"must be object if parent array's {LIST_TYPE} is map"
         yield invalid(f"{path}.items.type", items.get("type", ""), detail)
         return
+    again = repeats(keys)
     for index, key in enumerate(keys):
         field = fields_of(items).get(key)
         if field is None:
@@ -84,7 +86,7 @@ def _map_faults(schema: Schema, keys: list[str], items: Schema | None, path: str
         elif field.get("type") in ("array", "object"):
             detail = f"must be a scalar type if parent array's {LIST_TYPE} is map"
             yield invalid(f"{path}.items.properties[{key}].type", items["type"], detail)
-        if key in keys[:index]:
+        if again[index]:
             yield invalid(f"{path}.{MAP_KEYS}", keys, "must not contain duplicate entries")
 
 

@@ -4,6 +4,7 @@ object merged with another or without some fields.
 Upstream: structured-merge-diff/typed (tofieldset.go, compare.go, merge.go, remove.go).
 """
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -183,7 +184,7 @@ def _merge_lists(kind: FieldType, old: list[Any], new: list[Any]) -> list[Any]:
     possible (visitListItems in merge.go)."""
     before, after = _by_element(kind, old), {kind.element_of(item): item for item in new}
     left, right = [kind.element_of(item) for item in old], [*after]
-    shared = [element for element in right if element in before]
+    shared = deque(element for element in right if element in before)
     merged: list[Any] = []
     done: set[PathElement] = set()
 
@@ -193,7 +194,7 @@ def _merge_lists(kind: FieldType, old: list[Any], new: list[Any]) -> list[Any]:
         merged.append(merge(kind.items, olds[0] if len(olds) == 1 else MISSING, after[element]))
         done.add(element)
         if shared and shared[0] == element:
-            shared.pop(0)
+            shared.popleft()
 
     at_left = at_right = 0
     while at_left < len(left) or at_right < len(right):

@@ -4,6 +4,7 @@ Upstream: normalizeElementOrder, mergeSortedSlice and normalizeSliceOrder in
 apimachinery/pkg/util/strategicpatch/patch.go, v1.34.
 """
 
+from collections import deque
 from typing import Any
 
 
@@ -16,11 +17,12 @@ def ordered(merged: list[Any], wanted: list[Any], before: list[Any], key: str) -
     named.sort(key=lambda item: wanted_at[_identity(item, key)])
     others.sort(key=lambda item: before_at.get(_identity(item, key), len(before)))
     result: list[Any] = []
-    while others and named:
-        left, right = (before_at.get(_identity(items[0], key)) for items in (others, named))
+    left_others, left_named = deque(others), deque(named)
+    while left_others and left_named:
+        left, right = (before_at.get(_identity(items[0], key)) for items in (left_others, left_named))
         comes_first = left is not None and right is not None and left < right
-        result.append((others if comes_first else named).pop(0))
-    return [*result, *named, *others]
+        result.append((left_others if comes_first else left_named).popleft())
+    return [*result, *left_named, *left_others]
 
 
 def _places(items: list[Any], key: str) -> dict[Any, int]:

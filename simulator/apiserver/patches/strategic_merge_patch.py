@@ -4,9 +4,11 @@ replace, delete or reorder parts of lists and objects.
 Upstream: apimachinery/pkg/util/strategicpatch/patch.go and mergepatch/errors.go, v1.34.
 """
 
+from collections.abc import Hashable
 from typing import Any, Final
 
 from simulator.apiserver.patches.element_order import ordered
+from simulator.apiserver.repeated import identity
 from simulator.apiserver.request_errors import UnprocessablePatch
 from simulator.apiserver.schema import Schema, resolve_reference
 from simulator.apiserver.status import BadRequest, PlainError
@@ -105,9 +107,10 @@ def _retain_keys(merged: dict[str, Any], patch: dict[str, Any]) -> None:
     kept = patch.pop(_RETAIN)
     directives = (_DELETE_FROM, _ORDER)
     given = [key for key, value in patch.items() if value is not None and not key.startswith(directives)]
-    if not isinstance(kept, list) or any(key not in kept for key in given):
+    names = {key for key in kept if isinstance(key, str)} if isinstance(kept, list) else set[str]()
+    if not isinstance(kept, list) or not names.issuperset(given):
         raise BadRequest("invalid patch format of retainKeys")
-    for key in [key for key in merged if key not in kept]:
+    for key in merged.keys() - names:
         del merged[key]
 
 
@@ -195,18 +198,22 @@ def _merge_list(field: Schema, target: list[Any], patch: list[Any], *, deletes: 
     key = field.get("x-kubernetes-patch-merge-key", "")
     if not isinstance((target or patch)[0], dict):
         if deletes:
-            return [item for item in target if item not in patch]
+            taken = {*map(identity, patch)}
+            return [item for item in target if identity(item) not in taken]
         merged = [*dict.fromkeys([*target, *patch])]
         return ordered(merged, patch, target, "")
     if not key:
         raise PlainError("cannot merge lists without merge key")
     before, given = _apply_item_directives(target, patch, key)
     merged = list(before)
+    places: dict[Hashable, int] = {}
+    for place, known in enumerate(before):
+        places.setdefault(identity(known.get(key)), place)
     for item in given:
         if key not in item:
             raise _no_merge_key(item, key)
-        place = next((at for at, known in enumerate(merged) if known.get(key) == item[key]), None)
-        if place is None:
+        place = places.setdefault(identity(item[key]), len(merged))
+        if place == len(merged):
             merged.append(item)
         else:
             merged[place] = _merge_objects(field["items"], merged[place], item)
@@ -231,7 +238,8 @@ def _apply_item_directives(
 ) -> tuple[list[Any], list[dict[str, Any]]]:
     """Return the target without the items that the patch deletes, and the patch without directives
     (mergeSliceWithSpecialElements)."""
-    left, given, replaces = list(target), [], False
+    deleted: set[Hashable] = set()
+    given, replaces = [], False
     for item in patch:
         match item.get(_DIRECTIVE):
             case None:
@@ -239,14 +247,16 @@ def _apply_item_directives(
             case "delete":
                 if key not in item:
                     raise _no_merge_key(item, key)
-                left = [known for known in left if known.get(key) != item[key]]
+                deleted.add(identity(item[key]))
             case "replace":
                 replaces = True
             case "merge":
                 raise PlainError("merging lists cannot yet be specified in the patch")
             case _:
                 raise _unknown_directive(item)
-    return ([], given) if replaces else (left, given)
+    if replaces:
+        return [], given
+    return [known for known in target if identity(known.get(key)) not in deleted], given
 
 
 def _no_merge_key(item: dict[str, Any], key: str) -> PlainError:
