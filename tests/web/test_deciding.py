@@ -9,10 +9,11 @@ from django.utils import translation
 from schedviz.web.presenters import deciding, reasons
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.priority import Ranks
-from schedviz.web.presenters.queue import LaneView, lanes
+from schedviz.web.presenters.queue import Lanes, LaneView, lanes
 from simulator.random_clusters import random_cluster, random_pending_pod
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, attempt
+from tests.web import samples
 from tests.web.samples import lane
 
 TAINT = "node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }"
@@ -119,6 +120,31 @@ def test_what_all_pods_of_the_lane_share_is_said_once_and_the_deciding_reason_st
         ("59 have too little cpu", "1 is tainted {node-role.kubernetes.io/control-plane: }"),
         ("", "skip"),
     ]
+
+
+def test_a_gated_pod_names_the_gates_that_are_left() -> None:
+    made = samples.pod("web")
+    made["spec"]["schedulingGates"] = [{"name": "example.com/quota"}, {"name": "example.com/image"}]
+    picture = Picture()
+    picture.object("pods", made)
+    picture.lanes = {
+        "default/web": lane("web", "gated", gate="SchedulingGates"),
+        "default/held": lane("held", "gated", gate="DefaultPreemption"),
+    }
+    kept = Lanes()
+
+    def notes() -> dict[str, str]:
+        [view] = [each for each in kept.read(picture, Ranks([])) if each.name == "gated"]
+        return {chip.key: chip.note for chip in view.chips}
+
+    assert notes() == {
+        "default/web": "example.com/quota, example.com/image",
+        "default/held": "DefaultPreemption",
+    }
+    made["spec"]["schedulingGates"].pop()
+    made["metadata"]["resourceVersion"] = "2"
+    picture.object("pods", made)
+    assert notes()["default/web"] == "example.com/quota"
 
 
 def test_in_chinese_the_deciding_reason_is_first_too() -> None:

@@ -12,13 +12,13 @@ from schedviz.web.act import Act
 from simulator import trace
 from simulator.api import Manifest
 from simulator.decision import Decision
+from simulator.plugins.scheduling_gates import SchedulingGates
 
 from . import format as fmt
 from . import reasons
 from .node_names import node_name
 from .picture import PODS
 from .preemption import preemption_sentence
-from .queue import SCHEDULING_GATES
 
 Stage = Literal["queue", "cycle", "evicting", "bound", "refused", "gone"]
 Step = Literal["", "cycle", "bound"]
@@ -125,7 +125,7 @@ def _describe(
         return "queue", text % {"pod": pod, "scheduler": entry.scheduler}, ""
     if entry.lane == "gated":
         text = gettext("%(pod)s waits until the plugin %(plugin)s lets it into the queue.")
-        if entry.gate == SCHEDULING_GATES:
+        if entry.gate == SchedulingGates.name:
             text = gettext("%(pod)s waits: it has a scheduling gate.")
         return "queue", text % {"pod": pod, "plugin": entry.gate}, ""
     if entry.lane == "waiting":

@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from msgspec.structs import replace
 
 from simulator.api import Micros
+from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.trace import Lane, LaneEntry
 
 from . import format as fmt
@@ -23,9 +24,6 @@ from .records import PodRecord
 
 CHIPS_AT_MOST: Final = 30
 """Maximum number of chips of one lane. The number of other pods is shown."""
-
-SCHEDULING_GATES: Final = "SchedulingGates"
-"""The plugin that holds pods with a scheduling gate. Other plugins may hold pods in the same lane."""
 
 LaneName = Lane | Literal["arriving"]
 ORDER: Final[tuple[LaneName, ...]] = (
@@ -89,7 +87,7 @@ class Lanes:
         self._sandbox = sandbox
         self._words: dict[LaneName, tuple[str, str]] = {}
         """The title and the hint of each lane."""
-        self._chips: dict[str, tuple[LaneEntry, frozenset[Reason], Chip]] = {}
+        self._chips: dict[str, tuple[LaneEntry, frozenset[Reason], tuple[str, ...], Chip]] = {}
         self._ranks: Ranks | None = None
 
     def read(self, picture: Picture, ranks: Ranks) -> list[LaneView]:
@@ -106,12 +104,12 @@ class Lanes:
             found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
             shared = find_shared([entry.message for entry in found]) if name == "unschedulable" else NONE
             for entry in found:
-                known = kept.get(entry.pod)
-                same = known is not None and known[0] is entry and known[1] == shared
+                known, gates = kept.get(entry.pod), find_gates(entry, picture)
+                same = known is not None and known[0] is entry and known[1:3] == (shared, gates)
                 self._chips[entry.pod] = (
-                    known if known and same else (entry, shared, chip(ranks, entry, shared))
+                    known if known and same else (entry, shared, gates, chip(ranks, entry, shared, gates))
                 )
-            chips = [self._chips[entry.pod][2] for entry in found]
+            chips = [self._chips[entry.pod][3] for entry in found]
             lane_title, hint = self._words[name]
             view = present_lane(name, lane_title, hint, chips, len(entries[name]))
             if shared:
@@ -120,7 +118,7 @@ class Lanes:
                 view = replace(view, always=False)
             if name == "activeQ":
                 view = with_order(view, found)
-            elif name == "gated" and any(entry.gate != SCHEDULING_GATES for entry in entries[name]):
+            elif name == "gated" and any(entry.gate != SchedulingGates.name for entry in entries[name]):
                 view = replace(view, hint=gettext("held by a plugin"))
             elif name == "outside":
                 view = with_outside(view, picture, self._sandbox)
@@ -209,9 +207,19 @@ def title(name: LaneName | Literal[""]) -> str:
     }.get(name, name)
 
 
-def chip(ranks: Ranks, entry: LaneEntry, shared: frozenset[Reason] = NONE) -> Chip:
-    """Return the chip of a pod. shared: the reasons that all pods of its lane share."""
-    note, others = notes(entry, shared)
+def find_gates(entry: LaneEntry, picture: Picture) -> tuple[str, ...]:
+    """Return the names of the scheduling gates that hold a pod; () if a plugin of another kind holds it, or
+    none."""
+    if entry.lane != "gated" or entry.gate != SchedulingGates.name:
+        return ()
+    pod = picture.pods.get(entry.pod)
+    return pod.gates if pod and pod.uid == entry.uid else ()
+
+
+def chip(ranks: Ranks, entry: LaneEntry, shared: frozenset[Reason] = NONE, gates: Sequence[str] = ()) -> Chip:
+    """Return the chip of a pod. shared: the reasons that all pods of its lane share. gates: the names of its
+    scheduling gates."""
+    note, others = notes(entry, shared, gates)
     return Chip(
         key=entry.pod,
         uid=entry.uid,
@@ -231,10 +239,10 @@ def chip(ranks: Ranks, entry: LaneEntry, shared: frozenset[Reason] = NONE) -> Ch
     )
 
 
-def notes(entry: LaneEntry, shared: frozenset[Reason]) -> tuple[str, str]:
+def notes(entry: LaneEntry, shared: frozenset[Reason], gates: Sequence[str]) -> tuple[str, str]:
     """Return the deciding reason, and the others."""
     if entry.lane == "gated":
-        return entry.gate, ""
+        return fmt.listed(gates) or entry.gate, ""
     if entry.lane in ("unschedulable", "outside"):
         return reasons.deciding_words(entry.message, shared)
     return "", ""
