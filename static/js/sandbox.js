@@ -24,6 +24,7 @@ import "./shortcuts.js";
 import "./tables.js";
 import "./tabs.js";
 import "./travel.js";
+import "./undone.js";
 import { Grid } from "./grid.js";
 
 new Grid(document.getElementById("grid"));

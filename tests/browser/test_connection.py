@@ -138,6 +138,9 @@ def test_pages_say_whether_redis_or_the_workers_do_not_respond_and_recover_autom
         expect(trouble).to_contain_text("All sandboxes are stored in Redis.")
         live.locator("h1").click()
         expect(trouble).to_contain_text("This page continues automatically")
+        # A click that was not carried out stays told until the next one, also when all answers again.
+        live.locator("#t-run").click()
+        expect(live.locator("#undone")).to_have_text("“Pause” was not carried out. Try it again later.")
         answer = front.goto("/")
         assert answer is not None
         assert answer.status == 503
@@ -149,6 +152,11 @@ def test_pages_say_whether_redis_or_the_workers_do_not_respond_and_recover_autom
         first_worker = Process(celery, tmp_path / "worker", environment)
         expect(trouble).to_be_empty()
         expect(connection).to_have_text("live")
+        live.locator("h1").click()
+        expect(live.locator("#undone")).to_contain_text("“Pause” was not carried out.")
+        live.locator("#t-run").click()
+        expect(live.locator("#undone")).to_be_empty()
+        expect(live.locator("#t-run")).to_contain_text("Resume")
         for page in (live, front):
             page.close()
         first_worker.stop()
