@@ -1,6 +1,6 @@
 """The pod that ``explain`` and ``whatif`` are asked about: a Pod, or the pod of a workload's template."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -10,13 +10,15 @@ from simulator.apiserver.defaults import prepare_for_create, set_defaults
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
-from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver.resources import NODES, PODS, Resource
 from simulator.apiserver.validation import validate
 from simulator.command_line.files import faults_of, read_text
+from simulator.command_line.tables import join_names
 from simulator.controllers.daemon_placement import add_daemon_tolerations
 from simulator.controllers.pods import pod_from_template
-from simulator.objects.metadata import key_of
+from simulator.objects.metadata import key_of, name_of
 from simulator.objects.pod import Pod
+from simulator.objects.status import phase_of
 
 Item = tuple[Resource, Manifest]
 
@@ -28,13 +30,12 @@ PodTemplate."""
 
 class AskedPod(NamedTuple):
     pod: Pod
-    workload: str
-    """The workload of whose template it is: ``Deployment web``; empty for a Pod."""
-    others: list[str]
-    """The other objects of the file, which are not considered: ``Service web``."""
+    sentences: list[str]
+    """What is to be said of it before the answer: of what it is the pod, and why the scheduler would not see
+    it."""
 
 
-def read_pod(path: Path, items: Iterable[Item]) -> AskedPod:
+def read_pod(path: Path, items: Sequence[Item]) -> AskedPod:
     """Read a file with one Pod or one workload, and return the pod as the API server of the cluster would
     store it. items: the objects of the cluster. Raises InputError."""
     data = read_text(path)
@@ -53,7 +54,38 @@ def read_pod(path: Path, items: Iterable[Item]) -> AskedPod:
             raise ValueError(
                 f"the pod template of {_title(manifest)} does not have the form of one"
             ) from None
-        return AskedPod(admit_pod(pod, items), workload, others)
+        admitted = admit_pod(pod, items)
+        return AskedPod(admitted, [*_describe_file(workload, others), *_describe_state(admitted, items)])
+
+
+def _describe_file(workload: str, others: Sequence[str]) -> Iterator[str]:
+    """Yield what the file has. workload: of whose template the pod is; empty for a Pod. others: the objects
+    that are not considered."""
+    if workload:
+        yield f"It is the pod of the template of {workload}."
+    if others:
+        yield f"Not considered: {join_names(others)}."
+
+
+def _describe_state(pod: Pod, items: Iterable[Item]) -> Iterator[str]:
+    """Yield the reason for which the scheduler does not take the pod as a new one: its informer leaves out
+    pods that have ended (NewInformerFactory in pkg/scheduler/scheduler.go), the queue takes pods without a
+    node (addAllEventHandlers in eventhandlers.go), and a cycle ends for one that is deleted (skipPodSchedule
+    in schedule_one.go, v1.34)."""
+    node, phase = pod.node_name, phase_of(pod.manifest)
+    if phase in ("Succeeded", "Failed"):
+        yield f"It has ended (status.phase {phase}): the scheduler does not see it."
+    elif pod.terminating:
+        yield "Its deletion was requested (metadata.deletionTimestamp): the scheduler does not schedule it."
+    if node:
+        known = any(resource == NODES and name_of(item) == node for resource, item in items)
+        missing = "" if known else ", a node that does not exist"
+        yield (
+            f"It has spec.nodeName {node}{missing}: the scheduler does not see it. What follows is about a "
+            "pod that asks for this node."
+        )
+    elif phase in ("Succeeded", "Failed") or pod.terminating:
+        yield "What follows is about a new pod like it."
 
 
 def find_template(manifest: Manifest) -> Manifest | None:

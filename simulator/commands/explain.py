@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
         print_failure("explain", failure)
         return 1
     requests = written_requests(asked.pod.manifest)
-    before, after = [*sentences_before(asked)], [*sentences_after(decision)]
     if options.output == "json":
-        answer = ExplainedDecision(**msgspec.structs.asdict(decision), sentences=[*before, *after])
+        sentences = [*asked.sentences, *sentences_after(decision)]
+        answer = ExplainedDecision(**msgspec.structs.asdict(decision), sentences=sentences)
         print_json(plain_encoder.encode(answer))
     else:
         print_lines(report_lines(asked, decision, requests))
@@ -163,7 +163,7 @@ def report_lines(asked: AskedPod, decision: Decision, requests: Mapping[str, str
     wanted = ", ".join(f"{name} {amount}" for name, amount in requests.items())
     profile = f"; profile {decision.profile}" if decision.profile else ""
     yield f"Pod {decision.pod}, priority {decision.priority}, requests {wanted or 'nothing'}{profile}"
-    yield from sentences_before(asked)
+    yield from asked.sentences
     yield ""
     if has_table(decision):
         yield from table_lines(decision, requests)
@@ -179,19 +179,6 @@ def report_lines(asked: AskedPod, decision: Decision, requests: Mapping[str, str
 def has_table(decision: Decision) -> bool:
     """Whether the nodes have verdicts of their own."""
     return bool(len(decision.nodes)) and any(verdict >= 0 for verdict in decision.verdicts)
-
-
-def sentences_before(asked: AskedPod) -> Iterator[str]:
-    if asked.workload:
-        yield f"It is the pod of the template of {asked.workload}."
-    if asked.others:
-        yield f"Not considered: {join_names(asked.others)}."
-    if asked.pod.node_name:
-        node = asked.pod.node_name
-        yield (
-            f"It has spec.nodeName {node}: the scheduler does not see it. What follows is about a pod that "
-            "asks for this node."
-        )
 
 
 def sentences_after(decision: Decision) -> Iterator[str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from simulator.command_line.files import InputError, faults_of
 from simulator.command_line.output import print_failure, print_json, print_lines
-from simulator.command_line.pod_file import read_pod
+from simulator.command_line.pod_file import AskedPod, read_pod
 from simulator.command_line.tables import align_columns, join_names
 from simulator.commands.explain import read_cluster, read_profiles
 from simulator.framework.extender import Transport
@@ -36,33 +36,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     try:
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        found = what_if(options.pod, options.cluster, options.config, transport)
+        asked, found = what_if(options.pod, options.cluster, options.config, transport)
     except InputError as failure:
         print_failure("whatif", failure)
         return 1
     if options.output == "json":
         print_json(msgspec.json.encode(found))
     else:
-        print_lines(report_lines(found))
+        print_lines(report_lines(asked, found))
     return 0
 
 
 def what_if(
     pod_path: Path, cluster_path: Path, config_path: Path | None, transport: Transport | None = None
-) -> WhatIfAnswer:
-    """Search, and return the answer. Progress is printed to stderr if that is a terminal. Raises
+) -> tuple[AskedPod, WhatIfAnswer]:
+    """Search, and return the pod and the answer. Progress is printed to stderr if that is a terminal. Raises
     InputError."""
     frameworks = read_profiles(config_path, transport)
     items = list(read_cluster(cluster_path))
-    pod = read_pod(pod_path, items).pod
+    asked = read_pod(pod_path, items)
     with faults_of(cluster_path):
         try:
-            situation = Situation.read(items, pod.manifest, frameworks)
+            situation = Situation.read(items, asked.pod.manifest, frameworks)
         except (LookupError, TypeError, AttributeError) as failure:
             raise ValueError(f"{type(failure).__name__}: {failure}") from None
     for found in search(situation):
         if isinstance(found, WhatIfAnswer):
-            return found
+            return asked, found
         if isinstance(found, Progress) and sys.stderr.isatty():
             print(f"\r{found.done + 1}/{found.total} {found.doing:<20}", end="\r", file=sys.stderr)
     raise AssertionError("a search ends with its answer")
@@ -71,11 +71,13 @@ def what_if(
 # Output as text
 
 
-def report_lines(found: WhatIfAnswer) -> Iterator[str]:
+def report_lines(asked: AskedPod, found: WhatIfAnswer) -> Iterator[str]:
     if found.now.kind == "bound":
         yield f"Pod {found.pod} fits as it is: it would be bound to {found.now.node}."
+        yield from asked.sentences
         return
     yield f"Pod {found.pod}: {found.now.message}"
+    yield from asked.sentences
     if found.now.kind == "nominated":
         yield f"As it is, it would be {outcome_text(found.now)}."
     yield ""

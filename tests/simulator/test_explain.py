@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from simulator.__main__ import main
 from simulator.decision import Decision
@@ -39,7 +40,7 @@ class Asked:
         self._capsys = capsys
 
     def __call__(
-        self, items: Any, *options: str, pod: str = POD_YAML, config: str = ""
+        self, items: Any, *options: str, pod: str = POD_YAML, config: str = "", command: str = "explain"
     ) -> tuple[int, str, str]:
         dump = items if isinstance(items, str) else json.dumps({"kind": "List", "items": items})
         for name, text in [("pod.yaml", pod), ("dump.json", dump), ("config.yaml", config)]:
@@ -47,7 +48,7 @@ class Asked:
         files = [str(self.folder / "pod.yaml"), "--cluster", str(self.folder / "dump.json")]
         if config:
             files += ["--config", str(self.folder / "config.yaml")]
-        status = main(["explain", *files, *options])
+        status = main([command, *files, *options])
         return status, *self._capsys.readouterr()
 
 
@@ -238,6 +239,37 @@ def test_a_pod_with_a_node_is_said_to_bypass_the_scheduler(explain: Asked) -> No
     assert "NodeName: node(s) didn't match the requested node name" in out
     answer = json.loads(explain(nodes(), "-o", "json", pod=POD_YAML + "  nodeName: n1")[1])
     assert answer["sentences"][0].startswith("It has spec.nodeName n1")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"spec": {"nodeName": "gone"}},
+            ["It has spec.nodeName gone, a node that does not exist: the scheduler does not see it."],
+        ),
+        (
+            {"spec": {"nodeName": "n1"}, "status": {"phase": "Succeeded"}},
+            ["It has ended (status.phase Succeeded)", "It has spec.nodeName n1: the scheduler does not"],
+        ),
+        ({"status": {"phase": "Failed"}}, ["It has ended (status.phase Failed)", "about a new pod like it."]),
+        (
+            {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}},
+            ["Its deletion was requested (metadata.deletionTimestamp)", "about a new pod like it."],
+        ),
+    ],
+)
+def test_a_pod_that_the_scheduler_does_not_take_is_said_to_be_one(
+    explain: Asked, changed: dict[str, Any], said: list[str]
+) -> None:
+    """Also by whatif."""
+    pod = yaml.safe_load(POD_YAML)
+    for field, values in changed.items():
+        pod[field] = {**pod.get(field, {}), **values}
+    lines = explain(nodes(), pod=json.dumps(pod))[1].splitlines()[1 : 1 + len(said)]
+    assert all(text in line for text, line in zip(said, lines, strict=True)), lines
+    out = explain(nodes(), pod=json.dumps(pod), command="whatif")[1]
+    assert out.splitlines()[1 : 1 + len(said)] == lines
 
 
 def test_a_pod_that_pre_filter_rejects_is_rejected_for_all_nodes(explain: Asked) -> None:
