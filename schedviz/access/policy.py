@@ -205,6 +205,7 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "permit": CHANGED,
     "change-node": CHANGED,
     "start-over": CHANGED,
+    "undo": CHANGED,
     "keep-sandbox": EDITED,
     "delete-sandbox": Rule(Right.OWN, Right.OWN, changes=True),
     "share": OWNED,

@@ -29,6 +29,7 @@ from schedviz.web.views import (
     share,
     stored,
     table,
+    undo,
     why,
 )
 
@@ -65,6 +66,7 @@ urlpatterns = [
     path("rooms/<slug:code>/projector/", room_teacher.projector, name="room-projector"),
     path("s/<slug:name>/", sandbox.sandbox_page, name="sandbox"),
     path("s/<slug:name>/start-over/", home.start_over, name="start-over"),
+    path("s/<slug:name>/undo/", undo.undo_last_edit, name="undo"),
     path("s/<slug:name>/at/", past.jump_to_moment, name="jump"),
     path("s/<slug:name>/at/<int:seq>/", past.moment_page, name="moment"),
     path("s/<slug:name>/at/<int:seq>/branch/", past.new_branch, name="branch"),

@@ -59,7 +59,7 @@ NEEDED: Final = {
     "branch": "VV", "predict": "VE", "what-if": "VE", "evicted": "VV", "scheduler": "VE",
     "clock": "EE", "command": "EE", "command-options": "EE", "kill-leader": "EE", "break-watch": "EE",
     "propose": "EE", "paste": "EE", "new": "EE", "edit": "EE", "delete-object": "EE", "delete-pod": "EE",
-    "permit": "EE", "change-node": "EE", "start-over": "EE", "keep-sandbox": "EE",
+    "permit": "EE", "change-node": "EE", "start-over": "EE", "undo": "EE", "keep-sandbox": "EE",
     "delete-sandbox": "OO", "share": "OO", "kubeconfig": "OO", "open-link": "--",
 }  # fmt: skip
 

@@ -202,6 +202,10 @@ def test_undo_reverts_the_last_edit_of_the_step(client: Client, store: Store) ->
     page = client.get(path).content.decode()
     assert "step 2 of 4" in page, "the progress stays"
     assert 'id="lesson-undo"' not in page
+    # The dialog, which all sandboxes have, has the same rule.
+    assert "only your own changes at the present step" in client.get(f"{path}undo/").content.decode()
+    assert client.post(f"{path}undo/", {"edit": "1-1"}).status_code == 422
+    assert store.sandbox(sandbox.name).get("pods", "default/first")
 
 
 def test_a_step_is_restarted_in_the_state_in_which_it_begins(client: Client, store: Store) -> None:

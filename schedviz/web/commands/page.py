@@ -84,6 +84,10 @@ def pending(_: Call) -> CommandResult:
     return CommandResult(panel="pending/")
 
 
+def undo(_: Call) -> CommandResult:
+    return CommandResult(dialog="undo/")
+
+
 def goto(call: Call) -> CommandResult:
     return CommandResult(panel=f"cycles/{whole_number(call.arguments[-1])}/")
 

@@ -79,6 +79,7 @@ COMMANDS: Final = (
     Command("fail node", _("make a node fail: its kubelet stops reporting"), objects.fail, (NODE,),
             also=("fail", "break node")),
     Command("repair node", _("repair a failed node"), objects.repair, (NODE,), also=("repair", "mend node")),
+    Command("undo", _("undo the last change of the cluster"), page.undo),
     Command("pause", _("pause simulated time"), page.pause, also=("stop",)),
     Command("resume", _("resume simulated time"), page.resume, also=("play", "continue", "run")),
     Command("step", _("run the next extension point, the next event, or a whole cycle"), page.step,

@@ -72,6 +72,6 @@ def bar(
     }
     response = form_page(request, sandbox, "command/bar.html", context, status)
     if result and result.kubectl and is_htmx(request):
-        response.write(acted_html(result.kubectl))
+        response.write(acted_html(result.kubectl, address(sandbox.sandbox)))
         end_act(request, response, address(sandbox.sandbox))
     return response

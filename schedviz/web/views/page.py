@@ -277,7 +277,7 @@ def panel(
             return refused(str(context["error"]))
         response = render(request, template, full)
         if context.get("acted"):
-            response.write(acted_html(context["acted"]))
+            response.write(acted_html(context["acted"], address(sandbox.sandbox)))
             end_act(request, response, address(sandbox.sandbox))
         return response
     detail = render_to_string(template, full, request)
@@ -290,9 +290,10 @@ def refused(message: str) -> HttpResponse:
     return reswap(retarget(HttpResponse(escape(message)), "#refused"), "innerHTML")
 
 
-def acted_html(line: str) -> str:
-    """Return the line above the log after an action: the kubectl command that does the same."""
-    return render_to_string("parts/acted.html", {"line": line, "oob": True})
+def acted_html(line: str, base: str) -> str:
+    """Return the line above the log after an action: the kubectl command that does the same. base: the path
+    of the sandbox's page."""
+    return render_to_string("parts/acted.html", {"line": line, "base": base, "oob": True})
 
 
 def done(
@@ -307,7 +308,7 @@ def done(
     else:
         # After the swap: the event may remove the element that sent the request, and htmx swaps nothing then.
         headers = {"HX-Trigger-After-Swap": event, "HX-Reswap": "none"}
-        response = HttpResponse(acted_html(kubectl), headers=headers)
+        response = HttpResponse(acted_html(kubectl, address(sandbox.sandbox)), headers=headers)
     if event != CLOCK:
         end_act(request, response, address(sandbox.sandbox))
     return response
