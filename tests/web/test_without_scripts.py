@@ -209,7 +209,7 @@ def finish_level(client: Client, store: Store) -> str:
     """The path of a sandbox in which the client has finished a level."""
     learner, lesson = new_learner(), room_lessons()["pending"]
     client.cookies["learner"] = learner
-    name = begin_lesson(store, lesson, learner, owner="")
+    name = begin_lesson(store, lesson, learner, access="")
     Learners(store.redis).update(learner, lesson, lambda each: replace(each, finished=1.0))
     return f"/s/{name}/"
 
@@ -217,7 +217,7 @@ def finish_level(client: Client, store: Store) -> str:
 def skip_to_a_hint(client: Client, store: Store) -> str:
     """The path of a sandbox in which the learner has skipped the step whose pod the next one needs."""
     learner, lesson = client.cookies["learner"].value, room_lessons()["one-node-one-pod"]
-    name = begin_lesson(store, lesson, learner, owner="")
+    name = begin_lesson(store, lesson, learner, access="")
     Learners(store.redis).update(learner, lesson, lambda each: go_to_step(lesson, each, 2, 1.0))
     return f"/s/{name}/"
 
