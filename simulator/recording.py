@@ -10,7 +10,7 @@ entry's version are before the entry.
 """
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 import msgspec
 
@@ -86,7 +86,7 @@ class Entry(msgspec.Struct, frozen=True, tag=True, tag_field="kind", omit_defaul
     began: TermStart | None = None
     """Set in the first entry of a term."""
     inputs: list[TermInput] = []
-    """The inputs since the previous entry, in order."""
+    """The inputs since the previous entry, in order. Those of a later version: see :class:`RecordDecoder`."""
     changes: int = 0
     """Number of objects that the commit wrote. They have the last versions up to ``version``."""
     lanes: dict[str, LaneEntry | None] = {}
@@ -135,7 +135,52 @@ class Write(msgspec.Struct, frozen=True, tag=True, tag_field="kind"):
 
 
 Record = Recording | Snapshot | Write | Entry
-record_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
+
+R = TypeVar("R")
+
+
+class RecordDecoder(Generic[R]):
+    """Decodes records. A later version may have more kinds of inputs: those that this one does not know are
+    kept in ``Entry.inputs`` as they are, as lists, so that they are written again unchanged."""
+
+    def __init__(self, record: Any, inputs: Any = TermInput) -> None:
+        """record: the type of the records, or a union. inputs: the kinds of inputs that it knows."""
+        self._decoder: msgspec.json.Decoder[R] = msgspec.json.Decoder(record)
+        self._kinds = {kind.__struct_config__.tag for kind in get_args(inputs)}
+
+    def decode(self, data: bytes) -> R:
+        """Raises msgspec.ValidationError, msgspec.DecodeError."""
+        try:
+            return self._decoder.decode(data)
+        except msgspec.ValidationError:
+            given = msgspec.json.decode(data)
+            unknown = self._unknown_places(given)
+            if not unknown:
+                raise
+        known = [each for place, each in enumerate(given["inputs"]) if place not in unknown]
+        record = self._decoder.decode(msgspec.json.encode({**given, "inputs": known}))
+        assert isinstance(record, Entry), "only entries have inputs"
+        for place, content in unknown.items():
+            record.inputs.insert(place, content)
+        return record
+
+    def _unknown_places(self, given: Any) -> dict[int, Any]:
+        """Return the inputs of kinds that are not known, by their places."""
+        inputs = given.get("inputs") if isinstance(given, dict) else None
+        return {
+            place: each
+            for place, each in enumerate(inputs if isinstance(inputs, list) else [])
+            if isinstance(each, list) and each and isinstance(each[0], str) and each[0] not in self._kinds
+        }
+
+
+def unknown_kinds(entry: Entry) -> list[str]:
+    """Return the kinds of the inputs that this version does not know."""
+    inputs: Sequence[Any] = entry.inputs
+    return sorted({each[0] for each in inputs if isinstance(each, list)})
+
+
+record_decoder: RecordDecoder[Record] = RecordDecoder(Record)
 """Decodes one line of a recording."""
 
 

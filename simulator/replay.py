@@ -23,6 +23,7 @@ from simulator.recording import (
     TryInput,
     WatchInput,
     Write,
+    unknown_kinds,
 )
 from simulator.simulation import Simulation
 from simulator.trace import Event
@@ -118,6 +119,8 @@ class Replay:
                 case Entry():
                     if record.began:
                         yield record.began
+                    if unknown := unknown_kinds(record):
+                        raise RecordingError(f"a newer version recorded this: it has {', '.join(unknown)}")
                     yield from record.inputs
                     yield record
 

@@ -4,6 +4,8 @@ An object is stored as ``<resourceVersion> <JSON>``, and the JSON has no resourc
 can write the version without parsing the object (Lua's JSON turns empty lists into maps).
 """
 
+import logging
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -16,7 +18,10 @@ from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.decision_columns import decision_decoder, stored_encoder
 from simulator.recording import Entry as JournalEntry
+from simulator.recording import RecordDecoder, unknown_kinds
 from simulator.trace import AnyEvent, LaneEntry
+
+log = logging.getLogger(__name__)
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 """One entry of a stream: its id and its fields."""
@@ -28,7 +33,7 @@ _trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _decision_decoder = decision_decoder(Decision)
 _under_way_decoder = decision_decoder(UnderWay)
 _pipeline_decoder = msgspec.json.Decoder(Pipeline)
-_journal_decoder = msgspec.json.Decoder(JournalEntry)
+_journal_decoder: RecordDecoder[JournalEntry] = RecordDecoder(JournalEntry)
 _lane_decoder = msgspec.json.Decoder(LaneEntry)
 _failure_decoder = msgspec.json.Decoder(Failure)
 _meta_decoder = msgspec.json.Decoder(Meta)
@@ -107,7 +112,16 @@ def decode_decision(entry: Entry) -> Decision:
 def decode_journal(entry: Entry) -> JournalEntry:
     fields = entry[1]
     known = {name: int(fields[name.encode()]) for name in ("version", "seq", "cycle")}
-    return msgspec.structs.replace(_journal_decoder.decode(fields[b"entry"]), **known)
+    found = _journal_decoder.decode(fields[b"entry"])
+    for kind in unknown_kinds(found):
+        _note_unknown(kind)
+    return msgspec.structs.replace(found, **known)
+
+
+@lru_cache(maxsize=100)
+def _note_unknown(kind: str) -> None:
+    """Note once in the log that there are inputs of this kind."""
+    log.warning("the journal has inputs of the kind %r, which a newer version wrote: they are kept", kind)
 
 
 def decode_under_way(data: bytes) -> UnderWay:
