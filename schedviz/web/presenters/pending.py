@@ -1,11 +1,15 @@
 """All pending pods, grouped by what keeps them pending: the reason that decides, since when, and what would
 let them run."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nsmallest
 from typing import Final, NamedTuple
 from zlib import crc32
 
 import msgspec
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
 from simulator.api import SECOND, Micros
@@ -88,8 +92,8 @@ class CauseView(msgspec.Struct, frozen=True):
     mixed: bool
     """Whether its pods are in several lanes."""
     remedy: str
-    retry: str
-    """When the first of them is tried again at the latest; "" = at no certain time."""
+    retry: SafeString
+    """How long until the first of them is tried again at the latest; "" = it is not certain."""
     listed: list[PendingPod]
     """The first of its pods, in the order of the queue."""
     more: int
@@ -129,7 +133,10 @@ def present_pending(picture: Picture, now: Micros, chosen: str = "") -> PendingV
     left_out = found[CAUSES_AT_MOST:]
     return PendingView(
         count=sum(map(len, groups.values())),
-        causes=[_row(cause, members, now, at_most) for cause, members in found[:CAUSES_AT_MOST]],
+        causes=[
+            _row(cause, members, now, at_most, ticks=not picture.past)
+            for cause, members in found[:CAUSES_AT_MOST]
+        ],
         more_causes=len(left_out),
         more_pods=sum(len(members) for _, members in left_out),
         first=_pod(_member(first, picture), now) if first else None,
@@ -188,37 +195,49 @@ def _member(entry: LaneEntry, picture: Picture) -> _Member:
     return _Member(entry, entry.lane, record if record and record.uid == entry.uid else None)
 
 
-def _row(cause: Cause, members: list[_Member], now: Micros, at_most: int) -> CauseView:
-    members.sort(key=lambda each: (ORDER.index(each.lane), sort_key(each.entry)))
-    entries = [each.entry for each in members]
-    rejections = [found for each in entries if (found := find_rejection(each.message))]
-    of_nodes = cause.kind == "unschedulable" and len(rejections) == len(entries) > 0
-    shared = _shared(rejections) if of_nodes else frozenset()
+def _row(cause: Cause, members: Sequence[_Member], now: Micros, at_most: int, *, ticks: bool) -> CauseView:
+    first = nsmallest(at_most, members, key=lambda each: (ORDER.index(each.lane), sort_key(each.entry)))
+    top = first[0].entry
+    messages = dict.fromkeys([top.message, *(each.entry.message for each in members)])
+    known = [find_rejection(message) for message in messages]
+    rejections = [each for each in known if each is not None]
+    if cause.kind != "unschedulable" or len(rejections) < len(known):
+        rejections = []
+    nodes = {each.nodes for each in rejections}
+    shared = _shared(rejections) if rejections else frozenset()
     since = min(map(_created, members))
-    lanes = {each.lane for each in members}
-    retries = [each.retry_at for each in entries if isinstance(each.retry_at, int)]
+    lanes = Counter(each.lane for each in members)
     return CauseView(
         id=_id_of(cause),
-        deciding=_deciding_words(cause, entries, rejections if of_nodes else [], now),
-        verbatim=entries[0].message if cause.kind in ("unschedulable", "error") else "",
-        nodes=nodes.pop() if len(nodes := {each.nodes for each in rejections}) == 1 and of_nodes else 0,
+        deciding=_deciding_words(cause, rejections),
+        verbatim=top.message if cause.kind in ("unschedulable", "error") else "",
+        nodes=nodes.pop() if len(nodes) == 1 else 0,
         also=fmt.listed(reasons.in_words(each.text, each.nodes) for each in _ordered(shared)),
         pods=_pods_of_owners(members),
         count=len(members),
         since=_ticking(since, now),
         age=_age(now - since),
-        lanes="" if _is_turn(cause) else _lanes_in_words(members),
+        lanes="" if _is_turn(cause) else _lanes_in_words(lanes),
         mixed=len(lanes) > 1,
-        remedy=remedy(cause.kind, rejections[0].deciding if of_nodes else "", entries[0].plugins),
-        retry=time_left(min(retries) - now) if retries and cause.kind == "unschedulable" else "",
-        listed=[_pod(each, now, shared) for each in members[:at_most]],
-        more=max(0, len(members) - at_most),
+        remedy=remedy(cause.kind, rejections[0].deciding if rejections else "", top.plugins),
+        retry=_retry(members, now, ticks=ticks) if cause.kind == "unschedulable" else SafeString(""),
+        listed=[_pod(each, now, shared) for each in first],
+        more=len(members) - len(first),
     )
 
 
-def _deciding_words(
-    cause: Cause, entries: Sequence[LaneEntry], rejections: Sequence[deciding.Rejection], now: Micros
-) -> str:
+def _retry(members: Sequence[_Member], now: Micros, *, ticks: bool) -> SafeString:
+    """Return the time until the first of the pods is tried again; "" = it is not certain. ticks: whether it
+    goes on in the browser."""
+    times = [each.entry.retry_at for each in members if isinstance(each.entry.retry_at, int)]
+    if not times:
+        return SafeString("")
+    until = min(times)
+    left = time_left(until - now)
+    return format_html('<span data-until="{}" data-exact>{}</span>' if ticks else "{1}", until, left)
+
+
+def _deciding_words(cause: Cause, rejections: Sequence[deciding.Rejection]) -> str:
     if rejections and rejections[0].whole:
         return _whole_words([each.whole for each in rejections])
     if rejections:
@@ -278,13 +297,11 @@ def _pods_of_owners(members: Sequence[_Member]) -> str:
     return text % {"pods": count, "n": len(owners)}
 
 
-def _lanes_in_words(members: Sequence[_Member]) -> str:
-    counts: dict[LaneName, int] = {}
-    for each in members:
-        counts[each.lane] = counts.get(each.lane, 0) + 1
+def _lanes_in_words(counts: Mapping[LaneName, int]) -> str:
     if len(counts) == 1:
         return title(next(iter(counts)))
-    return fmt.listed(f"{fmt.number(count)} {title(lane)}" for lane, count in counts.items())
+    ordered = sorted(counts, key=ORDER.index)
+    return fmt.listed(f"{fmt.number(counts[lane])} {title(lane)}" for lane in ordered)
 
 
 def _pod(member: _Member, now: Micros, shared: frozenset[Reason] = frozenset()) -> PendingPod:
