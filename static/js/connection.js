@@ -33,7 +33,8 @@ function setReached() {
 async function sayWhatIsAway() {
   const found = await findWhatIsAway();
   if (state !== "lost") return;
-  if (notice.textContent !== notice.dataset[found]) notice.textContent = notice.dataset[found];
+  const said = notice.parentElement.dataset[found];
+  if (notice.textContent !== said) notice.textContent = said;
   setTimeout(() => state === "lost" && sayWhatIsAway(), ASK_AGAIN_MS);
 }
 

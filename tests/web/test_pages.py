@@ -222,3 +222,10 @@ def test_long_names_are_wrapped_between_their_words() -> None:
     assert words("<my-HTTPThing>") == "&lt;my-<wbr>HTTPThing&gt;"
     assert words("") == ""
     assert breakable("a.b/c=d:NoSchedule") == "a.b/<wbr>c=<wbr>d:<wbr>NoSchedule"
+
+
+def test_the_notices_above_the_page_are_empty_at_first(client: Client, cluster: str) -> None:
+    """White space in one would show an empty frame: it is not ``:empty``."""
+    page = client.get(cluster).content.decode()
+    for name in ("away", "trouble", "undone"):
+        assert re.search(rf'<div id="{name}" role="alert"[^>]*></div>', page), name
