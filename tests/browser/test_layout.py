@@ -27,7 +27,7 @@ OVERFLOW = """() => [...document.querySelectorAll("h1, h2, h3, h4, p, label, .ch
   .map((each) => each.outerHTML.slice(0, 120))"""
 """Texts that overflow their section on the right."""
 TABLE = """() => [...document.querySelectorAll("#detail .ladder tbody tr")].map((row) => {
-  const frame = row.closest("table").getBoundingClientRect();
+  const frame = row.closest(".wide").getBoundingClientRect();
   return [...row.querySelectorAll("td")].filter((cell) => {
     const { left, right, top, bottom } = cell.getBoundingClientRect();
     return left >= frame.left && right <= frame.right + 1 && top >= frame.top && bottom <= frame.bottom + 1;
@@ -74,9 +74,10 @@ def test_the_submit_button_is_visible_with_any_number_of_answers(screen: Page, l
 
 def test_the_table_of_preemption_has_all_rules_of_each_candidate(screen: Page, live: Open) -> None:
     screen.set_viewport_size(PROJECTOR)
-    pair = [pod(f"low-{each}", "2", nodeName="node-2") for each in (2, 3)]
-    nodes = [node("node-1"), node("node-2"), pod("low-1", "4", nodeName="node-1"), *pair]
-    live(URGENT, *nodes, pod("checkout", "4", priorityClassName="urgent"))
+    first, second = (f"ip-10-0-12-{each}.eu-west-1.compute.internal" for each in (34, 35))
+    names = [f"recommendation-engine-7d9f8b6c5-{each}" for each in ("2xdzb", "x2x7q", "gh2vc")]
+    pods = [pod(names[0], "4", nodeName=first), *(pod(each, "2", nodeName=second) for each in names[1:])]
+    live(URGENT, node(first), node(second), *pods, pod("checkout", "4", priorityClassName="urgent"))
     screen.locator(".mark.preempting").first.click()
     expect(screen.locator("#detail .ladder td.idle").first).to_be_visible()
     assert screen.evaluate(TABLE) == [5, 5]
