@@ -61,7 +61,7 @@ def test_the_list_of_keys_has_the_keys_of_enabled_controls(screen: Page, live: O
     screen.goto(f"/s/{sandbox.name}/at/{sandbox.trace_head()}/")
     expect(screen.locator("#past")).to_be_visible()
     expect(screen.locator("#connection")).to_have_text("live")
-    check_keys(screen, ["h", "?", "l", "f", "t", "v", *TRAVEL, "Space"])
+    check_keys(screen, ["l", "h", "?", "f", "t", "v", *TRAVEL, "Space"])
 
 
 def test_the_list_of_keys_has_the_keys_of_the_grid(screen: Page, store: Store, sandbox_name: str) -> None:

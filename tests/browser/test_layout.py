@@ -102,6 +102,19 @@ def test_pods_of_equal_size_have_their_names(screen: Page, live: Open) -> None:
     assert area.evaluate("(each) => each.clientHeight") > before
 
 
+@pytest.mark.parametrize("sandbox_name", ["six-nodes"])
+def test_scores_and_filter_matrix_of_six_nodes_are_in_sight(
+    screen: Page, live: Open, sandbox_name: str
+) -> None:
+    screen.set_viewport_size(PROJECTOR)
+    names = [f"node-{each}" for each in range(6)]
+    used = [pod(f"web-{each}", str(each / 2 + 1), nodeName=each_node) for each, each_node in enumerate(names)]
+    live(*map(node, names), *used, pod("checkout", "0.5"))
+    for table in (".scores", ".matrix"):
+        expect(screen.locator(f"#cycle {table} tbody tr")).to_have_count(len(names))
+        in_sight(screen.locator(f"#cycle {table}"))
+
+
 def test_a_verdict_does_not_cut_off_the_name_of_its_node(screen: Page, live: Open) -> None:
     screen.set_viewport_size(PROJECTOR)
     nodes = [node(f"node-{each}") for each in range(6)]
