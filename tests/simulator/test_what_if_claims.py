@@ -5,10 +5,14 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
+from simulator.what_if.edit import delete_object
+from simulator.what_if.obstacles import Obstacles
+from simulator.what_if.situation import Situation
 from tests.simulator.devices import DRIVER, device_class, resource_claim, resource_slice
-from tests.simulator.questions import Manifest, Objects, asked, attempted, edited, node, pod
+from tests.simulator.questions import FRAMEWORKS, Manifest, Objects, asked, attempted, edited, node, of, pod
 
 EVERY = f'device.driver == "{DRIVER}"'
 A100 = f'device.attributes["{DRIVER}"].model == "a100"'
@@ -229,3 +233,13 @@ def random_question(random: Random) -> tuple[Objects, Manifest]:
             objects.append(claim(name, random.choice((1, 2, 2, 3)), **more))
     references = [{"name": f"gpu-{name}", "resourceClaimName": name} for name in names]
     return objects, pod("question", "500m", resourceClaims=references)
+
+
+def test_no_devices_are_looked_for_in_the_row_of_a_removed_node() -> None:
+    """A pair of changes adds a node and takes it back: its row in the columns is free then."""
+    situation = Situation.read(of([*TAKEN, claim("mine")]), QUESTION, FRAMEWORKS)
+    with situation.with_changes([delete_object("nodes", "a").change]):
+        obstacles = Obstacles(situation)
+        rows = situation.cluster.rows
+        assert obstacles.fails(np.array([rows["b"]]), "DynamicResources").tolist() == [True]
+        assert "a" not in rows

@@ -131,7 +131,9 @@ class DynamicResources(
         statuses: list[Status] = []
         codes: Ints = np.zeros(len(nodes), dtype=np.int64)
         if any(claim.allocation is None for claim in found.claims):
-            codes = _allocation_codes(state.cluster, found, nodes.rows, statuses)
+            # A whole batch has free rows, too.
+            there = nodes.take(state.cluster.exists)
+            codes[there] = _allocation_codes(state.cluster, found, nodes.rows[there], statuses)
         unavailable = np.zeros(len(nodes), dtype=np.bool_)
         for index, selector in found.selectors:
             here = (codes == 0) & ~nodes.take(match_node_selector(state.cluster, selector))
