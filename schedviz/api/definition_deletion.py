@@ -5,13 +5,13 @@ pkg/controller/finalizer/crd_finalizer.go, v1.34. That controller runs in kube-a
 the request. Objects with finalizers are marked, and the definition stays until the last of them is gone.
 """
 
-from itertools import islice
 from typing import Final
 
 from schedviz.api.admitted_write import write_until_done
 from schedviz.api.definitions import accept_names, admit_status
 from schedviz.cache import Current, read_current
 from schedviz.store import Sandbox
+from schedviz.store.parts import parts_of
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.definition_conditions import Condition, with_condition
@@ -79,7 +79,8 @@ def _next_deletions(current: Current, name: str) -> Admission:
     resource = next(iter(defined_resources([definition])), None)
     listing = current.list(name)
     found = (admit_delete(resource, item, now) for item in listing.items) if resource else iter(())
-    changes = [*islice((change for change in found if change), DELETED_AT_ONCE)]
+    deletions = (change for change in found if change)
+    changes = next(parts_of(deletions, current.sandbox, DELETED_AT_ONCE), [])
     if changes or listing.items or CLEANUP not in finalizers_of(definition):
         return Admission(changes, {})
     others = [each for each in finalizers_of(definition) if each != CLEANUP]

@@ -14,6 +14,7 @@ from typing import Final
 from schedviz.api.admitted_write import write_admitted
 from schedviz.cache import Current
 from schedviz.store import Commit, NoSandbox, Sandbox
+from schedviz.store.parts import parts_of
 from simulator.api import ApiError, Change
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.deletion import finalized_namespace
@@ -66,4 +67,4 @@ def _batches(sandbox: Sandbox, namespace: str) -> Iterator[list[Change]]:
         keys = sandbox.keys_starting_with(resource, f"{namespace}/")
         while batch := [*islice(keys, DELETED_AT_ONCE)]:
             # A scan may show a key twice.
-            yield [Change(resource, key, None) for key in dict.fromkeys(batch)]
+            yield from parts_of([Change(resource, key, None) for key in dict.fromkeys(batch)], sandbox)

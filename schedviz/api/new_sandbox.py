@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from schedviz.loop import ring, wake
 from schedviz.store import Clock, Commit, LimitReached, Meta, NoSandbox, Sandbox, SandboxExists, Store
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES
+from schedviz.store.parts import parts_of
 from simulator.api import Change
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.status import AlreadyExists, TooManyRequests
@@ -21,8 +21,6 @@ VERSION_BEFORE_ALL: Final = 100
 """The version before the first write of a new sandbox. The first versions of a real cluster are those of
 what kube-apiserver and its controllers store when they start, and no watch begins there: version 1 is too
 old."""
-OBJECTS_AT_ONCE: Final = 500
-"""Objects of one commit: it blocks Redis for about 10 ms."""
 
 
 @contextmanager
@@ -43,20 +41,24 @@ def new_sandbox(
 
     The sandbox is deleted again if ``changes`` or the block raises. Raises StatusError, ValueError for a name
     that is not a DNS label."""
-    remaining = iter(changes)
+    remaining = parts_of(changes)
     paused = replace(clock, paused=True)
+    try:
+        first = next(remaining, [])
+    except LimitReached as error:
+        raise TooLarge(str(error)) from None
     sandbox = create_named(
         store,
         names,
         meta,
-        [*islice(remaining, OBJECTS_AT_ONCE)],
+        first,
         paused,
         lanes=lanes,
         after=after,
         access=access,
     )
     try:
-        while batch := [*islice(remaining, OBJECTS_AT_ONCE)]:
+        for batch in remaining:
             sandbox.commit(Commit(batch))
         yield sandbox
         if not clock.paused:

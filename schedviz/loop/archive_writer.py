@@ -27,6 +27,7 @@ from schedviz.store.bounds import (
     SNAPSHOT_SHARE,
 )
 from schedviz.store.codec import Entries
+from schedviz.store.objects import SCANNED_FIRST
 from simulator.api import Manifest
 from simulator.decision import Decision
 
@@ -57,7 +58,7 @@ class SnapshotReader:
         self._began = began
         self._left = [*sandbox.resources(), ""]
         """The resources that are not read yet; the last entry "" means the queue places."""
-        self._cursor = "0"
+        self._cursor, self._count = "0", SCANNED_FIRST
         self._pieces: dict[bool, list[Piece]] = {True: [], False: []}
         """The pieces of objects (True) and of queue places (False)."""
         self._changed: dict[str, dict[str, str]] = {}
@@ -72,10 +73,11 @@ class SnapshotReader:
         deadline = time.monotonic() + seconds
         while self._left:
             resource = self._left[0]
-            found, self._cursor = self._sandbox.scan(resource, self._cursor)
+            found, self._cursor, self._count = self._sandbox.scan(resource, self._cursor, self._count)
             self._pieces[bool(resource)].append((resource, pack(found)))
             if self._cursor == "0":
                 self._left.pop(0)
+                self._count = SCANNED_FIRST
             if time.monotonic() >= deadline:
                 return
 

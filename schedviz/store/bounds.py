@@ -18,9 +18,14 @@ MAX_CHANGES = 10_000
 """Maximum number of objects of one commit: the Lua script blocks Redis for about 10 µs each, a tenth of a
 second in all."""
 
+COMMIT_BYTES = 16_000_000
+"""Maximum size of the objects that one commit writes or deletes, as JSON: it blocks Redis for about a tenth
+of a second. Writers divide what may be larger (:mod:`schedviz.store.parts`)."""
+
 LOG_LENGTH = 4_000
-"""Maximum number of watch events of a sandbox, about 8 MB with pods of 2 kB. A watch that is further behind
-gets 410 Gone and must list again."""
+LOG_BYTES = 8_000_000
+"""Maximum number of watch events of a sandbox, and their maximum size: that of 4,000 pods of 2 kB, as no
+reader reads more at once. A watch that is further behind gets 410 Gone and must list again."""
 
 TRACE_LENGTH = 10_000
 """Maximum number of trace events of a sandbox, about 2 MB: an hour of a busy demo."""

@@ -15,7 +15,8 @@
 --         under_way   JSON of the cycle that stands between two points, "" = no cycle does any more
 --         journal     JSON of the entry for this commit
 --         pipeline    JSON of the state of the leader's informer
---         now, seen   how far the loop has come (seen: see below)  limits     {objects, nodes, pods, bytes, resources, log, trace, decisions, journal, moves}
+--         now, seen   how far the loop has come (seen: see below)  limits     {objects, nodes, pods, bytes, commit_bytes, resources, log, log_bytes,
+--                                                                             trace, decisions, journal, moves}
 -- Reply {"OK", version, seq}, or the name of the precondition that failed and the number of the entry (the first is 1).
 --
 -- Objects are opaque here: cjson would turn empty lists into maps.
@@ -50,6 +51,7 @@ local edits = 0
 local grown = 0
 local grown_of = {} -- resource -> {number of its hash in KEYS, growth}
 local grown_bytes = 0
+local logged_bytes = 0 -- of the objects that this commit adds to the log
 for i, change in ipairs(request.changes) do
   local place = change.objects .. ' ' .. change.key
   local stored = written[place]
@@ -76,6 +78,9 @@ for i, change in ipairs(request.changes) do
   grown_of[change.resource] = {of[1], of[2] + more}
   grown = grown + more
   grown_bytes = grown_bytes + #(change.json or '')
+  logged_bytes = logged_bytes + #(change.json or stored)
+  -- One change is always taken: the size of an object is bounded.
+  if i > 1 and logged_bytes > limits.commit_bytes then return {'TooManyBytesAtOnce'} end
 end
 local objects = get('objects') + grown
 if grown > 0 and objects > limits.objects then return {'TooManyObjects'} end
@@ -153,7 +158,25 @@ for i, change in ipairs(request.changes) do
   if is_edit then
     entry[9], entry[10] = 'edit', before + 1
   end
-  redis.call('XADD', log, 'MAXLEN', '~', limits.log, version .. '-0', unpack(entry))
+  redis.call('XADD', log, version .. '-0', unpack(entry))
+end
+
+-- The log is bounded in entries and in bytes. Of a log that is older than this bound, the bytes are counted from then on.
+local log_bytes = get('log_bytes') + logged_bytes
+local length = redis.call('XLEN', log)
+-- The last entry stays: by it a reader knows that it missed the others.
+local function is_within()
+  return length <= limits.log and (log_bytes <= limits.log_bytes or length <= 1)
+end
+while not is_within() do
+  local trimmed
+  for _, entry in ipairs(redis.call('XRANGE', log, '-', '+', 'COUNT', 10)) do
+    if is_within() then break end
+    trimmed = tonumber(string.match(entry[1], '^%d+'))
+    length = length - 1
+    log_bytes = math.max(0, log_bytes - #entry[2][8])
+  end
+  redis.call('XTRIM', log, 'MINID', string.format('%.0f-0', trimmed + 1))
 end
 
 -- After the changes, as Redis without memory refuses it as the first write, and takes deletions.
@@ -198,7 +221,8 @@ for _, lane in ipairs(request.lanes) do
   end
 end
 
-redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects, 'bytes', bytes, 'move', move,
+redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects, 'bytes', bytes,
+  'log_bytes', log_bytes, 'move', move,
   'revision', revision)
 if request.under_way == '' then
   redis.call('HDEL', state, 'under_way')

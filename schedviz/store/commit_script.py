@@ -12,8 +12,10 @@ from schedviz.limit_settings import LIMITS as SETTINGS
 from schedviz.metrics.server import COMMIT_SECONDS, COMMITS_REFUSED
 from schedviz.store import codec
 from schedviz.store.bounds import (
+    COMMIT_BYTES,
     DECISIONS_LENGTH,
     JOURNAL_LENGTH,
+    LOG_BYTES,
     LOG_LENGTH,
     MAX_CHANGES,
     MAX_OBJECTS,
@@ -34,7 +36,9 @@ LIMITS = {
     "pods": SETTINGS["MAX_PODS_PER_SANDBOX"],
     "bytes": SETTINGS["MAX_MEGABYTES_PER_SANDBOX"] * 1_000_000,
     "resources": MAX_RESOURCES,
+    "commit_bytes": COMMIT_BYTES,
     "log": LOG_LENGTH,
+    "log_bytes": LOG_BYTES,
     "trace": TRACE_LENGTH,
     "decisions": DECISIONS_LENGTH,
     "journal": JOURNAL_LENGTH,
@@ -157,6 +161,9 @@ def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) 
             return LimitReached(
                 "MAX_MEGABYTES_PER_SANDBOX", f"the objects of a sandbox may have {most:,} MB as JSON"
             )
+        case b"TooManyBytesAtOnce":
+            most = LIMITS["commit_bytes"] // 1_000_000
+            return LimitReached("COMMIT_BYTES", f"one commit may change {most} MB of objects as JSON")
         case b"TooManyResources":
             return LimitReached(
                 "MAX_RESOURCES", f"a sandbox may hold {LIMITS['resources']:,} kinds of objects"

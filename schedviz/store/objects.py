@@ -13,9 +13,12 @@ from schedviz.store.handle import SandboxHandle
 from schedviz.store.keys import objects_key
 from schedviz.store.model import Listing
 from simulator.api import Manifest
+from simulator.kernel.parts import PART_BYTES
 
 SCANNED = 1000
-"""Entries of a hash that Redis looks through in one call, which takes less than a millisecond."""
+"""Entries of a hash that Redis looks through in one call at most, which takes less than a millisecond."""
+SCANNED_FIRST = 10
+"""The same of the first call: the size of the objects is not known yet."""
 GLOB_CHARACTERS: Final = re.compile(r"[*?\[\\]")
 ESCAPED: Final = r"\\\g<0>"
 """Redis's patterns give these characters a meaning. A manifest that is not validated yet may name them."""
@@ -79,29 +82,44 @@ class ObjectReader(SandboxHandle):
     def _scan_prefix(self, resource: str, prefix: str) -> Iterable[tuple[bytes, bytes]]:
         """Return the keys that begin with ``prefix``, with what is stored there. A key may come twice."""
         pattern = f"{GLOB_CHARACTERS.sub(ESCAPED, prefix)}*"
-        found = self._redis.hscan_iter(objects_key(self.name, resource), match=pattern, count=SCANNED)
-        return cast("Iterable[tuple[bytes, bytes]]", found)
+        return self._scan(resource, pattern)
+
+    def _scan(self, resource: str, pattern: str | None = None) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the objects whose keys match the pattern, with what is stored there. A key may come
+        twice."""
+        cursor, count = 0, min(SCANNED_FIRST, SCANNED)
+        while True:
+            cursor, found = self._redis.hscan(
+                objects_key(self.name, resource), cursor, match=pattern, count=count
+            )
+            stored = cast("dict[bytes, bytes]", found)
+            yield from stored.items()
+            if not cursor:
+                return
+            count = _next_count(count, sum(len(each) for each in stored.values()))
 
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
         """Return the objects whose JSON has ``text`` as a whole string, not as of one version. Only these are
         decoded: of 50,000 pods the few on a node."""
         quoted = msgspec.json.encode(text)
-        found = self._redis.hscan_iter(objects_key(self.name, resource), count=SCANNED)
-        return [
-            codec.decode_object(stored)
-            for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)
-            if quoted in stored
-        ]
+        return [codec.decode_object(stored) for _, stored in self._scan(resource) if quoted in stored]
 
-    def scan(self, resource: str, cursor: str) -> tuple[bytes, str]:
+    def scan(self, resource: str, cursor: str, count: int) -> tuple[bytes, str, int]:
         """Return some objects of a resource ("" = some queue places), as MessagePack of the reply of HSCAN,
-        and the cursor of the next call. The first and the last cursor are "0". An object that
-        exists during the whole scan comes at least once."""
+        and the cursor and the count of the next call. The first and the last cursor are "0", the first count
+        is SCANNED_FIRST. An object that exists during the whole scan comes at least once."""
         key = objects_key(self.name, resource) if resource else self._keys.lanes
-        arguments = ["HSCAN", cursor, "COUNT", str(SCANNED)]
+        arguments = ["HSCAN", cursor, "COUNT", str(min(count, SCANNED))]
         reply = cast("bytes", self._scripts.packed([key], arguments, client=self._redis))
         following, _ = msgspec.msgpack.decode(reply, type=tuple[str, msgspec.Raw])
-        return reply, following
+        return reply, following, _next_count(count, len(reply))
+
+    def sizes(self, places: Sequence[tuple[str, str]]) -> builtins.list[int]:
+        """Return the sizes of objects (resource, key) as they are stored; 0 = there is none."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for resource, key in places:
+                pipe.hstrlen(objects_key(self.name, resource), key)
+            return pipe.execute()
 
     def names(self, resource: str) -> builtins.list[str]:
         """Return the keys of a resource's objects, in no order."""
@@ -130,3 +148,9 @@ class ObjectReader(SandboxHandle):
     def version(self) -> int:
         """Return the resourceVersion of the last write."""
         return int(self._state("version")[0])
+
+
+def _next_count(count: int, size: int) -> int:
+    """Return how many entries the next call of a scan looks through, after one of ``count`` whose reply had
+    ``size`` bytes: as many as have PART_BYTES, and at most ten times as many."""
+    return max(1, min(SCANNED, 10 * count, count * PART_BYTES // max(1, size)))

@@ -25,6 +25,7 @@ from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.status_types import written_fields
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.environment import Turn
+from simulator.kernel.parts import in_parts, size_of
 from simulator.kernel.work import RUN_WORK, limit_work
 from simulator.objects.metadata import key_of, name_of, uid_of, version_of
 from simulator.objects.node import Node
@@ -104,7 +105,9 @@ class Controller:
         room for some of them; what remains of a burst whose admission takes long is left to the next sync,
         which another slice may run. ``owner`` becomes the controller of those that have no ownerReferences
         yet. In a namespace that is being deleted nothing is created, and nothing needs to be (the
-        controllers look for NamespaceTerminatingCause). Raises CreateFailed."""
+        controllers look for NamespaceTerminatingCause). Of a burst of large objects only the first part is
+        created, and what remains is left to the next sync, too. Raises CreateFailed."""
+        manifests = next(in_parts(manifests, size_of), [])
         try:
             try:
                 with limit_work(RUN_WORK):
@@ -164,8 +167,9 @@ class Controller:
         ``owner`` as the object for which they are deleted. Raises ApiError."""
         now = self._world.now
         admitted = (admit_delete(resource_of(m), m, now, propagation=propagation) for m in manifests)
-        changes = [change for change in admitted if change is not None]
-        if changes:
+        sizes = {key_of(m): size_of(m) for m in manifests} if len(manifests) > 1 else {}
+        found = (change for change in admitted if change is not None)
+        for changes in in_parts(found, lambda change: sizes.get(change.key, 0)):
             deleted = ObjectsDeleted(
                 t=now,
                 controller=self.describe(owner),

@@ -30,8 +30,9 @@ from simulator.controllers.job_tracking import (
 from simulator.controllers.pods import is_active, is_finished, is_ready, pod_from_template, pods_to_delete
 from simulator.controllers.status_types import JobStatus, with_status_fields
 from simulator.controllers.workload_controller import WorkloadController
+from simulator.kernel.parts import in_parts, size_of
 from simulator.objects.conditions import JobCondition, conditions_of
-from simulator.objects.metadata import is_terminating, name_of, namespace_of, object_key, uid_of
+from simulator.objects.metadata import is_terminating, key_of, name_of, namespace_of, object_key, uid_of
 from simulator.objects.owner_references import controller_of
 from simulator.objects.status import phase_of, status_of
 from simulator.objects.timestamps import micros, timestamp
@@ -113,6 +114,10 @@ class JobController(WorkloadController):
         failed = [pod for pod in tracked if is_failed(pod, manifest)]
         if not succeeded and not failed:
             return False
+        # The rest is counted by the next sync.
+        part = {*map(key_of, next(in_parts([*succeeded, *failed], size_of)))}
+        succeeded = [pod for pod in succeeded if key_of(pod) in part]
+        failed = [pod for pod in failed if key_of(pod) in part]
         status = status_of(manifest)
         counted = [pod for pod in failed if matching_failure_rule(manifest, pod).action != "Ignore"]
         new = JobStatus(

@@ -1,6 +1,12 @@
 """ReplicaSets keep the number of their pods."""
 
+from functools import partial
+
+import pytest
+
 from simulator import trace
+from simulator.controllers import controller
+from simulator.kernel.parts import in_parts
 from tests.simulator.controllers.workloads import names, new_leader, pods, scaled, status, workload
 from tests.simulator.lab import Lab, node, pod
 
@@ -83,3 +89,22 @@ def test_a_new_leader_writes_nothing_when_everything_is_in_order() -> None:
     version = lab.api.version
     new_leader(lab).run(60)
     assert lab.api.version == version
+
+
+def test_large_pods_are_created_and_deleted_in_parts_of_a_bounded_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(controller, "in_parts", partial(in_parts, at_most=50_000))
+    lab = Lab()
+    large = workload("ReplicaSet", replicas=12)
+    large["spec"]["template"]["metadata"]["annotations"] = {"text": "x" * 10_000}
+    lab.create(node("n1"), large)
+    lab.run(60)
+    assert len(names(lab)) == 12
+    lab.update(SETS, "default/web", scaled(0))
+    lab.run(60)
+    assert names(lab, alive=False) == []
+    created = [len(event.keys) for event in lab.of(trace.ObjectsCreated) if event.resource == "pods"]
+    deleted = [len(event.keys) for event in lab.of(trace.ObjectsDeleted) if event.resource == "pods"]
+    assert sum(created) == sum(deleted) == 12
+    assert max(created + deleted) <= 4
