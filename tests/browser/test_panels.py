@@ -79,6 +79,8 @@ CHANGES = [
     Change("objects/configmaps/", "notes", deletion("configmaps", "default/notes"), "extension-", "notes"),
     Change(f"objects/{LOW}/", "kind: PriorityClass", label_low, "seen: 'yes'"),
     Change(f"objects/{LOW}/", "seen: 'yes'", deletion("priorityclasses.scheduling.k8s.io", "low"), GONE),
+    Change("pending/", "No pod is pending", creation(pod("huge", cpu="99")), "too little cpu"),
+    Change("pending/", "too little cpu", deletion("pods", "default/huge"), "No pod is pending"),
     Change("leader/", "Kill the leader", lambda at, store: end_lease(store, at), "epoch 2"),
     Change("predict/", "Pause and begin", lambda at, _: pause(at), "Continue"),
     Change("outside/", "Stand down", lambda at, _: switch_scheduler(at, stands_down=True), "Schedule again"),

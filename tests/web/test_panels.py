@@ -15,7 +15,7 @@ from .asking import HTMX, text
 
 PANELS = {
     "pod", "node", "nodes", "kinds", "objects", "object", "cycle", "leader", "outside", "predict", "share",
-    "download", "imported",
+    "download", "imported", "pending",
 }  # fmt: skip
 """The names of the URLs of all panels that the live page opens."""
 STATIC = {"cycle", "share", "download", "imported"}
