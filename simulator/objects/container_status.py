@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.objects.metadata import uid_of
+from simulator.objects.pod_requests import is_sidecar
 from simulator.objects.status import status_of
 from simulator.objects.timestamps import micros, timestamp
 
@@ -117,6 +118,37 @@ def started_statuses(pod: Manifest, now: Micros, *, ready: bool) -> list[Manifes
     return _encoded(statuses)
 
 
+def init_statuses(pod: Manifest, now: Micros) -> list[Manifest]:
+    """Return the statuses of the init containers of a pod whose containers start now: they have ended,
+    sidecars run."""
+    statuses = []
+    for container in pod["spec"].get("initContainers") or ():
+        new_id = _container_id(pod, container["name"], {})
+        if is_sidecar(container):
+            state = ContainerState(running=ContainerStateRunning(timestamp(now)))
+        else:
+            state = _terminated_state(now, now, exit_code=0, container_id=new_id)
+        status = _container_status(container, state, ready=True)
+        statuses.append(msgspec.structs.replace(status, container_id=new_id))
+    return _encoded(statuses)
+
+
+def ended_init_statuses(pod: Manifest, now: Micros, *, exit_code: int) -> list[Manifest]:
+    """Return the statuses of the init containers of a pod whose containers end now: sidecars that run end
+    with this code."""
+    statuses: list[Manifest] = status_of(pod).get("initContainerStatuses") or []
+    ended = []
+    for status in statuses:
+        running = (status.get("state") or {}).get("running")
+        if running is not None:
+            since = micros(running["startedAt"]) if running.get("startedAt") else now
+            own_id = status.get("containerID") or UNSET
+            state = _terminated_state(since, now, exit_code=exit_code, container_id=own_id)
+            status = {**status, "ready": False, "started": False, "state": msgspec.to_builtins(state)}
+        ended.append(status)
+    return ended
+
+
 def statuses_with_readiness(pod: Manifest, *, ready: bool) -> list[Manifest]:
     return [{**status, "ready": ready} for status in container_statuses(pod)]
 
@@ -155,22 +187,29 @@ def lost_statuses(pod: Manifest) -> list[Manifest]:
 
 def _terminated(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> list[ContainerStatus]:
     known = {status["name"]: status for status in container_statuses(pod)}
-    reason = "Error" if exit_code else "Completed"
     statuses = []
     for container in pod["spec"]["containers"]:
         old = known.get(container["name"]) or {}
         own_id = old.get("containerID") or UNSET
-        terminated = ContainerStateTerminated(
-            exit_code=exit_code,
-            reason=reason,
-            started_at=timestamp(since),
-            finished_at=timestamp(now),
-            container_id=own_id,
-        )
-        status = _container_status(container, ContainerState(terminated=terminated), ready=False)
+        state = _terminated_state(since, now, exit_code=exit_code, container_id=own_id)
+        status = _container_status(container, state, ready=False)
         count = old.get("restartCount", 0)
         statuses.append(msgspec.structs.replace(status, restart_count=count, container_id=own_id))
     return statuses
+
+
+def _terminated_state(
+    since: Micros, now: Micros, *, exit_code: int, container_id: str | UnsetType
+) -> ContainerState:
+    return ContainerState(
+        terminated=ContainerStateTerminated(
+            exit_code=exit_code,
+            reason="Error" if exit_code else "Completed",
+            started_at=timestamp(since),
+            finished_at=timestamp(now),
+            container_id=container_id,
+        )
+    )
 
 
 def _container_status(container: Manifest, state: ContainerState, *, ready: bool) -> ContainerStatus:

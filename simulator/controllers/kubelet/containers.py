@@ -11,10 +11,13 @@ from simulator.objects.pod import Pod
 from simulator.objects.timestamps import micros
 
 RUN_SECONDS = "schedviz/run-seconds"
-"""The annotation after whose time the pod's containers succeed. Without it the pods of Jobs succeed after
-JOB_RUN_SECONDS, and other pods run until they are deleted."""
+"""The annotation after whose time the pod's containers succeed. Without it the pods of Jobs and those that are
+hooks of Helm succeed after JOB_RUN_SECONDS, and other pods run until they are deleted."""
 JOB_RUN_SECONDS = 10
 """The time after which the containers of a Job's pod succeed: work that ends by itself."""
+HELM_HOOK = "helm.sh/hook"
+"""The annotation of objects that Helm creates before or after a step, or for a test. It waits until a pod has
+ended (WatchUntilReady in helm/pkg/kube/client.go)."""
 FAIL_SECONDS = "schedviz/fail-after-seconds"
 """The annotation after whose time the pod's containers fail, each time that they run."""
 EXIT_CODE = "schedviz/exit-code"
@@ -41,17 +44,17 @@ def run_seconds(pod: Manifest) -> int | None:
     """Return the time after which the pod's containers succeed; None = they do not end by themselves, or
     fail before."""
     seconds = seconds_in(pod, RUN_SECONDS)
-    if seconds is None and seconds_in(pod, FAIL_SECONDS) is None and _does_work_of_job(pod):
+    if seconds is None and seconds_in(pod, FAIL_SECONDS) is None and _does_work_that_ends(pod):
         return JOB_RUN_SECONDS
     return seconds
 
 
-def _does_work_of_job(pod: Manifest) -> bool:
-    """Whether the pod is a Job's, and its containers were started here: how long those of another cluster
-    run is not known."""
+def _does_work_that_ends(pod: Manifest) -> bool:
+    """Whether the pod is a Job's or a hook of Helm, and its containers were started here: how long those of
+    another cluster run is not known."""
     owner = controller_of(pod) or {}
     return (
-        owner.get("kind") == "Job"
+        (owner.get("kind") == "Job" or (not owner and HELM_HOOK in annotations_of(pod)))
         and pod["spec"].get("restartPolicy") in ("Never", "OnFailure")
         and container_status.was_started_here(pod)
     )

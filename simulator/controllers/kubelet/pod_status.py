@@ -21,8 +21,10 @@ TERMINATED = 143
 def started(pod: Manifest, now: Micros, addresses: dict[str, object], *, ready: bool) -> Manifest:
     """Return the pod whose containers start now for the first time. ``addresses`` are the fields of its
     status that have the addresses of the pod and its node."""
+    init = container_status.init_statuses(pod, now)
     new = with_status(
         pod,
+        **({"initContainerStatuses": init} if init else {}),
         observedGeneration=generation_of(pod),
         phase="Running",
         **addresses,
@@ -54,6 +56,10 @@ def ended(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> Manif
     """Return the pod whose containers end now for good, having run ``since`` then. A deleted one that waits
     for its finalizers needs no grace period any more."""
     statuses = container_status.terminated_statuses(pod, now, since, exit_code=exit_code)
+    # A sidecar ends after the others, and well unless all are ended from outside.
+    code = exit_code if exit_code in (KILLED, TERMINATED) else 0
+    if init := container_status.ended_init_statuses(pod, now, exit_code=code):
+        pod = with_status(pod, initContainerStatuses=init)
     return _ended(pod, now, statuses, succeeded=not exit_code)
 
 

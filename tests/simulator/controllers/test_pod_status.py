@@ -305,3 +305,52 @@ def test_pods_of_a_stateful_set_have_the_name_of_their_revision() -> None:
     assert of_daemon == f"agent-{digest}"
     agent = next(each for name, each in labels.items() if name.startswith("agent-"))
     assert (agent["controller-revision-hash"], agent["pod-template-generation"]) == (digest, "1")
+
+
+def test_init_containers_have_ended_and_sidecars_run_until_the_pod_ends() -> None:
+    init = [{"name": "first", "image": "i"}, {"name": "proxy", "image": "p", "restartPolicy": "Always"}]
+    done = pod("done", initContainers=init, restartPolicy="Never")
+    done["metadata"]["annotations"] = {"schedviz/run-seconds": "20"}
+    failed = pod("failed", initContainers=init, restartPolicy="Never")
+    failed["metadata"]["annotations"] = {"schedviz/fail-after-seconds": "20"}
+    lab = Lab()
+    lab.create(addressed("n1", "192.168.0.7"), done, failed, pod("deleted", initContainers=init))
+    lab.run(5)
+    first, proxy = lab.pod("done")["status"]["initContainerStatuses"]
+    assert (first["ready"], first["started"], first["state"]["terminated"]["reason"]) == (
+        True,
+        False,
+        "Completed",
+    )
+    assert (proxy["ready"], proxy["started"], [*proxy["state"]]) == (True, True, ["running"])
+    assert first["containerID"] != proxy["containerID"]
+    lab.run(30)
+    for name in ("done", "failed"):
+        first, proxy = lab.pod(name)["status"]["initContainerStatuses"]
+        ended = proxy["state"]["terminated"]
+        assert (proxy["ready"], proxy["started"], ended["exitCode"], ended["reason"]) == (
+            False,
+            False,
+            0,
+            "Completed",
+        )
+        assert first["state"]["terminated"]["exitCode"] == 0
+    lab.delete_pod("deleted")
+    while lab.exists("deleted"):
+        lab.api.take_events()
+        lab.now = lab.simulation.next_due() or 0
+        lab.simulation.step(lab.now)
+    last, _ = watched(lab, "deleted")
+    first, proxy = last.object["status"]["initContainerStatuses"]
+    assert proxy["state"]["terminated"]["exitCode"] == 137
+
+
+def test_a_pod_that_is_a_hook_of_helm_ends_by_itself() -> None:
+    """helm test waits for it."""
+    hook, other = pod("hook", restartPolicy="Never"), pod("other", restartPolicy="Never")
+    hook["metadata"]["annotations"] = {"helm.sh/hook": "test"}
+    lab = Lab()
+    lab.create(addressed("n1", "192.168.0.7"), hook, other)
+    lab.run(20)
+    assert lab.pod("hook")["status"]["phase"] == "Succeeded"
+    assert lab.pod("other")["status"]["phase"] == "Running"
