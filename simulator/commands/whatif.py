@@ -120,7 +120,7 @@ CHANGE_TEXTS = {
     "spread-anyway": "whenUnsatisfiable: {after} in the spread constraint by {what}",
     "spread": "no spread constraint by {what}",
     "host-port": "host port {before} -> {after}",
-    "preemption-policy": "a PriorityClass that preempts: {target}",
+    "preemption-policy": "a PriorityClass that preempts: {what}",
     "priority": "priority {before} -> {after} ({what})",
     "delete-pod": "delete the pod {target} (priority {before})",
     "claim": "create the resource claim {target} of class {what}",

@@ -17,7 +17,7 @@ def propose_preempting_class(situation: Situation, obstacles: Obstacles) -> Prop
     pod = situation.pod
     if pod.preemption_policy == "Never":
         made = _class_proposal(situation, "preemption-policy", pod.priority)
-        yield made._replace(what="preemptionPolicy", before="Never", after=PREEMPT)
+        yield made._replace(before="Never", after=PREEMPT)
 
 
 def propose_priorities(situation: Situation, obstacles: Obstacles) -> Proposals:

@@ -153,7 +153,7 @@ CASES: list[tuple[str, Objects, Manifest, list[Expected]]] = [
         pod("p", "4", priority=7, priorityClassName="polite", preemptionPolicy="Never"),
         [
             ("request", "cpu", "4", "1", "n"),
-            ("preemption-policy", "preemptionPolicy", "Never", "PreemptLowerPriority", "n"),
+            ("preemption-policy", "priority-7", "Never", "PreemptLowerPriority", "n"),
             ("delete-pod", "", "0", "", "n"),
             ("node", "n", "", "n-2", "n-2"),
         ],

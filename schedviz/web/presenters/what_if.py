@@ -46,7 +46,7 @@ SENTENCES: Final = {
     ),
     "spread": gettext_noop("Remove the topology spread constraint by {what}."),
     "host-port": gettext_noop("Use host port {after} instead of {before}."),
-    "preemption-policy": gettext_noop("Give the pod a PriorityClass that preempts: {target}."),
+    "preemption-policy": gettext_noop("Give the pod a PriorityClass that preempts: {what}."),
     "priority": gettext_noop("Raise the pod's priority from {before} to {after}."),
     "delete-pod": gettext_noop("Delete the pod {target} (priority {before})."),
     "claim": gettext_noop("Create the resource claim {target} for one device of class {what}."),
