@@ -136,17 +136,17 @@ def init_statuses(pod: Manifest, now: Micros) -> list[Manifest]:
 def ended_init_statuses(pod: Manifest, now: Micros, *, exit_code: int) -> list[Manifest]:
     """Return the statuses of the init containers of a pod whose containers end now: sidecars that run end
     with this code."""
-    statuses: list[Manifest] = status_of(pod).get("initContainerStatuses") or []
-    ended = []
-    for status in statuses:
+
+    def end(status: Manifest) -> Manifest:
         running = (status.get("state") or {}).get("running")
-        if running is not None:
-            since = micros(running["startedAt"]) if running.get("startedAt") else now
-            own_id = status.get("containerID") or UNSET
-            state = _terminated_state(since, now, exit_code=exit_code, container_id=own_id)
-            status = {**status, "ready": False, "started": False, "state": msgspec.to_builtins(state)}
-        ended.append(status)
-    return ended
+        if running is None:
+            return status
+        since = micros(running["startedAt"]) if running.get("startedAt") else now
+        own_id = status.get("containerID") or UNSET
+        state = _terminated_state(since, now, exit_code=exit_code, container_id=own_id)
+        return {**status, "ready": False, "started": False, "state": msgspec.to_builtins(state)}
+
+    return [end(status) for status in status_of(pod).get("initContainerStatuses") or ()]
 
 
 def statuses_with_readiness(pod: Manifest, *, ready: bool) -> list[Manifest]:

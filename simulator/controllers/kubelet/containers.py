@@ -11,8 +11,8 @@ from simulator.objects.pod import Pod
 from simulator.objects.timestamps import micros
 
 RUN_SECONDS = "schedviz/run-seconds"
-"""The annotation after whose time the pod's containers succeed. Without it the pods of Jobs and those that are
-hooks of Helm succeed after JOB_RUN_SECONDS, and other pods run until they are deleted."""
+"""The annotation after whose time the pod's containers succeed. Without it the pods of Jobs and those that
+are hooks of Helm succeed after JOB_RUN_SECONDS, and other pods run until they are deleted."""
 JOB_RUN_SECONDS = 10
 """The time after which the containers of a Job's pod succeed: work that ends by itself."""
 HELM_HOOK = "helm.sh/hook"
