@@ -5,6 +5,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from schedviz.api import write
+from schedviz.store import Sandbox
 
 from .conftest import Open, node, pod
 from .test_accessibility import URGENT, Violations, story
@@ -114,3 +115,18 @@ def test_a_question_stays_visible_beside_the_parts_that_it_asks_about(screen: Pa
     expect(screen.locator("#predict .outcome")).to_be_visible()
     expect(question).to_contain_text("Which nodes pass the filters")
     expect(submit).to_be_enabled()
+
+
+def test_the_notice_of_a_failed_click_hides_no_control(page: Page, sandbox: Sandbox) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"/s/{sandbox.name}/")
+    expect(page.locator("#connection")).to_have_text("live")
+    page.route("**/clock/", lambda route: route.abort())
+    run = page.locator("#t-run")
+    run.click()
+    in_sight(page.locator("#undone"))
+    expect(page.locator("#undone")).to_contain_text("got no answer")
+    # Playwright clicks only what is not covered.
+    page.unroute("**/clock/")
+    run.click()
+    expect(page.locator("#undone")).to_be_empty()
