@@ -3,7 +3,10 @@
 Upstream: apiserver/pkg/cel/common/equality.go (CorrelatedObject), v1.34.
 """
 
+from collections.abc import Hashable
 from typing import Any, Final
+
+from simulator.apiserver.repeated import identity
 
 
 class _Absent:
@@ -20,16 +23,22 @@ def old_field(schema: dict[str, Any], old: Any, name: str) -> Any:
     return old.get(name, ABSENT)
 
 
-def old_item(schema: dict[str, Any], old: Any, item: Any) -> Any:
-    """Return the old item of a list whose items have keys; ABSENT for other lists."""
-    if (
-        not isinstance(old, list)
-        or schema.get("x-kubernetes-list-type") != "map"
-        or not isinstance(item, dict)
-    ):
-        return ABSENT
-    keys = keys_of(schema, item)
-    return next((each for each in old if isinstance(each, dict) and keys_of(schema, each) == keys), ABSENT)
+class OldItems:
+    """The old items of a list whose items have keys; none of other lists."""
+
+    def __init__(self, schema: dict[str, Any], old: Any) -> None:
+        self._schema = schema
+        self._items: dict[Hashable, Any] = {}
+        if isinstance(old, list) and schema.get("x-kubernetes-list-type") == "map":
+            for each in old:
+                if isinstance(each, dict):
+                    self._items.setdefault(identity(keys_of(schema, each)), each)
+
+    def find(self, item: Any) -> Any:
+        """Return the old item with the keys of this one; ABSENT if there is none."""
+        if not self._items or not isinstance(item, dict):
+            return ABSENT
+        return self._items.get(identity(keys_of(self._schema, item)), ABSENT)
 
 
 def keys_of(schema: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from simulator.apiserver.status import Cause, invalid
 from simulator.kernel.go_text import quote
+from simulator.kernel.work import spend_work
 
 Schema = dict[str, Any]
 FindFaults = Callable[[Schema, Any, str], Iterator[Cause]]
@@ -64,6 +65,7 @@ def _of_best(schemas: list[Schema], found: list[list[Cause]], value: Any) -> lis
 
 
 def _count_compared(schema: Schema, value: Any) -> int:
+    spend_work(1)
     match value:
         case dict():
             fields = schema.get("properties") or {}

@@ -1,5 +1,6 @@
 """The schema of a custom resource, applied to its objects."""
 
+from itertools import chain
 from typing import Final
 
 from simulator.api import Manifest
@@ -11,7 +12,7 @@ from simulator.apiserver.custom_resources.pruning import Pruned, prune
 from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.status import Cause
+from simulator.apiserver.status import Cause, first_causes
 from simulator.apiserver.structural_schema import structural_schema
 
 _BLOCKING: Final = (
@@ -54,7 +55,9 @@ def custom_faults(resource: Resource, manifest: Manifest, old: Manifest | None =
         return []
     schema = structural_schema(resource.schema_text)
     before = ABSENT if old is None else old
-    faults = [*schema_faults(schema, manifest, "", before), *embedded_resource_faults(schema, manifest)]
+    faults = first_causes(
+        chain(schema_faults(schema, manifest, "", before), embedded_resource_faults(schema, manifest))
+    )
     if old is None or not any(list_type_faults(schema, old)):
         faults += list_type_faults(schema, manifest)
     if not has_rules(resource.schema_text):

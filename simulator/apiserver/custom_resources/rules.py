@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
+from simulator.apiserver.custom_resources.correlation import ABSENT, OldItems, old_field
 from simulator.apiserver.custom_resources.rule_sizes import declare_sizes
 from simulator.apiserver.custom_resources.rule_types import declare_types
 from simulator.apiserver.custom_resources.rule_values import to_cel
@@ -54,9 +54,9 @@ def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Bud
         yield from _broken_rules(schema, value, old, path, budget)
     match value:
         case list():
+            of, old_items = schema.get("items") or {}, OldItems(schema, old)
             for index, item in enumerate(value):
-                of = schema.get("items") or {}
-                yield from _faults(of, item, old_item(schema, old, item), f"{path}[{index}]", budget)
+                yield from _faults(of, item, old_items.find(item), f"{path}[{index}]", budget)
         case dict():
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):

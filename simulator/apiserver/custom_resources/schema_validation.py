@@ -6,47 +6,91 @@ would have to be translated one by one into these texts, which is as long as the
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
-from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
+from simulator.apiserver.custom_resources.correlation import ABSENT, OldItems, old_field
 from simulator.apiserver.custom_resources.junctors import junctor_faults
 from simulator.apiserver.custom_resources.text_formats import has_format
-from simulator.apiserver.repeated import repeats
+from simulator.apiserver.repeated import identity, repeats
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
 from simulator.apiserver.structural_schema import META
 from simulator.kernel.go_regexp import PatternFault, Regexp
 from simulator.kernel.go_text import quote
-from simulator.kernel.work import OutOfWork
+from simulator.kernel.work import OutOfWork, spend_work
 
+STEP_WORK: Final = 4
+"""The work of one comparison of a value with a schema."""
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
 
 
 def schema_faults(schema: dict[str, Any], value: Any, path: str = "", old: Any = ABSENT) -> Iterator[Cause]:
     """Yield what of a value does not fit its schema. ``old``: the value before an update; what did not change
-    has no faults."""
-    if schema is META or (old is not ABSENT and old == value):
-        return
-    if value is None:
-        if not schema.get("nullable") and schema.get("type"):
-            yield _wrong_type(path, "null", schema)
-        return
-    if not _has_type(schema, value):
-        yield _wrong_type(path, _type_name(value), schema)
-        return
-    yield from junctor_faults(schema, value, path, schema_faults)
-    if "enum" in schema and value not in schema["enum"]:
-        choices = [each if isinstance(each, str) else json.dumps(each) for each in schema["enum"]]
-        yield not_supported(path, value, choices)
-    match value:
-        case str():
-            yield from _text_faults(schema, value, path)
-        case int() | float() if not isinstance(value, bool):
-            yield from _number_faults(schema, value, path)
-        case list():
-            yield from _list_faults(schema, value, path, old)
-        case dict():
-            yield from _object_faults(schema, value, path, old)
+    has no faults. The last fault says if the work of the request was done before."""
+    try:
+        yield from _Validation().faults(schema, value, path, old)
+    except OutOfWork as error:
+        yield Cause(path, f"could not be compared with all of its schema: {error}")
+
+
+class _Validation:
+    """The validation of one object."""
+
+    def __init__(self) -> None:
+        self._choices: dict[int, frozenset[Hashable]] = {}
+        """The choices of each ``enum``, by the identity of its list in the schema."""
+
+    def faults(self, schema: dict[str, Any], value: Any, path: str, old: Any = ABSENT) -> Iterator[Cause]:
+        spend_work(STEP_WORK)
+        if schema is META or (old is not ABSENT and old == value):
+            return
+        if value is None:
+            if not schema.get("nullable") and schema.get("type"):
+                yield _wrong_type(path, "null", schema)
+            return
+        if not _has_type(schema, value):
+            yield _wrong_type(path, _type_name(value), schema)
+            return
+        yield from junctor_faults(schema, value, path, self.faults)
+        if "enum" in schema and not self._is_choice(value, schema["enum"]):
+            spend_work(len(schema["enum"]))
+            choices = [each if isinstance(each, str) else json.dumps(each) for each in schema["enum"]]
+            yield not_supported(path, value, choices)
+        match value:
+            case str():
+                yield from _text_faults(schema, value, path)
+            case int() | float() if not isinstance(value, bool):
+                yield from _number_faults(schema, value, path)
+            case list():
+                yield from _list_faults(schema, value, path)
+                items, before = schema.get("items", {}), OldItems(schema, old)
+                for index, item in enumerate(value):
+                    yield from self.faults(items, item, f"{path}[{index}]", before.find(item))
+            case dict():
+                spend_work(len(schema.get("required", ())))
+                yield from _object_faults(schema, value, path)
+                yield from self._field_faults(schema, value, path, old)
+
+    def _is_choice(self, value: Any, choices: list[Any]) -> bool:
+        known = self._choices.get(id(choices))
+        if known is None:
+            known = self._choices[id(choices)] = frozenset(map(_choice, choices))
+        return _choice(value) in known
+
+    def _field_faults(
+        self, schema: dict[str, Any], value: dict[str, Any], path: str, old: Any
+    ) -> Iterator[Cause]:
+        fields, others = schema.get("properties", {}), schema.get("additionalProperties")
+        for name in sorted(value):
+            field = fields.get(name, others)
+            if isinstance(field, dict):
+                before = old_field(schema, old, name)
+                yield from self.faults(field, value[name], f"{path}.{name}" if path else name, before)
+
+
+def _choice(value: Any) -> Hashable:
+    """Return what a value and an equal choice have in common: numbers may be written in two ways."""
+    return identity(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _type_name(value: Any) -> str:
@@ -115,7 +159,7 @@ def _number_faults(schema: dict[str, Any], value: float, path: str) -> Iterator[
         yield invalid(path, value, f"{_body(path)} should be a multiple of {step}")
 
 
-def _list_faults(schema: dict[str, Any], value: list[Any], path: str, old: Any) -> Iterator[Cause]:
+def _list_faults(schema: dict[str, Any], value: list[Any], path: str) -> Iterator[Cause]:
     if len(value) > schema.get("maxItems", len(value)):
         most = schema["maxItems"]
         detail = f"Too many: {len(value)}: must have at most {most} items"
@@ -125,13 +169,9 @@ def _list_faults(schema: dict[str, Any], value: list[Any], path: str, old: Any) 
         yield invalid(path, len(value), detail)
     if schema.get("uniqueItems") and any(repeats(value)):
         yield invalid(path, "", f"{_body(path)} shouldn't contain duplicates")
-    for index, item in enumerate(value):
-        before = old_item(schema, old, item)
-        yield from schema_faults(schema.get("items", {}), item, f"{path}[{index}]", before)
 
 
-def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str, old: Any) -> Iterator[Cause]:
-    fields, others = schema.get("properties", {}), schema.get("additionalProperties")
+def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str) -> Iterator[Cause]:
     if len(value) > schema.get("maxProperties", len(value)):
         most = schema["maxProperties"]
         detail = f"Too many: {len(value)}: must have at most {most} items"
@@ -142,8 +182,3 @@ def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str, old
     for name in schema.get("required", ()):
         if name not in value:
             yield required(f"{path}.{name}" if path else name)
-    for name in sorted(value):
-        field = fields.get(name, others)
-        if isinstance(field, dict):
-            before = old_field(schema, old, name)
-            yield from schema_faults(field, value[name], f"{path}.{name}" if path else name, before)
