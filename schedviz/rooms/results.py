@@ -16,7 +16,7 @@ HEAD: Final = (
     "solutions_shown", "minutes", "finished", "best_victims", "best_nodes", "best_edits",
 )  # fmt: skip
 
-WITHIN: Final = re.compile(r"([;\t][\s\"']*)(?=[=+\-@])")
+WITHIN: Final = re.compile(r"([;\t](?:[^\S\t]|[\"'])*)(?=[=+\-@])")
 """What stands before a formula in a text that a spreadsheet splits there."""
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")

@@ -38,7 +38,7 @@ _LASTING: Final = ("Approved", "Denied", "Failed")
 _OF_APPROVAL: Final = ("Approved", "Denied")
 _EXCLUSIVE: Final = "Approved and Denied conditions are mutually exclusive"
 _PEM: Final = re.compile(
-    r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n(.*?)-----END \1-----", re.DOTALL | re.ASCII
+    r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n((?:[^-]|-(?!----))*)-----END \1-----", re.ASCII
 )
 _SEQUENCE: Final = 0x30
 

@@ -18,7 +18,7 @@ SHOWN_LENGTH: Final = 100
 NO_PATH: Final = "<nil>"
 """The path that upstream writes for a wrong key."""
 _SYMBOLS: Final = ("==", "!=", *"=!<>(),")
-_TOKEN: Final = re.compile(r"[ \t\r\n]*(==|!=|[=!<>(),]|[^ \t\r\n=!<>(),]+)")
+_TOKEN: Final = re.compile(r"==|!=|[=!<>(),]|[^ \t\r\n=!<>(),]+")
 _OPERATORS: Final = {
     "in": "In",
     "notin": "NotIn",

@@ -28,7 +28,7 @@ _BOOLS: Final = {
 _INT: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT: Final = re.compile(r"[0-9]+", re.ASCII)
 _DOUBLE: Final = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
 )
 
 

@@ -12,10 +12,12 @@ from simulator.cel.device_value import DeviceValue
 from simulator.cel.errors import SelectorError
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
+from simulator.cel.meter import Meter
 from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import plan
 from simulator.cel.syntax import Tree
 from simulator.cel.values import Value
+from simulator.kernel.work import spend_work
 
 __all__ = ["DeviceSelector", "compile_selector"]
 
@@ -23,6 +25,11 @@ CACHED: Final = 1_024
 """The largest number of compiled selectors that are kept."""
 MAX_COST: Final = 1_000_000
 """The maximum cost of a selector (CELSelectorExpressionMaxCost)."""
+MAX_ITERATIONS: Final = 20_000
+"""The largest number of iterations of all macros of one evaluation for a device. Its cost is not counted, as
+there are many devices."""
+_LENGTH_OF_A_UNIT: Final = 10
+"""The characters of an expression that are evaluated in the time of one unit of work."""
 _MAX_NAMES: Final = 32
 """The largest number of attributes and capacities of a device."""
 _ID: Final = DeclaredSize(32)
@@ -51,7 +58,8 @@ class DeviceSelector:
     def __init__(self, expression: str) -> None:
         self.error = ""
         """The compile error, in the words of the scheduler's message."""
-        self._evaluate: Callable[[Value], Value] | None = None
+        self._evaluate: Callable[[Value, Meter], Value] | None = None
+        self._length = len(expression)
         try:
             self.error = self._compile(expression)
         except SyntaxFault as fault:
@@ -60,11 +68,15 @@ class DeviceSelector:
             self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
     def matches(self, device: DeviceValue) -> bool:
-        """Whether the selector matches the device. Raises EvaluationError."""
+        """Whether the selector matches the device. Raises EvaluationError, OutOfWork."""
         if device.error:
             raise SelectorError(str(device.error))
         assert self._evaluate, self.error
-        return to_result(self._evaluate(device.value))
+        meter = Meter(MAX_ITERATIONS)
+        try:
+            return to_result(self._evaluate(device.value, meter))
+        finally:
+            spend_work(self._length // _LENGTH_OF_A_UNIT + meter.iterations)
 
     def estimate_cost(self) -> int:
         """Return the largest cost of an evaluation, as the API server estimates it. The selector must have

@@ -31,9 +31,6 @@ from simulator.cel.syntax import (
 )  # fmt: skip
 from simulator.cel.values import Map, Optional, TypeName, Value, go_name, type_name
 
-MAX_DEVICE_ITERATIONS: Final = 20_000
-"""The largest number of iterations of all macros of one evaluation for a device. Its cost is not counted, as
-there are many devices."""
 DEVICE: Final = "device"
 METER: Final = "@meter"
 """The name by which a scope has the meter of the evaluation."""
@@ -46,10 +43,10 @@ class _Failure:
     error: SelectorError
 
 
-def plan(tree: Tree, checked: Checked) -> Callable[[Value], Value]:
+def plan(tree: Tree, checked: Checked) -> Callable[[Value, Meter], Value]:
     """Return a function that evaluates the tree for a device. It raises SelectorError."""
     step = Planner(checked).plan(tree.root)
-    return lambda device: step({DEVICE: device, METER: Meter(MAX_DEVICE_ITERATIONS)})
+    return lambda device, meter: step({DEVICE: device, METER: meter})
 
 
 class Planner:

@@ -9,7 +9,9 @@ from simulator.cel.functions import Function
 from simulator.cel.values import MAX_INT, MIN_INT, Opaque, Value
 from simulator.objects.quantity import MAX_LENGTH, NANO, parse_text
 
-_PARTS: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+_PARTS: Final = re.compile(
+    r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)?)", re.ASCII
+)
 _SUFFIX: Final = re.compile(r"[numkMGTPE]?|[KMGTPE]i|[eE][+-]?[0-9]+", re.ASCII)
 _WRONG: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
@@ -33,8 +35,8 @@ class Quantity(Opaque):
 
 def parse_quantity(text: str) -> Quantity:
     """Return the quantity of a text (resource.ParseQuantity). Raises SelectorError."""
-    found = _PARTS.fullmatch(text) if text else None
-    if found is None or len(text) > MAX_LENGTH:
+    found = _PARTS.fullmatch(text) if 0 < len(text) <= MAX_LENGTH else None
+    if found is None:
         raise SelectorError(_WRONG)
     _, whole, decimals, suffix = found.groups()
     if not _SUFFIX.fullmatch(suffix):

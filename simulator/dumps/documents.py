@@ -35,7 +35,7 @@ known of its lines, and the last one need not end with a line feed."""
 _JSON: Final = re.compile(rb'\s*(?:\[\s*)*(?:\{\s*["}]|\])')
 """The beginning of JSON. ``{a: 1}`` and ``[{a: 1}]`` are YAML."""
 _ARRAY: Final = re.compile(rb"\s*\[")
-_DOCUMENT_BOUNDARY: Final = re.compile(rb"[}\]]\s*?\n\s*(?=[{\[])")
+_DOCUMENT_BOUNDARY: Final = re.compile(rb"[}\]][^\S\n]*\n\s*(?=[{\[])")
 """The end of a JSON document and the beginning of the next. Inside a document there is a comma between, and a
 text has no line feed."""
 _ON_ONE_LINE: Final = re.compile(rb"[}\]][ \t]*[{\[]")

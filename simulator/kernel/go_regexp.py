@@ -26,9 +26,8 @@ _MAX_MEMORY_OF_LARGE: Final = 24 << 20
 """That of a pattern which needs more, such as ``\\pL{1000}``. Go's limit is 128 MB."""
 _LARGE: Final = 2
 """The number of large patterns that are kept."""
-_WORK_OF_LARGE: Final = 20_000
 _WORK_OF_TOO_LARGE: Final = 400_000
-"""The work that shows that a pattern is large, and that it is too large."""
+"""The work that shows that a pattern is too large."""
 _TOO_LARGE: Final = "pattern too large"
 _KINDS: Final = {
     "missing )": "missing closing )",
@@ -95,7 +94,14 @@ def _compile(pattern: str) -> Any:
     """Raises PatternFault, OutOfWork."""
     encoded = pattern.encode("utf-8", "replace")
     spend_work(1 + len(encoded) // _INSTRUCTIONS_OF_A_UNIT)
-    return _compile_large(encoded) if _is_large(encoded) else re2.compile(encoded, _options(_MAX_MEMORY))
+    if not _is_large(encoded):
+        return re2.compile(encoded, _options(_MAX_MEMORY))
+    compiled = _compile_large(encoded)
+    # What is kept costs as much as what is compiled again: work does not depend on the caches.
+    spend_work(_WORK_OF_TOO_LARGE if compiled is None else compiled.programsize)
+    if compiled is None:
+        raise PatternFault("error parsing regexp: expression too large")
+    return compiled
 
 
 @lru_cache(maxsize=_CACHED)
@@ -107,22 +113,19 @@ def _is_large(pattern: bytes) -> bool:
         text = _text_of(error)
         if not text.startswith(_TOO_LARGE):
             raise PatternFault(_translate(text)) from None
-        spend_work(_WORK_OF_LARGE)
         return True
     return False
 
 
 @lru_cache(maxsize=_LARGE)
 def _compile_large(pattern: bytes) -> Any:
+    """Return None for a pattern that is too large."""
     try:
-        compiled = re2.compile(pattern, _options(_MAX_MEMORY_OF_LARGE))
-    except re2.error as error:
-        spend_work(_WORK_OF_TOO_LARGE)
-        raise PatternFault(_translate(_text_of(error))) from None
+        return re2.compile(pattern, _options(_MAX_MEMORY_OF_LARGE))
+    except re2.error:
+        return None
     finally:
         re2.purge()  # else the library keeps it
-    spend_work(compiled.programsize)
-    return compiled
 
 
 def _options(memory: int) -> Any:
@@ -139,6 +142,4 @@ def _text_of(error: Exception) -> str:
 
 def _translate(text: str) -> str:
     kind, _, at = text.partition(": ")
-    if kind.startswith(_TOO_LARGE):
-        return "error parsing regexp: expression too large"
     return f"error parsing regexp: {_KINDS.get(kind, kind)}" + (f": `{at}`" if at else "")

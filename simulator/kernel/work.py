@@ -1,7 +1,8 @@
 """The bound of the work that one request, or one run of a component, may do in all.
 
 Work is counted, not timed: the same input is refused on every machine, and a replay is the same. What can
-take long for a small input spends work: evaluations of CEL, and patterns."""
+take long for a small input spends work: evaluations of CEL, patterns, and the search of
+the devices for a claim."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,6 +54,17 @@ def limit_work(units: int = REQUEST_WORK) -> Iterator[Work]:
         _current.reset(token)
         if outer is not None:
             outer.left -= before - work.left
+
+
+@contextmanager
+def measure_work(units: int) -> Iterator[Work]:
+    """Allow so much work to what is done within, whatever other limit there is, and count it nowhere else:
+    for what is kept for others, so that it is the same for all."""
+    token = _current.set(work := Work(units))
+    try:
+        yield work
+    finally:
+        _current.reset(token)
 
 
 def spend_work(units: int) -> None:

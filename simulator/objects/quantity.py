@@ -15,8 +15,10 @@ MAX_INT64 = (1 << 63) - 1
 MAX_NANOS = MAX_INT64 * NANO  # Larger quantities are capped, as upstream.
 
 NOT_A_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-_GRAMMAR = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([a-zA-Z]*)([+-]?[0-9]+)?", re.ASCII)
-_MEANT = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*([a-zA-Z]*)\s*", re.ASCII)
+_GRAMMAR = re.compile(
+    r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([a-zA-Z]*)((?:[+-]|(?<=[a-zA-Z]))[0-9]+)?", re.ASCII
+)
+_MEANT = re.compile(r"([0-9]+(?:[.,][0-9]+)?)(?:\s*([a-zA-Z]+))?", re.ASCII)
 _SUFFIXES = {
     "": Fraction(1),
     "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 10**3),
@@ -93,11 +95,11 @@ as 1Gi or 1G."""
 
 def suggest(text: object) -> list[str]:
     """Return the quantities that a text may have been meant as, which is not one; [] = no idea."""
-    match = _MEANT.fullmatch(text) if isinstance(text, str) and len(text) <= MAX_LENGTH else None
+    match = _MEANT.fullmatch(text.strip()) if isinstance(text, str) and len(text) <= MAX_LENGTH else None
     if match is None:
         return []
-    number, unit = match[1].replace(",", "."), match[2].lower()
-    found = [number + suffix for suffix in _UNITS.get(unit, [match[2]] if match[2] in _SUFFIXES else [])]
+    number, unit = match[1].replace(",", "."), match[2] or ""
+    found = [number + suffix for suffix in _UNITS.get(unit.lower(), [unit] if unit in _SUFFIXES else [])]
     return [each for each in found if each != text]
 
 

@@ -1,7 +1,7 @@
 """Proposals to free a device that another claim has, or to add one to a node."""
 
-import re
 from collections.abc import Iterator
+from string import digits
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest
@@ -29,7 +29,6 @@ from simulator.what_if.situation import Situation
 
 ADDED_AT_MOST: Final = 128
 """Maximum number of devices of a slice (ResourceSliceMaxDevices)."""
-_NUMBERED: Final = re.compile(r"(.*?)-?(\d*)")
 
 
 # Devices in use
@@ -189,8 +188,7 @@ def _with_device(manifest: Manifest, own: list[Manifest], device: Manifest) -> E
 
 def _unused_name(like: str, taken: set[str]) -> str:
     """Return the first free name: ``gpu-0`` -> the first of ``gpu-0``, ``gpu-1``, ... that is free."""
-    matched = _NUMBERED.fullmatch(like)
-    base = matched[1] if matched and matched[1] else "device"
+    base = like.rstrip(digits).removesuffix("-") or "device"
     number = 0
     while f"{base}-{number}" in taken:
         number += 1

@@ -2,8 +2,13 @@
 
 from collections import Counter
 
+import pytest
+
 from simulator import trace
 from simulator.api import Manifest
+from simulator.kernel.work import limit_work
+from simulator.plugins.dynamic_resources import dynamic_resources
+from simulator.plugins.dynamic_resources.allocator import SEARCH_WORK
 from tests.simulator.devices import (
     claim_template,
     device_class,
@@ -180,3 +185,61 @@ def test_a_cached_result_of_the_allocator_is_not_used_after_a_change_of_the_clas
     lab.update("deviceclasses.resource.k8s.io", "gpu", lambda _: device_class("gpu"))
     lab.run(60)
     assert lab.node_of("three") == lab.node_of("one")
+
+
+def endless_lab(nodes: int) -> Lab:
+    """On each node four models of 20 devices; the pod's claim asks for 21 of one model."""
+    lab = Lab()
+    names = [f"n{i}" for i in range(nodes)]
+    for index, name in enumerate(names):
+        devices = [
+            {"name": f"gpu-{i}", "attributes": {"model": {"string": f"{index}-{i % 4}"}}} for i in range(80)
+        ]
+        lab.create(node(name), resource_slice(name, devices))
+    claim = resource_claim(count=21)
+    claim["spec"]["devices"]["constraints"] = [{"matchAttribute": "gpu.example.com/model"}]
+    lab.create(device_class(), claim)
+    return lab.run(1)
+
+
+def test_a_search_that_cannot_end_is_bounded_in_work() -> None:
+    lab = endless_lab(1)
+    with limit_work(10 * SEARCH_WORK) as work:
+        lab.create(pod_of_claim("web"))
+        lab.run(1)
+    assert 0 <= 9 * SEARCH_WORK - work.left < 1_000
+    (scheduled,) = [c for c in lab.pod("web")["status"]["conditions"] if c["type"] == "PodScheduled"]
+    assert "1 timed out trying to allocate devices" in scheduled["message"]
+
+
+def test_the_searches_of_one_filter_share_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dynamic_resources, "FILTER_WORK", SEARCH_WORK // 10)
+    lab = endless_lab(5)
+    with limit_work(10 * SEARCH_WORK) as work:
+        lab.create(pod_of_claim("web"))
+        lab.run(1)
+    assert 0 <= 10 * SEARCH_WORK - work.left - SEARCH_WORK // 10 < 5_000
+    (scheduled,) = [c for c in lab.pod("web")["status"]["conditions"] if c["type"] == "PodScheduled"]
+    assert "5 timed out trying to allocate devices" in scheduled["message"]
+
+
+@pytest.mark.parametrize(
+    "expression", ["size([1, 2, 3, 4].filter(i, i > 0)) == 5", "'a' == '" + "b" * 5_000 + "'"]
+)
+def test_a_selector_spends_work_for_each_device(expression: str) -> None:
+    def spent(devices: int) -> int:
+        lab = Lab()
+        lab.create(
+            node("n0"),
+            resource_slice("n0", devices),
+            device_class("gpu", expression),
+            resource_claim(),
+        )
+        lab.run(1)
+        with limit_work(SEARCH_WORK) as work:
+            lab.create(pod_of_claim("web"))
+            lab.run(1)
+        return SEARCH_WORK - work.left
+
+    assert spent(10) == spent(10)
+    assert spent(20) - spent(10) >= 10 * 5

@@ -14,7 +14,7 @@ REQUEST: Final = re.compile(
     r"(?P<name>[^:\s]+)\s*:\s*(?P<amount>all|\d{1,9})\s*x\s+(?P<class>\S+)(?P<admin>\s+adminAccess)?"
     r"(?:\s+where\s+(?P<where>.+))?"
 )
-WHERE: Final = re.compile(r"\s+where\s+")
+WHERE: Final = re.compile(r"\swhere\s")
 ATTRIBUTES: Final = ("matchAttribute", "distinctAttribute")
 
 
@@ -64,7 +64,7 @@ def _request(match: re.Match[str]) -> Manifest:
     amount: Manifest = {"allocationMode": "All"} if every else {"count": int(match["amount"])}
     admin = {"adminAccess": True} if match["admin"] else {}
     where = WHERE.split(match["where"]) if match["where"] else []
-    chosen = {"selectors": [selector(each) for each in where]} if where else {}
+    chosen = {"selectors": [selector(each.strip()) for each in where]} if where else {}
     return {"deviceClassName": match["class"], **amount, **admin, **chosen}
 
 

@@ -21,7 +21,7 @@ from simulator.objects.labels import Requirement
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 POLICIES: Final = ("DoNotSchedule", "ScheduleAnyway")
-SECONDS: Final = re.compile(r"(.+?)\s+for\s+(\d{1,9})s")
+SECONDS: Final = re.compile(r"(.+?)\sfor\s+(\d{1,9})s")
 
 
 class Notation(NamedTuple):
@@ -108,7 +108,7 @@ def tolerations(text: str) -> list[Manifest]:
     found = []
     for item in items(text):
         timed = SECONDS.fullmatch(item)
-        match, seconds = (timed[1], {"tolerationSeconds": int(timed[2])}) if timed else (item, {})
+        match, seconds = (timed[1].rstrip(), {"tolerationSeconds": int(timed[2])}) if timed else (item, {})
         rest, colon, effect = match.rpartition(":")
         key, equals, value = (rest if colon else match).partition("=")
         made: Manifest = {"key": key, "operator": "Equal" if equals else "Exists"}

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 AVAILABLE: Final = re.compile(r"^0/(\d+) nodes are available: ")
-COUNTED: Final = re.compile(r"(\d+) (.+?)(?=, \d+ |$)")
+COUNTED: Final = re.compile(r"(\d{1,9}) (.+?)(?=, \d{1,9} |$)")
 BEHIND: Final = re.compile(r"\.(?: |$)")
 """The end of the reasons. No reason contains a full stop before a space."""
 INSUFFICIENT: Final = "Insufficient "

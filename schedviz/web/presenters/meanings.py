@@ -155,7 +155,10 @@ REASONS: Final[Patterns] = [
             gettext_noop("The PersistentVolumeClaim %(what)s of its ephemeral volume is not created yet."),
         ),
         (
-            r'persistentvolumeclaim "(?P<what>.+)" bound to non-existent persistentvolume "(?P<volume>.*)"',
+            (
+                r'persistentvolumeclaim "(?P<what>[^"]+)" bound to non-existent persistentvolume '
+                r'"(?P<volume>[^"]*)"'
+            ),
             gettext_noop(
                 "The PersistentVolumeClaim %(what)s is bound to the PersistentVolume %(volume)s, which does "
                 "not exist."

@@ -20,7 +20,7 @@ _STEP: Final = re.compile(
     | \[\?\((?P<filter>[^()]*)\)\]""",
     re.VERBOSE,
 )
-_COMPARED: Final = re.compile(r"@(?P<left>[^!<>=]*?)\s*(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.+?)\s*")
+_COMPARED: Final = re.compile(r"@(?P<left>[^!<>=]*)(?P<operator>==|!=|<=|>=|<|>)(?P<right>.+)", re.DOTALL)
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -102,7 +102,7 @@ def _passes(item: Any, condition: str) -> bool:
         if not condition.strip().startswith("@"):
             raise PathError(condition)
         return any(True for _ in _values(item, condition.strip()[1:]))
-    lefts, right = [*_values(item, compared["left"])], _literal(compared["right"])
+    lefts, right = [*_values(item, compared["left"].rstrip())], _literal(compared["right"].strip())
     if not lefts:
         return False
     left = lefts[0][0]

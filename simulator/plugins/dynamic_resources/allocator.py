@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
+from simulator.kernel.work import limit_work, spend_work
 from simulator.plugins.dynamic_resources.device_constraints import (
     ConstraintState,
     add_to_all,
@@ -27,13 +28,10 @@ from simulator.plugins.dynamic_resources.resource_claim import (
 MAX_DEVICES_OF_CLAIM: Final = 32
 """The maximum number of devices of a claim (AllocationResultsMaxSize)."""
 
-MAX_STEPS: Final = 100_000
-"""The maximum number of steps of a search: some 0.2 s. Upstream ends it after the plugin's filterTimeout,
-which is 10 s by default."""
-
-
-class TooManySteps(Exception):
-    """The search was ended; nothing is known of the node."""
+SEARCH_WORK: Final = 300_000
+"""The maximum work of the search on one node: some 0.3 s. A step is a unit, and so is each device that is
+looked at; the selectors spend their own. Upstream ends the search after the plugin's filterTimeout, which is
+10 s by default; work is the same in a replay."""
 
 
 class Outcome(Enum):
@@ -66,9 +64,11 @@ def allocate(
 ) -> list[ClaimAllocation] | None:
     """Return what each claim gets; None if the node cannot serve them all.
 
-    ``classes``: DeviceClass -> its CEL expressions. Raises AllocationError, TooManySteps."""
-    search = _Search(claims, classes, pools, in_use)
-    outcome = search.allocate_one(0, 0, 0, 0, within_subrequest=False)
+    ``classes``: DeviceClass -> its CEL expressions. Raises AllocationError, and OutOfWork if the search
+    was ended: nothing is known of the node."""
+    with limit_work(SEARCH_WORK):
+        search = _Search(claims, classes, pools, in_use)
+        outcome = search.allocate_one(0, 0, 0, 0, within_subrequest=False)
     if outcome is Outcome.TOO_MANY_DEVICES:
         raise AllocationError("allocation max size exceeded")
     if outcome is Outcome.NOT_FOUND:
@@ -97,7 +97,8 @@ class _Search:
         self.chosen: dict[tuple[int, int], int] = {}
         self._holders: dict[DeviceID, list[int]] = {}
         """Indices of the claims for which a device is taken."""
-        self._steps = 0
+        self._selectable: dict[tuple[int, int, int, DeviceID], bool] = {}
+        """Whether a device is selectable, by the indices of the request, as upstream keeps it."""
         for index, claim in enumerate(claims):
             self._check(index, claim, classes)
 
@@ -124,9 +125,7 @@ class _Search:
     def allocate_one(self, c: int, r: int, s: int, k: int, *, within_subrequest: bool) -> Outcome:
         """Take device ``k`` of subrequest ``s`` of request ``r`` of claim ``c``, and all that come after it
         (allocateOne). ``within_subrequest``: go on with ``s`` instead of trying all subrequests."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
-            raise TooManySteps
+        spend_work(1)
         if c == len(self.claims):
             return Outcome.FOUND
         claim = self.claims[c]
@@ -171,7 +170,8 @@ class _Search:
             if pool.duplicate:
                 raise AllocationError(f"pool {pool.name} is invalid: duplicate device name {pool.duplicate}")
             for device in pool.devices:
-                if self._is_in_use(c, wanted, device) or not is_selectable(device, wanted.selectors):
+                spend_work(1)
+                if self._is_in_use(c, wanted, device) or not self._is_selectable(c, r, s, device):
                     continue
                 if not self._take(c, wanted, device):
                     continue
@@ -182,6 +182,12 @@ class _Search:
                 if outcome is Outcome.TOO_MANY_DEVICES:
                     return outcome
         return Outcome.NOT_FOUND
+
+    def _is_selectable(self, c: int, r: int, s: int, device: PoolDevice) -> bool:
+        key = c, r, s, device.id
+        if key not in self._selectable:
+            self._selectable[key] = is_selectable(device, self.requested[c, r, s].selectors)
+        return self._selectable[key]
 
     def _is_in_use(self, c: int, wanted: RequestedDevices, device: PoolDevice) -> bool:
         """Return whether the device is in use. With adminAccess it is only if the same claim has it
@@ -197,6 +203,7 @@ class _Search:
         if self._is_in_use(c, wanted, device) or device.device.consumes_counters:
             return False
         request, alternative = wanted.request, wanted.alternative
+        spend_work(len(self.constraints[c]))
         if not add_to_all(self.constraints[c], request, alternative, device):
             if wanted.all_devices is not None:
                 raise AllocationError(

@@ -55,7 +55,7 @@ def reservations(claim: Manifest) -> Iterator[Manifest]:
 
 
 def allocate_on(cluster: Cluster, claims: list[ResourceClaim], row: int) -> list[ClaimAllocation] | None:
-    """Search for devices on the node in a row of the cluster. Raises AllocationError, TooManySteps."""
+    """Search for devices on the node in a row of the cluster. Raises AllocationError, OutOfWork."""
     pools = cluster.object_index(NodeDevices).pools(row)
     in_use = cluster.object_index(AllocatedDevices).is_in_use
     found = allocate(claims, class_expressions(cluster), pools, in_use)

@@ -3,6 +3,7 @@ v1.34)."""
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -36,11 +37,11 @@ from simulator.framework.status import (
     unschedulable,
 )
 from simulator.kernel.requests import Steps
+from simulator.kernel.work import OutOfWork, Work, limit_work
 from simulator.objects import durations
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources import queueing_hints
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
-from simulator.plugins.dynamic_resources.allocator import TooManySteps
 from simulator.plugins.dynamic_resources.bind_claims import (
     bind_claims,
     without_allocation,
@@ -54,10 +55,15 @@ from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError
 from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claims_of_pod
 from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim, parse_claim
 from simulator.plugins.dynamic_resources.results import allocation_result
+from simulator.plugins.dynamic_resources.verdict_cache import CachedVerdict
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
 TIMED_OUT = unresolvable("timed out trying to allocate devices")
+
+FILTER_WORK: Final = 1_000_000
+"""The maximum work of the searches on all nodes together, by one Filter. Nodes beyond it have timed out; what
+is known of the others is kept, so that the next attempt comes further."""
 
 
 class DynamicResourcesArgs(Args):
@@ -133,7 +139,8 @@ class DynamicResources(
         if any(claim.allocation is None for claim in found.claims):
             # A whole batch has free rows, too.
             there = nodes.take(state.cluster.exists)
-            codes[there] = _allocation_codes(state.cluster, found, nodes.rows[there], statuses)
+            with limit_work(FILTER_WORK) as work:
+                codes[there] = _allocation_codes(state.cluster, found, nodes.rows[there], statuses, work)
         unavailable = np.zeros(len(nodes), dtype=np.bool_)
         for index, selector in found.selectors:
             here = (codes == 0) & ~nodes.take(match_node_selector(state.cluster, selector))
@@ -207,10 +214,12 @@ def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
     return None
 
 
-def _allocation_codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status]) -> Ints:
+def _allocation_codes(
+    cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status], work: Work
+) -> Ints:
     """Return codes of the nodes, int64[n]: 0 where the nodes can serve the claims, else the number of a
     status that is added to ``statuses``. The allocator runs once for each situation of a node that it has not
-    seen before."""
+    seen before. ``work``: that of the Filter."""
     devices = cluster.object_index(NodeDevices)
     situations = devices.situations(rows)
     number = devices.verdicts.number_of(found.to_allocate(), class_expressions(cluster))
@@ -226,7 +235,10 @@ def _allocation_codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses
             except AllocationError:
                 faults.append(situation)
                 continue
-            known = devices.verdicts.keep(number, situation, status)
+            if work.left < 0:
+                known = CachedVerdict(TIMED_OUT)
+            else:
+                known = devices.verdicts.keep(number, situation, status)
         if known.status is not None:
             if id(known.status) not in code_of:
                 statuses.append(known.status)
@@ -235,7 +247,7 @@ def _allocation_codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses
     codes: Ints = table[situations]
     for situation in faults:  # errors name a node's own pools
         for index in np.flatnonzero(situations == situation).tolist():
-            statuses.append(error(_fault(cluster, found, int(rows[index]))))
+            statuses.append(_fault(cluster, found, int(rows[index])))
             codes[index] = len(statuses)
     return codes
 
@@ -245,16 +257,19 @@ def _verdict(cluster: Cluster, found: ClaimsState, row: int) -> Status | None:
     AllocationError."""
     try:
         return CANNOT_ALLOCATE if allocate_on(cluster, found.to_allocate(), row) is None else None
-    except TooManySteps:
+    except OutOfWork:
         return TIMED_OUT
 
 
-def _fault(cluster: Cluster, found: ClaimsState, row: int) -> str:
+def _fault(cluster: Cluster, found: ClaimsState, row: int) -> Status:
+    """Return the error of the allocator on a node, where the search of another node of its situation had
+    one."""
     try:
-        _verdict(cluster, found, row)
+        status = _verdict(cluster, found, row)
     except AllocationError as fault:
-        return str(fault)
-    raise AssertionError("nodes of one situation have the same result")
+        return error(str(fault))
+    assert status is TIMED_OUT, "nodes of one situation have the same result"
+    return status
 
 
 def allocations_on(cluster: Cluster, found: ClaimsState, row: int) -> dict[str, Manifest]:
@@ -266,5 +281,5 @@ def allocations_on(cluster: Cluster, found: ClaimsState, row: int) -> dict[str, 
             raise PluginError("claim allocation not found for this node")
         node, classes = cluster.node(row).name, device_classes(cluster)
         return {each.claim.uid: allocation_result(each, node, classes.__getitem__) for each in allocated}
-    except (AllocationError, TooManySteps) as fault:
+    except (AllocationError, OutOfWork) as fault:
         raise PluginError(str(fault)) from None
