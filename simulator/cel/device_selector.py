@@ -12,7 +12,7 @@ from simulator.cel.device_value import DeviceValue
 from simulator.cel.errors import SelectorError
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
-from simulator.cel.meter import Meter
+from simulator.cel.meter import ITERATION_WORK, Meter
 from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import plan
 from simulator.cel.syntax import Tree
@@ -76,7 +76,7 @@ class DeviceSelector:
         try:
             return to_result(self._evaluate(device.value, meter))
         finally:
-            spend_work(self._length // _LENGTH_OF_A_UNIT + meter.iterations)
+            spend_work(self._length // _LENGTH_OF_A_UNIT + ITERATION_WORK * meter.iterations)
 
     def estimate_cost(self) -> int:
         """Return the largest cost of an evaluation, as the API server estimates it. The selector must have

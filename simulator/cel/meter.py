@@ -18,7 +18,8 @@ _ALL_ITERATIONS: Final = 2 * MAX_ITERATIONS
 COPIED: Final = 500
 """The number of list elements that are copied in the time of one iteration; cel-go does not copy them."""
 EVALUATION_WORK: Final = 50
-"""The units of work of an evaluation beside its iterations, of which each is a unit."""
+ITERATION_WORK: Final = 3
+"""The units of work of an evaluation, and of each of its iterations."""
 REQUEST_LIMIT: Final = 10_000_000
 """The largest cost of all rules for one object, or of all validations of a policy (RuntimeCELCostBudget)."""
 
@@ -77,7 +78,7 @@ class Budget:
     def spend(self, meter: Meter) -> None:
         """Count what an evaluation did. Raises OutOfBudget."""
         self._iterations -= meter.iterations
-        _spend_work(meter.iterations)
+        _spend_work(ITERATION_WORK * meter.iterations)
         if meter.cost > self._cost:
             raise OutOfBudget
         self._cost -= meter.cost
