@@ -32,6 +32,7 @@ ALLOWED: Final = {
     "simulator/dumps/documents.py ": "the indentation of a list, and then a hyphen",
     "simulator/dumps/documents.py _LOG": "a match ends at the end of the text at the latest",
     "simulator/dumps/documents.py _ITEMS": "spaces count only at the beginning of a line",
+    "simulator/dumps/documents.py _TEXT_OR_BOUNDARY": "a match ends at the end of the text at the latest",
     "simulator/objects/durations.py _PART": "texts of at most 32 characters",
     "simulator/objects/quantity.py _GRAMMAR": "an exponent follows a letter or a sign",
 }

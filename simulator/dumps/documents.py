@@ -40,8 +40,9 @@ _DOCUMENT_BOUNDARY: Final = re.compile(rb"[}\]][^\S\n]*\n\s*(?=[{\[])")
 text has no line feed."""
 _ON_ONE_LINE: Final = re.compile(rb"[}\]][ \t]*[{\[]")
 """The same on one line, as ``cat`` and kubectl's jsonpath write it, or a part of a text."""
-_TEXT_OR_BOUNDARY: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|([}\]])\s*(?=[{\[])', re.DOTALL)
-"""A text, or the end of a JSON document and the beginning of the next. Slower than _DOCUMENT_BOUNDARY."""
+_TEXT_OR_BOUNDARY: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|([}\]])\s*(?=[{\[])', re.DOTALL)
+"""A text, which the end of the file ends, too, or the end of a JSON document and the beginning of the next.
+Slower than _DOCUMENT_BOUNDARY."""
 _ITEMS: Final = re.compile(r"(?m)(?:^items:[ \t]*\n|\A\s*?)(?=^( *)- )")
 """The beginning of the items of a List in YAML, or of a list."""
 
