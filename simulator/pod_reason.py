@@ -165,7 +165,10 @@ def _victims(manifest: Manifest, entry: LaneEntry, own: Sequence[Event], get: Ge
     last = next((event for event in reversed(own) if isinstance(event, Nominated)), None)
     if not nominated or last is None or last.node != nominated:
         return []
-    existing = ((key, get(PODS.id, key)) for key in last.victims)
-    # While the plugin gates the pod, it is still deleting them.
-    deleting = entry.gate == DefaultPreemption.name
-    return [key for key, victim in existing if victim is not None and (deleting or is_terminating(victim))]
+    # A victim whose name another pod has by now is gone.
+    found = {key: victim for key in last.victims if (victim := get(PODS.id, key)) is not None}
+    existing = {key: each for key, each in found.items() if each["spec"].get("nodeName") == nominated}
+    # They are being deleted from the end of the cycle on: no other cycle has begun, and the plugin gates the
+    # pod when an event moves it (prepareCandidateAsync in preemption.go, v1.34).
+    deleting = last in _last_cycle(own) or entry.gate == DefaultPreemption.name
+    return [key for key, victim in existing.items() if deleting or is_terminating(victim)]

@@ -95,11 +95,13 @@ def test_a_nominated_pod_waits_for_its_victims(sandbox: Sandbox) -> None:
     sandbox.create(a_pod("low", "4"))
     sandbox.run_for("5s")
     sandbox.create(a_pod("high", "4", priorityClassName="system-cluster-critical"))
+    sentence = "It is nominated to n1, and is tried again when its victims are gone: default/low."
+    sandbox.run_until("preemption")  # before the first victim is deleted
+    assert sandbox.explain("low").sentence == "It runs on n1."
+    assert sandbox.explain("high").sentence == sentence
     sandbox.run_for("5s")
-    assert sandbox.explain("high").sentence == (
-        "It is nominated to n1, and is tried again when its victims are gone: default/low."
-    )
-    assert sandbox.explain("low").sentence == "It is being terminated, and is removed in 25 s at the latest."
+    assert sandbox.explain("high").sentence == sentence
+    assert sandbox.explain("low").sentence == "It is being terminated, and is removed in 24 s at the latest."
     sandbox.run_for("27s")
     assert (kind(sandbox, "high"), kind(sandbox, "low")) == ("running", "deleted")
 
