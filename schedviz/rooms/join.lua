@@ -5,8 +5,10 @@
 -- Reply {number, name}; number 0: the room is full, -1: there is no such room
 
 if redis.call('HEXISTS', KEYS[1], 'settings') == 0 then return {-1, ''} end
-local number = redis.call('HLEN', KEYS[2]) + 1
-if number > tonumber(ARGV[5]) then return {0, ''} end
+if redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[5]) then return {0, ''} end
+-- The first number that is free: the teacher may have removed members.
+local number = 1
+while redis.call('HEXISTS', KEYS[2], number) == 1 do number = number + 1 end
 local name, folded, count = ARGV[1], ARGV[2], 1
 while redis.call('HSETNX', KEYS[3], folded, number) == 0 do
   count = count + 1

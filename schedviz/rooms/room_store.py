@@ -149,6 +149,16 @@ class Rooms:
             raise NoRoom
         return Member(number, named.decode(), hashed, now), token
 
+    def remove(self, code: str, member: Member) -> None:
+        """Remove a member. The number is free for another one."""
+        number = str(member.number)
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hdel(room_key(code, "members"), number)
+            pipe.hdel(room_key(code, "connected"), number)
+            pipe.hdel(room_key(code, "names"), member.name.casefold())
+            pipe.hdel(room_key(code), f"hint {number}", f"read {number}")
+            pipe.execute()
+
     def change(self, code: str, **fields: Any) -> None:
         """Set fields of :class:`Room`. Raises NoRoom."""
         self._set(code, {field: msgspec.json.encode(value) for field, value in fields.items()})

@@ -153,6 +153,22 @@ def test_a_wrong_field_says_so(
     assert do(teacher, code, act, **fields) == says
 
 
+def test_the_teacher_removes_a_learner_whose_place_is_free(code: str, teacher: Client, store: Store) -> None:
+    ada, bo = browser(), browser()
+    for learner, name in ((ada, "Ada"), (bo, "Bo")):
+        learner.post(f"/rooms/{code}/", {"name": name})
+    sandbox = sandbox_name(code, 1)
+    assert store.exists(sandbox)
+    assert do(teacher, code, "remove", to="0") == "Choose a learner."
+    assert do(teacher, code, "remove", to="1") == "Ada was removed."
+    assert not store.exists(sandbox)
+    assert ada.get(f"/rooms/{code}/me/").headers["Location"] == f"/rooms/{code}/", "as a stranger"
+    joined = browser().post(f"/rooms/{code}/", {"name": "Ada"})
+    assert joined.headers["Location"] == f"/s/{sandbox}/", "the place and the name are free"
+    assert ada.get(f"/s/{sandbox}/").status_code == 403
+    assert bo.get(f"/s/{sandbox_name(code, 2)}/").status_code == 200
+
+
 def test_an_unknown_act_is_refused(code: str, teacher: Client) -> None:
     assert teacher.post(f"/rooms/{code}/teach/do/", {"do": "dance"}).status_code == 400
 

@@ -1,6 +1,7 @@
 """The Django views of the buttons of the teacher's view."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -13,12 +14,13 @@ from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST
 from msgspec.structs import replace
 
+from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.rooms import sandboxes
 from schedviz.rooms.learners import room_lessons, set_step
 from schedviz.rooms.notify import notify_learners, notify_teacher
-from schedviz.rooms.room import HINT_AT_MOST, NOBODY, sandbox_name
+from schedviz.rooms.room import HINT_AT_MOST, NOBODY, learner_id, sandbox_name
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.states import put_sandbox, put_step, sources_of
 from schedviz.rooms.work import Busy, begin_work
@@ -208,6 +210,20 @@ def _names(request: HttpRequest, seen: Seen, argument: str) -> str:
     return gettext("The projector shows no names.")
 
 
+def _remove(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Remove a learner with the sandbox and the progress. Field ``to``: the learner's number."""
+    store, room = default_store(), seen.room
+    member = next((each for each in seen.members if str(each.number) == request.POST.get("to")), None)
+    if member is None:
+        raise Wrong(gettext("Choose a learner."))
+    Rooms(store).remove(room.code, member)
+    Learners(store.redis).forget([learner_id(room.code, member.number)])
+    if room.settings.mode == "own":
+        with suppress(NoSandbox):
+            store.delete(sandbox_name(room.code, member.number))
+    return gettext("%(name)s was removed.") % {"name": member.name}
+
+
 def _extend(request: HttpRequest, seen: Seen, argument: str) -> str:
     room = seen.room
     Rooms(default_store()).extend(
@@ -237,6 +253,7 @@ ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
     "show": _show,
     "show-none": _show_no_sandbox,
     "names": _names,
+    "remove": _remove,
     "extend": _extend,
     "end": _end,
 }
