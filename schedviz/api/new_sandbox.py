@@ -11,11 +11,14 @@ from schedviz.loop import ring, wake
 from schedviz.store import Clock, Commit, LimitReached, Meta, NoSandbox, Sandbox, SandboxExists, Store
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES
-from schedviz.store.parts import parts_of
+from schedviz.store.parts import CHANGES_AT_ONCE, parts_of
 from simulator.api import Change
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.status import AlreadyExists, TooManyRequests
 from simulator.trace import LaneEntry
+
+OBJECTS_AT_ONCE: Final = CHANGES_AT_ONCE
+"""Objects of one commit."""
 
 VERSION_BEFORE_ALL: Final = 100
 """The version before the first write of a new sandbox. The first versions of a real cluster are those of
@@ -41,7 +44,7 @@ def new_sandbox(
 
     The sandbox is deleted again if ``changes`` or the block raises. Raises StatusError, ValueError for a name
     that is not a DNS label."""
-    remaining = parts_of(changes)
+    remaining = parts_of(changes, at_most=OBJECTS_AT_ONCE)
     paused = replace(clock, paused=True)
     try:
         first = next(remaining, [])

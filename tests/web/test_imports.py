@@ -5,7 +5,6 @@ import gzip
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,7 +15,6 @@ from django.test import Client
 
 from schedviz.store import Store
 from schedviz.store.commit_script import LIMITS
-from schedviz.store.parts import parts_of
 from schedviz.web import imports
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport
@@ -167,7 +165,7 @@ def test_a_dump_whose_reading_is_interrupted_stores_nothing(
 def test_a_dump_of_more_objects_than_a_sandbox_may_have_stores_nothing(
     client: Client, store: Store, brought: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedviz.api.new_sandbox.parts_of", partial(parts_of, at_most=10))
+    monkeypatch.setattr("schedviz.api.new_sandbox.OBJECTS_AT_ONCE", 10)
     monkeypatch.setitem(LIMITS, "objects", 15)
     answer = client.post("/bring/", {"do": "create", "name": brought, "text": as_list(cluster())})
     assert "a sandbox may hold 15 objects" in text(answer.content)
