@@ -7,7 +7,6 @@ finalizers are ignored.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import Final
 
@@ -53,12 +52,22 @@ def _delete_contents(sandbox: Sandbox, namespace: str) -> None:
         found = False
         for batch in _batches(sandbox, namespace):
             found = True
-            # If another process deleted one of them, nothing is stored; the next pass finds the others.
-            with suppress(ApiError):
-                sandbox.commit(Commit(batch))
+            _delete(sandbox, batch)
         if not found:
             return
     raise ServiceUnavailable(f"namespace {namespace} is still written to; please delete it again")
+
+
+def _delete(sandbox: Sandbox, batch: list[Change]) -> None:
+    """Delete objects. If others deleted one of them meanwhile, nothing is stored: the halves are tried, so
+    that all that are left go."""
+    try:
+        sandbox.commit(Commit(batch))
+    except ApiError:
+        if len(batch) > 1:
+            half = len(batch) // 2
+            _delete(sandbox, batch[:half])
+            _delete(sandbox, batch[half:])
 
 
 def _batches(sandbox: Sandbox, namespace: str) -> Iterator[list[Change]]:

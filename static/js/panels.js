@@ -162,9 +162,14 @@ function isOpen() {
   return detail.childElementCount > 0;
 }
 
-function emptyPanel() {
+// While a request is under way, the panel is not refreshed: one that was given up is none.
+function stopAsking() {
   asking?.abort();
   asking = null;
+}
+
+function emptyPanel() {
+  stopAsking();
   open = drawn = "";
   detail.replaceChildren();
   markCycle();
@@ -243,7 +248,7 @@ setInterval(() => {
 // An act in the panel: what it answers is newer than what was asked for before. What was typed for it is done with, unless it
 // was refused (refused.js).
 detail.addEventListener("htmx:beforeRequest", ({ detail: { requestConfig } }) => {
-  if (requestConfig.verb !== "get") asking?.abort();
+  if (requestConfig.verb !== "get") stopAsking();
 });
 detail.addEventListener("htmx:beforeSwap", ({ detail: { requestConfig, target } }) => {
   hadFocus = detail.contains(document.activeElement);

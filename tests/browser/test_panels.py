@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 from django.urls import resolve
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from schedviz.api import removal, write
 from schedviz.api.schedulers import switch_scheduler
@@ -61,7 +61,7 @@ def label_low(at: Sandbox, _: Store) -> None:
     object_actions.set_metadata(at, resources.PRIORITY_CLASSES, "low", "labels", ["seen=yes"])
 
 
-def remove_taint(at: Sandbox, _: Store) -> None:
+def remove_taint(at: Sandbox, _: Store | None) -> None:
     object_actions.taint(at, "node-1", "team=a:PreferNoSchedule-")
 
 
@@ -99,6 +99,28 @@ def test_every_panel_shows_what_others_change(screen: Page, live: Open, store: S
         if change.gone:
             expect(detail).not_to_contain_text(change.gone)
         expect(screen).to_have_url(re.compile(f"/s/{sandbox.name}/{change.panel}$"))
+
+
+def test_an_act_while_the_panel_is_loaded_again_leaves_it_live(screen: Page, live: Open) -> None:
+    """The act gives the request up. It counted as under way for ever."""
+    sandbox = live(tainted("node-1"))
+    detail, held = screen.locator("#detail"), []
+
+    def hold_first(route: Route) -> None:
+        if route.request.method == "GET" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    screen.evaluate(GO, f"/s/{sandbox.name}/nodes/node-1/")
+    expect(detail).to_contain_text("team=a")
+    screen.route(re.compile("/nodes/node-1/$"), hold_first)
+    with screen.expect_request(re.compile("/nodes/node-1/$")):
+        remove_taint(sandbox, None)
+    detail.get_by_role("button", name="Cordon", exact=True).click()
+    expect(detail.get_by_role("button", name="Uncordon", exact=True)).to_be_visible()
+    object_actions.taint(sandbox, "node-1", "team=b:PreferNoSchedule")
+    expect(detail).to_contain_text("team=b")
 
 
 def test_what_a_visitor_does_in_a_panel_stays_when_it_changes(screen: Page, live: Open) -> None:
