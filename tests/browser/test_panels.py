@@ -215,8 +215,10 @@ def test_the_address_has_the_panel_and_back_forward_and_reload_keep_it(screen: P
     at("nodes/", "Nodes")
 
     # Past moments: the panel goes with the page, and is in its address.
-    screen.locator(SLIDER).press("Home")
+    with screen.expect_response(re.compile(f"{base}at/1/nodes/$")):
+        screen.locator(SLIDER).press("Home")
     at("at/1/nodes/", "Nodes")
+    expect(banner).to_be_visible()
     screen.evaluate(GO, f"{base}objects/")
     at("at/1/objects/", "All objects")
     screen.go_back()
