@@ -21,8 +21,6 @@ from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import timestamp
 
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
-DELETED_AT_ONCE: Final = 500
-"""Objects of one commit: it blocks Redis for about 10 ms."""
 PASSES: Final = 200
 """Commits of one request: so many delete all objects that a sandbox may have."""
 
@@ -80,7 +78,7 @@ def _next_deletions(current: Current, name: str) -> Admission:
     listing = current.list(name)
     found = (admit_delete(resource, item, now) for item in listing.items) if resource else iter(())
     deletions = (change for change in found if change)
-    changes = next(parts_of(deletions, current.sandbox, DELETED_AT_ONCE), [])
+    changes = next(parts_of(deletions, current.sandbox), [])
     if changes or listing.items or CLEANUP not in finalizers_of(definition):
         return Admission(changes, {})
     others = [each for each in finalizers_of(definition) if each != CLEANUP]

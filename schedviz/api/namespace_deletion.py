@@ -13,15 +13,12 @@ from typing import Final
 from schedviz.api.admitted_write import write_admitted
 from schedviz.cache import Current
 from schedviz.store import Commit, NoSandbox, Sandbox
-from schedviz.store.parts import parts_of
+from schedviz.store.parts import CHANGES_AT_ONCE, parts_of
 from simulator.api import ApiError, Change
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.deletion import finalized_namespace
 from simulator.apiserver.resources import NAMESPACES, PODS
 from simulator.apiserver.status import NotFound, ServiceUnavailable
-
-DELETED_AT_ONCE: Final = 500
-"""Objects of one commit: it blocks Redis for about 10 ms."""
 
 PASSES: Final = 20
 """Maximum number of passes. Each deletes all objects that it finds; the next one finds objects that others
@@ -74,6 +71,6 @@ def _batches(sandbox: Sandbox, namespace: str) -> Iterator[list[Change]]:
     """Yield the deletions in batches. Pods are last, so that no controller creates them again."""
     for resource in sorted(sandbox.resources(), key=lambda resource: resource == PODS.id):
         keys = sandbox.keys_starting_with(resource, f"{namespace}/")
-        while batch := [*islice(keys, DELETED_AT_ONCE)]:
+        while batch := [*islice(keys, CHANGES_AT_ONCE)]:
             # A scan may show a key twice.
             yield from parts_of([Change(resource, key, None) for key in dict.fromkeys(batch)], sandbox)
