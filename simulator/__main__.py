@@ -7,17 +7,18 @@ import sys
 from importlib import import_module
 from pkgutil import iter_modules
 
-from simulator import commands
+from simulator import commands, harness
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command, and return its exit status. A command is a module of simulator.commands with the
-    functions ``add_arguments(parser)`` and ``run(options)``."""
+    """Run a command, and return its exit status. A command is a module of simulator.commands or of
+    simulator.harness with the functions ``add_arguments(parser)`` and ``run(options)``."""
     parser = argparse.ArgumentParser(prog="python -m simulator", description=__doc__)
     choices = parser.add_subparsers(dest="command", required=True)
-    names = sorted(module.name for module in iter_modules(commands.__path__))
-    for name in arguments[:1] if arguments[:1] and arguments[0] in names else names:
-        module = import_module(f"simulator.commands.{name}")
+    packages = {module.name: commands for module in iter_modules(commands.__path__)}
+    packages |= dict.fromkeys(harness.COMMANDS, harness)
+    for name in arguments[:1] if arguments[:1] and arguments[0] in packages else sorted(packages):
+        module = import_module(f"{packages[name].__name__}.{name}")
         summary, _, rest = (module.__doc__ or "").partition("\n")
         sub = choices.add_parser(name, help=summary, description=summary + rest)
         module.add_arguments(sub)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.commands.bench import NODE_COUNTS
-from simulator.workloads import WORKLOADS
+from simulator.harness.workloads import WORKLOADS
 
 HERE = Path(__file__).parents[1]
 SLOWER = 0.95

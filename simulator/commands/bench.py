@@ -18,15 +18,15 @@ import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.decision_columns import stored_encoder
-from simulator.device_workload import DRA
 from simulator.framework.binding import run_reserve
 from simulator.framework.runtime import Framework
+from simulator.harness.device_workload import DRA
+from simulator.harness.workloads import WORKLOADS, make_initial_pod, make_nodes
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record, trace_of
-from simulator.workloads import WORKLOADS, make_initial_pod, make_nodes
 
 MAX_SECONDS = 5.0
 """Maximum time for a workload. The rate is computed from the pods that were scheduled until then."""

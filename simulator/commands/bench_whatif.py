@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from simulator.apiserver import resources
+from simulator.harness.random_clusters import random_cluster, random_pending_pod
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
-from simulator.random_clusters import random_cluster, random_pending_pod
 from simulator.what_if.answer import WhatIfAnswer
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation

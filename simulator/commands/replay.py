@@ -12,8 +12,8 @@ from typing import BinaryIO
 import msgspec
 
 from simulator.command_line.files import InputError, file_name, open_lines, unpacked
+from simulator.command_line.json_lines import MAX_LINE_BYTES
 from simulator.command_line.output import LINE_END, print_failure, write_json_line
-from simulator.json_lines import MAX_LINE_BYTES
 from simulator.recording import Record, Recording, record_decoder
 from simulator.replay import RecordingError, Replay
 from simulator.trace import encode_numbered

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.commands.decide import decide
-from simulator.commands.decide.input import DecideInput
-from simulator.commands.decide.sequence import decide_sequence
+from simulator.harness.decide import decide
+from simulator.harness.decide.input import DecideInput
+from simulator.harness.decide.sequence import decide_sequence
 
 ROOT = Path(__file__).parent
 VECTORS_AT_LEAST = {"cycle": 60, "profiles": 15, "large": 20, "dra": 12}

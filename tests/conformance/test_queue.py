@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from simulator.commands.queue import QueueHistory
 from simulator.framework.cluster_event import ActionType, ClusterEvent
+from simulator.harness.queue import QueueHistory
 from simulator.plugins.registry import load, profiles
 
 FOLDER = Path(__file__).parent / "queue"

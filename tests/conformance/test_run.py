@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.commands.settle import SettledHistory
+from simulator.harness.settle import SettledHistory
 
 FOLDER = Path(__file__).parent / "run"
 CATEGORIES = ("affinity-spread", "arrivals", "config", "everything", "preemption", "wakeups")

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from simulator.api import Manifest
-from simulator.random_clusters import random_cluster, random_pending_pod
+from simulator.harness.random_clusters import random_cluster, random_pending_pod
 from tests.histories import pods, scenarios
 from tests.histories.commands import run_command
 from tests.histories.themes import GANG, MOST_ALLOCATED

@@ -16,7 +16,7 @@ from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Conflict
-from simulator.random_clusters import ClusterMixture, random_cluster, random_pending_pod
+from simulator.harness.random_clusters import ClusterMixture, random_cluster, random_pending_pod
 from simulator.what_if.answer import Suggestion
 from tests.loop.conftest import node, pod
 from tests.processes import Process

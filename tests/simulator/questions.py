@@ -8,9 +8,14 @@ from simulator.apiserver.patches.json_patch import apply_json_patch
 from simulator.apiserver.resources import Resource, find_by_kind
 from simulator.framework import snapshot
 from simulator.framework.runtime import Framework
+from simulator.harness.random_clusters import (
+    USUAL_MIXTURE,
+    ClusterMixture,
+    random_cluster,
+    random_pending_pod,
+)
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
-from simulator.random_clusters import USUAL_MIXTURE, ClusterMixture, random_cluster, random_pending_pod
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
 from simulator.what_if.answer import Suggestion, WhatIfAnswer

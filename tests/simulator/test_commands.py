@@ -13,9 +13,9 @@ from typing import get_args
 import pytest
 
 from simulator.__main__ import main
+from simulator.command_line.json_lines import answer_lines
 from simulator.command_line.trace_text import TEXTS
-from simulator.commands import queue, settle
-from simulator.json_lines import answer_lines
+from simulator.harness import queue, settle
 from simulator.trace import AnyEvent, QueueMoved
 
 SCENARIO = """
@@ -142,6 +142,7 @@ def test_the_help_lists_each_command_with_its_summary(capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit):
         main(["--help"])
     words = " ".join(capsys.readouterr().out.split())
-    for command in ("bench", "clean", "compare", "decide", "explain", "queue", "replay", "run", "settle"):
-        summary, _, _ = (import_module(f"simulator.commands.{command}").__doc__ or "").partition("\n")
-        assert f"{command} {summary}" in words
+    names = ["commands.bench", "commands.clean", "commands.compare", "commands.explain", "commands.replay"]
+    for name in (*names, "commands.run", "harness.decide", "harness.queue", "harness.settle"):
+        summary, _, _ = (import_module(f"simulator.{name}").__doc__ or "").partition("\n")
+        assert f"{name.rpartition('.')[2]} {summary}" in words

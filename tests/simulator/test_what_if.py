@@ -14,7 +14,7 @@ from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.update import admit_update
-from simulator.random_clusters import (
+from simulator.harness.random_clusters import (
     REQUIRED,
     random_cluster,
     random_pending_pod,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.framework import snapshot
-from simulator.objects.pod import Pod
-from simulator.objects.quantity import milli_value, parse_quantity
-from simulator.random_clusters import (
+from simulator.harness.random_clusters import (
     HOSTNAME,
     REQUIRED,
 )
+from simulator.objects.pod import Pod
+from simulator.objects.quantity import milli_value, parse_quantity
 from simulator.what_if.answer import Suggestion, WhatIfAnswer
 from simulator.what_if.search import GROUPS_AT_MOST
 from simulator.what_if.situation import Situation

@@ -3,8 +3,8 @@
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.commands.decide import decide
-from simulator.commands.decide.input import DecideInput
+from simulator.harness.decide import decide
+from simulator.harness.decide.input import DecideInput
 
 ZONE = "topology.kubernetes.io/zone"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"

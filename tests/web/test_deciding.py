@@ -10,7 +10,7 @@ from schedviz.web.presenters import deciding, reasons
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.priority import Ranks
 from schedviz.web.presenters.queue import Lanes, LaneView, lanes
-from simulator.random_clusters import random_cluster, random_pending_pod
+from simulator.harness.random_clusters import random_cluster, random_pending_pod
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, attempt
 from tests.web import samples

@@ -17,8 +17,8 @@ from simulator.api import SECOND, Change, Manifest, bare
 from simulator.apiserver.admission import new_cluster
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import
+from simulator.harness.random_clusters import random_cluster
 from simulator.memory import MemoryApi
-from simulator.random_clusters import random_cluster
 from simulator.simulation import Options, Simulation
 
 Objects = dict[str, dict[str, Manifest]]

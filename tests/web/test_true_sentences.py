@@ -26,7 +26,7 @@ from schedviz.web.presenters.sentences import EventSentences
 from simulator import trace
 from simulator.api import SECOND, Manifest
 from simulator.decision import Decision, Preemption
-from simulator.random_clusters import random_cluster, random_pending_pod
+from simulator.harness.random_clusters import random_cluster, random_pending_pod
 from simulator.simulation import Options
 from tests.simulator.lab import Lab
 

@@ -2,7 +2,7 @@
 
 Each line is an object with ``name``, ``config`` (a KubeSchedulerConfiguration or null), ``objects`` (lists of
 manifests by kind) and ``pod`` (the pending pod), or ``pods`` (pending pods that are scheduled one after
-another, see :mod:`simulator.commands.decide.sequence`). Unless the configuration sets
+another, see :mod:`simulator.harness.decide.sequence`). Unless the configuration sets
 percentageOfNodesToScore, it is adaptive, as in kube-scheduler. For an invalid line
 ``{"line": N, "error": "..."}`` is printed; the other lines are still processed, and the exit status is 1.
 """
@@ -16,15 +16,15 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.command_line.files import STANDARD_INPUT, InputError, open_lines
+from simulator.command_line.json_lines import answer_lines
 from simulator.command_line.output import print_failure
-from simulator.commands.decide.devices import DRA_LISTS, claims_to_deallocate, device_allocations
-from simulator.commands.decide.input import DecideInput, framework_of, read_objects
-from simulator.commands.decide.sequence import decide_sequence
 from simulator.framework import snapshot
 from simulator.framework.diagnosis import excluded_by_pre_filter
 from simulator.framework.extender import Transport
 from simulator.framework.status import Status
-from simulator.json_lines import answer_lines
+from simulator.harness.decide.devices import DRA_LISTS, claims_to_deallocate, device_allocations
+from simulator.harness.decide.input import DecideInput, framework_of, read_objects
+from simulator.harness.decide.sequence import decide_sequence
 from simulator.objects.pod import Pod
 from simulator.scheduler import extender_http
 from simulator.scheduler.attempt import Attempt

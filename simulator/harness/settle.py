@@ -13,7 +13,7 @@ from typing import Any
 from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resources import plural_of
-from simulator.json_lines import answer_lines
+from simulator.command_line.json_lines import answer_lines
 from simulator.memory import MemoryApi
 from simulator.objects.conditions import condition
 from simulator.objects.timestamps import timestamp

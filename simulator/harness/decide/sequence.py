@@ -11,9 +11,9 @@ import numpy as np
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.commands.decide.input import DecideInput, framework_of, read_objects
 from simulator.framework import snapshot
 from simulator.framework.extender import Transport
+from simulator.harness.decide.input import DecideInput, framework_of, read_objects
 from simulator.objects.pod import Pod
 from simulator.scheduler.attempt import Attempt
 

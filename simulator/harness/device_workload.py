@@ -4,7 +4,7 @@ attribute."""
 from collections.abc import Iterator
 
 from simulator.api import Manifest
-from simulator.workloads import Workload, make_initial_pod, make_pod
+from simulator.harness.workloads import Workload, make_initial_pod, make_pod
 
 DRIVER = "gpu.example.com"
 MODELS = ("a100", "h100")

@@ -11,8 +11,8 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.command_line.json_lines import answer_lines
 from simulator.framework.cluster_event import ClusterEvent
-from simulator.json_lines import answer_lines
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE, load, profiles
