@@ -1,8 +1,9 @@
-"""The API server as the simulated components see it: changes go in through a port, watch events come out.
+"""The storage of an API server, as etcd is: changes that the server has admitted go in, watch events come
+out.
 
-Every component (scheduler, kubelet, timetable) writes through :class:`ApiServer` and observes all writes,
-also its own, by watch events only. The implementation of the port (memory, or Redis) has no effect on a
-component.
+:class:`simulator.apiserver.server.ApiServer` decides what is stored. Every component (scheduler, kubelet,
+timetable) observes all writes, also its own, by watch events only. The implementation of the storage (memory,
+or Redis) has no effect on a component.
 """
 
 from collections.abc import Sequence
@@ -16,12 +17,12 @@ from simulator.kernel.containment import Refusal
 __all__ = [
     "SECOND",
     "ApiError",
-    "ApiServer",
     "ApiServerLost",
     "Change",
     "Manifest",
     "Micros",
     "Reason",
+    "Storage",
     "WatchEvent",
     "bare",
     "versioned",
@@ -96,8 +97,8 @@ def bare(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {name: v for name, v in metadata.items() if name != "resourceVersion"}}
 
 
-class ApiServer(Protocol):
-    """The operations of a component on the cluster."""
+class Storage(Protocol):
+    """What stores the changes that the API server has admitted."""
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
         """Store all changes or none; the new resourceVersions, in order. Raises :class:`ApiError`."""

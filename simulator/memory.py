@@ -1,4 +1,4 @@
-"""An API server in memory, for tests and the command line."""
+"""A storage in memory, for tests and the command line."""
 
 import builtins
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from simulator.api import ApiError, Change, Manifest, WatchEvent, versioned
 from simulator.apiserver.overlay import ObjectList
 
 
-class MemoryApi:
+class MemoryStorage:
     """Objects by resource and key, and the watch events that were not taken yet. It is also a Reader for
     admission.
 
@@ -20,7 +20,7 @@ class MemoryApi:
         self._log: builtins.list[WatchEvent] = []
 
     def commit(self, changes: Sequence[Change]) -> builtins.list[int]:
-        """See :class:`simulator.api.ApiServer`."""
+        """See :class:`simulator.api.Storage`."""
         for change in changes:
             self._check(change)
         return [self._write(change) for change in changes]

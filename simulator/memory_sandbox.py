@@ -18,7 +18,7 @@ from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import AlreadyExists, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.decision import Decision
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of
 from simulator.plugins.registry import load
 from simulator.queueing.versions import TODAY, QueueVersion
@@ -65,7 +65,7 @@ class MemorySandbox:
         self.options = options
         self.name = options.name
         self._config = options.config
-        self._api = MemoryApi()
+        self._api = MemoryStorage()
         self._now: Micros = options.start
         if options.imported:
             self._api.commit(options.imported)

@@ -55,7 +55,7 @@ class Replay:
     """Replays records. They are read one by one, so that only the cluster and not its history is kept in
     memory.
 
-    It is the :class:`simulator.api.ApiServer` of its Simulation."""
+    It is the :class:`simulator.api.Storage` of its Simulation."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._items = self._items_of(iter(records))
@@ -87,7 +87,7 @@ class Replay:
             yield from done
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
-        """See :class:`simulator.api.ApiServer`."""
+        """See :class:`simulator.api.Storage`."""
         assert self._term, "only a Simulation commits"
         self._term.collect()
         if self._term_is_over():

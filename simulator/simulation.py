@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from simulator.api import ApiServer, ApiServerLost, Manifest, Micros, WatchEvent
+from simulator.api import ApiServerLost, Manifest, Micros, Storage, WatchEvent
 from simulator.client.informer import Pipeline
 from simulator.client.shared_informer import SharedInformer
 from simulator.client.world import World
@@ -58,12 +58,12 @@ def _losing_the_api_server() -> Iterator[None]:
 
 
 class Simulation:
-    """One cluster. All components write to ``api``; they observe all writes, also their own, only through
+    """One cluster. All components write to ``storage``; they observe all writes, also their own, only through
     :meth:`observe`."""
 
     def __init__(
         self,
-        api: ApiServer,
+        storage: Storage,
         options: Options,
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
@@ -74,7 +74,7 @@ class Simulation:
         are. ``observer`` gets the durations of the scheduling cycles.
 
         Raises ConfigError for a configuration with which the scheduler would not start."""
-        self._world = World(api)
+        self._world = World(storage)
         self._scheduler = Scheduler(
             self._world,
             load(options.config),

@@ -26,7 +26,7 @@ from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver.admission import admit, bootstrap
 from simulator.apiserver.resources import BUILT_IN, find_by_kind
 from simulator.decision_columns import stored_encoder
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects.timestamps import timestamp
 from tests.schema_objects import objects
 from tests.simulator.lab import START, Lab, node, pod
@@ -58,7 +58,7 @@ class Act(NamedTuple):
     seconds: int
 
 
-class Strict(MemoryApi):
+class Strict(MemoryStorage):
     """Stores what can be written as JSON, as a real store does."""
 
     def commit(self, changes: Sequence[Change]) -> list[int]:

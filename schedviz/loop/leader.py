@@ -12,7 +12,7 @@ from schedviz.loop.player import Player
 from schedviz.loop.scheduler_meter import SchedulerMeter
 from schedviz.store import Clock, Commit, Gone, LimitReached, Renewal, Sandbox
 from schedviz.store.wall import MICROSECONDS
-from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent, versioned
+from simulator.api import ApiError, Change, Micros, Storage, WatchEvent, versioned
 from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
 from simulator.recording import LeaderTerm, RecordableSimulation, TermStart
@@ -35,11 +35,11 @@ class Simulation(RecordableSimulation, Seen, Protocol):
     def under_way(self) -> UnderWay | None: ...
 
 
-MakeSimulation = Callable[[ApiServer, Options], Simulation]
+MakeSimulation = Callable[[Storage, Options], Simulation]
 
 
 class Leader:
-    """Runs the Simulation of one sandbox, and implements :class:`ApiServer` for it.
+    """Runs the Simulation of one sandbox, and implements :class:`Storage` for it.
 
     A Leader can be discarded at any time: the next one is built from the store. It must be discarded after
     any exception, because the Simulation and the store may differ then.

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from simulator.api import ApiError, ApiServer, ApiServerLost, Change, Manifest, Micros
+from simulator.api import ApiError, ApiServerLost, Change, Manifest, Micros, Storage
 from simulator.apiserver.status import Conflict, NotFound, StatusError
 from simulator.client.event_recorder import FAILED_CREATE, FAILED_SYNC, EventRecorder, Note
 from simulator.client.informer import Informer
@@ -31,11 +31,11 @@ class CreateFailed(Refusal):
 
 
 class World(Environment):
-    """All that components share. ``api`` takes the writes."""
+    """All that components share. ``storage`` takes the writes."""
 
-    def __init__(self, api: ApiServer) -> None:
+    def __init__(self, storage: Storage) -> None:
         super().__init__()
-        self._api = api
+        self._storage = storage
         self.informer = Informer()
         self.events = EventRecorder(self.clock, self.informer)
         self.trace: list[Event] = []
@@ -94,7 +94,7 @@ class World(Environment):
         that keeps both keeps both or neither; they are removed again if the write is refused."""
         self.trace += events
         try:
-            self._own.update(dict.fromkeys(self._api.commit(changes), self.current))
+            self._own.update(dict.fromkeys(self._storage.commit(changes), self.current))
         except ApiError:
             for refused in events:
                 self.trace.remove(refused)

@@ -21,7 +21,7 @@ from simulator.command_line.output import print_failure, print_lines, write_json
 from simulator.command_line.tables import align_columns, join_names
 from simulator.command_line.trace_text import trace_lines
 from simulator.framework.extender import Transport
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects import durations
 from simulator.pod_reason import find_pod_reason
 from simulator.queueing.versions import QUEUES
@@ -38,7 +38,7 @@ PENDING_AT_MOST: Final = 20
 
 class FinishedRun(NamedTuple):
     trace: list[Event]
-    api: MemoryApi
+    api: MemoryStorage
     queue: dict[str, LaneEntry]
     """The queue place of each pod that has one at the end."""
     now: Micros
@@ -85,7 +85,7 @@ def run_scenario(scenario: Scenario, duration: Micros, transport: Transport | No
 
 def finish_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> FinishedRun:
     """Run a scenario for ``duration``. Raises StatusError for a manifest that admission refuses."""
-    api = MemoryApi()
+    api = MemoryStorage()
     api.commit(new_cluster(scenario.manifests, START))
     options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue)
     simulation = Simulation(api, options, transport=transport)
@@ -96,7 +96,7 @@ def finish_scenario(scenario: Scenario, duration: Micros, transport: Transport |
     return FinishedRun(trace, api, queue, simulation.now if due is None else START + duration, due)
 
 
-def run_simulation(simulation: Simulation, api: MemoryApi, start: Micros, end: Micros) -> list[Event]:
+def run_simulation(simulation: Simulation, api: MemoryStorage, start: Micros, end: Micros) -> list[Event]:
     """Run a simulation from ``start`` until ``end``, or until nothing more is due, and return its trace."""
     trace: list[Event] = []
     now = start

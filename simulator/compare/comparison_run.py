@@ -12,7 +12,7 @@ from simulator.compare.place_again import is_placed_again
 from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.simulation import Options, Simulation
 
@@ -153,7 +153,7 @@ class _SideRun:
         transport: Transport | None,
     ) -> None:
         self._end = end
-        self._api = MemoryApi()
+        self._api = MemoryStorage()
         self._api.commit(workload.objects)
         options = Options(
             seed=side.seed,

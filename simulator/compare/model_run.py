@@ -14,7 +14,7 @@ from simulator.compare.workload import pod_specs
 from simulator.config.configuration import DEFAULT_SCHEDULER_NAME, MAX_PROFILES
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects.metadata import is_terminating
 from simulator.simulation import Options, Simulation
 
@@ -58,7 +58,7 @@ class ModelRun:
         """``expected``: the placements of the recording."""
         workload = history.workload
         self._expected = expected
-        self._api = MemoryApi()
+        self._api = MemoryStorage()
         self._api.commit(workload.objects)
         options = Options(
             seed=side.seed,

@@ -14,7 +14,7 @@ from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resources import plural_of
 from simulator.command_line.json_lines import answer_lines
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects.conditions import condition
 from simulator.objects.timestamps import timestamp
 from simulator.simulation import Options, Simulation
@@ -43,7 +43,7 @@ def run_history(given: Manifest) -> Manifest:
     return {"name": given["name"], "steps": steps}
 
 
-class RunningPodsApi(MemoryApi):
+class RunningPodsApi(MemoryStorage):
     """An API server without kubelets: a pod is Running as soon as it is bound. Each bound pod has a startTime
     one second after the previous one's."""
 

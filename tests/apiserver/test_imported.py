@@ -26,7 +26,7 @@ from simulator.commands.clean import clean
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, kind_outcome
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects.timestamps import micros
 from simulator.simulation import Options, Simulation
 from tests.dumps import SECRET, as_list, cluster, node, pod, workload
@@ -304,7 +304,7 @@ def test_controllers_change_an_import_only_as_in_a_real_cluster() -> None:
     deployment["spec"]["replicas"] = 1
     idle = workload("ReplicaSet", "web-5bb9d7c4f", 0, "another", ownerReferences=ownership(finished))
     objects, _ = imported(as_list([*finished, idle]))
-    api = MemoryApi()
+    api = MemoryStorage()
     api.commit([Change(resource, key, each, 0) for (resource, key), each in objects.items()])
     simulation = Simulation(api, Options())
     before = set(api.objects["pods"])
@@ -326,7 +326,7 @@ def test_controllers_write_nothing_to_an_import_of_settled_workloads(lacking: st
     objects, report = imported(as_list(given))
     assert report.refused == []
     assert report.taken == len(given)
-    api = MemoryApi()
+    api = MemoryStorage()
     api.commit([Change(resource, key, each, 0) for (resource, key), each in objects.items()])
     api.take_events()
     simulation = Simulation(api, Options())
@@ -627,7 +627,7 @@ def test_an_imported_object_of_any_shape_is_reported_or_stored_valid(strange: Ma
     objects, report = imported(json.dumps({"kind": "List", "items": [strange, node("good")]}))
     assert ("nodes", "good") in objects
     assert report.came == 2
-    api = MemoryApi()
+    api = MemoryStorage()
     api.commit([Change(resource, key, each, 0) for (resource, key), each in objects.items()])
     simulation = Simulation(api, Options())
     simulation.observe(api.take_events())

@@ -26,7 +26,7 @@ from simulator.apiserver.status import StatusError
 from simulator.decision import UnderWay
 from simulator.decision_columns import plain_encoder
 from simulator.framework.extender import Transport
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.recording import Entry, LeaderTerm, Recording, Snapshot, TermStart, Write
 from simulator.simulation import Options, Simulation
 from simulator.trace import AnyEvent, CycleCutOff, LeaderElected, SchedulerConfigured
@@ -37,7 +37,7 @@ MAX_STEPS = 20_000
 
 
 class Cluster:
-    """It is the :class:`simulator.api.ApiServer` of its Simulation.
+    """It is the :class:`simulator.api.Storage` of its Simulation.
 
     What others write (:meth:`write` and what uses it) reaches the Simulation with the next :meth:`observe`;
     what it wrote itself does before its next step."""
@@ -51,7 +51,7 @@ class Cluster:
         self.options = options
         self.full = False
         """Whether the API server has no room for what the Simulation would create."""
-        self._api = MemoryApi()
+        self._api = MemoryStorage()
         self._transport = transport
         self._unseen: list[WatchEvent] = []
         self._operations = self._epoch = self._seq = self._cycle = 0
@@ -187,7 +187,7 @@ class Cluster:
     # What the Simulation writes
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
-        """See :class:`simulator.api.ApiServer`."""
+        """See :class:`simulator.api.Storage`."""
         self._collect()
         try:
             created = next((change for change in changes if change.expected == 0), None)

@@ -10,7 +10,7 @@ from schedviz.loop import driver as driver_module
 from schedviz.loop.driver import COLLECT_AFTER
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Store
-from simulator.api import ApiServer
+from simulator.api import Storage
 from simulator.simulation import Options, Simulation
 from simulator.trace import LeaderElected
 from tests.loop.conftest import node, pod
@@ -25,7 +25,7 @@ class Kept(World):
         self._made: weakref.WeakSet[Simulation] = weakref.WeakSet()
         super().__init__(store)
 
-    def make(self, api: ApiServer, options: Options) -> Simulation:
+    def make(self, api: Storage, options: Options) -> Simulation:
         made = super().make(api, options)
         self._made.add(made)
         return made

@@ -11,14 +11,14 @@ from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.metrics.registry import Series, counters, gauges
 from schedviz.store import Meta, Store
-from simulator.api import ApiServer
+from simulator.api import Storage
 from simulator.simulation import Options, Simulation
 from tests.loop.conftest import node, pod
 
 numbers = itertools.count()
 
 
-def simulation(api: ApiServer, options: Options) -> Simulation:
+def simulation(api: Storage, options: Options) -> Simulation:
     return Simulation(api, options, plugins=measured_plugins(), observer=WorkObserver())
 
 

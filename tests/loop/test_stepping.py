@@ -14,7 +14,7 @@ from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.resources import Resource, find_by_kind
 from simulator.apiserver.update import admit_update
 from simulator.commands.run import START, run_scenario, run_simulation
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.scenario import load_scenario
 from simulator.scheduler.stepping import Unit
 from simulator.simulation import Options, Simulation
@@ -238,7 +238,7 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     edit(sandbox, "deployments.apps", "default/web", scaled)
     end = on_until("last")
 
-    api = MemoryApi()
+    api = MemoryStorage()
     api.commit(new_cluster(scenario.manifests, START))
     simulation = Simulation(api, Options(seed=scenario.seed, pace=scenario.pace))
     expected = run_simulation(simulation, api, START, then)

@@ -18,7 +18,7 @@ from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Meta, Sandbox, Steps, Store
 from schedviz.store.commit_script import LIMITS
-from simulator.api import SECOND, ApiServer, Change, Manifest, Micros
+from simulator.api import SECOND, Change, Manifest, Micros, Storage
 from simulator.apiserver.status import StatusError
 from simulator.simulation import Options, Simulation
 from tests.loop.conftest import node, pod
@@ -38,7 +38,7 @@ class Fault(Exception):
 class Contested:
     """The store that the Simulation uses, with failures of commits that a test asks for."""
 
-    def __init__(self, api: ApiServer, world: "World") -> None:
+    def __init__(self, api: Storage, world: "World") -> None:
         self._api = api
         self._world = world
 
@@ -80,7 +80,7 @@ class World:
         self.sandbox = sandbox or write.create_sandbox(store, made, [], clock)
         self.take_over()
 
-    def make(self, api: ApiServer, options: Options) -> Simulation:
+    def make(self, api: Storage, options: Options) -> Simulation:
         return Simulation(Contested(api, self), options)
 
     def take_over(self) -> None:

@@ -10,7 +10,7 @@ from simulator.apiserver.resources import PODS
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry, QueueMoved
 
@@ -27,7 +27,7 @@ class Lab:
     def __init__(
         self,
         options: Options | None = None,
-        api: MemoryApi | None = None,
+        api: MemoryStorage | None = None,
         now: Micros = START,
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
@@ -40,7 +40,7 @@ class Lab:
         self.trace: list[Event] = []
         self.decisions: list[Decision] = []
         self.lanes: dict[str, LaneEntry] = {}
-        self.api = api or MemoryApi()
+        self.api = api or MemoryStorage()
         if api is None:
             self.api.commit(bootstrap(START))
         self.api.take_events()

@@ -16,7 +16,7 @@ from simulator.compare.place_again import place_pods_again
 from simulator.compare.time_series import MAX_POINTS, TimeSeries
 from simulator.compare.workload import ComparedWorkload, workload_of_scenario
 from simulator.decision_columns import decision_decoder
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of, name_of
 from simulator.scenario import load_scenario
 from simulator.simulation import Options, Simulation
@@ -277,7 +277,7 @@ def test_bound_pods_are_placed_again_in_the_order_of_their_creation() -> None:
     assert "allocation" in objects["resourceclaims.resource.k8s.io", "default/shared"]["status"]
     assert ("volumeattachments.storage.k8s.io", "a") not in objects
     # The scheduler takes them from the queue in that order, after those with a higher priority.
-    api = MemoryApi()
+    api = MemoryStorage()
     api.commit([change for change in workload.objects if change.resource in ("nodes", "pods")])
     simulation = Simulation(api, Options(pace=workload.pace))
     popped: list[str] = []

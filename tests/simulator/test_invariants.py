@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from simulator.api import SECOND, ApiError, Change, Manifest
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects import quantity
 from simulator.simulation import Options
 from simulator.trace import Bound, QueueMoved
@@ -29,7 +29,7 @@ Operation = tuple[str, tuple[Any, ...]]
 class Story:
     """Operations on a lab, which can be replayed."""
 
-    def __init__(self, options: Options, api: MemoryApi, *, by_point: bool = False) -> None:
+    def __init__(self, options: Options, api: MemoryStorage, *, by_point: bool = False) -> None:
         self.options = options
         self.lab = Lab(options, api=api, by_point=by_point)
         self.lab.create(*(priority_class(name, value) for name, value in CLASSES.items()))
@@ -124,7 +124,7 @@ def pods(draw: st.DrawFn) -> tuple[str, Manifest]:
 
 class Cluster(RuleBasedStateMachine):
     options = TODAY
-    api: type[MemoryApi] = MemoryApi
+    api: type[MemoryStorage] = MemoryStorage
 
     def __init__(self) -> None:
         super().__init__()
@@ -209,7 +209,7 @@ class Cluster(RuleBasedStateMachine):
         assert msgspec.json.encode(again.lab.trace) == msgspec.json.encode(self.story.lab.trace)
 
 
-class ContestedApi(MemoryApi):
+class ContestedApi(MemoryStorage):
     """Every third write of a pod is a conflict with another write, and every ninth finds the pod deleted."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from simulator.compare.outside_comparison import OutsideComparison
 from simulator.compare.recorded_history import RecordedHistory, RecordedWrite
 from simulator.compare.workload import workload_of_objects
 from simulator.config.configuration import MAX_PROFILES
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.objects.conditions import with_condition
 from simulator.objects.metadata import with_metadata
 from tests.simulator.lab import START, node, pod
@@ -23,7 +23,7 @@ class Story:
     """A recorded history, made by the test."""
 
     def __init__(self, *manifests: Manifest) -> None:
-        self.api = MemoryApi()
+        self.api = MemoryStorage()
         self.api.commit(new_cluster(manifests, START))
         self.api.take_events()
         self.workload = workload_of_objects(self.api.objects, START, 0, 1)

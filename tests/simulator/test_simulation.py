@@ -8,7 +8,7 @@ import msgspec
 from simulator import trace
 from simulator.api import SECOND, ApiError, Change
 from simulator.decision_columns import plain_encoder
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.plugins.node_name import NodeName
 from simulator.plugins.registry import IN_TREE
 from simulator.simulation import Options
@@ -190,7 +190,7 @@ def test_a_plugin_that_raises_fails_one_attempt_and_not_the_loop() -> None:
     assert backoffs == [0, 2, 5, 10, 19, 30]
 
 
-class Grudging(MemoryApi):
+class Grudging(MemoryStorage):
     """Refuses the first binding, as after a conflicting write or a deletion of the pod."""
 
     def __init__(self, reason: Any) -> None:

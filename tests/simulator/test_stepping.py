@@ -7,7 +7,7 @@ import pytest
 
 from simulator.api import SECOND, Change, Micros
 from simulator.apiserver.admission import new_cluster
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.scenario import load_scenario
 from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
@@ -17,7 +17,7 @@ from tests.simulator.lab import START, Lab, node, pod, priority_class
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
 
 
-class Recording(MemoryApi):
+class Recording(MemoryStorage):
     """Notes what is written, in order."""
 
     def __init__(self) -> None:

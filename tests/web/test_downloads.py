@@ -18,7 +18,7 @@ from simulator.apiserver.admission import new_cluster
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import
 from simulator.harness.random_clusters import random_cluster
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.simulation import Options, Simulation
 
 Objects = dict[str, dict[str, Manifest]]
@@ -41,7 +41,7 @@ def second(store: Store, sandbox_name: str) -> Iterator[str]:
 
 def lived(documents: list[Manifest], seconds: int) -> Objects:
     """The objects of a cluster after the scheduler, kubelets and controllers ran for this time."""
-    api = MemoryApi()
+    api = MemoryStorage()
     api.commit(new_cluster(documents, START))
     simulation = Simulation(api, Options(seed=1, pace=SECOND // 2))
     simulation.observe(api.take_events())

@@ -6,7 +6,7 @@ from schedviz.web.presenters.picture import WATCHED, Picture
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.commands.run import START
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from simulator.scenario import DEFAULT_PACE
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event
@@ -16,7 +16,7 @@ class Watched:
     """A sandbox in memory, and the picture of it that a hub keeps."""
 
     def __init__(self, nodes: int, cpu: str = "64") -> None:
-        self.api = MemoryApi()
+        self.api = MemoryStorage()
         self.api.commit(new_cluster([node(number, cpu) for number in range(nodes)], START))
         self.simulation = Simulation(self.api, Options(pace=DEFAULT_PACE))
         self.picture = Picture()

@@ -3,11 +3,11 @@
 from simulator.client.world import World
 from simulator.controllers.manager import CONTROLLERS, ControllerManager
 from simulator.controllers.workload_controller import WorkloadController
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 
 
 def components(resource: str) -> list[str]:
-    manager = ControllerManager(World(MemoryApi()), {}, {})
+    manager = ControllerManager(World(MemoryStorage()), {}, {})
     return [component for component, _ in manager.handlers(resource)]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Change, Manifest, WatchEvent
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 from tests.simulator.controllers.workloads import new_leader, phase, pods, workload
 from tests.simulator.lab import Lab, node, pod
 
@@ -62,13 +62,13 @@ def test_a_running_pod_has_the_status_that_a_kubelet_of_v1_34_writes() -> None:
 def test_all_is_written_when_the_pod_starts_and_is_the_same_in_each_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    commit, written = MemoryApi.commit, Counter[str]()
+    commit, written = MemoryStorage.commit, Counter[str]()
 
-    def counted(api: MemoryApi, changes: Sequence[Change]) -> list[int]:
+    def counted(api: MemoryStorage, changes: Sequence[Change]) -> list[int]:
         written.update(change.key for change in changes if change.resource in ("pods", "nodes"))
         return commit(api, changes)
 
-    monkeypatch.setattr(MemoryApi, "commit", counted)
+    monkeypatch.setattr(MemoryStorage, "commit", counted)
     statuses = []
     for _ in range(2):
         written.clear()

@@ -5,7 +5,7 @@ from simulator.client.world import World
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.containment import FIRST_DELAY
 from simulator.kernel.environment import Turn
-from simulator.memory import MemoryApi
+from simulator.memory import MemoryStorage
 
 WEB = ObjectKey("pods", "default/web")
 
@@ -14,7 +14,7 @@ class Synced:
     """A queue whose syncs are noted with their times; the first ``failures`` of them raise."""
 
     def __init__(self, failures: int = 0) -> None:
-        self.world = World(MemoryApi())
+        self.world = World(MemoryStorage())
         self.queue = WorkQueue(self.world, "Test", Turn.CONTROLLER, self._sync)
         self.syncs: list[tuple[str, int]] = []
         self._failures = failures
