@@ -14,7 +14,7 @@ from schedviz.api.place import check_place
 from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
 from schedviz.api.warning_header import with_warnings
-from schedviz.api.write import asked_by, existing_object, source_of_write
+from schedviz.api.write import existing_object, source_of_write
 from schedviz.cache import Current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
@@ -66,13 +66,10 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             _check_no_uid(resource, new["metadata"])
             version_of_update(new["metadata"])
         check_place(resource, target, new["metadata"])
-        asked = asked_by(by.manager, dry_run=dry_run, warnings=warnings)
         if old is not None:
             kind, changed = to_stored(resource, new)
             part = target.subresource
-            return admit_update(
-                kind, old, changed, current, subresource=part, write=by, asked=asked, served=resource
-            )
+            return admit_update(kind, old, changed, current, subresource=part, write=by, served=resource)
         return admission.admit(
             [new],
             current,
@@ -81,7 +78,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             namespace=target.namespace or "default",
             entry="api",
             write=by,
-            asked=asked,
+            dry_run=dry_run,
         )
 
     again = ("Conflict", "AlreadyExists")
@@ -118,8 +115,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         new = with_scale(resource, old, scale)
         owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
         new["metadata"]["managedFields"] = owners
-        asked = asked_by(by.manager, dry_run=dry_run, warnings=warnings)
-        return admit_update(resource, old, new, current, subresource="scale", write=by, asked=asked)
+        return admit_update(resource, old, new, current, subresource="scale", write=by)
 
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)
     result = written[0] if written else old

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from schedviz.api import body, removal, write
+from schedviz.api import body, removal
 from schedviz.api.admitted_write import write_admitted
 from schedviz.api.target import Target
 from schedviz.api.warning_header import with_warnings
@@ -22,8 +22,6 @@ from simulator.apiserver.delete_options import (
     requested_propagation,
 )
 from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.policies.enforcement import check_policies
-from simulator.apiserver.policies.request import subresource_request
 from simulator.apiserver.resources import BINDINGS, EVICTIONS, PODS, Resource
 from simulator.apiserver.schema import BINDING, EVICTION
 from simulator.apiserver.status import BadRequest, PlainError
@@ -37,13 +35,12 @@ def create_binding(
     binding = decode_body(BINDING, given)
     _check_namespace(sandbox, target, binding)
     key = f"{target.namespace}/{_named(binding, 'Binding', target)}"
-    dry_run, manager = body.is_dry_run(request), body.field_manager(request)
+    dry_run = body.is_dry_run(request)
+    body.field_manager(request)  # it must be valid
 
     def decide(current: Current) -> Admission:
         pod = existing_object(current, PODS, key)
         change = admit_binding(pod, binding, current.now())
-        asked = write.asked_by(manager, dry_run=dry_run, warnings=warnings)
-        check_policies(subresource_request(pod, BINDINGS, binding, asked), Overlay(current))
         return Admission([change], {})
 
     write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)
@@ -65,7 +62,6 @@ def create_eviction(
     removal.evict(
         sandbox,
         target.key(resource),
-        eviction=eviction,
         warnings=warnings,
         grace_seconds=requested_grace_seconds(options),
         propagation=requested_propagation(options),

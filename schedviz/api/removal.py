@@ -10,7 +10,7 @@ from schedviz.api.definition_deletion import (
     finalize_definition_of,
 )
 from schedviz.api.namespace_deletion import finalize_namespace
-from schedviz.api.write import asked_by, existing_object, known_resource
+from schedviz.api.write import existing_object, known_resource
 from schedviz.cache import Current
 from schedviz.store import Sandbox
 from simulator.api import Manifest, bare
@@ -19,13 +19,9 @@ from simulator.apiserver.admission import Admission
 from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete, deletion_changes, last_state
 from simulator.apiserver.eviction import admit_eviction
-from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.policies.enforcement import check_policies
-from simulator.apiserver.policies.request import deletion_request, subresource_request
 from simulator.apiserver.preconditions import check_preconditions
-from simulator.apiserver.resources import CRDS, EVICTIONS, NAMESPACES, PODS
+from simulator.apiserver.resources import CRDS, NAMESPACES, PODS
 from simulator.apiserver.status import Conflict
-from simulator.objects.metadata import name_of, namespace_of
 
 
 class Deleted(NamedTuple):
@@ -47,7 +43,6 @@ def delete(
     version: str = "",
     contents_at_once: bool = True,
     dry_run: bool = False,
-    warnings: list[str] | None = None,
 ) -> Deleted:
     """Delete an object. A bound pod gets a deletionTimestamp and is removed after its grace period. A
     namespace is deleted with all objects in it. Other objects are removed at once, or, with foreground or
@@ -55,16 +50,13 @@ def delete(
     ``Background`` propagation; None is the default of the kind.
 
     ``uid``, ``version``: preconditions; "" = none. ``contents_at_once``: delete the contents of a namespace
-    with it, without grace periods; False leaves that to the namespace controller. ``warnings``: see
-    :func:`write_admitted`."""
+    with it, without grace periods; False leaves that to the namespace controller."""
     kind = known_resource(sandbox, resource)
     tried: list[tuple[Manifest, Admission]] = []
 
     def decide(current: Current) -> Admission:
         old = existing_object(current, kind, key)
         check_preconditions(kind, old, uid, version)
-        asked = asked_by("", dry_run=dry_run, warnings=warnings)
-        check_policies(deletion_request(kind, old, asked), Overlay(current))
         now = current.now()
         if kind.id == CRDS:
             change = admit_definition_delete(old, now)
@@ -82,7 +74,7 @@ def delete(
         return admitted
 
     again = ("Conflict", "NotFound")
-    written = write_admitted(sandbox, decide, dry_run=dry_run, again=again, warnings=warnings)
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=again)
     ((old, admitted),) = tried
     if not dry_run:
         if kind == NAMESPACES and contents_at_once:
@@ -119,7 +111,6 @@ def evict(
     sandbox: Sandbox,
     key: str,
     *,
-    eviction: Manifest | None = None,
     grace_seconds: int | None = None,
     propagation: Propagation | None = None,
     uid: str = "",
@@ -129,14 +120,10 @@ def evict(
 ) -> None:
     """Evict a pod, as a POST to its ``eviction`` subresource: delete it if its disruption budgets allow it.
 
-    ``eviction``: the body of the request, for admission policies. ``uid``, ``version``: preconditions; "" =
-    none. ``warnings``: see :func:`write_admitted`."""
+    ``uid``, ``version``: preconditions; "" = none. ``warnings``: see :func:`write_admitted`."""
 
     def decide(current: Current) -> Admission:
         pod = existing_object(current, PODS, key)
-        asked = asked_by("", dry_run=dry_run, warnings=warnings)
-        body = eviction or {"metadata": {"name": name_of(pod), "namespace": namespace_of(pod)}}
-        check_policies(subresource_request(pod, EVICTIONS, body, asked), Overlay(current))
         check_preconditions(PODS, pod, uid, version)
         return admit_eviction(
             pod, current, current.now(), grace_seconds=grace_seconds, propagation=propagation

@@ -1,5 +1,5 @@
-"""Creates and edits one object as a request asks for it: by its field manager, as a dry run, and with the
-warnings of admission policies."""
+"""Creates and edits one object as a request asks for it: by its field manager, as a dry run, and with its
+warnings."""
 
 from django.http import HttpRequest
 
@@ -19,7 +19,7 @@ def create_requested(
     warnings: list[str],
     dry_run: bool,
 ) -> Manifest:
-    """Create an object, and add what policies warn about. Raises StatusError."""
+    """Create an object. Raises StatusError."""
     (created,) = write.create(
         sandbox,
         [manifest],
@@ -42,8 +42,7 @@ def edit_requested(
     warnings: list[str],
     dry_run: bool,
 ) -> Manifest:
-    """Change the object or the subresource of the target, and add what policies warn about. Raises
-    StatusError."""
+    """Change the object or the subresource of the target. Raises StatusError."""
     return write.edit(
         sandbox,
         resource,

@@ -29,7 +29,6 @@ from schedviz.limits.requester import requester_of
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
-from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given, version_of_update
 from simulator.apiserver.owner_references import drop_repeated_owners
@@ -196,7 +195,7 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
         return STATUS
     if resource == PODS and subresource in ("ephemeralcontainers", "resize"):
         return STATUS
-    if resource.id == CERTIFICATE_REQUESTS and subresource == APPROVAL:
+    if resource.id == "certificatesigningrequests.certificates.k8s.io" and subresource == "approval":
         return STATUS
     if resource == NAMESPACES and subresource == "finalize":
         return {"PUT": replace}

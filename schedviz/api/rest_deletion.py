@@ -31,14 +31,13 @@ def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
     form = Representation.of(request, custom=is_custom(resource))
     options = body.delete_options(request)
     check_delete_options(options)
-    warnings: list[str] = []
-    deleted = _delete(sandbox, resource, target.key(resource), options, warnings=warnings)
+    deleted = _delete(sandbox, resource, target.key(resource), options)
     if deleted.is_gone and not is_shown_when_deleted(resource):
         response = body.answer(body.success(resource, deleted.object))
     else:
         waits = not deleted.is_gone and options.get("orphanDependents") is False
         response = body.answer(form.one(resource, deleted.object, sandbox.now), 202 if waits else 200)
-    return with_warnings(response, [*_job_warnings(resource, options), *warnings])
+    return with_warnings(response, _job_warnings(resource, options))
 
 
 def delete_collection(
@@ -56,20 +55,18 @@ def delete_collection(
     options = body.delete_options(request)
     check_delete_options(options)
     found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
-    deleted, warnings = [], list[str]()
+    deleted = []
     for item in found.items:
         try:
-            _delete(sandbox, resource, target.named(item).key(resource), options, warnings=warnings)
+            _delete(sandbox, resource, target.named(item).key(resource), options)
         except NotFound:
             continue  # another client deleted it meanwhile
         deleted.append(item)
     response = body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
-    return with_warnings(response, [*_job_warnings(resource, options), *warnings])
+    return with_warnings(response, _job_warnings(resource, options))
 
 
-def _delete(
-    sandbox: Sandbox, resource: Resource, key: str, options: Manifest, *, warnings: list[str]
-) -> removal.Deleted:
+def _delete(sandbox: Sandbox, resource: Resource, key: str, options: Manifest) -> removal.Deleted:
     preconditions = options.get("preconditions") or {}
     return removal.delete(
         sandbox,
@@ -81,7 +78,6 @@ def _delete(
         version=preconditions.get("resourceVersion", ""),
         contents_at_once=False,
         dry_run=bool(options.get("dryRun")),
-        warnings=warnings,
     )
 
 

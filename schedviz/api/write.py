@@ -25,7 +25,6 @@ from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldWrite
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
-from simulator.apiserver.policies.request import Asked
 from simulator.apiserver.preconditions import check_stored_identity
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resources import Resource
@@ -74,7 +73,6 @@ def create(
     the owner of their fields; "" = none. ``warnings``: see :func:`write_admitted`."""
 
     def decide(current: Current) -> Admission:
-        asked = asked_by(manager, dry_run=dry_run, warnings=warnings)
         now, source = current.now(), source_of_write(sandbox, current, dry_run=dry_run)
         write = FieldWrite(manager, timestamp(now)) if manager else None
         return admission.admit(
@@ -85,7 +83,7 @@ def create(
             namespace=namespace,
             entry=entry,
             write=write,
-            asked=asked,
+            dry_run=dry_run,
         )
 
     given = [document.get("metadata") for document in documents]
@@ -96,11 +94,6 @@ def create(
         for group in groups_defined_by(created):
             accept_names(sandbox, group)
     return created
-
-
-def asked_by(manager: str, *, dry_run: bool, warnings: list[str] | None = None) -> Asked:
-    """Return the attributes of a write for admission policies. ``warnings``: the list for their warnings."""
-    return Asked(dry_run=dry_run, manager=manager, warnings=[] if warnings is None else warnings)
 
 
 def source_of_write(sandbox: Sandbox, current: Current, *, dry_run: bool) -> str:
@@ -170,10 +163,7 @@ def edit(
         # The handler of the scale does not say when (scalehandler.go).
         time = "" if subresource == "scale" else timestamp(current.now())
         by = FieldWrite(manager, time, subresource)
-        asked = asked_by(manager, dry_run=dry_run, warnings=warnings)
-        admitted = admit_update(
-            kind, old, new, current, subresource=subresource, write=by, asked=asked, served=served
-        )
+        admitted = admit_update(kind, old, new, current, subresource=subresource, write=by, served=served)
         return _with_status(kind, old, new, current, admitted) if whole else admitted
 
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",), warnings=warnings)

@@ -14,7 +14,6 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
-from simulator.apiserver.certificate_requests import CERTIFICATE_REQUESTS, set_requester
 from simulator.apiserver.creation import (
     BUILT_IN_NAMESPACES,
     check_namespace,
@@ -34,8 +33,6 @@ from simulator.apiserver.node_addresses import NodeAddresses
 from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.pod_admission import complete_pod
-from simulator.apiserver.policies.enforcement import check_policies
-from simulator.apiserver.policies.request import AdmissionRequest, Asked
 from simulator.apiserver.query import version_fault
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.request_errors import TooLarge
@@ -46,7 +43,7 @@ from simulator.apiserver.resources import (
     PRIORITY_CLASSES,
     Resource,
 )
-from simulator.apiserver.served_versions import served_resource, to_served, to_stored
+from simulator.apiserver.served_versions import to_stored
 from simulator.apiserver.service_allocation import SERVICES, allocate_new
 from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, PlainError, StatusError
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate_new
@@ -104,14 +101,14 @@ def admit(
     namespace: str = "default",
     entry: Entry = "page",
     write: FieldWrite | None = None,
-    asked: Asked | None = None,
+    dry_run: bool = False,
 ) -> Admission:
     """Create the objects of these manifests: all of them, or none. A manifest may refer to earlier ones.
 
     ``source`` identifies the request within the sandbox. UIDs and generated names are computed from it, so
     that the same request always gives the same objects. ``namespace`` is used for objects that have none.
-    ``write``: who comes to own the fields of the objects; None: nobody. ``asked``: what policies see of the
-    request, and where their warnings go. Raises StatusError.
+    ``write``: who comes to own the fields of the objects; None: nobody. ``dry_run``: nothing is
+    stored. Raises StatusError.
     """
     if len(documents) > MAX_COPIES:
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
@@ -137,7 +134,7 @@ def admit(
                 namespace=namespace,
                 entry=entry,
                 write=write,
-                asked=asked or Asked(),
+                dry_run=dry_run,
                 given_version=document["apiVersion"],
             )
         except StatusError as error:
@@ -222,7 +219,7 @@ def _create(
     namespace: str,
     entry: Entry,
     write: FieldWrite | None,
-    asked: Asked,
+    dry_run: bool,
     given_version: str,
 ) -> None:
     """Complete and validate the manifest, and add its creation to the overlay. ``given_version``: the
@@ -257,8 +254,6 @@ def _create(
         metadata = manifest["metadata"]
     elif resource.id == SERVICES:
         allocate_new(manifest, overlay, any_address=entry == "page")
-    elif resource.id == CERTIFICATE_REQUESTS:
-        set_requester(manifest, asked.user)
     if resource.id == CLAIMS:
         set_default_storage_class(manifest, overlay)
     elif resource.id == INGRESSES:
@@ -281,14 +276,7 @@ def _create(
     if managed_fields:
         metadata["managedFields"] = managed_fields
     set_first_generation(resource, manifest)
-    seen = served_resource(resource, given_version)
-    check_policies(
-        AdmissionRequest(
-            "CREATE", seen, name, metadata.get("namespace", ""), to_served(seen, manifest), None, asked
-        ),
-        overlay,
-    )
-    if entry == "api" and not is_applied and not asked.dry_run:
+    if entry == "api" and not is_applied and not dry_run:
         _check_no_resource_version(given_resource_version)
     quotas.charge(resource, manifest)
     if resource == NODES:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.admission_defaults import ADMISSION_DEFAULTS
 from simulator.apiserver.custom_resources.resource_schema import set_custom_defaults
 from simulator.apiserver.disabled_fields import drop_disabled_fields
 from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
@@ -162,7 +161,6 @@ def _merge_label_keys_of_term(term: Manifest, labels: dict[str, str]) -> None:
 _DEFAULTS: dict[str, Callable[[Any], None]] = {
     "pods": _default_pod,
     "nodes": set_node_defaults,
-    **ADMISSION_DEFAULTS,
     **FURTHER_DEFAULTS,
     **NETWORK_DEFAULTS,
     **RBAC_DEFAULTS,

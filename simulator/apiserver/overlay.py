@@ -117,13 +117,6 @@ class Overlay:
             self._peeked[place] = self._reader.list(resource, namespace).items
         return self._peeked[place]
 
-    def peek_at(self, resource: str, key: str) -> Manifest | None:
-        """Return one object on which the commit does not depend."""
-        place = (resource, key)
-        if place in self.changed or place in self._found:
-            return self.get(resource, key)
-        return next(iter(self._reader.find(resource, key).items), None)
-
     def put(self, change: Change) -> None:
         self.changes.append(change)
         self.changed[change.resource, change.key] = change.object

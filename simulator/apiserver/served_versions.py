@@ -1,27 +1,16 @@
 """Conversion of objects between the version in which they are stored and the other one in which they are
 served: Events of events.k8s.io/v1, HorizontalPodAutoscalers of autoscaling/v1."""
 
-from typing import Final
-
 from simulator.api import Manifest
 from simulator.apiserver.autoscaler_versions import to_autoscaler, to_autoscaler_v1
 from simulator.apiserver.event_versions import stored_event_field, to_core_event, to_event_v1
 from simulator.apiserver.resources import (
     AUTOSCALERS,
     AUTOSCALERS_V1,
-    BUILT_IN,
     EVENTS,
     EVENTS_V1,
     Resource,
 )
-
-_OTHERS: Final = {(each.stored_as, each.api_version): each for each in BUILT_IN if each.stored_as}
-"""The resources of the other versions, by the id under which they are stored."""
-
-
-def served_resource(stored: Resource, api_version: str) -> Resource:
-    """Return the resource of stored objects in the version that a client asked for."""
-    return _OTHERS.get((stored.id, api_version), stored)
 
 
 def to_served(resource: Resource, stored: Manifest) -> Manifest:

@@ -8,25 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.api_service_validation import API_SERVICES, validate_api_service_status
-from simulator.apiserver.certificate_requests import (
-    CERTIFICATE_REQUESTS,
-    validate_certificate_request_update,
-)
 from simulator.apiserver.claim_status_validation import validate_claim_status
 from simulator.apiserver.condition_validation import validate_conditions
 from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
 from simulator.apiserver.definition_validation import validate_definition_status
-from simulator.apiserver.flow_control_validation import (
-    FLOW_SCHEMAS,
-    PRIORITY_LEVELS,
-    validate_flow_status,
-)
 from simulator.apiserver.ingress_validation import validate_ingress_status
 from simulator.apiserver.job_status_validation import validate_job_status
 from simulator.apiserver.pod_status_validation import validate_pod_status
-from simulator.apiserver.policies.request import POLICIES
-from simulator.apiserver.policy_validation import validate_policy_status
 from simulator.apiserver.resources import CRDS, Resource
 from simulator.apiserver.status import Cause, invalid
 
@@ -135,9 +123,4 @@ _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     "poddisruptionbudgets.policy": _disruption_budget,
     "pods": validate_pod_status,
     "resourceclaims.resource.k8s.io": validate_claim_status,
-    POLICIES: validate_policy_status,
-    API_SERVICES: validate_api_service_status,
-    CERTIFICATE_REQUESTS: lambda new, old: validate_certificate_request_update(new, old, "status"),
-    FLOW_SCHEMAS: validate_flow_status,
-    PRIORITY_LEVELS: validate_flow_status,
 }

@@ -6,7 +6,6 @@ from typing import Any
 from simulator.api import Change, Manifest
 from simulator.apiserver import decoding, priority
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission, unknown_fields
-from simulator.apiserver.certificate_requests import APPROVAL
 from simulator.apiserver.claim_expansion import check_expansion
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import set_defaults
@@ -18,17 +17,16 @@ from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.metadata_update import version_of_update
 from simulator.apiserver.overlay import Overlay, Reader
-from simulator.apiserver.policies.enforcement import check_policies
-from simulator.apiserver.policies.request import AdmissionRequest, Asked
 from simulator.apiserver.quota.charges import QuotaCharges
-from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, SCALES, Resource
-from simulator.apiserver.scale import scale_of
+from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.service_allocation import SERVICES, allocate_updated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid
 from simulator.apiserver.update_order import validate_updated
 from simulator.apiserver.update_preparation import prepare_update, with_status_times
 from simulator.apiserver.workload_defaults import number_next_template
-from simulator.objects.metadata import name_of, namespace_of
+
+_OF_STATUS = ("status", "approval")
+"""The subresources that change the status only."""
 
 
 def admit_update(
@@ -39,11 +37,10 @@ def admit_update(
     *,
     subresource: str = "",
     write: FieldWrite | None = None,
-    asked: Asked | None = None,
     served: Resource | None = None,
 ) -> Admission:
     """Return the change that replaces ``old`` by ``new``, or only what a subresource changes. ``write``: who
-    comes to own the changed fields; None: the owners stay. ``asked``: what policies see of the request.
+    comes to own the changed fields; None: the owners stay.
     ``served``: the version of a stored kind in which the object is changed, if it is another one.
 
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
@@ -68,7 +65,7 @@ def admit_update(
         metadata["managedFields"] = []  # the decoder drops empty lists; this one removes all managers
     owners = _managed_fields(resource, old, decoded, write)
     decoded = prepare_update(resource, subresource, old, decoded)
-    if write and subresource in ("status", APPROVAL):
+    if write and subresource in _OF_STATUS:
         decoded = with_status_times(resource, decoded, old, write.time)
     metadata = decoded["metadata"] = {**decoded["metadata"]}
     given = {**metadata}
@@ -88,7 +85,7 @@ def admit_update(
         allocate_updated(decoded, old, overlay)
     if resource.id == "daemonsets.apps":
         number_next_template(old, decoded)
-    set_next_generation(resource, old, decoded, counts=subresource not in ("status", APPROVAL))
+    set_next_generation(resource, old, decoded, counts=subresource not in _OF_STATUS)
     causes = validate_updated(served or resource, decoded, old, given, subresource)
     if resource.id == RESOURCE_CLAIMS and subresource == "status":
         causes = [*check_admin_access_of_status(decoded, old, overlay), *causes]
@@ -99,7 +96,6 @@ def admit_update(
     elif resource.id == CLAIMS and not subresource:
         check_limits(CLAIMS, decoded, overlay)
         check_expansion(decoded, old, overlay)
-    check_policies(_request(resource, old, decoded, subresource, asked or Asked()), overlay)
     if differ_in_times_only(old, decoded):
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)
@@ -111,18 +107,6 @@ def admit_update(
     charges = quotas.changes()
     changes = [Change(resource.id, key, decoded, expected), *charges]
     return Admission(changes, overlay.versions, charged=len(charges))
-
-
-def _request(
-    resource: Resource, old: Manifest, new: Manifest, subresource: str, asked: Asked
-) -> AdmissionRequest:
-    """Return the update as policies see it: that of the subresource ``scale`` is one of a Scale."""
-    name, namespace = name_of(old), namespace_of(old)
-    if subresource != "scale":
-        return AdmissionRequest("UPDATE", resource, name, namespace, new, old, asked, subresource)
-    after, before = (scale_of(resource, each) for each in (new, old))
-    kind = (SCALES.group, SCALES.version, SCALES.kind)
-    return AdmissionRequest("UPDATE", resource, name, namespace, after, before, asked, subresource, kind)
 
 
 def _managed_fields(

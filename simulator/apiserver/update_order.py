@@ -81,6 +81,6 @@ def validate_updated(
 def _order(resource: Resource, subresource: str) -> str:
     if resource.group not in BUILT_IN_GROUPS:
         return _OF_CUSTOM
-    if subresource in ("status", "finalize"):
+    if subresource in ("status", "approval", "finalize"):
         return _OF_STATUS
     return _ORDERS.get(resource.id, _DEFAULT)

@@ -8,12 +8,6 @@ import copy
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.certificate_requests import (
-    CERTIFICATE_REQUESTS,
-    prepare_approval,
-    prepare_status,
-    with_condition_times,
-)
 from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
 from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, NAMESPACES, PODS, Resource
@@ -21,15 +15,11 @@ from simulator.apiserver.status_defaults import complete_container_statuses, mat
 
 _STATUS_KEEPS_METADATA: Final = (
     RESOURCE_CLAIMS,
-    "flowschemas.flowcontrol.apiserver.k8s.io",
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
-    "validatingadmissionpolicies.admissionregistration.k8s.io",
     "volumeattachments.storage.k8s.io",
 )
 """Resources whose metadata an update of the status does not change (ResetObjectMetaForStatus). That of a
 CustomResourceDefinition changes: its strategy resets the new metadata to itself."""
 _STATUS_KEEPS: Final = {
-    "apiservices.apiregistration.k8s.io": ("labels", "annotations", "finalizers", "ownerReferences"),
     "deployments.apps": ("labels",),
     "pods": ("ownerReferences",),
 }
@@ -41,7 +31,7 @@ _RESIZED: Final = ("resources", "resizePolicy")
 def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Manifest) -> Manifest:
     """Return ``new`` with the fields of ``old`` that the path does not change. ``new`` is decoded."""
     match subresource:
-        case "status" if resource.has_status:
+        case "status" | "approval" if resource.has_status:
             return _status_of(resource, old, new)
         case "finalize":
             return _with(new, old, "status")
@@ -51,10 +41,6 @@ def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Man
             return {**old, "spec": spec if containers else _without(spec, "ephemeralContainers")}
         case "resize":
             return _resized(old, new)
-        case "approval":
-            return prepare_approval(old, new)
-    if resource.id == CERTIFICATE_REQUESTS:
-        new = _with(new, old, "spec")
     if resource.has_status:
         new = _with(new, old, "status")
     if resource.id == CRDS:
@@ -68,8 +54,6 @@ def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Man
 
 def with_status_times(resource: Resource, new: Manifest, old: Manifest, now: str) -> Manifest:
     """Return the object with the times that the server sets in a new status."""
-    if resource.id == CERTIFICATE_REQUESTS:
-        return with_condition_times(new, old, now)
     return _with_phase_time(new, old, now) if resource.id == "persistentvolumes" else new
 
 
@@ -102,8 +86,6 @@ def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
     prepared = {**copy.deepcopy(old), "status": new.get("status", {})}
     if resource.id == RESOURCE_CLAIMS:
         drop_statuses_of_released_devices(old, prepared)
-    if resource.id == CERTIFICATE_REQUESTS:
-        prepared["status"] = prepare_status(old, prepared["status"])
     if resource.group not in BUILT_IN_GROUPS or resource.id in _STATUS_KEEPS_METADATA:
         return prepared
     metadata = prepared["metadata"] = new["metadata"]

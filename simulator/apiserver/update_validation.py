@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver.address_validation import ADDRESS_UPDATE_CHECKS
-from simulator.apiserver.certificate_requests import validate_certificate_request_update
 from simulator.apiserver.core_update_validation import (
     CORE_UPDATE_CHECKS,
     validate_namespace_finalizers,
@@ -45,8 +44,6 @@ def _faults(resource: Resource, new: Manifest, old: Manifest, subresource: str) 
             return validate_status_update(resource, new, old)
         case "finalize":
             return validate_namespace_finalizers(new, old)
-        case "approval":
-            return validate_certificate_request_update(new, old, subresource)
         case "ephemeralcontainers":
             return validate_ephemeral_containers_update(new, old)
         case "resize":

@@ -11,29 +11,24 @@ from itertools import chain
 from simulator.api import Manifest
 from simulator.apiserver import pod_validation
 from simulator.apiserver.address_validation import ADDRESS_CHECKS
-from simulator.apiserver.api_service_validation import API_SERVICES, validate_api_service
-from simulator.apiserver.certificate_requests import CERTIFICATE_REQUESTS, validate_certificate_request
 from simulator.apiserver.core_validation import CORE_CHECKS
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.enumerations import EVICTION_POLICIES, PREEMPTION_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
-from simulator.apiserver.flow_control_validation import FLOW_CHECKS
 from simulator.apiserver.network_validation import NETWORK_CHECKS, NETWORK_CHECKS_OF_UPDATED
 from simulator.apiserver.object_meta_validation import (
     METADATA_LAST,
     validate_finalizers,
     validate_object_meta,
 )
-from simulator.apiserver.policy_validation import POLICY_CHECKS
 from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.selector_validation import validate_label_selector, validate_taints
 from simulator.apiserver.status import Cause, first_causes, forbidden, invalid, not_supported
 from simulator.apiserver.storage_group_validation import STORAGE_CHECKS
-from simulator.apiserver.webhook_validation import WEBHOOK_CHECKS
 from simulator.apiserver.workload_validation import (
     WORKLOAD_CHECKS,
     WORKLOAD_CHECKS_OF_UPDATED,
@@ -161,11 +156,6 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     **DEVICE_CHECKS,
     **NETWORK_CHECKS,
     **ADDRESS_CHECKS,
-    API_SERVICES: validate_api_service,
-    CERTIFICATE_REQUESTS: validate_certificate_request,
-    **FLOW_CHECKS,
-    **POLICY_CHECKS,
-    **WEBHOOK_CHECKS,
     **RBAC_CHECKS,
     **STORAGE_CHECKS,
     **WORKLOAD_CHECKS,

@@ -1,6 +1,6 @@
 """Compiles and evaluates expressions about variables: the rules of custom resources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -29,10 +29,8 @@ class Expression:
         self,
         text: str,
         variables: tuple[tuple[str, Type], ...],
-        results: Sequence[str],
+        result: str,
         objects: ObjectTypes,
-        *,
-        exact: bool,
     ) -> None:
         self.error = ""
         """The compile error, in upstream's words."""
@@ -40,7 +38,7 @@ class Expression:
         """All names in it."""
         self.result: Type = DYN
         try:
-            self._compile(text, dict(variables), results, objects, exact=exact)
+            self._compile(text, dict(variables), result, objects)
         except SyntaxFault as fault:
             self.error = f"compilation failed: {fault}"
         except RecursionError:
@@ -64,10 +62,8 @@ class Expression:
         self,
         text: str,
         variables: Mapping[str, Type],
-        results: Sequence[str],
+        result: str,
         objects: ObjectTypes,
-        *,
-        exact: bool,
     ) -> None:
         tree = parse(text)
         issues = Issues(text)
@@ -78,11 +74,8 @@ class Expression:
         self.result = checked.result
         if issues:
             self.error = f"compilation failed: {issues}"
-        elif exact and results and checked.result.describe() not in results:
-            wanted = results[0] if len(results) == 1 else f"one of [{' '.join(results)}]"
-            self.error = f"must evaluate to {wanted} but got {checked.result.describe()}"
-        elif not exact and checked.result.name not in (*results, "any", "dyn"):
-            self.error = f"must evaluate to a {results[0]}"
+        elif checked.result.name not in (result, "any", "dyn"):
+            self.error = f"must evaluate to a {result}"
         elif broken := find_broken_pattern(tree.root):
             self.error = f"program instantiation failed: {broken}"
         else:
@@ -96,15 +89,7 @@ def compile_expression(
 ) -> Expression:
     """Return the compiled expression. variables: names and types of what it may name; result: ``bool`` or
     ``string``; objects: the types of objects among them."""
-    return Expression(text, variables, (result,), objects, exact=False)
-
-
-def compile_exactly(
-    text: str, variables: tuple[tuple[str, Type], ...], results: Sequence[str], objects: ObjectTypes
-) -> Expression:
-    """Compile an expression as :func:`compile_expression` does, with a type that must be known: one of
-    ``results``, () = any."""
-    return Expression(text, variables, results, objects, exact=True)
+    return Expression(text, variables, result, objects)
 
 
 def _names_in(node: Node) -> set[str]:

@@ -21,7 +21,7 @@ EVALUATION_WORK: Final = 50
 ITERATION_WORK: Final = 3
 """The units of work of an evaluation, and of each of its iterations."""
 REQUEST_LIMIT: Final = 10_000_000
-"""The largest cost of all rules for one object, or of all validations of a policy (RuntimeCELCostBudget)."""
+"""The largest cost of all rules for one object (RuntimeCELCostBudget)."""
 
 
 class Meter:

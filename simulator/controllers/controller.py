@@ -17,7 +17,6 @@ from simulator.apiserver.admission import admit
 from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.generation import GENERATION, with_next_generation
-from simulator.apiserver.policies.request import Asked, controller_user
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
@@ -26,7 +25,6 @@ from simulator.controllers.status_types import written_fields
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.environment import Turn
 from simulator.kernel.parts import in_parts, size_of
-from simulator.kernel.work import RUN_WORK, limit_work
 from simulator.objects.metadata import key_of, name_of, uid_of, version_of
 from simulator.objects.node import Node
 from simulator.objects.owner_references import controller_reference
@@ -102,20 +100,17 @@ class Controller:
 
     def create(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
         """Create objects of one kind in their order, up to the first one that is refused: a quota may have
-        room for some of them; what remains of a burst whose admission takes long is left to the next sync,
-        which another slice may run. ``owner`` becomes the controller of those that have no ownerReferences
+        room for some of them. ``owner`` becomes the controller of those that have no ownerReferences
         yet. In a namespace that is being deleted nothing is created, and nothing needs to be (the
         controllers look for NamespaceTerminatingCause). Of a burst of large objects only the first part is
         created, and what remains is left to the next sync, too. Raises CreateFailed."""
         manifests = next(in_parts(manifests, size_of), [])
         try:
             try:
-                with limit_work(RUN_WORK):
-                    self._create_all(owner, manifests)
+                self._create_all(owner, manifests)
             except StatusError as refusal:
                 if refusal.document:
-                    with limit_work(RUN_WORK):
-                        self._create_all(owner, manifests[: refusal.document])
+                    self._create_all(owner, manifests[: refusal.document])
                 raise
         except NamespaceTerminating:
             return
@@ -127,13 +122,10 @@ class Controller:
         for manifest in manifests:
             manifest["metadata"].setdefault("ownerReferences", [reference])
         namespace = owner["metadata"].get("namespace", "default")
-        asked = Asked(controller_user(f"{self.component.lower()}-controller"))
         for attempt in range(1, CREATE_ATTEMPTS + 1):
             source = f"{uid_of(owner)}/{self._draw()}"
             reader = self._world.informer
-            admission = admit(
-                manifests, reader, self._world.now, source=source, namespace=namespace, asked=asked
-            )
+            admission = admit(manifests, reader, self._world.now, source=source, namespace=namespace)
             created = ObjectsCreated(
                 t=self._world.now,
                 controller=self.describe(owner),

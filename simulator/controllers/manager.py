@@ -25,7 +25,6 @@ from simulator.controllers.persistent_volume import (
     PersistentVolumeController,
 )
 from simulator.controllers.pod_gc import PodGarbageCollector
-from simulator.controllers.policy_status import PolicyStatusController
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.resource_claim import ResourceClaimController
 from simulator.controllers.resource_quota import ResourceQuotaController
@@ -65,7 +64,6 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     EvictionManager,
     GarbageCollector,
     NamespaceController,
-    PolicyStatusController,
     ResourceQuotaController,
 )
 """The controllers, in the order in which they are informed of a change."""

@@ -23,8 +23,8 @@ PRIVATE_RESOURCES: Final = frozenset({"secrets", "configmaps"})
 UNSIMULATED_RESOURCES: Final = frozenset({"horizontalpodautoscalers.autoscaling"})
 """Resources that change pods in a real cluster, but have no controller in a sandbox."""
 ADMISSION_GROUP: Final = "admissionregistration.k8s.io"
-"""The group of admission policies and webhooks. They are not imported: a sandbox calls no webhook, and
-policies are made for the users and the parameters of the real cluster."""
+"""The group of admission policies and webhooks. They are not imported, as a sandbox neither calls nor asks
+them."""
 
 KindOutcome = Literal[
     "taken", "private", "unread", "unsimulated", "admission", "custom", "version", "untyped"

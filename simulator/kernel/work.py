@@ -1,4 +1,4 @@
-"""The bound of the work that one request, or one run of a component, may do in all.
+"""The bound of the work that one request, or one search of the scheduler, may do in all.
 
 Work is counted, not timed: the same input is refused on every machine, and a replay is the same. What can
 take long for a small input spends work: evaluations of CEL, patterns, and the search of
@@ -11,9 +11,6 @@ from typing import Final
 
 REQUEST_WORK: Final = 2_000_000
 """The work of a request. A unit takes some microsecond."""
-RUN_WORK: Final = 250_000
-"""The work of one run of a component: as long as a slice of a sandbox's loop, which ends only
-between runs."""
 
 
 class OutOfWork(Exception):

@@ -141,7 +141,7 @@ def test_a_decision_that_is_repeated_warns_once(store: Store, cluster: str) -> N
 
     def decide(current: Current) -> Admission:
         decided.append(current.version())
-        warnings.append("of a policy")
+        warnings.append("of the decision")
         if len(decided) == 3:
             raise BadRequest("no")
         admitted = admit([default_class(len(decided))], current, current.now(), source="first")
@@ -152,10 +152,10 @@ def test_a_decision_that_is_repeated_warns_once(store: Store, cluster: str) -> N
 
     write_admitted(sandbox, decide, dry_run=False, again=(), warnings=warnings)
     assert len(decided) == 2
-    assert warnings == ["of the request", "of a policy"]
+    assert warnings == ["of the request", "of the decision"]
     with pytest.raises(BadRequest) as error:
         write_admitted(sandbox, decide, dry_run=False, again=(), warnings=warnings)
-    assert error.value.warnings == ["of the request", "of a policy", "of a policy"]
+    assert error.value.warnings == ["of the request", "of the decision", "of the decision"]
 
 
 def test_of_many_concurrent_default_classes_one_is_created(store: Store, cluster: str) -> None:

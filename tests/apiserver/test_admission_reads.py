@@ -29,7 +29,6 @@ def test_admission_reads_one_namespace_and_what_is_in_it() -> None:
         "limitranges of default",
         "priorityclasses.scheduling.k8s.io of all",
         "namespaces default",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io of all",
         "resourcequotas of default",
     ]
 

@@ -5,13 +5,23 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
+from simulator.apiserver.resources import Resource, find_built_in
 from tests.apiserver.cluster import Cluster
-from tests.apiserver.test_admission_policies import binding, found, policy
 from tests.apiserver.test_refusals import read
 from tests.apiserver.test_table import rows
 
-OBJECTS = read("control_plane")["objects"]
+OBJECTS = read("kept_kinds")["objects"]
 GROUP = "admissionregistration.k8s.io"
+
+
+def found(plural: str, group: str) -> Resource:
+    resource = find_built_in(group, plural)
+    assert resource
+    return resource
+
+
+def with_spec(name: str, **spec: Any) -> Manifest:
+    return {**OBJECTS[name], "spec": {**OBJECTS[name]["spec"], **spec}}
 
 
 def row(plural: str, group: str, manifest: Manifest, **status: Any) -> dict[str, object]:
@@ -25,22 +35,23 @@ def conditions(*kinds: str) -> list[Manifest]:
 
 
 def test_policies_and_webhooks() -> None:
-    of_params = policy(paramKind={"apiVersion": "v1", "kind": "ConfigMap"})
+    of_params = with_spec("policy", paramKind={"apiVersion": "v1", "kind": "ConfigMap"})
     assert row("validatingadmissionpolicies", GROUP, of_params) == {
         "Name": "p",
         "Validations": 1,
         "ParamKind": "v1/ConfigMap",
         "Age": "90s",
     }
-    bound = binding(paramRef={"name": "c", "namespace": "n", "parameterNotFoundAction": "Deny"})
+    bound = with_spec("binding", paramRef={"name": "c", "namespace": "n", "parameterNotFoundAction": "Deny"})
     shown = row("validatingadmissionpolicybindings", GROUP, bound)
     assert (shown["PolicyName"], shown["ParamRef"]) == ("p", "n/c")
-    assert row("validatingadmissionpolicybindings", GROUP, binding())["ParamRef"] == "<unset>"
-    anywhere = binding(paramRef={"name": "c", "parameterNotFoundAction": "Deny"})
+    assert row("validatingadmissionpolicybindings", GROUP, OBJECTS["binding"])["ParamRef"] == "<unset>"
+    anywhere = with_spec("binding", paramRef={"name": "c", "parameterNotFoundAction": "Deny"})
     assert row("validatingadmissionpolicybindings", GROUP, anywhere)["ParamRef"] == "*/c"
     several = {"matchExpressions": [{"key": "t", "operator": "In", "values": ["x", "y"]}]}
-    chosen = binding(
-        paramRef={"selector": {"matchLabels": {"a": "b"}, **several}, "parameterNotFoundAction": "Deny"}
+    chosen = with_spec(
+        "binding",
+        paramRef={"selector": {"matchLabels": {"a": "b"}, **several}, "parameterNotFoundAction": "Deny"},
     )
     assert row("validatingadmissionpolicybindings", GROUP, chosen)["ParamRef"] == (
         "&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{"
@@ -62,12 +73,12 @@ def test_policies_and_webhooks() -> None:
 )
 def test_requests_for_certificates(kinds: tuple[str, ...], certificate: str, state: str) -> None:
     status = {"conditions": conditions(*kinds), "certificate": certificate}
-    request = {**OBJECTS["request"], "spec": {**OBJECTS["request"]["spec"], "expirationSeconds": 3600}}
+    request = with_spec("request", expirationSeconds=3600)
     assert row("certificatesigningrequests", "certificates.k8s.io", request, **status) == {
         "Name": "somebody:1",
         "Age": "90s",
-        "SignerName": "example.com/signer",
-        "Requestor": "system:anonymous",
+        "SignerName": "example",
+        "Requestor": "me",
         "RequestedDuration": "60m",
         "Condition": state,
     }
@@ -79,14 +90,14 @@ def test_flow_control_and_api_services() -> None:
     assert row("flowschemas", flow, OBJECTS["flow"], conditions=dangling) == {
         "Name": "f",
         "PriorityLevel": "low",
-        "MatchingPrecedence": 1000,
+        "MatchingPrecedence": 20000,
         "DistinguisherMethod": "<none>",
         "Age": "90s",
         "MissingPL": "False",
     }
     assert row("flowschemas", flow, OBJECTS["flow"])["MissingPL"] == "?"
     shown = row("prioritylevelconfigurations", flow, OBJECTS["level"])
-    assert [*shown.values()] == ["low", "Limited", 30, 64, 8, 50, "90s"]
+    assert [*shown.values()] == ["low", "Limited", 30, 64, 8, "<none>", "90s"]
     of_services = "apiregistration.k8s.io"
     shown = row("apiservices", of_services, OBJECTS["service"])
     assert (shown["Service"], shown["Available"]) == ("n/s", "Unknown")

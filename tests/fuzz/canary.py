@@ -13,7 +13,6 @@ from schedviz.store.hold import Hold
 from simulator.api import Change
 from simulator.apiserver.limit_ranger import LIMIT_RANGES
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.policies.request import POLICY_BINDINGS
 from simulator.apiserver.quota.charges import QUOTAS
 from simulator.objects.metadata import key_of
 from tests.fuzz.clients import PATIENCE
@@ -53,7 +52,7 @@ spec:
 """A node with a taint that only the canary tolerates, and the canary, a pod of the highest priority that fits
 there."""
 
-REFUSING = (POLICY_BINDINGS, QUOTAS, LIMIT_RANGES)
+REFUSING = (QUOTAS, LIMIT_RANGES)
 """The resources whose objects can refuse the canary, its node or its namespace."""
 
 
@@ -62,8 +61,8 @@ class NotBound(Exception):
 
 
 def prepare(store: Store, sandbox: Sandbox, meta: Meta) -> None:
-    """Undo what requests may have done so that the canary is refused or no pod is scheduled: admission
-    policies, quotas and limit ranges; a pause, another configuration, a scheduler that stands down, a
+    """Undo what requests may have done so that the canary is refused or no pod is scheduled: quotas
+    and limit ranges; a pause, another configuration, a scheduler that stands down, a
     presenter who hides the answers of Predict, so that no other visitor may write."""
     Hold(store.redis, sandbox.name, lambda: meta.created).release()
     if sandbox.meta().config != meta.config:

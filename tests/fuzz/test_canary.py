@@ -8,14 +8,6 @@ from simulator.apiserver.manifest import parse_manifests
 from tests.fuzz import canary
 
 REFUSING = f"""
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {{name: nothing}}
-spec:
-  matchConstraints:
-    resourceRules: [{{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}}]
-  validations: [{{expression: "false"}}]
----
 apiVersion: v1
 kind: Namespace
 metadata: {{name: {canary.NAMESPACE}}}
@@ -29,11 +21,6 @@ apiVersion: v1
 kind: LimitRange
 metadata: {{name: large, namespace: {canary.NAMESPACE}}}
 spec: {{limits: [{{type: Container, min: {{cpu: "64"}}}}]}}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {{name: nothing}}
-spec: {{policyName: nothing, validationActions: [Deny]}}
 """
 
 

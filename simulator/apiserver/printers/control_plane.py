@@ -94,7 +94,7 @@ def _flow_schema(item: Manifest, now: Micros) -> list[Any]:
         spec.get("matchingPrecedence", 0),
         NONE if method is None else method.get("type", ""),
         age_of(item, now),
-        "?" if dangling is None else str(dangling["status"]),
+        "?" if dangling is None else dangling.get("status", ""),
     ]
 
 
@@ -114,7 +114,7 @@ def _priority_level(item: Manifest, now: Micros) -> list[Any]:
 def _api_service(item: Manifest, now: Micros) -> list[Any]:
     service = (item.get("spec") or {}).get("service")
     available = condition(item, "Available")
-    state = "Unknown" if available is None else available["status"]
+    state = "Unknown" if available is None else available.get("status", "")
     if available is not None and state != "True":
         state = f"{state} ({available.get('reason', '')})"
     shown = "Local" if service is None else f"{service.get('namespace', '')}/{service.get('name', '')}"
