@@ -11,16 +11,10 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from simulator.decision_columns import (
-    UNSTORED,
-    UNSTORED_NAMES,
-    IntColumn,
-    NodeNames,
-    SumColumn,
-    TiedNames,
-)
-
-Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip", "Pending", "Wait"]
+from simulator.cluster.node_names import UNSTORED_NAMES, NodeNames
+from simulator.decision_columns import UNSTORED, IntColumn, SumColumn, TiedNames
+from simulator.framework.score_explanation import ScoreInput, ScoreTerm
+from simulator.framework.status import Code
 
 
 class Failure(msgspec.Struct, frozen=True, gc=False):
@@ -42,38 +36,6 @@ class PreFilter(msgspec.Struct, frozen=True):
     skipped: list[str]
 
 
-class ScoreInput(msgspec.Struct, frozen=True):
-    """An input of a plugin's scores, in the order of the decision's ``explained``: one resource, the amount
-    that would be requested with the pod on the node, and the allocatable amount; or the bytes of the images,
-    with the number of images as the weight."""
-
-    resource: str
-    weight: int
-    requested: list[int]
-    allocatable: list[int]
-
-
-TermKind = Literal["taint", "node", "affinity", "anti-affinity", "existing", "required", "spread", "rest"]
-
-
-class ScoreTerm(msgspec.Struct, frozen=True):
-    """One of the terms that a count adds up from, over the decision's ``explained``.
-
-    taint: an untolerated taint (counts 0 or 1). node: a preferred node selector term (0 or 1). affinity,
-    anti-affinity: the pod's own preferred terms, and how many pods match in the node's domain; existing,
-    required: terms of pods that are there, and how many of these the domain has. spread: a constraint, and
-    the matching pods in the domain; -1 where the node lacks the key. rest: all further terms, weighted."""
-
-    kind: TermKind
-    name: str
-    """The name in Kubernetes' own words: taint, selector, or topology key and selector."""
-    weight: int
-    counts: list[int]
-    domains: int = 0
-    """The number of domains of a spread."""
-    max_skew: int = 0
-
-
 class PluginScores(msgspec.Struct, frozen=True):
     """One score plugin over the feasible nodes."""
 
@@ -88,9 +50,10 @@ class PluginScores(msgspec.Struct, frozen=True):
     shape: tuple[tuple[int, int], ...] = ()
     """The shape of RequestedToCapacityRatio: utilization in percent, and score from 0 to 10."""
     inputs: list[ScoreInput] = []
-    """The inputs of the scores; empty for plugins whose raw score is a sum of ``terms``."""
+    """The inputs of the scores, over the decision's ``explained``; empty for plugins whose raw score is a sum
+    of ``terms``."""
     terms: list[ScoreTerm] = []
-    """The terms of a raw score that is a sum."""
+    """The terms of a raw score that is a sum, over the decision's ``explained``."""
 
     def __post_init__(self) -> None:
         if self.weighted is UNSTORED:
@@ -144,7 +107,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     """Pods of lower priority that need not be evicted, most important first."""
     tried: list[str] = []
     """The keys of victims and spared pods in the order of the reprieve. Both fields are empty for most
-    candidates: see simulator/preemption/record.py."""
+    candidates: see simulator/scheduler/preemption_record.py."""
 
 
 class Preemption(msgspec.Struct, frozen=True):

@@ -5,36 +5,22 @@ a list. The stored one is short and quickly written: neighbours with equal value
 which are the same in every Decision until a node comes or goes, are compressed once.
 :func:`decision_decoder` reads both."""
 
-import sys
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, TypeVar, overload
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from simulator.cluster.columns import Ints, narrowed
+from simulator.cluster.node_names import SHORT, NodeNames
 
-SHORT = 32
-"""Number of values up to which columns are lists in the stored form too."""
-NAMES_KEPT = 16
-"""Maximum number of lists of names that are kept decoded, so that Decisions of the same nodes share one. One
-of 5,000 names takes some 400 kB."""
 VALUES_A_RUN = 10
 """Average length of runs from which on equal neighbours are counted: a run takes about ten characters."""
-INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 T = TypeVar("T")
-
-
-def narrowed(column: Ints) -> NDArray[Any]:
-    """Return a copy in the smallest integer type that holds the values."""
-    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
-    kind = next(kind for kind in INTEGERS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
-    return column.astype(kind)
 
 
 class _StoredColumn(msgspec.Struct, omit_defaults=True):
@@ -178,65 +164,6 @@ def _expanded(runs: Any) -> Ints:
     return expanded
 
 
-class NodeNames(Sequence[str]):
-    """The names of nodes."""
-
-    __slots__ = ("_names", "_stored")
-
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        self._names = [*names]
-        self._stored: object = None
-
-    def tolist(self) -> list[str]:
-        """Return the values as a list, which must not be changed."""
-        return self._names
-
-    def __len__(self) -> int:
-        return len(self.tolist())
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        return self.tolist()[index]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tolist())
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.tolist()
-
-    def index(self, name: str, start: int = 0, stop: int = sys.maxsize) -> int:
-        return self.tolist().index(name, start, stop)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or self.tolist() == (other.tolist() if isinstance(other, NodeNames) else other)
-
-    __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none
-
-    def __repr__(self) -> str:
-        return repr(self.tolist())
-
-    def stored(self) -> object:
-        """Return the list as JSON, compressed by zlib, in base64; a list where it is short itself."""
-        if self._stored is None:
-            compressed = b64encode(zlib.compress(msgspec.json.encode(self._names))).decode()
-            self._stored = self._names if len(self) <= SHORT else compressed
-        return self._stored
-
-    @classmethod
-    def read(cls, value: Any) -> "NodeNames":
-        """Read either form."""
-        if value is None:
-            return UNSTORED_NAMES
-        return _names(value) if isinstance(value, str) else cls(msgspec.convert(value, list[str]))
-
-
-UNSTORED_NAMES = NodeNames()
-"""The marker for names that are not stored because columns contain them."""
-
-
 class TiedNames(NodeNames):
     """The names of the feasible nodes that share the top total, in the order of the nodes; with one feasible
     node, which is chosen without scores, its name. Worked out when they are read, and never stored."""
@@ -264,11 +191,6 @@ class TiedNames(NodeNames):
 
     def stored(self) -> object:
         return None
-
-
-@lru_cache(NAMES_KEPT)
-def _names(compressed: str) -> NodeNames:
-    return NodeNames(msgspec.json.decode(zlib.decompress(b64decode(compressed)), type=list[str]))
 
 
 def _stored(column: Any) -> object:

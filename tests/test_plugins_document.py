@@ -14,6 +14,7 @@ from simulator.objects.pod import Pod
 from simulator.plugins import registry
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.attempt import Attempt
+from simulator.scheduler.attempt_record import preemption
 from simulator.simulation import Options
 from simulator.trace import BindFailed
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
@@ -103,7 +104,7 @@ def test_the_ports_filter_does_what_the_in_tree_one_does_in_preemption_too(
         )
         statuses = {node: search.diagnosis.status_of(node) for node in "ab"}
         assert {status.plugin for status in statuses.values() if status} == {name}
-        found = search.preemption() if search.preemption else None
+        found = preemption(search)
         victims = [v.pod for c in found.candidates for v in c.victims] if found else []
         return {n: s.code for n, s in statuses.items() if s}, search.nominated_node, victims
 

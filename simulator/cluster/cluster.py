@@ -13,9 +13,9 @@ from simulator.cluster.columns import ColumnCache, InternedColumn, Ints, Rows, a
 from simulator.cluster.host_ports import HostPorts
 from simulator.cluster.node_images import NodeImages
 from simulator.cluster.node_labels import NodeLabels
+from simulator.cluster.node_names import NodeNames
 from simulator.cluster.node_tree import NodeTree
 from simulator.cluster.other_objects import OtherObjects, in_order
-from simulator.decision_columns import NodeNames
 from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod
 from simulator.objects.pod_requests import CPU, EPHEMERAL_STORAGE, MEMORY
@@ -86,9 +86,6 @@ class Cluster(OtherObjects):
         self.ports = HostPorts()
         self._node_columns = ColumnCache()
         self._row_columns = ColumnCache()
-        self.next_start_node_index = 0
-        """The index of the first node that the next scheduling cycle filters, in the order of :meth:`order`
-        (Scheduler.nextStartNodeIndex). It matters if not all nodes are filtered."""
         self._labels = NodeLabels(self.nodes, capacity)
         self._tree = NodeTree()
         self._order: Rows | None = None

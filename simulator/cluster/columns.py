@@ -18,6 +18,8 @@ Bools = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Column = NDArray[Any]
 
+INTEGERS = (np.int8, np.int16, np.int32, np.int64)
+
 MAX_CACHED_COLUMNS = 512
 """The number of columns that a ColumnCache keeps; beyond it, the least recently used one is dropped. With
 5,000 nodes, 512 columns of int64 take 20 MB. Few workloads have more than 512 kinds of pods at a time."""
@@ -35,6 +37,13 @@ def add_wrapping(column: Ints, index: int, amount: int) -> None:
 
     A slice is changed and not the entry, because NumPy warns of overflow in scalars but not in arrays."""
     column[index : index + 1] += amount
+
+
+def narrowed(column: Ints) -> NDArray[Any]:
+    """Return a copy in the smallest integer type that holds the values."""
+    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    kind = next(kind for kind in INTEGERS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return column.astype(kind)
 
 
 class InternedColumn(Generic[V]):

@@ -176,15 +176,15 @@ class Bench:
             record_bytes = sum(map(len, encode_record(attempt)))
             recorded = time.process_time()
         if attempt.selected is not None:
-            self._assume(attempt, pod.assumed(self._cluster.node(attempt.selected).name))
+            self._reserve(attempt, pod.assumed(self._cluster.node(attempt.selected).name))
         end = time.process_time()
         return Timing(decided - start + end - recorded, recorded - decided, record_bytes)
 
-    def _assume(self, attempt: Attempt, pod: Pod) -> None:
-        """Add the pod to its node; with claims, reserve their devices."""
-        self._cluster.add_pod(pod)
-        if pod.spec.get("resourceClaims"):
-            status = run_reserve(self._framework, attempt.state, pod, pod.node_name)
+    def _reserve(self, attempt: Attempt, assumed: Pod) -> None:
+        """Add the assumed pod to its node; with claims, reserve their devices."""
+        self._cluster.add_pod(assumed)
+        if assumed.spec.get("resourceClaims"):
+            status = run_reserve(self._framework, attempt.state, assumed, assumed.node_name)
             assert status is None, status
 
     def preempt(self, pod: Pod) -> Timing:

@@ -16,6 +16,7 @@ import msgspec
 from simulator import words
 from simulator.apiserver import resources
 from simulator.cluster.cluster import Cluster
+from simulator.cluster.node_names import UNSTORED_NAMES
 from simulator.command_line.decision_text import table_lines
 from simulator.command_line.files import InputError, faults_of, file_name, read_configuration, read_dump
 from simulator.command_line.output import print_failure, print_json, print_lines
@@ -23,7 +24,7 @@ from simulator.command_line.pod_file import AskedPod, Item, read_pod
 from simulator.command_line.tables import align_columns, join_names
 from simulator.commands.clean import import_now, refusal_lines
 from simulator.decision import Decision
-from simulator.decision_columns import UNSTORED_NAMES, IntColumn, plain_encoder
+from simulator.decision_columns import IntColumn, plain_encoder
 from simulator.framework import snapshot
 from simulator.framework.extender import Transport
 from simulator.framework.runtime import Framework

@@ -8,8 +8,7 @@ import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
-from simulator.decision import Code
-from simulator.framework.status import Status
+from simulator.framework.status import Code, Status
 
 NOT_EVALUATED = -1
 DEFAULT_ABSENT = Status("UnschedulableAndUnresolvable")

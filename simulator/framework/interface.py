@@ -41,19 +41,18 @@ not written because PreFilter is disabled (``state.read`` then raises it with up
 To return an Error for some nodes only, give these nodes a Status with code Error."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import Args
-from simulator.decision import ScoreInput, ScoreTerm
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.handle import Handle
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint
+from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import PluginError, PostFilterResult, PreFilterResult, Status, Verdicts, error
 from simulator.kernel.requests import Steps
 from simulator.objects.pod import Pod
@@ -176,20 +175,17 @@ class PostFilterPlugin(Plugin):
         be scheduled after the actions in the result."""
 
 
+class PreemptionPlugin(PostFilterPlugin):
+    """A PostFilter plugin that selects pods to evict. ``post_filter`` writes how it came to its result to
+    ``state`` (:class:`simulator.preemption.evaluation.Evaluation`), and changes nothing else: it may also be
+    called for display, where a PostFilter plugin before it ended the extension point."""
+
+
 class PreScorePlugin(Plugin):
     @abstractmethod
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
         """PreScore: write to ``state`` what ``score`` needs. ``nodes`` are the nodes that passed the filters.
         If it returns SKIP, ``score`` is not called in this cycle."""
-
-
-class ScoreExplanation(NamedTuple):
-    """The numbers from which scores are computed; see :class:`simulator.decision.PluginScores`."""
-
-    inputs: Sequence[ScoreInput] = ()
-    strategy: str = ""
-    shape: tuple[tuple[int, int], ...] = ()
-    terms: Sequence[ScoreTerm] = ()
 
 
 class ScorePlugin(Plugin):

@@ -26,7 +26,7 @@ def run_post_filter(
             return found, status._replace(plugin=plugin.name)
         if not status.rejected:
             return None, error(status.message)._replace(plugin=plugin.name)
-        if found is not None and (found.nominated_node is not None or found.preemption is not None):
+        if found is not None and found.nominated_node is not None:
             result = found
         reasons += status.reasons
         rejector = rejector or plugin.name

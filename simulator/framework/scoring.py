@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.cluster.columns import Ints
-from simulator.decision_columns import narrowed
+from simulator.cluster.columns import Ints, narrowed
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import MAX_NODE_SCORE, MIN_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch

@@ -1,13 +1,14 @@
 """Status and the other results that plugins return
 (staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.34)."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from simulator.decision import Code, Preemption
 from simulator.objects.pod import Pod
+
+Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip", "Pending", "Wait"]
 
 
 class PluginError(Exception):
@@ -81,13 +82,9 @@ class SelectedCandidate(NamedTuple):
 
 class PostFilterResult(NamedTuple):
     """The result of a PostFilter plugin (fwk.PostFilterResult). ``nominated_node``: None keeps the pod's
-    nomination, "" clears it.
-
-    ``candidate``: None where no pod has to be evicted. ``preemption`` returns the record of the preemption: a
-    function, because the record is expensive to create."""
+    nomination, "" clears it. ``candidate``: None where no pod has to be evicted."""
 
     nominated_node: str | None
-    preemption: Callable[[], Preemption] | None = None
     candidate: SelectedCandidate | None = None
 
 

@@ -1,7 +1,6 @@
 """DefaultPreemption (pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34)."""
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from simulator.framework.cluster_event import POD, ActionType
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.extender import ExtenderError
-from simulator.framework.interface import EnqueueExtensions, PostFilterPlugin, PreEnqueuePlugin
+from simulator.framework.interface import EnqueueExtensions, PreemptionPlugin, PreEnqueuePlugin
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.status import (
     PostFilterResult,
@@ -21,10 +20,10 @@ from simulator.framework.status import (
     unschedulable,
 )
 from simulator.objects.pod import Pod
-from simulator.preemption import record
 from simulator.preemption.disruption_budgets import list_budgets
 from simulator.preemption.dry_run import NOT_HELPFUL, dry_run
 from simulator.preemption.eligibility import ineligibility_reason
+from simulator.preemption.evaluation import EVALUATION, Evaluation
 from simulator.preemption.select_candidate import call_extenders, pick_one_node
 
 
@@ -44,7 +43,7 @@ class DefaultPreemptionArgs(Args):
             )
 
 
-class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PostFilterPlugin):
+class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin):
     """Nominates the pod to a node on which it fits after pods of lower priority are evicted."""
 
     name = "DefaultPreemption"
@@ -66,33 +65,35 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PostFilterPlugin):
     ) -> tuple[PostFilterResult | None, Status | None]:
         reason = ineligibility_reason(pod, diagnosis, state.cluster)
         if reason:
-            return PostFilterResult(None, partial(record.not_eligible, reason)), _unschedulable(reason)
+            state.write(EVALUATION, Evaluation(ineligible_reason=reason))
+            return None, _unschedulable(reason)
         nodes = diagnosis.rows_with_code("Unschedulable")
         if not len(nodes):
             not_helpful = Diagnosis(state.cluster)
             not_helpful.absent = NOT_HELPFUL
-            return PostFilterResult("", record.no_potential_nodes), _unschedulable(not_helpful.message())
+            state.write(EVALUATION, Evaluation())
+            return PostFilterResult(""), _unschedulable(not_helpful.message())
         # GetOffsetAndNumCandidates: upstream starts at a random node.
         start = state.draw("preemption offset", len(nodes))
         rows = np.concatenate([nodes[start:], nodes[:start]])
         enough = self.candidates_to_find(len(nodes))
         result = dry_run(self.handle, state, pod, rows, enough=enough, pdbs=list_budgets(state.cluster))
         if not len(result.candidates.rows):
-            found = partial(record.dry_run_record, state, pod, result)
-            return PostFilterResult("", found), _unschedulable(result.diagnosis.message())
+            state.write(EVALUATION, Evaluation(dry_run=result))
+            return PostFilterResult(""), _unschedulable(result.diagnosis.message())
         try:
             candidates = call_extenders(self.handle.extenders, state.cluster, pod, result.candidates)
         except ExtenderError as fault:
             return None, error(f"preemption: {fault}")
         if not len(candidates.rows):
             return None, _unschedulable("no candidate node for preemption")
-        result = result._replace(candidates=candidates)
         tied, rule = pick_one_node(candidates)
         drawn = state.draw("preemption", len(tied.rows))
         chosen = state.cluster.node(int(tied.rows[drawn])).name
         candidate = SelectedCandidate(chosen, tied.victims(drawn), rule, len(candidates.rows))
-        found = partial(record.dry_run_record, state, pod, result, tied=tied, chosen=chosen, rule=rule)
-        return PostFilterResult(chosen, found, candidate), None
+        tried = result._replace(candidates=candidates)
+        state.write(EVALUATION, Evaluation(dry_run=tried, tied=tied, chosen=chosen, rule=rule))
+        return PostFilterResult(chosen, candidate), None
 
     def candidates_to_find(self, nodes: int) -> int:
         """Return the number of candidates to find: a percentage of the nodes, at least the absolute minimum,

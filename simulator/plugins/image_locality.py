@@ -3,10 +3,10 @@
 import numpy as np
 
 from simulator.cluster.columns import Ints
-from simulator.decision import ScoreInput
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import MAX_NODE_SCORE, ScoreExplanation, ScorePlugin
+from simulator.framework.interface import MAX_NODE_SCORE, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.score_explanation import ScoreExplanation, ScoreInput
 from simulator.objects.pod import Pod
 
 MEGABYTE = 1024 * 1024

@@ -9,7 +9,6 @@ from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints
 from simulator.cluster.node_selectors import match_node_selector
 from simulator.config.args import Args, Cause
-from simulator.decision import ScoreTerm
 from simulator.framework.cluster_event import NODE, ActionType
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.handle import Handle
@@ -18,12 +17,12 @@ from simulator.framework.interface import (
     FilterPlugin,
     PreFilterPlugin,
     PreScorePlugin,
-    ScoreExplanation,
     ScorePlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.score_explanation import ScoreExplanation, ScoreTerm
 from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, unresolvable
 from simulator.objects.labels import Selector
 from simulator.objects.node import Node

@@ -5,19 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator.cluster.columns import Ints
-from simulator.decision import ScoreTerm
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import (
-    EnqueueExtensions,
-    FilterPlugin,
-    PreScorePlugin,
-    ScoreExplanation,
-    ScorePlugin,
-)
+from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.score_explanation import ScoreExplanation, ScoreTerm
 from simulator.framework.status import PluginError, Status, Verdicts, unresolvable
 from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod, Toleration

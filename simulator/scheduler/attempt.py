@@ -3,23 +3,25 @@
 An :class:`Attempt` keeps the verdicts and scores as columns. The scheduler acts on :meth:`Attempt.result`;
 :mod:`simulator.scheduler.attempt_record` makes the record for display."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
-from simulator.decision import Preemption
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import NOT_EVALUATED, Diagnosis, excluded_by_pre_filter
 from simulator.framework.extender import ExtenderError
+from simulator.framework.interface import PreemptionPlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.post_filter import run_post_filter
 from simulator.framework.pre_filter import PreFilterOutcome, run_pre_filter
 from simulator.framework.runtime import FilterPasses, Framework
 from simulator.framework.scoring import ScoreColumns, run_pre_score, run_score
-from simulator.framework.status import PluginError, PostFilterResult, SelectedCandidate, Status
+from simulator.framework.status import PluginError, SelectedCandidate, Status
 from simulator.objects.pod import Pod
+from simulator.preemption.evaluation import EVALUATION
 from simulator.scheduler import extender_calls
 from simulator.scheduler.feasible_nodes import enough_feasible_nodes
 from simulator.scheduler.schedule_result import FitError, ScheduleResult
@@ -44,6 +46,7 @@ class Attempt:
         *,
         seed: int = 0,
         cycle: int = 0,
+        start_node_index: int = 0,
         exhaustive: bool = False,
     ) -> None:
         self.framework = framework
@@ -51,6 +54,10 @@ class Attempt:
         self.pod = pod
         self.state = CycleState(cluster, nominated, seed=seed, cycle=cycle)
         self.exhaustive = exhaustive
+        self.next_start_node_index = start_node_index
+        """The index of the node at which the search begins, in the order of ``cluster.order()``; once it has
+        ended, that of the next attempt (Scheduler.nextStartNodeIndex). It matters if not all nodes are
+        filtered."""
         self.pre_filter: PreFilterOutcome | None = None
         self.diagnosis = Diagnosis(cluster)
         self.seen = self.diagnosis
@@ -78,8 +85,6 @@ class Attempt:
         """The node that PostFilter nominates; "" clears the nomination, None leaves it as it is."""
         self.candidate: SelectedCandidate | None = None
         """The candidate that preemption selected."""
-        self.preemption: Callable[[], Preemption] | None = None
-        """Makes the record of the preemption."""
         self.errors: list[str] = []
         """Messages of faults, each of which ends the attempt. Upstream reports any of them."""
 
@@ -211,7 +216,7 @@ class Attempt:
         candidates = cluster.order() if rows is None else rows
         enough = enough_feasible_nodes(self.framework, len(candidates), exhaustive=self.exhaustive)
         if enough < len(candidates):
-            start = cluster.next_start_node_index % len(candidates)
+            start = self.next_start_node_index % len(candidates)
             candidates = np.concatenate([candidates[start:], candidates[:start]])
             passed = np.flatnonzero(diagnosis.codes[candidates] == 0)
             if len(passed) > enough:
@@ -224,7 +229,7 @@ class Attempt:
         self.feasible = candidates[codes == 0]
         if len(candidates) < cluster.node_count:
             processed = int(np.count_nonzero(diagnosis.codes[cluster.order()] >= 0))
-            cluster.next_start_node_index = (cluster.next_start_node_index + processed) % cluster.node_count
+            self.next_start_node_index = (self.next_start_node_index + processed) % cluster.node_count
         for code in np.flatnonzero(np.bincount(codes[codes > 0], minlength=1)).tolist():
             status = diagnosis.statuses[code - 1]
             if status.rejected:
@@ -244,20 +249,14 @@ class Attempt:
 
     def _post_filter(self) -> None:
         result, self.post_filter = run_post_filter(self.framework, self.state, self.pod, self.diagnosis)
-        if result is None and self.exhaustive:
-            result = self._preemption_alone()
+        if self.exhaustive and self.state.find(EVALUATION) is None:
+            for plugin in self.framework.post_filter_plugins:
+                if isinstance(plugin, PreemptionPlugin):
+                    with suppress(PluginError):
+                        plugin.post_filter(self.state, self.pod, self.diagnosis)
         if result is not None:
-            self.preemption = result.preemption
             self.nominated_node = result.nominated_node
             self.candidate = result.candidate
-
-    def _preemption_alone(self) -> PostFilterResult | None:
-        """Return the record of DefaultPreemption where a PostFilter plugin before it failed."""
-        for plugin in self.framework.post_filter_plugins:
-            if plugin.name == "DefaultPreemption":
-                result, _ = plugin.post_filter(self.state, self.pod, self.diagnosis)
-                return None if result is None else PostFilterResult(None, result.preemption)
-        return None
 
     def _pre_score(self) -> bool:
         try:

@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from simulator import decision
 from simulator.api import Micros
-from simulator.cluster.columns import Ints, Rows
+from simulator.cluster.columns import Ints, Rows, narrowed
+from simulator.cluster.node_names import UNSTORED_NAMES
 from simulator.decision import Decision, Failure, PluginScores, TwoPasses
-from simulator.decision_columns import UNSTORED, UNSTORED_NAMES, IntColumn, narrowed, plain_encoder
-from simulator.framework.interface import ScoreExplanation, ScorePlugin
+from simulator.decision_columns import UNSTORED, IntColumn, plain_encoder
+from simulator.framework.interface import ScorePlugin
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import Status
+from simulator.preemption.evaluation import EVALUATION
 from simulator.scheduler.attempt import Attempt
+from simulator.scheduler.preemption_record import record_preemption
 from simulator.scheduler.shortages import find_shortages
 from simulator.trace import Event, Filtered, Scored
 
@@ -177,12 +181,10 @@ def message(search: Attempt) -> str:
 
 def preemption(search: Attempt) -> decision.Preemption | None:
     """Return the record of the preemption, with the status of PostFilter."""
-    if search.preemption is None or search.post_filter is None:
+    evaluation, status = search.state.find(EVALUATION), search.post_filter
+    if evaluation is None or status is None:
         return None
-    status = search.post_filter
-    return msgspec.structs.replace(
-        search.preemption(), code=status.code, plugin=status.plugin, message=status.message
-    )
+    return record_preemption(search.state, search.pod, evaluation, status)
 
 
 def _outcome(search: Attempt) -> Literal["scheduled", "unschedulable", "preempting", "error"]:

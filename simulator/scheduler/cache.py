@@ -4,8 +4,6 @@ v1.34).
 An assumed pod counts on its node from the time when the node is chosen until the watch shows it there, or the
 binding fails."""
 
-import copy
-
 from simulator.cluster.cluster import Cluster
 from simulator.objects.pod import Pod
 
@@ -24,8 +22,7 @@ class Cache:
 
     def assume(self, pod: Pod, node_name: str) -> Pod:
         """Count the pod on the node. Return the pod with that node."""
-        assumed = copy.copy(pod)
-        assumed.node_name = node_name
+        assumed = pod.assumed(node_name)
         self.cluster.add_pod(assumed)
         self._assumed[pod.uid] = assumed
         return assumed

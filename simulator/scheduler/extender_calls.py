@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Rows
-from simulator.decision_columns import narrowed
+from simulator.cluster.columns import Rows, narrowed
 from simulator.framework.diagnosis import NOT_EVALUATED, Diagnosis
 from simulator.framework.extender import MAX_EXTENDER_PRIORITY, NAME, Extender, ExtenderError
 from simulator.framework.interface import MAX_NODE_SCORE

@@ -40,18 +40,22 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
         scheduler.queue.nominated_pods(),
         seed=scheduler.seed,
         cycle=cycle,
+        start_node_index=scheduler.next_start_node_index,
     )
 
     def so_far() -> Decision | None:
         return scheduler.decisions.so_far(attempt, info.attempts)
 
     times = CycleTimes(scheduler.observer, info.pod.scheduler_name, cycle)
-    for point in times.points(attempt.run(), attempt.status):
-        yield Point(point, cycle, info.pod.key, so_far)
-        fault = scheduler.faults.inject(info.pod, point)
-        if fault is not None:
-            attempt.fail(point, fault)
-            break
+    try:
+        for point in times.points(attempt.run(), attempt.status):
+            yield Point(point, cycle, info.pod.key, so_far)
+            fault = scheduler.faults.inject(info.pod, point)
+            if fault is not None:
+                attempt.fail(point, fault)
+                break
+    finally:
+        scheduler.next_start_node_index = attempt.next_start_node_index
     scheduler.decisions.search_ended(attempt, info.attempts)
     result = attempt.result()
     if result.fit_error is not None:

@@ -72,6 +72,8 @@ class Scheduler:
         """The schedulerNames of the pods that this scheduler schedules."""
         self.handlers = EventHandlers(self.cache, self.queue, self.profiles, self._reject_waiting_pod)
         self.decisions = DecisionLog(world)
+        self.next_start_node_index = 0
+        """The index of the node at which the search of the next cycle begins (nextStartNodeIndex)."""
 
     def _moved(self, move: Move) -> None:
         self.lanes.moved(move)

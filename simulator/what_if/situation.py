@@ -30,8 +30,8 @@ StoredObject = Node | Pod | Manifest | None
 class Situation:
     """A cluster, a pending pod and the profiles. The cluster must not be used elsewhere at the same time.
 
-    ``nominated`` are the nominated pods by node. ``seed`` and ``cycle`` determine how ties are broken. With
-    those of a recorded cycle, and the same :attr:`start`, an attempt repeats that cycle.
+    ``nominated`` are the nominated pods by node. ``seed`` and ``cycle``, those of a recorded cycle, determine
+    how ties are broken.
     """
 
     def __init__(
@@ -52,8 +52,6 @@ class Situation:
         }
         self.seed = seed
         self.cycle = cycle
-        self.start = cluster.next_start_node_index
-        """The index of the node at which filtering starts (nextStartNodeIndex)."""
 
     @classmethod
     def read(
@@ -200,7 +198,6 @@ class Situation:
         pods of lower priority, as these cannot be candidates."""
         framework = self.framework
         assert framework is not None
-        self.cluster.next_start_node_index = self.start
         made = Attempt(
             framework,
             self.cluster,

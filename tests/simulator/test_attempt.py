@@ -70,8 +70,8 @@ def test_a_search_that_stops_early_continues_from_there_next_time() -> None:
     assert set(reasons(first)) == {f"n{i}" for i in range(1, 200, 2)}, (
         "a node that was not checked has no verdict"
     )
-    assert cluster.next_start_node_index == 200
-    again = attempt(cluster, a_pod("p", "2"), framework)
+    assert first.next_start_node_index == 200
+    again = attempt(cluster, a_pod("p", "2"), framework, start_node_index=first.next_start_node_index)
     assert {cluster.node(row).name for row in again.feasible.tolist()} == {
         f"n{i}" for i in range(200, 400, 2)
     }
@@ -86,10 +86,11 @@ def test_a_nominated_node_that_fails_counts_as_processed_wherever_it_is() -> Non
     cluster = a_cluster(a_node(f"n{i}", "1" if i == 300 else "4") for i in range(400))
     framework = a_framework(percentageOfNodesToScore=25)
     pod = a_pod("p", "2", status={"nominatedNodeName": "n300"})
-    decision = record(attempt(cluster, pod, framework))
-    assert cluster.next_start_node_index == 101
+    first = attempt(cluster, pod, framework)
+    decision = record(first)
+    assert first.next_start_node_index == 101
     assert decision.sample == NodeSample("n0", looked_at=101, nodes=400, feasible=100)
-    again = record(attempt(cluster, pod, framework)).sample
+    again = record(attempt(cluster, pod, framework, start_node_index=101)).sample
     assert again
     assert again.first == "n101"
 
@@ -101,19 +102,19 @@ def test_only_some_of_the_nodes_that_pre_filter_allows_are_checked() -> None:
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [n]}]} for n in names]
     node_affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     pod = a_pod("p", affinity={"nodeAffinity": node_affinity})
-    attempt(cluster, pod, framework)
-    decision = record(attempt(cluster, pod, framework))
+    first = attempt(cluster, pod, framework)
+    decision = record(attempt(cluster, pod, framework, start_node_index=first.next_start_node_index))
     assert decision.sample == NodeSample("n200", looked_at=100, nodes=400, feasible=100)
 
 
 def test_without_a_score_plugin_the_first_feasible_node_is_chosen_and_no_other_checked() -> None:
     cluster = a_cluster([a_node("n0", "1"), a_node("n1"), a_node("n2")])
     framework = a_framework(plugins={"score": {"disabled": [{"name": "*"}]}})
-    first = record(attempt(cluster, a_pod("p", "2"), framework))
-    assert (first.selected, first.verdicts) == ("n1", [1, 0, -1])
-    assert record(attempt(cluster, a_pod("p", "2"), framework)).selected == "n2", (
-        "the search goes on from there"
-    )
+    first = attempt(cluster, a_pod("p", "2"), framework)
+    decision = record(first)
+    assert (decision.selected, decision.verdicts) == ("n1", [1, 0, -1])
+    again = attempt(cluster, a_pod("p", "2"), framework, start_node_index=first.next_start_node_index)
+    assert record(again).selected == "n2", "the search goes on from there"
 
 
 def test_every_score_of_every_plugin_is_kept_and_in_range() -> None:

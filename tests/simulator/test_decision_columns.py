@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.cluster.node_names import NAMES_KEPT, NodeNames
 from simulator.decision import Decision, PluginScores
-from simulator.decision_columns import (
-    NAMES_KEPT,
-    IntColumn,
-    NodeNames,
-    decision_decoder,
-    plain_encoder,
-    stored_encoder,
-)
+from simulator.decision_columns import IntColumn, decision_decoder, plain_encoder, stored_encoder
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 

@@ -21,6 +21,7 @@ from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE, load, profiles
 from simulator.scheduler.attempt import Attempt
+from simulator.scheduler.attempt_record import preemption
 from simulator.scheduler.extender_calls import bind
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.simulation import Options
@@ -223,8 +224,9 @@ def test_an_extender_may_remove_candidates_and_choose_other_victims(server: Serv
         pods=(pod("x", "600m", on="a"), pod("y", "600m", on="b"), pod("z", "100m", on="b", priority=1)),
     )
     assert search.nominated_node == "b"
-    assert search.preemption is not None
-    [candidate] = search.preemption().candidates
+    found = preemption(search)
+    assert found is not None
+    [candidate] = found.candidates
     assert ([v.pod for v in candidate.victims], candidate.pdb_violations) == (["default/z"], 1)
 
 

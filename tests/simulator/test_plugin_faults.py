@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from simulator.decision import ScoreInput
 from simulator.decision_columns import stored_encoder
 from simulator.framework.interface import (
     BindPlugin,
@@ -17,9 +16,9 @@ from simulator.framework.interface import (
     PreFilterPlugin,
     PreScorePlugin,
     ReservePlugin,
-    ScoreExplanation,
     ScorePlugin,
 )
+from simulator.framework.score_explanation import ScoreExplanation, ScoreInput
 from simulator.plugins.registry import registered
 from simulator.scheduler import decision_log
 from simulator.simulation import Options

@@ -169,6 +169,19 @@ def test_each_pod_is_scheduled_by_the_profile_that_it_names() -> None:
     assert lab.lane("other") == "outside"
 
 
+def test_the_search_of_a_cycle_begins_where_that_of_the_cycle_before_it_ended() -> None:
+    """Without a score plugin, the first feasible node ends the search."""
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": {"score": {"disabled": [{"name": "*"}]}}}],
+    }
+    lab = Lab(Options(config=config))
+    lab.create(node("n0"), node("n1"), node("n2"), *(pod(name) for name in "abcd"))
+    lab.run(5)
+    assert [lab.node_of(name) for name in "abcd"] == ["n0", "n1", "n2", "n0"]
+
+
 class Broken(NodeName):
     def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
         if pod.labels["app"] == "unlucky":

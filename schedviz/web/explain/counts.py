@@ -7,7 +7,8 @@ from typing import Final
 from django.utils.translation import gettext, gettext_noop
 
 from schedviz.web.explain.sums import Sum, fraction, signed
-from simulator.decision import PluginScores, ScoreTerm, TermKind
+from simulator.decision import PluginScores
+from simulator.framework.score_explanation import ScoreTerm, TermKind
 
 NAMES: Final[dict[TermKind, str]] = {
     "taint": gettext_noop("untolerated: %(name)s"),

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.framework import snapshot
 from simulator.framework.extender import Transport
@@ -22,28 +21,29 @@ def decide_sequence(question: DecideInput, transport: Transport | None = None) -
     """Run an attempt for each of ``pods``, and return the results as the conformance tests describe them."""
     frameworks = question.frameworks(transport)
     cluster, nominated = snapshot.read(read_objects(question.objects), frameworks)
-    attempts = []
+    attempts, next_start = [], 0
     for manifest in question.pods or ():
         pod = Pod.parse(manifest)
         framework = framework_of(pod, frameworks)
         # Without score plugins, the search stops at the first feasible node.
         scores = bool(framework.score_plugins)
-        search = Attempt(framework, cluster, pod, nominated, exhaustive=scores)
-        order = _search_order(cluster)
+        search = Attempt(framework, cluster, pod, nominated, start_node_index=next_start, exhaustive=scores)
+        order = _search_order(cluster, next_start)
         for point in search.run():
             if point == "PostFilter":
                 break
+        next_start = search.next_start_node_index
         answer = _answer(search, order)
         attempts.append(answer)
         if answer["assumedOn"]:
-            _assume(cluster, manifest, answer["assumedOn"])
+            cluster.add_pod(pod.assumed(answer["assumedOn"]))
     return {"attempts": attempts}
 
 
-def _search_order(cluster: Cluster) -> list[int]:
-    """Return the rows of all nodes in the order in which the next search looks at them."""
+def _search_order(cluster: Cluster, start: int) -> list[int]:
+    """Return the rows of all nodes in the order in which a search from ``start`` looks at them."""
     order: list[int] = cluster.order().tolist()
-    start = cluster.next_start_node_index % len(order) if order else 0
+    start = start % len(order) if order else 0
     return order[start:] + order[:start]
 
 
@@ -66,7 +66,7 @@ def _answer(search: Attempt, order: list[int]) -> dict[str, Any]:
             for row in looked_at
             if diagnosis.codes[row] > 0
         },
-        "nextStartNodeIndex": cluster.next_start_node_index,
+        "nextStartNodeIndex": search.next_start_node_index,
         "message": search.message,
         "unschedulablePlugins": sorted(diagnosis.unschedulable_plugins),
         "preScoreSkipped": search.pre_score_skipped,
@@ -89,8 +89,3 @@ def _scores(search: Attempt, feasible: list[int]) -> dict[str, list[int]]:
     places = np.array([index[row] for row in feasible], dtype=np.intp)
     columns = {column.plugin: column.weighted()[places].tolist() for column in search.scores}
     return {**columns, "total": search.totals[places].tolist()}
-
-
-def _assume(cluster: Cluster, manifest: Manifest, node: str) -> None:
-    """Add the pod to the cluster as a pod that runs on the node."""
-    cluster.add_pod(Pod.parse({**manifest, "spec": {**manifest["spec"], "nodeName": node}}))

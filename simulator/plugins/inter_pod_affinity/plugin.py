@@ -10,11 +10,11 @@ from simulator.framework.interface import (
     EnqueueExtensions,
     FilterPlugin,
     PreScorePlugin,
-    ScoreExplanation,
     ScorePlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint
+from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts
 from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity import filtering, queueing_hints, scoring

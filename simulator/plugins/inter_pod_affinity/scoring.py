@@ -9,9 +9,9 @@ from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints
 from simulator.cluster.row_counts import CountColumn
 from simulator.cluster.topology import topology_domains
-from simulator.decision import ScoreTerm, TermKind
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.score_explanation import ScoreTerm, TermKind
 from simulator.objects.pod import AffinityTerm, Pod
 from simulator.plugins.inter_pod_affinity.common import (
     count_matching_pods,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import PreScorePlugin, ScoreExplanation, ScorePlugin
+from simulator.framework.interface import PreScorePlugin, ScorePlugin
 from simulator.framework.node_batch import NodeBatch, batch_of
+from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import SKIP, Status
 from simulator.objects.pod import Pod
 from simulator.plugins.node_resources.resource_allocation import (

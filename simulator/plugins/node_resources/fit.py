@@ -17,11 +17,11 @@ from simulator.framework.interface import (
     FilterPlugin,
     PreFilterPlugin,
     PreScorePlugin,
-    ScoreExplanation,
     ScorePlugin,
 )
 from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register
+from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import (
     PluginError,
     PreFilterResult,

@@ -13,9 +13,9 @@ import numpy as np
 
 from simulator.cluster.columns import Bools, Ints
 from simulator.config.args import Cause
-from simulator.decision import ScoreInput
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.score_explanation import ScoreInput
 from simulator.objects.pod_requests import CPU, MEMORY, is_scalar_resource
 
 MAX_WEIGHT = 100

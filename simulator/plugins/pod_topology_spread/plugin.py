@@ -15,11 +15,11 @@ from simulator.framework.interface import (
     EnqueueExtensions,
     FilterPlugin,
     PreScorePlugin,
-    ScoreExplanation,
     ScorePlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from simulator.cluster.columns import Bools, Ints
 from simulator.cluster.topology import TopologyDomains, topology_domains
-from simulator.decision import ScoreTerm
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.score_explanation import ScoreTerm
 from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread.common import (
     HOSTNAME,

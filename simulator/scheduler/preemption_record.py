@@ -7,46 +7,32 @@ import numpy as np
 from simulator.decision import Candidate, Failure, Preemption, Victim
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
+from simulator.framework.status import Status
 from simulator.objects.pod import Pod
 from simulator.preemption.candidates import Candidates
 from simulator.preemption.disruption_budgets import list_budgets, pods_violating_pdbs
-from simulator.preemption.dry_run import DryRun
 from simulator.preemption.eligibility import importance_key, is_preemption_allowed
+from simulator.preemption.evaluation import Evaluation
 
 EXPLAINED_AT_MOST = 16
 """Maximum number of candidates for which the record has the spared pods and the order of the reprieve: the
 first ones, and the selected one. More of them are too many to show step by step."""
 
 
-def not_eligible(reason: str) -> Preemption:
-    """Return the record for a pod that may not preempt others."""
-    return Preemption(eligible=False, ineligible_reason=reason)
-
-
-def no_potential_nodes() -> Preemption:
-    """Return the record of a preemption in which the eviction of pods would help on no node."""
-    return Preemption(eligible=True)
-
-
-def dry_run_record(
-    state: CycleState,
-    pod: Pod,
-    result: DryRun,
-    *,
-    tied: Candidates | None = None,
-    chosen: str = "",
-    rule: int = 0,
-) -> Preemption:
-    """Return the record of a dry run. ``tied`` are the candidates that are left after all tie-break rules,
-    None where the dry run found no candidate."""
-    cluster = state.cluster
+def record_preemption(state: CycleState, pod: Pod, found: Evaluation, status: Status) -> Preemption:
+    """Return the record. ``status`` is that of PostFilter, of all its plugins together."""
+    tried, tied = found.dry_run, found.tied
     return Preemption(
-        eligible=True,
-        candidates=candidates(state, pod, result.candidates, chosen),
-        non_candidates=_failures(result.diagnosis),
-        tied=[] if tied is None else [cluster.node(row).name for row in tied.rows.tolist()],
-        chosen=chosen,
-        rule=rule,
+        eligible=not found.ineligible_reason,
+        ineligible_reason=found.ineligible_reason,
+        candidates=candidates(state, pod, tried.candidates, found.chosen) if tried else [],
+        non_candidates=_failures(tried.diagnosis) if tried else {},
+        tied=[] if tied is None else [state.cluster.node(row).name for row in tied.rows.tolist()],
+        chosen=found.chosen,
+        rule=found.rule,
+        code=status.code,
+        plugin=status.plugin,
+        message=status.message,
     )
 
 
