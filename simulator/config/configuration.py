@@ -18,28 +18,6 @@ from simulator.config.extenders import ExtenderConfig
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
-DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
-    ("SchedulingGates", 0),
-    ("PrioritySort", 0),
-    ("NodeUnschedulable", 0),
-    ("NodeName", 0),
-    ("TaintToleration", 3),
-    ("NodeAffinity", 2),
-    ("NodePorts", 0),
-    ("NodeResourcesFit", 1),
-    ("VolumeRestrictions", 0),
-    ("NodeVolumeLimits", 0),
-    ("VolumeBinding", 0),
-    ("VolumeZone", 0),
-    ("PodTopologySpread", 2),
-    ("InterPodAffinity", 2),
-    ("DynamicResources", 0),
-    ("DefaultPreemption", 0),
-    ("NodeResourcesBalancedAllocation", 1),
-    ("ImageLocality", 1),
-    ("DefaultBinder", 0),
-)
-"""The default profile's plugins, in order, with their score weights. A weight of 0 means the default, 1."""
 ALL_NODES_PERCENT = 100
 """The default of percentageOfNodesToScore here: the scheduler filters all nodes."""
 
@@ -144,11 +122,12 @@ class Configuration(msgspec.Struct, frozen=True):
 def load_configuration(
     manifest: Manifest | None,
     plugins: Mapping[str, type[TakesArgs]],
+    default: PluginSet,
     default_percentage: int = ALL_NODES_PERCENT,
 ) -> Configuration:
     """Load a configuration from its manifest; None = all defaults. ``plugins`` are the plugin classes by
-    name, for the types of their arguments. ``default_percentage`` is that of nodes to score. Raises
-    :class:`ConfigError`."""
+    name, for the types of their arguments. ``default`` are the plugins that a profile enables unless it says
+    otherwise, ``default_percentage`` is that of nodes to score. Raises :class:`ConfigError`."""
     try:
         read = msgspec.convert(manifest or {}, ConfigurationManifest)
     except msgspec.ValidationError as failure:
@@ -171,7 +150,9 @@ def load_configuration(
     percentage = read.percentage_of_nodes_to_score
     everywhere = default_percentage if percentage is None else percentage
     for i, profile in enumerate(read.profiles or [ProfileManifest()]):
-        profiles.append(_merge_profile(f"profiles[{i}].", profile, everywhere, plugins, causes))
+        profiles.append(
+            _merge_profile(f"profiles[{i}].", profile, everywhere, plugins, default, causes=causes)
+        )
         if not profile.scheduler_name:
             causes.append((f"profiles[{i}].schedulerName", "Required value"))
         if any(p.scheduler_name == profile.scheduler_name for p in read.profiles[:i]):
@@ -203,6 +184,8 @@ def _merge_profile(
     read: ProfileManifest,
     percentage: int,
     plugins: Mapping[str, type[TakesArgs]],
+    default: PluginSet,
+    *,
     causes: list[Cause],
 ) -> Profile:
     causes += _validate_percentage(path, read.percentage_of_nodes_to_score)
@@ -213,13 +196,12 @@ def _merge_profile(
         given[entry.name] = entry.args
         _, wrong = decode_args(entry.name, entry.args, plugins)
         causes += [(f"{path}pluginConfig[{i}].args" + (f".{p}" if p else ""), m) for p, m in wrong]
-    names = [name for name, _ in DEFAULT_PLUGINS]
+    names = [plugin.name for plugin in default.enabled]
     args = {name: decode_args(name, given.get(name), plugins)[0] for name in {*names, *given}}
     for point in ("score", "multiPoint"):
         for i, plugin in enumerate(read.plugins.at(point).enabled):
             if not 0 <= plugin.weight <= MAX_PLUGIN_WEIGHT:
                 causes.append((f"{path}plugins.{point}.enabled[{i}].weight", "not in valid range"))
-    default = PluginSet(enabled=[PluginRef(name, weight) for name, weight in DEFAULT_PLUGINS])
     return Profile(
         read.scheduler_name,
         percentage if read.percentage_of_nodes_to_score is None else read.percentage_of_nodes_to_score,

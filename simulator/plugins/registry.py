@@ -7,7 +7,8 @@ from importlib.metadata import entry_points
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.config import ConfigError, Configuration, configuration
+from simulator.config import ConfigError, Configuration
+from simulator.config.configuration import ALL_NODES_PERCENT, PluginRef, PluginSet, load_configuration
 from simulator.framework.extender import Extender, Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.runtime import Framework
@@ -31,29 +32,33 @@ from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
 
-PLUGINS: tuple[type[Plugin], ...] = (
-    SchedulingGates,
-    PrioritySort,
-    NodeUnschedulable,
-    NodeName,
-    TaintToleration,
-    NodeAffinity,
-    NodePorts,
-    NodeResourcesFit,
-    VolumeRestrictions,
-    NodeVolumeLimits,
-    VolumeBinding,
-    VolumeZone,
-    PodTopologySpread,
-    InterPodAffinity,
-    DynamicResources,
-    DefaultPreemption,
-    NodeResourcesBalancedAllocation,
-    ImageLocality,
-    DefaultBinder,
+DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
+    (SchedulingGates, 0),
+    (PrioritySort, 0),
+    (NodeUnschedulable, 0),
+    (NodeName, 0),
+    (TaintToleration, 3),
+    (NodeAffinity, 2),
+    (NodePorts, 0),
+    (NodeResourcesFit, 1),
+    (VolumeRestrictions, 0),
+    (NodeVolumeLimits, 0),
+    (VolumeBinding, 0),
+    (VolumeZone, 0),
+    (PodTopologySpread, 2),
+    (InterPodAffinity, 2),
+    (DynamicResources, 0),
+    (DefaultPreemption, 0),
+    (NodeResourcesBalancedAllocation, 1),
+    (ImageLocality, 1),
+    (DefaultBinder, 0),
 )
+"""The plugins of the default profile, in order, with their score weights (default_plugins.go). A weight of 0
+means the default, 1."""
 
-IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin in PLUGINS}
+IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin, _ in DEFAULT_PLUGINS}
+
+_DEFAULT_SET = PluginSet(enabled=[PluginRef(plugin.name, weight) for plugin, weight in DEFAULT_PLUGINS])
 
 OWN: Mapping[str, type[Plugin]] = {Gang.name: Gang}
 """Plugins of this project that kube-scheduler does not have. No profile enables them by default."""
@@ -82,13 +87,13 @@ def registered() -> Mapping[str, type[Plugin]]:
 def load(
     manifest: Manifest | None,
     registry: Mapping[str, type[Plugin]] | None = None,
-    default_percentage: int = configuration.ALL_NODES_PERCENT,
+    default_percentage: int = ALL_NODES_PERCENT,
 ) -> Configuration:
     """Parse a KubeSchedulerConfiguration; None = the default configuration. The arguments of plugins are
     decoded with the ``args_type`` of the plugins in ``registry`` (None = :func:`registered`).
     ``default_percentage`` is that of nodes to score. Raises ConfigError."""
     plugins = registered() if registry is None else registry
-    return configuration.load_configuration(manifest, plugins, default_percentage)
+    return load_configuration(manifest, plugins, _DEFAULT_SET, default_percentage)
 
 
 def profiles(

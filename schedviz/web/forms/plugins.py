@@ -7,10 +7,10 @@ from schedviz.web.forms import notation
 from schedviz.web.forms.base import Place
 from schedviz.web.manifests.paths import Path, get, mapping, put
 from simulator.api import Manifest
-from simulator.config.configuration import DEFAULT_PLUGINS
 from simulator.framework.interface import EXTENSION_POINTS
+from simulator.plugins.registry import DEFAULT_PLUGINS
 
-DEFAULTS: Final = dict(DEFAULT_PLUGINS)
+DEFAULTS: Final = {plugin.name: weight for plugin, weight in DEFAULT_PLUGINS}
 """The plugins that are enabled by default, with their weights (0 = 1, if the plugin scores)."""
 
 
