@@ -77,12 +77,6 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def run_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> list[Event]:
-    """Run a scenario for ``duration`` and return its trace. Raises StatusError for a manifest that admission
-    refuses."""
-    return finish_scenario(scenario, duration, transport).trace
-
-
 def finish_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> FinishedRun:
     """Run a scenario for ``duration``. Raises StatusError for a manifest that admission refuses."""
     api = MemoryStorage()

@@ -133,15 +133,13 @@ class Attempt:
 
     def result(self) -> ScheduleResult:
         """Return the result, once :meth:`run` is exhausted or :meth:`fail` was called."""
-        evaluated = (self.diagnosis.codes >= 0) & self.cluster.exists[: self.cluster.width]
-        counts = int(np.count_nonzero(evaluated)), len(self.feasible)
         if self.errors:
-            return ScheduleResult("", *counts, error=self.errors[0])
+            return ScheduleResult("", error=self.errors[0])
         if self.selected is not None:
-            return ScheduleResult(self.cluster.node(self.selected).name, *counts)
+            return ScheduleResult(self.cluster.node(self.selected).name)
         plugins = frozenset(self.diagnosis.unschedulable_plugins)
         failure = FitError(self.full_message(), plugins, self.nominated_node, self.candidate)
-        return ScheduleResult("", *counts, fit_error=failure)
+        return ScheduleResult("", fit_error=failure)
 
     def full_message(self) -> str:
         """Return FitError.Error(), with the message of PostFilter."""

@@ -24,7 +24,5 @@ class ScheduleResult(NamedTuple):
     ``error`` is the message of the fault that ended the search, or ``fit_error`` says why no node fits."""
 
     suggested_host: str
-    evaluated_nodes: int
-    feasible_nodes: int
     error: str = ""
     fit_error: FitError | None = None

@@ -13,7 +13,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.resources import Resource, find_by_kind
 from simulator.apiserver.update import admit_update
-from simulator.commands.run import START, run_scenario, run_simulation
+from simulator.commands.run import START, finish_scenario, run_simulation
 from simulator.memory import MemoryStorage
 from simulator.scenario import load_scenario
 from simulator.scheduler.stepping import Unit
@@ -163,7 +163,7 @@ def test_a_scenario_gives_the_same_trace_in_a_sandbox_as_without_a_server(
     sandbox = still(scenario.manifests, meta)
     while (now := sandbox.clock().sim) < START + 12 * SECOND:
         take(arena, sandbox, unit, 40 if unit == "point" else 5)
-    expected = [event for event in run_scenario(scenario, now - START) if event.t < now]
+    expected = [event for event in finish_scenario(scenario, now - START).trace if event.t < now]
     got = [e for e in traced(sandbox) if e.t < now and not isinstance(e, LeaderElected)]
     assert got == expected
 

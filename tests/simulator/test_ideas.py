@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator.api import SECOND
-from simulator.commands.run import run_scenario
+from simulator.commands.run import finish_scenario
 from simulator.scenario import load_scenario
 from simulator.trace import (
     Bound,
@@ -27,7 +27,7 @@ LONGEST = 600
 
 
 def play(name: str) -> list[Event]:
-    return run_scenario(load_scenario((IDEAS / f"{name}.yaml").read_text()), LONGEST * SECOND)
+    return finish_scenario(load_scenario((IDEAS / f"{name}.yaml").read_text()), LONGEST * SECOND).trace
 
 
 def bound(trace: list[Event]) -> dict[str, Bound]:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from simulator.api import SECOND
-from simulator.commands.run import START, run_scenario
+from simulator.commands.run import START, finish_scenario
 from simulator.queueing.versions import QueueVersion
 from simulator.scenario import load_scenario
 from simulator.trace import Bound, Event, NodeChanged, Nominated, PodRemoved, Unschedulable
@@ -19,7 +19,7 @@ E = TypeVar("E", bound=Event)
 
 
 def play(name: str, seconds: int) -> list[Event]:
-    return run_scenario(load_scenario((SCENARIOS / f"{name}.yaml").read_text()), seconds * SECOND)
+    return finish_scenario(load_scenario((SCENARIOS / f"{name}.yaml").read_text()), seconds * SECOND).trace
 
 
 def of(kind: type[E], trace: Iterable[Event]) -> list[E]:
@@ -94,7 +94,7 @@ def test_a_preemptor_starves_in_the_fifo_while_lower_pods_take_the_freed_resourc
 @pytest.mark.parametrize("queue", ["v1.10", "v1.34"])
 def test_a_preemptor_gets_the_freed_resources_in_a_queue_with_priorities(queue: QueueVersion) -> None:
     scenario = load_scenario((SCENARIOS / "queue-starvation.yaml").read_text())
-    trace = run_scenario(msgspec.structs.replace(scenario, queue=queue), 600 * SECOND)
+    trace = finish_scenario(msgspec.structs.replace(scenario, queue=queue), 600 * SECOND).trace
     [nomination] = of(Nominated, trace)
     [bound] = [event for event in of(Bound, trace) if event.pod == "default/urgent"]
     assert bound.node == nomination.node

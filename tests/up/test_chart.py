@@ -16,7 +16,7 @@ from schedviz.up.embedded_redis import loopback_address, redis_conf
 from schedviz.up.programs import SERVER
 from simulator.api import SECOND
 from simulator.apiserver.admission import new_cluster
-from simulator.commands.run import START, run_scenario
+from simulator.commands.run import START, finish_scenario
 from simulator.scenario import load_scenario
 from simulator.trace import PodReady, PodStarted, VolumeBound
 from tests.chart import CHART, PLAIN, RELEASE, default_values, manifests, merged, plain_manifests
@@ -268,7 +268,7 @@ status: {allocatable: {cpu: "2", memory: 4Gi, pods: "110"}}
 
 def test_the_plain_manifests_run_on_two_small_nodes() -> None:
     """In the simulator: controllers create the pods, the claim is bound, and each pod is scheduled."""
-    trace = run_scenario(load_scenario(CLUSTER + PLAIN.read_text()), 60 * SECOND)
+    trace = finish_scenario(load_scenario(CLUSTER + PLAIN.read_text()), 60 * SECOND).trace
     started = [event for event in trace if isinstance(event, PodStarted | PodReady)]
     assert {event.pod.split("/")[1].rsplit("-", 2)[0] for event in started if "redis" not in event.pod} == {
         "schedviz-web",

@@ -7,7 +7,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import SECOND, Manifest
-from simulator.commands.run import run_scenario
+from simulator.commands.run import finish_scenario
 from simulator.objects.durations import parse_duration
 from simulator.scenario import ScenarioError, load_scenario
 from simulator.simulation import Options
@@ -154,7 +154,7 @@ def test_durations_are_read_as_go_reads_them() -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_a_bundled_scenario_runs_the_same_every_time(path: Path) -> None:
-    first, second = (run_scenario(load_scenario(path.read_text()), 90 * SECOND) for _ in range(2))
+    first, second = (finish_scenario(load_scenario(path.read_text()), 90 * SECOND).trace for _ in range(2))
     assert msgspec.json.encode(first) == msgspec.json.encode(second)
     assert not [event for event in first if isinstance(event, trace.SchedulerError | trace.CreateRefused)]
     assert len([event for event in first if isinstance(event, trace.Bound)]) >= 3
