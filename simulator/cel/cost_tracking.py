@@ -12,13 +12,15 @@ from simulator.cel.call_estimates import NEW_LIST, NEW_MAP
 from simulator.cel.checker import TYPES, Checked
 from simulator.cel.errors import EvaluationError, SelectorError
 from simulator.cel.lazy import Scope, Step
-from simulator.cel.meter import COPIED, Meter
+from simulator.cel.meter import COPIED, Meter, spend_on_lengths
 from simulator.cel.program import METER, Planner
 from simulator.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Name, Node, Select, Tree, get_name
 from simulator.cel.values import Value
 
 _SELECTIONS: Final = ("_[_]", "_[?_]", "_?._")
 _CHOICE: Final = "_?_:_"
+_QUICK: Final = frozenset(("size", "type", "dyn", "_+_"))
+"""The functions that do not read the whole of their arguments, and the one for which copies are counted."""
 _CONVERSIONS: Final = ("bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint")
 
 
@@ -68,9 +70,8 @@ class _CostPlanner(Planner):
             return _charge(planned, 1) if name == "@not_strictly_false" else planned
         if _is_constant(node) or (name == "@in" and _is_constant(node.arguments[1])):
             return planned
-        return _plan_call(
-            function, find_rule(name, is_typed=len(self._checked.signatures[node.id]) == 1), arguments
-        )
+        rule = find_rule(name, is_typed=len(self._checked.signatures[node.id]) == 1)
+        return _plan_call(function, rule, arguments, is_quick=name in _QUICK)
 
 
 def _charge(step: Step, cost: int) -> Step:
@@ -85,7 +86,12 @@ def _charge(step: Step, cost: int) -> Step:
     return run
 
 
-def _plan_call(function: Callable[..., Value], rule: Rule | None, arguments: tuple[Step, ...]) -> Step:
+def _plan_call(
+    function: Callable[..., Value], rule: Rule | None, arguments: tuple[Step, ...], *, is_quick: bool
+) -> Step:
+    # The rules of upstream count texts, and not the elements of all lists.
+    counted = () if is_quick else (list,) if rule else (str, bytes, list)
+
     def run(scope: Scope) -> Value:
         meter, values, first = scope[METER], [], None
         for each in arguments:
@@ -96,9 +102,12 @@ def _plan_call(function: Callable[..., Value], rule: Rule | None, arguments: tup
         try:
             if first:
                 raise first
+            if counted:
+                spend_on_lengths(values, counted)
             result = function(*values)
         except EvaluationError:
             meter.charge(1)
+            spend_on_lengths(values)
             raise
         if type(result) is list:
             meter.count(len(result) // COPIED)

@@ -12,7 +12,7 @@ from simulator.cel.device_value import DeviceValue
 from simulator.cel.errors import SelectorError
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
-from simulator.cel.meter import ITERATION_WORK, Meter
+from simulator.cel.meter import Meter
 from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import plan
 from simulator.cel.syntax import Tree
@@ -30,6 +30,8 @@ MAX_ITERATIONS: Final = 20_000
 there are many devices."""
 _LENGTH_OF_A_UNIT: Final = 10
 """The characters of an expression that are evaluated in the time of one unit of work."""
+_ITERATION_WORK: Final = 3
+"""The units of work of an iteration, whose cost is not counted."""
 _MAX_NAMES: Final = 32
 """The largest number of attributes and capacities of a device."""
 _ID: Final = DeclaredSize(32)
@@ -76,7 +78,7 @@ class DeviceSelector:
         try:
             return to_result(self._evaluate(device.value, meter))
         finally:
-            spend_work(self._length // _LENGTH_OF_A_UNIT + ITERATION_WORK * meter.iterations)
+            spend_work(self._length // _LENGTH_OF_A_UNIT + _ITERATION_WORK * meter.iterations)
 
     def estimate_cost(self) -> int:
         """Return the largest cost of an evaluation, as the API server estimates it. The selector must have

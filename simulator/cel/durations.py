@@ -9,10 +9,13 @@ from typing import Final
 from simulator.cel.errors import SelectorError, no_such_overload
 from simulator.cel.values import Duration, Timestamp, Value
 from simulator.kernel.go_durations import parse_go_duration
+from simulator.kernel.work import spend_work
 
 _SECOND: Final = 1_000_000_000
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+_ZONE_WORK: Final = 20
+"""The units of work to look up a time zone."""
 _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
@@ -59,6 +62,7 @@ def format_timestamp(time: Timestamp) -> str:
 def _place(time: Timestamp, zone: str) -> datetime.datetime:
     moment = _EPOCH + datetime.timedelta(seconds=time.nanos // _SECOND)
     found = _OFFSET.fullmatch(zone)
+    spend_work(_ZONE_WORK)
     try:
         if found:
             minutes = int(found[2]) * 60 + int(found[3])

@@ -17,6 +17,7 @@ from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.syntax import Name, Node, Tree, get_children
 from simulator.cel.types import DYN, Type
 from simulator.cel.values import Value
+from simulator.kernel.work import OutOfWork
 
 CACHED: Final = 1_024
 """Limit of compiled expressions in the cache."""
@@ -50,7 +51,7 @@ class Expression:
             raise SelectorError(self.error)
         try:
             return self._evaluate(dict(values), meter)
-        except RecursionError:
+        except (RecursionError, OutOfWork):
             raise cost_exceeded() from None
 
     def estimate_cost(self, root: DeclaredSize) -> int:

@@ -3,7 +3,8 @@
 Upstream: apiserver/pkg/apis/cel/config.go, v1.34.
 """
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from simulator.cel.errors import cost_exceeded
 from simulator.kernel.work import OutOfWork, spend_work
@@ -17,9 +18,12 @@ _ALL_ITERATIONS: Final = 2 * MAX_ITERATIONS
 """The largest number of iterations of all evaluations that share a budget."""
 COPIED: Final = 500
 """The number of list elements that are copied in the time of one iteration; cel-go does not copy them."""
-EVALUATION_WORK: Final = 50
-ITERATION_WORK: Final = 3
-"""The units of work of an evaluation, and of each of its iterations."""
+EVALUATION_WORK: Final = 8
+"""The units of work of an evaluation, beside its cost and its iterations."""
+_COST_OF_A_UNIT: Final = 2
+"""The cost of an evaluation in the time of one unit of work; an iteration takes one, too."""
+_LENGTH_OF_A_UNIT: Final = 8
+"""The characters that a function reads, or the elements, in the time of one unit of work."""
 REQUEST_LIMIT: Final = 10_000_000
 """The largest cost of all rules for one object (RuntimeCELCostBudget)."""
 
@@ -78,10 +82,17 @@ class Budget:
     def spend(self, meter: Meter) -> None:
         """Count what an evaluation did. Raises OutOfBudget."""
         self._iterations -= meter.iterations
-        _spend_work(ITERATION_WORK * meter.iterations)
+        _spend_work(meter.cost // _COST_OF_A_UNIT + meter.iterations)
         if meter.cost > self._cost:
             raise OutOfBudget
         self._cost -= meter.cost
+
+
+def spend_on_lengths(values: Sequence[Any], kinds: tuple[type, ...] = (str, bytes, list)) -> None:
+    """Count that a function reads those of these values that have a length. Raises OutOfWork."""
+    length = sum(len(value) for value in values if type(value) in kinds)
+    if length >= _LENGTH_OF_A_UNIT:
+        spend_work(length // _LENGTH_OF_A_UNIT)
 
 
 def _spend_work(units: int) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from simulator.cel.errors import SelectorError, cost_exceeded, no_such_overload
+from simulator.cel.meter import spend_on_lengths
 from simulator.cel.values import (
     MIN_INT,
     NONE,
@@ -200,6 +201,7 @@ def look_up(value: Value, key: Value) -> Value:
     found = find(value, key)
     if not found:
         kind = "index out of bounds" if type(value) is list else "no such key"
+        spend_on_lengths((key,))
         raise SelectorError(f"{kind}: {show(key)}")
     return found[0]
 

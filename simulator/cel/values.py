@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from simulator.cel.errors import SelectorError, no_such_overload
+from simulator.kernel.work import spend_work
 
 Value = Any
 """bool | int | Uint | float | str | bytes | None | list | Map | Duration | Timestamp | TypeName | Optional |
@@ -148,11 +149,15 @@ def go_name(value: Value) -> str:
 
 
 _NUMBERS: Final = (int, Uint, float)
+_ELEMENTS_OF_A_UNIT: Final = 8
+_ENTRIES_OF_A_UNIT: Final = 2
+"""The elements of lists, and the entries of maps, that are compared in the time of one unit of work. The cost
+of an evaluation does not count those that are within others."""
 
 
 def equal(left: Value, right: Value) -> bool | None:
     """Whether two values are equal (types.Equal). None = there is no such overload, which only values of
-    Kubernetes' types on the left answer."""
+    Kubernetes' types on the left answer. Raises OutOfWork."""
     if left is None or right is None:
         return left is right
     if isinstance(left, Opaque):
@@ -163,6 +168,7 @@ def equal(left: Value, right: Value) -> bool | None:
     if kind is list:
         if other is not list or len(left) != len(right):
             return False
+        spend_work(1 + len(left) // _ELEMENTS_OF_A_UNIT)
         return all(equal(*pair) is not False for pair in zip(left, right, strict=True))
     if isinstance(left, Map):
         return isinstance(right, Map) and _equal_maps(left, right)
@@ -176,6 +182,7 @@ def equal(left: Value, right: Value) -> bool | None:
 def _equal_maps(left: Map, right: Map) -> bool:
     if len(left) != len(right):
         return False
+    spend_work(1 + len(left) // _ENTRIES_OF_A_UNIT)
     for key, value in left.items():
         found = right.find(key)
         if not found or equal(value, found[0]) is False:
@@ -196,8 +203,7 @@ def compare(left: Value, right: Value) -> int:
         raise no_such_overload()
     elif kind in (Duration, Timestamp):
         left, right = left.nanos, right.nanos
-    elif kind is str:  # Go orders bytes
-        left, right = left.encode(), right.encode()
+    # Texts are in the order of their code points, which is that of their bytes, as in Go.
     return int(left > right) - int(left < right)
 
 

@@ -269,6 +269,56 @@ def test_the_objects_of_a_request_share_its_work() -> None:
     assert [bool(faults) for faults in found] == sorted(bool(faults) for faults in found)
 
 
+OUT_OF_BUDGET = "running out of cost budget, no further validation rules will be run"
+
+
+def test_the_values_that_rules_see_are_counted_in_the_work() -> None:
+    """Each level whose rules see the levels below converts them again. Before, only evaluations counted."""
+    schema: dict[str, Any] = {"type": "array", "items": INTEGER}
+    value: Any = [0] * 10_000
+    for _ in range(10):
+        schema = {"type": "object", "properties": {"x": schema}, "x-kubernetes-validations": rules("has(self.x)")}
+        value = {"x": value}
+    with limit_work(200_000) as work:
+        assert broken(schema, value) == []
+    assert 200_000 - work.left > 10 * 10_000 / 4
+    with limit_work(20_000):
+        (text,) = broken(schema, value)
+    assert text.endswith(OUT_OF_BUDGET)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "self.lists == self.lists",
+        "self.lists in [self.lists]",
+        "int(self.text) > 0 || true",
+        "duration(self.text) > duration('1s')",
+        "self.texts.min() > 'b' || true",
+    ],
+)
+def test_what_costs_next_to_nothing_by_upstream_spends_work(rule: str) -> None:
+    """cel-go counts neither the elements of inner lists, nor the texts that these functions read."""
+    spec = {
+        "properties": {
+            "lists": {"type": "array", "items": {"type": "array", "items": INTEGER}},
+            "texts": {"type": "array", "items": TEXT},
+            "text": TEXT,
+        },
+        "x-kubernetes-validations": rules(rule),
+    }
+    given = {"lists": [[0] * 20_000], "texts": ["a"] * 20_000, "text": "1s" * 10_000}
+    with limit_work(1_000_000) as work:
+        before = work.left
+        broken(spec, {"lists": [], "texts": ["a"], "text": "1s"})
+        little = before - work.left
+        before = work.left
+        broken(spec, given)
+        much = before - work.left
+    converted = 40_000 // 2
+    assert much - little - converted > 2_000
+
+
 def test_the_patterns_of_a_request_share_its_work() -> None:
     pattern = "^(a+)+$"
     schema = spec_schema({"type": "array", "items": {"type": "string", "pattern": pattern}})

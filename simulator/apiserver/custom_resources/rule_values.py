@@ -12,6 +12,7 @@ from typing import Any, Final
 from simulator.apiserver.structural_schema import META
 from simulator.cel.durations import parse_duration, parse_timestamp
 from simulator.cel.values import Map, Value
+from simulator.kernel.work import spend_work
 
 _SEEN_METADATA: Final = ("name", "generateName")
 _KEYWORDS: Final = frozenset(
@@ -22,16 +23,24 @@ _KEYWORDS: Final = frozenset(
 )  # fmt: skip
 _ESCAPES: Final = {".": "__dot__", "-": "__dash__", "/": "__slash__", "__": "__underscores__"}
 _TIMES: Final = {"date-time": "", "date": "T00:00:00Z"}
+_CONVERTED: Final = (*_TIMES, "duration", "byte")
+"""The formats whose texts become values of other types."""
+_VALUES_OF_A_UNIT: Final = 2
+_LENGTH_OF_A_UNIT: Final = 4
+"""The values, and the characters of a text with a format, that are converted in the time of one unit of
+work."""
+_FORMAT_WORK: Final = 2
 
 
 def to_cel(schema: dict[str, Any], value: Any) -> Value:
     """Return a JSON value as CEL has it. An object has the fields of its schema; of the metadata, only the
-    name."""
+    name. Raises OutOfWork."""
     if schema is META:
         metadata = value if isinstance(value, dict) else {}
         return Map((name, metadata[name]) for name in _SEEN_METADATA if name in metadata)
     match value:
         case dict():
+            spend_work(1 + len(value) // _VALUES_OF_A_UNIT)
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             if fields:
                 return Map(
@@ -40,6 +49,7 @@ def to_cel(schema: dict[str, Any], value: Any) -> Value:
             of = others if isinstance(others, dict) else {}
             return Map((name, to_cel(of, item)) for name, item in value.items())
         case list():
+            spend_work(1 + len(value) // _VALUES_OF_A_UNIT)
             return [to_cel(schema.get("items") or {}, item) for item in value]
         case str():
             return _text(schema.get("format", ""), value)
@@ -61,6 +71,8 @@ def escape(name: str) -> str:
 
 def _text(form: str, value: str) -> Value:
     """Convert a text to the type of its format; one that is not of the format stays a text."""
+    if form in _CONVERTED:
+        spend_work(_FORMAT_WORK + len(value) // _LENGTH_OF_A_UNIT)
     if form in _TIMES:
         found = parse_timestamp(value + _TIMES[form])
         return value if found is None else found

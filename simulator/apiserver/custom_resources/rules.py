@@ -21,6 +21,7 @@ from simulator.cel.object_types import ObjectTypes
 from simulator.cel.types import DYN, Type
 from simulator.cel.values import NONE, Optional, Value
 from simulator.kernel.go_text import quote
+from simulator.kernel.work import OutOfWork
 
 RULES: Final = "x-kubernetes-validations"
 MAX_EVALUATIONS: Final = 20_000
@@ -119,8 +120,13 @@ def _declare_sizes(key: _SchemaKey) -> DeclaredSize:
 
 def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
     kind = schema.get("type", "") if isinstance(schema.get("type", ""), str) else ""
-    this = to_cel(schema, value)
-    before: tuple[Value, ...] = () if old is ABSENT or old is None else (to_cel(schema, old),)
+    try:
+        this = to_cel(schema, value)
+        before: tuple[Value, ...] = () if old is ABSENT or old is None else (to_cel(schema, old),)
+    except OutOfWork:
+        yield from _end(budget, path, kind, _OUT_OF_BUDGET)
+        return
+    has_changed = old is ABSENT or old != value
     for rule in schema[RULES]:
         compiled = compile_rule(schema, rule)
         if compiled.error:
@@ -129,7 +135,7 @@ def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budge
         is_transition = OLD_SELF in compiled.names
         if is_transition and not before and not rule.get("optionalOldSelf"):
             continue
-        if not is_transition and old is not ABSENT and old == value:
+        if not is_transition and not has_changed:
             continue
         values: dict[str, Value] = {_SELF: this}
         if rule.get("optionalOldSelf"):
