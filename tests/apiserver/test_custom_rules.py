@@ -277,7 +277,11 @@ def test_the_values_that_rules_see_are_counted_in_the_work() -> None:
     schema: dict[str, Any] = {"type": "array", "items": INTEGER}
     value: Any = [0] * 10_000
     for _ in range(10):
-        schema = {"type": "object", "properties": {"x": schema}, "x-kubernetes-validations": rules("has(self.x)")}
+        schema = {
+            "type": "object",
+            "properties": {"x": schema},
+            "x-kubernetes-validations": rules("has(self.x)"),
+        }
         value = {"x": value}
     with limit_work(200_000) as work:
         assert broken(schema, value) == []
