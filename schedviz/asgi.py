@@ -16,6 +16,10 @@ django.setup(set_prefix=False)
 from schedviz.access.own_origin import OwnOriginOnly  # noqa: E402 (Django's apps must be set up first)
 from schedviz.body_limit import BodyLimit  # noqa: E402 (as above)
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
+from schedviz.limits.connections import (  # noqa: E402 (as above)
+    Connection as Connection,  # for uvicorn's option --http
+)
+from schedviz.limits.connections import allow_open_files  # noqa: E402 (as above)
 from schedviz.live.access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
 from schedviz.operate.expiry import delete_ended_regularly  # noqa: E402 (as above)
@@ -30,6 +34,7 @@ if settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY:
 start_schema_check(prepare_default_store().redis)
 if mistake := check_lessons():
     raise SystemExit(f"schedviz: {mistake}")
+allow_open_files()
 write_regularly()
 delete_ended_regularly()
 start_tracing("web", settings.OTEL_EXPORTER_OTLP_ENDPOINT)

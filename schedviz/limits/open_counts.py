@@ -1,5 +1,5 @@
-"""The limits of what is open at the same time in this process: watches of the API, websockets, and imports of
-clusters."""
+"""The limits of what is open at the same time in this process: watches of the API, websockets, imports of
+clusters, and connections."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

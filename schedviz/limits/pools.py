@@ -15,7 +15,8 @@ class Pool(NamedTuple):
     """The names of the limits of a pool."""
 
     in_all: LimitName
-    of_owner: LimitName
+    of_owner: LimitName | None
+    """None = an owner is not known yet when a place is taken."""
     of_address: LimitName
     of_sandbox: LimitName | None = None
 
@@ -24,9 +25,10 @@ class Pool(NamedTuple):
         too: everybody can open a room."""
         groups = [
             (self.in_all, ""),
-            (self.of_owner, requester.owner and f"owner {digest_of(requester.owner)}"),
             (self.of_address, requester.source and f"address {digest_of(requester.source)}"),
         ]
+        if self.of_owner:
+            groups.insert(1, (self.of_owner, requester.owner and f"owner {digest_of(requester.owner)}"))
         if self.of_sandbox and requester.counts:
             groups.append((self.of_sandbox, sandbox and f"sandbox {sandbox}"))
         found = [Share(limit, settings.LIMITS[limit], group) for limit, group in groups]
@@ -46,4 +48,5 @@ WATCHES: Final = Pool(
 SOCKETS: Final = Pool(
     "MAX_SOCKETS", "MAX_SOCKETS_PER_OWNER", "MAX_SOCKETS_PER_ADDRESS", "MAX_SOCKETS_PER_SANDBOX"
 )
-POOLS: Final = (ROOMS, COMPARISONS, QUESTIONS, IMPORTS, SANDBOXES, WATCHES, SOCKETS)
+CONNECTIONS: Final = Pool("MAX_CONNECTIONS", None, "MAX_CONNECTIONS_PER_ADDRESS")
+POOLS: Final = (ROOMS, COMPARISONS, QUESTIONS, IMPORTS, SANDBOXES, WATCHES, SOCKETS, CONNECTIONS)

@@ -8,6 +8,7 @@ from schedviz.up.supervisor import Program
 SERVER = [
     "uvicorn",
     "schedviz.asgi:application",
+    "--http=schedviz.asgi:Connection",
     "--log-level=warning",
     "--no-access-log",
     # Open pages hold sockets and streams, which would delay the end. They connect again by themselves.
