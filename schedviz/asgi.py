@@ -16,10 +16,7 @@ django.setup(set_prefix=False)
 from schedviz.access.own_origin import OwnOriginOnly  # noqa: E402 (Django's apps must be set up first)
 from schedviz.body_limit import BodyLimit  # noqa: E402 (as above)
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
-from schedviz.limits.connections import (  # noqa: E402 (as above)
-    Connection as Connection,  # for uvicorn's option --http
-)
-from schedviz.limits.connections import allow_open_files  # noqa: E402 (as above)
+from schedviz.limits.connections import Connection, allow_open_files  # noqa: E402 (as above)
 from schedviz.live.access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
 from schedviz.operate.expiry import delete_ended_regularly  # noqa: E402 (as above)
@@ -28,6 +25,9 @@ from schedviz.processes.schema_check import start_schema_check  # noqa: E402 (as
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
 from schedviz.tracing import start_tracing  # noqa: E402 (as above)
+
+__all__ = ["Connection", "application"]
+"""What the command line of uvicorn names."""
 
 if settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY:
     raise SystemExit("schedviz: SECRET_KEY must be set where ACCESS is owners: it signs their cookies")

@@ -11,6 +11,8 @@ from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 
+from simulator.kernel.work import Waiting
+
 Message = Mapping[str, Any]
 Scope = Mapping[str, Any]
 CreatedRequest = tuple[ASGIRequest, None] | tuple[None, HttpResponseBase]
@@ -20,6 +22,9 @@ Send = Callable[[Message], Awaitable[None]]
 
 WARNING = re.compile(rb'299 - "(?:[^"\\]|\\.)*"')
 """One value of a Warning header (schedviz/api/warning_header.py)."""
+
+WAITING: Final = "schedviz.waiting"
+"""Key in the scope of a request; its value is a Waiting, which ends when the client has disconnected."""
 
 IDLE_THREADS: Final = 32
 """Threads that are kept for later requests: as many as a server of one core answers at the same time."""
@@ -42,11 +47,13 @@ class RequestHandler(ASGIHandler):
         self._idle: list[ThreadPoolExecutor] = []
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        waiting = scope[WAITING] = Waiting()
         thread = self._idle.pop() if self._idle else ThreadPoolExecutor(1, thread_name_prefix="request")
         try:
             async with ThreadSensitiveContext(executor=thread):
                 await self.handle(scope, receive, send)
         finally:
+            waiting.has_ended = True
             # Of a request that was cut off the view may still run: it is idle after that.
             thread.submit(self._keep, thread)
 

@@ -16,6 +16,7 @@ from simulator.apiserver.request_errors import ContinueExpired, Expired, Version
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.selection import Predicate
 from simulator.apiserver.status import BadRequest
+from simulator.kernel.work import check_waiting
 from simulator.objects.metadata import name_of, namespace_of
 
 
@@ -44,6 +45,7 @@ def page(
     shown: list[Manifest] = []
     metadata: Manifest = {"resourceVersion": str(listing.version)}
     for item in items:
+        check_waiting()
         if limit and len(shown) == limit:
             metadata["continue"] = ContinuePosition(_key(resource, shown[-1]), listing.version).token()
             if selected is None:

@@ -20,6 +20,7 @@ from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.request_errors import MethodNotAllowed
 from simulator.apiserver.resources import NAMESPACES, Resource
 from simulator.apiserver.status import NotFound
+from simulator.kernel.work import check_waiting
 
 JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -57,6 +58,7 @@ def delete_collection(
     found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
     deleted = []
     for item in found.items:
+        check_waiting()
         try:
             _delete(sandbox, resource, target.named(item).key(resource), options)
         except NotFound:

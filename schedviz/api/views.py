@@ -41,6 +41,7 @@ from schedviz.store.default import default_store
 from schedviz.store.recording import recording_lines
 from simulator.apiserver.request_errors import Expired, MethodNotAllowed, NoSuchPath
 from simulator.apiserver.status import BadRequest, NotFound, ServiceUnavailable, StatusError
+from simulator.kernel.work import Abandoned
 from simulator.trace import encode_numbered
 
 log = logging.getLogger(__name__)
@@ -78,6 +79,8 @@ def statuses(view: View) -> View:
             return body.refusal(Expired(str(error)))
         except Unreadable as error:
             return body.refusal(StatusError(str(error)))
+        except Abandoned:
+            raise
         except Exception as error:
             trouble = trouble_of(error)
             if trouble:

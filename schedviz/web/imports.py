@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
 from threading import Timer
 from typing import IO, Final, NamedTuple
 
@@ -25,6 +26,7 @@ from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport
+from simulator.kernel.work import check_waiting
 from simulator.scenario import DEFAULT_PACE
 from simulator.simulation import Options
 
@@ -32,6 +34,8 @@ MEMORY_MIB: Final = 3072
 """Memory limit of the process: twice what a dump of 512 MiB, its packed objects and Python need."""
 SECONDS: Final = 300
 """Time limit of the process. A dump of 50,000 pods takes one minute on a busy machine."""
+WAIT_SECONDS: Final = 1.0
+"""How often it is looked whether the client still waits."""
 NAME: Final = "my-cluster"
 
 _reading: Final = OpenCounts(IMPORTS, SECONDS)
@@ -77,6 +81,10 @@ def read_dump(dump: Path, requester: Requester) -> Iterator[Cluster]:
 def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:
     assert process.stdout, "it is piped"
     assert process.stderr, "it is piped"
+    with DefaultSelector() as output:
+        output.register(process.stdout, EVENT_READ)
+        while not output.select(WAIT_SECONDS):
+            check_waiting()
     first = process.stdout.readline()
     if not first:
         # The process writes to stderr only if it fails.
@@ -93,6 +101,7 @@ def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Ch
     decoder = msgspec.json.Decoder(CleanedObject)
     try:
         for text in lines:
+            check_waiting()
             line = decoder.decode(text)
             yield Change(line.resource, line.key, msgspec.json.decode(line.object), expected=0)
     except msgspec.DecodeError:

@@ -12,11 +12,11 @@ from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
-from schedviz.access.policy import BRANCH, find_rule
+from schedviz.access.policy import BRANCH, SAFE_METHODS, find_rule
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.api.body import refusal
 from schedviz.api.views import TROUBLE
-from schedviz.body_limit import API
+from schedviz.body_limit import API, UPLOAD
 from schedviz.limit_settings import LimitName
 from schedviz.limits.rates import (
     check_codes,
@@ -26,6 +26,7 @@ from schedviz.limits.rates import (
     count_wrong_code,
 )
 from schedviz.limits.requester import requester_of
+from schedviz.request_handler import WAITING
 from schedviz.rooms.access import is_in_room
 from schedviz.rooms.room import read_code
 from schedviz.rooms.room_store import Rooms
@@ -34,7 +35,7 @@ from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import ServiceUnavailable
-from simulator.kernel.work import limit_work
+from simulator.kernel.work import Abandoned, limit_work
 
 FREE: Final = ("/healthz", "/readyz", "/metrics")
 """The paths of the server's monitoring, whose requests are never refused."""
@@ -45,6 +46,10 @@ ASKS: Final = {"what-if", "evicted"}
 
 QUESTIONS: Final = {"compare", "sandbox-question", "sandbox-preventions"}
 """The names of the URLs whose POST requests ask a question or for a comparison."""
+
+
+DISCONNECTED: Final = 499
+"""The status that proxies note for a request whose client did not wait for the response."""
 
 
 CODE_PAGE: Final = "rooms"
@@ -80,14 +85,23 @@ class Limits(MiddlewareMixin):
 
 
 class RequestWork:
-    """Middleware: bounds the work of one request, of all objects and rules in it together."""
+    """Middleware: bounds the work of one request, of all objects and rules in it together, and ends it when
+    the client has disconnected. An act of a page is carried out whole: its visitor has perhaps only gone to
+    the next page."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._respond = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with limit_work():
+        path = request.path_info
+        ends = request.method in SAFE_METHODS or path == UPLOAD or API.fullmatch(path)
+        scope: dict[str, Any] = getattr(request, "scope", {})
+        with limit_work(waiting=scope.get(WAITING) if ends else None):
             return self._respond(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Return a response that nobody gets, which the metrics count."""
+        return HttpResponse(status=DISCONNECTED) if isinstance(exception, Abandoned) else None
 
 
 class ActionLimits(MiddlewareMixin):

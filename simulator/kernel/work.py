@@ -21,16 +21,36 @@ class OutOfWork(Exception):
         super().__init__("the request ran out of its budget of work")
 
 
+class Abandoned(Exception):
+    """Nobody waits for the result any more."""
+
+
+class Waiting:
+    """Whether somebody waits for the result of the work. Another thread may end it."""
+
+    __slots__ = ("has_ended",)
+
+    def __init__(self) -> None:
+        self.has_ended = False
+
+    def check(self) -> None:
+        """Raises Abandoned."""
+        if self.has_ended:
+            raise Abandoned
+
+
 class Work:
     """What remains of the work that is allowed."""
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "waiting")
 
-    def __init__(self, units: int) -> None:
+    def __init__(self, units: int, waiting: Waiting | None = None) -> None:
         self.left = units
+        self.waiting = waiting or Waiting()
 
     def spend(self, units: int) -> None:
-        """Raises OutOfWork, from then on at each call."""
+        """Raises OutOfWork, from then on at each call, and Abandoned."""
+        self.waiting.check()
         self.left -= units
         if self.left < 0:
             raise OutOfWork
@@ -40,10 +60,10 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 @contextmanager
-def limit_work(units: int = REQUEST_WORK) -> Iterator[Work]:
+def limit_work(units: int = REQUEST_WORK, waiting: Waiting | None = None) -> Iterator[Work]:
     """Allow so much work to all that is done within. Within another limit, that one holds, too."""
     outer = _current.get()
-    work = Work(units if outer is None else min(units, outer.left))
+    work = Work(units, waiting) if outer is None else Work(min(units, outer.left), outer.waiting)
     token = _current.set(work)
     before = work.left
     try:
@@ -66,7 +86,14 @@ def measure_work(units: int) -> Iterator[Work]:
 
 
 def spend_work(units: int) -> None:
-    """Count work that is done now. Raises OutOfWork. Without a limit, nothing is counted."""
+    """Count work that is done now. Raises OutOfWork, Abandoned. Without a limit, nothing is counted."""
     work = _current.get()
     if work is not None:
         work.spend(units)
+
+
+def check_waiting() -> None:
+    """Raises Abandoned. For work that takes long and is not counted."""
+    work = _current.get()
+    if work is not None:
+        work.waiting.check()

@@ -3,24 +3,28 @@
 import json
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpRequest, HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 
-from schedviz.api import write
+from schedviz.api import removal, views, write
 from schedviz.api.from_scenario import names_to_delete
 from schedviz.limit_settings import DEFAULTS, LimitName
 from schedviz.limits import rates
+from schedviz.limits.buckets import Buckets
 from schedviz.limits.open_counts import SOCKETS, WATCHES, OpenCounts
 from schedviz.limits.pools import IMPORTS, POOLS
 from schedviz.limits.rates import count_request
 from schedviz.limits.requester import Requester, find_requester
 from schedviz.live.viewer import TRY_AGAIN_LATER
 from schedviz.metrics.server import REFUSED
+from schedviz.request_handler import WAITING
 from schedviz.rooms.room import MEMBERS_AT_MOST, What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
@@ -28,7 +32,16 @@ from schedviz.store.exceeded import LimitExceeded
 from schedviz.store.keys import Keys
 from schedviz.web.limits import RequestWork
 from simulator.apiserver.status import Forbidden
-from simulator.kernel.work import REQUEST_WORK, OutOfWork, spend_work
+from simulator.kernel.work import (
+    REQUEST_WORK,
+    Abandoned,
+    OutOfWork,
+    Waiting,
+    check_waiting,
+    limit_work,
+    measure_work,
+    spend_work,
+)
 from tests.access.conftest import Scene, new_client
 from tests.lessons.uploaded import FILES
 from tests.live.test_viewers import Socket
@@ -121,9 +134,13 @@ def test_a_learner_counts_alone_however_many_are_behind_the_address(
     assert [learner.get(path, REMOTE_ADDR=OUTSIDE).status_code for _ in range(21)] == [200] * 20 + [429]
 
 
-def test_a_class_of_110_works_in_one_room_from_one_address(store: Store) -> None:
+def test_a_class_of_110_works_in_one_room_from_one_address(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With the limits as they are by default, and no time for the buckets to fill again after the joins:
     each learner has a sandbox, a websocket, and 60 requests in the first minute."""
+    for limit in rates.BUCKETS:
+        monkeypatch.setitem(rates.BUCKETS, limit, Buckets(clock=lambda: 0.0))
     rooms = Rooms(store)
     room, _ = rooms.create("Monday", What("scenario", "online-vs-offline"), "own", 3600)
     address, leave = "203.0.113.9", []
@@ -135,12 +152,14 @@ def test_a_class_of_110_works_in_one_room_from_one_address(store: Store) -> None
         assert joined.status_code == 302, joined.content.decode()[-500:]
         name = f"room-{room.code.lower()}-{number}"
         assert joined["Location"] == f"/s/{name}/", "each has a sandbox"
+        assert learner.get(f"/s/{name}/version").status_code == 200
         requester = find_requester(
             {key: morsel.value for key, morsel in learner.cookies.items()}, "", address, ""
         )
         leave.append(SOCKETS.enter(requester, name))
         for _ in range(60):
             count_request(requester, name)
+        assert requester.address == "", "its requests count for itself"
     for each in leave:
         each()
     for number in range(1, MEMBERS_AT_MOST + 1):
@@ -336,3 +355,50 @@ def test_the_work_of_a_request_is_bounded() -> None:
     assert RequestWork(respond)(HttpRequest()).status_code == 200
     assert "schedviz.web.limits.RequestWork" in settings.MIDDLEWARE
     spend_work(REQUEST_WORK + 1)  # nothing is counted outside of a request
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "ends"),
+    [
+        ("GET", "/s/x/", True),
+        ("POST", "/s/x/paste/", False),
+        ("POST", "/s/x/api/v1/namespaces/default/pods", True),
+        ("DELETE", "/s/x/api/v1/namespaces/default/pods", True),
+        ("POST", "/bring/", True),
+    ],
+)
+def test_an_act_of_a_page_is_carried_out_whole_and_all_else_ends_with_its_client(
+    method: str, path: str, ends: bool
+) -> None:
+    waiting = Waiting()
+
+    def respond(request: HttpRequest) -> HttpResponse:
+        spend_work(1)
+        waiting.has_ended = True
+        for step in (lambda: spend_work(1), check_waiting):
+            with pytest.raises(Abandoned) if ends else nullcontext(), limit_work(10):
+                step()
+        with measure_work(10):
+            spend_work(1)  # what is kept for others is done for them, too
+        return HttpResponse()
+
+    request = RequestFactory().generic(method, path)
+    request.scope = {WAITING: waiting}  # type: ignore[attr-defined]  # as an ASGI request has it
+    assert RequestWork(respond)(request).status_code == 200
+
+
+def test_a_deletion_of_many_ends_between_two_objects(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write.create(sandbox, [pod(name) for name in ("a", "b", "c")])
+    waiting, delete = Waiting(), removal.delete
+
+    def delete_and_disconnect(*arguments: Any, **options: Any) -> removal.Deleted:
+        waiting.has_ended = True
+        return delete(*arguments, **options)
+
+    monkeypatch.setattr(removal, "delete", delete_and_disconnect)
+    request = RequestFactory().delete("/")
+    with pytest.raises(Abandoned), limit_work(waiting=waiting):
+        views.api(request, sandbox.name, "api/v1/namespaces/default/pods")
+    assert [each["metadata"]["name"] for each in sandbox.list("pods").items] == ["b", "c"]

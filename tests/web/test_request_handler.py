@@ -14,7 +14,9 @@ from django.urls import path
 from django.utils.deprecation import MiddlewareMixin
 
 from schedviz.api.body import with_warnings
+from schedviz.metrics.server import REQUESTS
 from schedviz.request_handler import RequestHandler
+from simulator.kernel.work import Abandoned, check_waiting
 from tests.waiting import PATIENCE, eventually
 
 SEEN: list[tuple[str, int]] = []
@@ -53,7 +55,22 @@ def wait(request: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
-urlpatterns = [path("", view), path("warn", warn), path("wait", wait)]
+ENDED: "list[Exception]" = []
+
+
+def work(request: HttpRequest) -> HttpResponse:
+    """A view that works until it is ended."""
+    check_waiting()
+    BEGAN.set()
+    try:
+        eventually(check_waiting, "nobody waits")
+    except Abandoned as error:
+        ENDED.append(error)
+        raise
+    return HttpResponse()
+
+
+urlpatterns = [path("", view), path("warn", warn), path("wait", wait), path("work", work)]
 
 
 @pytest.fixture
@@ -122,3 +139,22 @@ async def test_a_thread_in_which_a_view_still_runs_is_not_used_again(handler: Re
     first, second = [thread for step, thread in SEEN if step == "view"]
     assert first != second
     await asyncio.to_thread(eventually, lambda: len(handler._idle) == 2, "both threads are idle")
+
+
+async def test_the_work_of_a_request_ends_when_its_client_has_disconnected() -> None:
+    """It is counted as such, and is no error of the server."""
+    BEGAN.clear()
+    ENDED.clear()
+    middleware = ["schedviz.operate.request_meter.RequestMeter", "schedviz.web.limits.RequestWork"]
+    counted = REQUESTS.labels("work", "GET", "499")
+    before = counted._value.get()
+    with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=middleware):
+        handler = RequestHandler()
+        scope = {"type": "http", "method": "GET", "path": "/work", "query_string": b"", "headers": []}
+        browser = ApplicationCommunicator(handler, scope)
+        await browser.send_input({"type": "http.request", "body": b""})
+        assert await asyncio.to_thread(BEGAN.wait, PATIENCE)
+        await browser.send_input({"type": "http.disconnect"})
+        await browser.wait()
+        await asyncio.to_thread(eventually, lambda: counted._value.get() == before + 1, "the view has ended")
+    assert len(ENDED) == 1

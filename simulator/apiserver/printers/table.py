@@ -15,6 +15,7 @@ from simulator.apiserver.printers.pods import POD_PRINTER, row_conditions
 from simulator.apiserver.printers.storage import STORAGE_PRINTERS
 from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
 from simulator.apiserver.resources import CRDS, Resource
+from simulator.kernel.work import check_waiting
 from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
 
 
@@ -33,6 +34,7 @@ def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifes
 
 
 def _row(resource: Resource, printer: Printer, item: Manifest, now: Micros) -> Manifest:
+    check_waiting()
     row: Manifest = {
         "cells": printer.cells(item, now),
         "object": {
