@@ -8,7 +8,6 @@ from django.conf import settings
 from schedviz.access.record import digest_of, read_record
 from schedviz.limit_settings import LimitName
 from schedviz.limits.buckets import BURST_SECONDS, Buckets
-from schedviz.limits.pools import SANDBOXES
 from schedviz.limits.requester import Requester
 from schedviz.store import Store
 from schedviz.store.exceeded import LimitExceeded
@@ -64,7 +63,11 @@ def count_creation(requester: Requester, store: Store) -> None:
     records = [read_record(access) for access in store.access_records().values()]
     owned = sum(record.owner == requester.owner for record in records if record.owner)
     from_here = sum(record.address == source for record in records if record.address)
-    for limit, created in ((SANDBOXES.of_owner, owned), (SANDBOXES.of_address, from_here)):
+    counts: dict[LimitName, int] = {
+        "MAX_SANDBOXES_PER_OWNER": owned,
+        "MAX_SANDBOXES_PER_ADDRESS": from_here,
+    }
+    for limit, created in counts.items():
         at_most = settings.LIMITS[limit]
         if at_most and created >= at_most:
             raise LimitExceeded(limit, at_most)
