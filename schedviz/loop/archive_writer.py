@@ -27,7 +27,7 @@ from schedviz.store.bounds import (
     SNAPSHOT_SHARE,
 )
 from schedviz.store.codec import Entries
-from schedviz.store.objects import SCANNED_FIRST
+from schedviz.store.whole_objects import SCANNED_FIRST
 from simulator.api import Manifest
 from simulator.decision import Decision
 

@@ -7,7 +7,7 @@ after it, as of one revision.
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 import msgspec
 from redis import Redis
@@ -18,10 +18,10 @@ from schedviz.store import codec
 from schedviz.store.archive import pairs
 from schedviz.store.bounds import LOG_LENGTH, MOVES_LENGTH
 from schedviz.store.errors import NoSandbox
-from schedviz.store.keys import Keys, objects_key
+from schedviz.store.keys import Keys
 from schedviz.store.model import Lease, LogEntry
 from schedviz.store.scripts import Scripts
-from schedviz.store.snapshot import snapshot
+from schedviz.store.whole_objects import read_objects
 
 TRACE_READ: Final = 2_000
 """Maximum number of trace events that a reader reads at once, and keeps: about 400 attempts, more than a page
@@ -150,27 +150,16 @@ def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, 
 def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
     """Read a whole sandbox, with or without its objects. Raises NoSandbox."""
     keys = Keys.of(name)
-    while True:
-        resources = [found.decode() for found in cast("list[bytes]", redis.hkeys(keys.versions))]
-        known = len(resources)
-        if not objects:
-            resources = []
 
-        def read(pipe: Pipeline, resources: Sequence[str] = resources) -> None:
-            pipe.time()
-            pipe.hmget(keys.state, ["meta", *COUNTERS, *STORED_VALUES])
-            pipe.hkeys(keys.versions)
-            pipe.hgetall(keys.lanes)
-            pipe.xrevrange(keys.trace, count=TRACE_READ)
-            pipe.xrevrange(keys.decisions, count=1)
-            for resource in resources:
-                pipe.hgetall(objects_key(name, resource))
+    def read(pipe: Pipeline) -> None:
+        pipe.time()
+        pipe.hmget(keys.state, ["meta", *COUNTERS, *STORED_VALUES])
+        pipe.hgetall(keys.lanes)
+        pipe.xrevrange(keys.trace, count=TRACE_READ)
+        pipe.xrevrange(keys.decisions, count=1)
 
-        _, replies = snapshot(redis, keys.state, "revision", read)
-        time, state, found, lanes, trace, decisions, *collections = replies
-        # If a resource was written for the first time in between, read again.
-        if len(found) == known:
-            break
+    _, replies, collections = read_objects(redis, name, "revision", read, None if objects else [])
+    time, state, lanes, trace, decisions = replies
     meta, *rest = state
     if meta is None:
         raise NoSandbox(name)
@@ -182,7 +171,7 @@ def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
         meta=meta,
         objects={
             resource: {key.decode(): stored for key, stored in collection.items()}
-            for resource, collection in zip(resources, collections, strict=True)
+            for resource, collection in sorted(collections.items())
             if collection
         },
         lanes={pod.decode(): place for pod, place in lanes.items()},

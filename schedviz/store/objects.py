@@ -6,19 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, cast
 
 import msgspec
-from redis.client import Pipeline
 
 from schedviz.store import codec
 from schedviz.store.handle import SandboxHandle
 from schedviz.store.keys import objects_key
 from schedviz.store.model import Listing
+from schedviz.store.snapshot import nothing
+from schedviz.store.whole_objects import SCANNED, next_count, read_objects, scan_objects
 from simulator.api import Manifest
-from simulator.kernel.parts import PART_BYTES
 
-SCANNED = 1000
-"""Entries of a hash that Redis looks through in one call at most, which takes less than a millisecond."""
-SCANNED_FIRST = 10
-"""The same of the first call: the size of the objects is not known yet."""
 GLOB_CHARACTERS: Final = re.compile(r"[*?\[\\]")
 ESCAPED: Final = r"\\\g<0>"
 """Redis's patterns give these characters a meaning. A manifest that is not validated yet may name them."""
@@ -46,28 +42,16 @@ class ObjectReader(SandboxHandle):
             version = self.version()
             stored = dict(self._scan_prefix(resource, f"{namespace}/"))
         else:
-            version, [stored] = self._snapshot(
-                "version", lambda pipe: pipe.hgetall(objects_key(self.name, resource))
-            )
+            version, _, objects = read_objects(self._redis, self.name, "version", nothing, [resource])
+            stored = objects[resource]
         return Listing([codec.decode_object(stored[key]) for key in sorted(stored)], version)
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """Return all objects as resource -> key -> manifest, and the version as of which they are read."""
-        while True:
-            resources = self.resources()
-
-            def read(pipe: Pipeline, resources: Sequence[str] = resources) -> None:
-                pipe.hkeys(self._keys.versions)
-                for resource in resources:
-                    pipe.hgetall(objects_key(self.name, resource))
-
-            version, [known, *collections] = self._snapshot("version", read)
-            # If a resource was written for the first time in between, read again.
-            if len(known) == len(resources):
-                break
+        version, _, objects = read_objects(self._redis, self.name, "version", nothing)
         return {
             resource: {key.decode(): codec.decode_object(stored[key]) for key in sorted(stored)}
-            for resource, stored in zip(resources, collections, strict=True)
+            for resource, stored in sorted(objects.items())
         }, version
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
@@ -82,27 +66,17 @@ class ObjectReader(SandboxHandle):
     def _scan_prefix(self, resource: str, prefix: str) -> Iterable[tuple[bytes, bytes]]:
         """Return the keys that begin with ``prefix``, with what is stored there. A key may come twice."""
         pattern = f"{GLOB_CHARACTERS.sub(ESCAPED, prefix)}*"
-        return self._scan(resource, pattern)
-
-    def _scan(self, resource: str, pattern: str | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the objects whose keys match the pattern, with what is stored there. A key may come
-        twice."""
-        cursor, count = 0, min(SCANNED_FIRST, SCANNED)
-        while True:
-            cursor, found = self._redis.hscan(
-                objects_key(self.name, resource), cursor, match=pattern, count=count
-            )
-            stored = cast("dict[bytes, bytes]", found)
-            yield from stored.items()
-            if not cursor:
-                return
-            count = _next_count(count, sum(len(each) for each in stored.values()))
+        return scan_objects(self._redis, self.name, resource, pattern)
 
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
         """Return the objects whose JSON has ``text`` as a whole string, not as of one version. Only these are
         decoded: of 50,000 pods the few on a node."""
         quoted = msgspec.json.encode(text)
-        return [codec.decode_object(stored) for _, stored in self._scan(resource) if quoted in stored]
+        return [
+            codec.decode_object(stored)
+            for _, stored in scan_objects(self._redis, self.name, resource)
+            if quoted in stored
+        ]
 
     def scan(self, resource: str, cursor: str, count: int) -> tuple[bytes, str, int]:
         """Return some objects of a resource ("" = some queue places), as MessagePack of the reply of HSCAN,
@@ -112,7 +86,7 @@ class ObjectReader(SandboxHandle):
         arguments = ["HSCAN", cursor, "COUNT", str(min(count, SCANNED))]
         reply = cast("bytes", self._scripts.packed([key], arguments, client=self._redis))
         following, _ = msgspec.msgpack.decode(reply, type=tuple[str, msgspec.Raw])
-        return reply, following, _next_count(count, len(reply))
+        return reply, following, next_count(count, len(reply))
 
     def sizes(self, places: Sequence[tuple[str, str]]) -> builtins.list[int]:
         """Return the sizes of objects (resource, key) as they are stored; 0 = there is none."""
@@ -148,9 +122,3 @@ class ObjectReader(SandboxHandle):
     def version(self) -> int:
         """Return the resourceVersion of the last write."""
         return int(self._state("version")[0])
-
-
-def _next_count(count: int, size: int) -> int:
-    """Return how many entries the next call of a scan looks through, after one of ``count`` whose reply had
-    ``size`` bytes: as many as have PART_BYTES, and at most ten times as many."""
-    return max(1, min(SCANNED, 10 * count, count * PART_BYTES // max(1, size)))

@@ -11,6 +11,10 @@ Read = Callable[[Pipeline], object]
 """Adds reading commands to a pipeline."""
 
 
+def nothing(pipe: Pipeline) -> None:
+    """Read nothing but the counter."""
+
+
 def snapshot(redis: Redis, state: str, counter: str, read: Read) -> tuple[int, list[Any]]:
     """Return the value of a counter in a sandbox's state, and the replies to ``read`` at that value. The
     counter must grow with every write of what is read.

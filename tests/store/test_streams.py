@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 import pytest
 
-from schedviz.store import Commit, Gone, LimitReached, Sandbox, Store, objects, parts
+from schedviz.store import Commit, Gone, LimitReached, Sandbox, Store, parts, whole_objects
 from schedviz.store.archive import pairs
 from schedviz.store.codec import Entries
 from schedviz.store.commit_script import LIMITS
@@ -99,12 +99,12 @@ def test_a_commit_is_bounded_in_bytes_and_its_parts_are_taken(
 
 
 def test_a_scan_reads_few_large_objects_at_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objects, "PART_BYTES", 20_000)
+    monkeypatch.setattr(whole_objects, "PART_BYTES", 20_000)
     names = {f"default/p{number}" for number in range(200)}
     for name in names:
         sandbox.commit(Commit([create(name.removeprefix("default/"), text="x" * 1_000)]))
     found: set[str] = set()
-    cursor, count = "0", objects.SCANNED_FIRST
+    cursor, count = "0", whole_objects.SCANNED_FIRST
     while True:
         reply, cursor, count = sandbox.scan("pods", cursor, count)
         assert len(reply) < 40_000
