@@ -55,7 +55,6 @@ STORED_IN = {
     "events": "/v1",
     "volumeattributesclasses.storage.k8s.io": "storage.k8s.io/v1beta1",
     "customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/v1beta1",
-    "horizontalpodautoscalers.autoscaling": "autoscaling/v2",
     **dict.fromkeys(
         (resource.id for resource in BUILT_IN if resource.group == "resource.k8s.io"),
         "resource.k8s.io/v1beta2",

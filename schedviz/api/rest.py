@@ -39,7 +39,7 @@ from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, No
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
 from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import BadRequest, NotFound, StatusError
-from simulator.apiserver.warnings import ENDPOINTS, warnings_of, warnings_of_update
+from simulator.apiserver.warnings import warnings_of, warnings_of_update
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 
@@ -108,8 +108,7 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
     found = source.get(resource.id, target.key(resource))
     if found is None:
         raise NotFound(resource.id, target.name)
-    warnings = warnings_of(resource, found) if resource.id == ENDPOINTS else []
-    return with_warnings(body.answer(form.one(resource, found, source.now)), warnings)
+    return body.answer(form.one(resource, found, source.now))
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -124,8 +123,6 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
-    if resource.id == ENDPOINTS:
-        warnings += warnings_of(resource, manifest)
     created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of(resource, created, is_new=True, sent=manifest)
     return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)

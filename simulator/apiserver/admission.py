@@ -18,7 +18,6 @@ from simulator.apiserver.creation import (
     BUILT_IN_NAMESPACES,
     check_namespace,
     initial_pod_status,
-    set_default_ingress_class,
     set_default_storage_class,
 )
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
@@ -26,7 +25,6 @@ from simulator.apiserver.defaults import prepare_for_create, set_defaults
 from simulator.apiserver.device_admin_access import check_admin_access
 from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.generation import set_first_generation
-from simulator.apiserver.ingress_validation import INGRESSES
 from simulator.apiserver.limit_ranger import CLAIMS, check_limits
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
 from simulator.apiserver.node_addresses import NodeAddresses
@@ -256,8 +254,6 @@ def _create(
         allocate_new(manifest, overlay, any_address=entry == "page")
     if resource.id == CLAIMS:
         set_default_storage_class(manifest, overlay)
-    elif resource.id == INGRESSES:
-        set_default_ingress_class(manifest, overlay)
     access = check_admin_access(resource.id, manifest, overlay) if entry == "api" else ()
     causes = [*access, *validate_new(resource, manifest)]
     if resource == EVENTS:

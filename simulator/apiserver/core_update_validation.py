@@ -14,30 +14,8 @@ from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.selector_validation import validate_taints
 from simulator.apiserver.service_update_validation import validate_service_update
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
+from simulator.apiserver.status import Cause, duplicate, forbidden
 from simulator.apiserver.volume_update_validation import validate_claim_update, validate_volume_update
-
-_IMMUTABLE: Final = "field is immutable when `immutable` is set"
-
-
-def _validate_config_map_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    if not old.get("immutable"):
-        return
-    if not new.get("immutable"):
-        yield forbidden("immutable", _IMMUTABLE)
-    for field in ("data", "binaryData"):
-        if new.get(field, {}) != old.get(field, {}):
-            yield forbidden(field, _IMMUTABLE)
-
-
-def _validate_secret_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    if new.get("type") != old.get("type"):
-        yield invalid("type", new.get("type"), "field is immutable")
-    if old.get("immutable"):
-        if not new.get("immutable"):
-            yield forbidden("immutable", _IMMUTABLE)
-        if new.get("data", {}) != old.get("data", {}):
-            yield forbidden("data", _IMMUTABLE)
 
 
 def validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -77,9 +55,7 @@ def _validate_event_update(new: Manifest, _: Manifest) -> Iterator[Cause]:
 
 
 CORE_UPDATE_CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
-    "configmaps": _validate_config_map_update,
     "events": _validate_event_update,
-    "secrets": _validate_secret_update,
     "nodes": validate_node_update,
     "persistentvolumeclaims": validate_claim_update,
     "persistentvolumes": validate_volume_update,

@@ -1,12 +1,10 @@
 """The parts of a new object that depend on the cluster around it: the status of a pod, the default storage
-class and ingress class, the namespace."""
+class, the namespace."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.defaults import qos_class
-from simulator.apiserver.ingress_validation import CLASS_ANNOTATION
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resources import NAMESPACES, Resource
 from simulator.apiserver.status import NamespaceTerminating, NotFound
@@ -17,7 +15,6 @@ _DEFAULT_STORAGE: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
-_DEFAULT_INGRESS: Final = ("ingressclass.kubernetes.io/is-default-class",)
 
 
 def initial_pod_status(pod: Manifest, now: Micros, *, keeps: bool) -> Manifest:
@@ -48,28 +45,17 @@ def set_default_storage_class(claim: Manifest, overlay: Overlay) -> None:
 
     Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go."""
     if "storageClassName" not in claim["spec"]:
-        default = _default_class("storageclasses.storage.k8s.io", _DEFAULT_STORAGE, overlay)
+        default = _default_storage_class(overlay)
         if default is not None:
             claim["spec"]["storageClassName"] = default
 
 
-def set_default_ingress_class(ingress: Manifest, overlay: Overlay) -> None:
-    """Set the default class of an Ingress that has none, neither as a field nor as an annotation.
-
-    Upstream: plugin/pkg/admission/network/defaultingressclass/admission.go."""
-    annotations, spec = ingress["metadata"].get("annotations") or {}, ingress.setdefault("spec", {})
-    if "ingressClassName" not in spec and CLASS_ANNOTATION not in annotations:
-        default = _default_class("ingressclasses.networking.k8s.io", _DEFAULT_INGRESS, overlay)
-        if default is not None:
-            spec["ingressClassName"] = default
-
-
-def _default_class(resource: str, annotations: Sequence[str], overlay: Overlay) -> str | None:
-    """Return the name of the newest class that has one of the annotations; of several, the first by name."""
+def _default_storage_class(overlay: Overlay) -> str | None:
+    """Return the name of the newest default class; of several, the first by name."""
     defaults = [
         item["metadata"]
-        for item in overlay.list(resource)
-        if any((item["metadata"].get("annotations") or {}).get(each) == "true" for each in annotations)
+        for item in overlay.list("storageclasses.storage.k8s.io")
+        if any((item["metadata"].get("annotations") or {}).get(each) == "true" for each in _DEFAULT_STORAGE)
     ]
     by_name = sorted(defaults, key=lambda metadata: str(metadata["name"]))
     newest = max(by_name, key=lambda metadata: str(metadata["creationTimestamp"]), default=None)

@@ -16,7 +16,6 @@ from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
 from simulator.apiserver.node_defaults import set_node_defaults
 from simulator.apiserver.pod_defaults import all_containers, set_pod_spec_defaults
 from simulator.apiserver.pod_profiles import copy_app_armor_annotations
-from simulator.apiserver.rbac_defaults import RBAC_DEFAULTS
 from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status_defaults import set_status_defaults
@@ -163,7 +162,6 @@ _DEFAULTS: dict[str, Callable[[Any], None]] = {
     "nodes": set_node_defaults,
     **FURTHER_DEFAULTS,
     **NETWORK_DEFAULTS,
-    **RBAC_DEFAULTS,
     **STORAGE_DEFAULTS,
     **WORKLOAD_DEFAULTS,
 }

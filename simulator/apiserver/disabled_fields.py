@@ -2,7 +2,7 @@
 
 Upstream: dropDisabledFields in pkg/api/pod/util.go, dropStatefulSetDisabledFields in
 pkg/registry/apps/statefulset/strategy.go, dropDisabledFields in
-pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go and in the strategies of pkg/registry/resource,
+the strategies of pkg/registry/resource,
 and DropDisabledFields in pkg/api/persistentvolumeclaim/util.go, v1.34.
 """
 
@@ -92,11 +92,6 @@ def _of_cron_job(spec: Manifest) -> None:
     _of_template(_at(spec, "jobTemplate", "spec"))
 
 
-def _of_autoscaler(spec: Manifest) -> None:
-    for direction in ("scaleUp", "scaleDown"):
-        _at(spec, "behavior", direction).pop("tolerance", None)  # HPAConfigurableTolerance
-
-
 def _of_claim(spec: Manifest) -> None:
     if _at(spec, "dataSourceRef").get("namespace"):  # CrossNamespaceVolumeDataSource
         del spec["dataSourceRef"]
@@ -170,7 +165,6 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "statefulsets.apps": _of_stateful_set,
     "jobs.batch": _of_template,
     "cronjobs.batch": _of_cron_job,
-    "horizontalpodautoscalers.autoscaling": _of_autoscaler,
     "persistentvolumeclaims": _of_claim,
     "csidrivers.storage.k8s.io": _of_csi_driver,
     "nodes": _of_node,

@@ -161,21 +161,3 @@ def check_domain_prefixed(text: str, path: str) -> Iterator[Cause]:
         yield from check_name(names.dns_subdomain, host, path)
         if not names.is_http_path(rest):
             yield invalid(path, rest, names.HTTP_PATH_RULE)
-
-
-def check_domain_name(text: str, path: str) -> Iterator[Cause]:
-    """Yield the faults that IsFullyQualifiedDomainName reports."""
-    if not text:
-        yield required(path)
-        return
-    name = text.removesuffix(".")
-    labels = name.split(".")
-    if problems := names.dns_subdomain(name):
-        yield invalid(path, name, ",".join(problems))
-    elif len(labels) < 2:
-        detail = "should be a domain with at least two segments separated by dots"
-        yield invalid(path, name, detail)
-    else:
-        wrong = next((label for label in labels if names.dns_label(label)), None)
-        if wrong is not None:
-            yield invalid(path, wrong, ",".join(names.dns_label(wrong)))

@@ -1,26 +1,11 @@
-"""Defaults of further kinds: Namespaces, PriorityClasses, PodDisruptionBudgets, HorizontalPodAutoscalers,
-LimitRanges, Secrets, claims of devices, CustomResourceDefinitions and Events (defaults.go of their groups,
+"""Defaults of further kinds: Namespaces, PriorityClasses, PodDisruptionBudgets, LimitRanges, claims
+of devices, CustomResourceDefinitions and Events (defaults.go of their groups,
 v1.34)."""
 
-import base64
 from collections.abc import Callable
-from typing import Any
 
 from simulator.api import Manifest
 
-_SCALE_UP = {
-    "stabilizationWindowSeconds": 0,
-    "selectPolicy": "Max",
-    "policies": [
-        {"type": "Pods", "value": 4, "periodSeconds": 15},
-        {"type": "Percent", "value": 100, "periodSeconds": 15},
-    ],
-}
-_SCALE_DOWN = {
-    "selectPolicy": "Max",
-    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
-}
-_CPU_UTILIZATION = 80
 _HTTPS_PORT = 443
 
 
@@ -44,18 +29,6 @@ def _default_lease(manifest: Manifest) -> None:
     manifest.setdefault("spec", {})
 
 
-def _default_autoscaler(manifest: Manifest) -> None:
-    spec = manifest.setdefault("spec", {})
-    spec.setdefault("minReplicas", 1)
-    if not spec.get("metrics"):
-        target = {"type": "Utilization", "averageUtilization": _CPU_UTILIZATION}
-        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
-    if "behavior" in spec:
-        for field, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
-            given = spec["behavior"].get(field, {})
-            spec["behavior"][field] = {**_copied(defaults), **given}
-
-
 def _default_limit_range(manifest: Manifest) -> None:
     """Set the defaults of a LimitRange. For a container, the default limit is the largest one, and the
     default request is the default limit or the smallest request."""
@@ -69,13 +42,6 @@ def _default_limit_range(manifest: Manifest) -> None:
         for field, quantities in (("default", limits), ("defaultRequest", requests)):
             if quantities:
                 item[field] = quantities
-
-
-def _default_secret(manifest: Manifest) -> None:
-    """Set the type, and move the texts of ``stringData`` to ``data``."""
-    manifest.setdefault("type", "Opaque")
-    for key, text in manifest.pop("stringData", {}).items():
-        manifest.setdefault("data", {})[key] = base64.b64encode(text.encode()).decode()
 
 
 def _default_device_claim(manifest: Manifest) -> None:
@@ -130,21 +96,12 @@ def _clean_service_account(manifest: Manifest) -> None:
         manifest["secrets"] = [{k: v for k, v in each.items() if k == "name"} for each in manifest["secrets"]]
 
 
-def _copied(defaults: dict[str, Any]) -> dict[str, Any]:
-    return {
-        field: [dict(each) for each in value] if isinstance(value, list) else value
-        for field, value in defaults.items()
-    }
-
-
 FURTHER_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "namespaces": _default_namespace,
     "priorityclasses.scheduling.k8s.io": _default_priority_class,
     "poddisruptionbudgets.policy": _default_disruption_budget,
-    "horizontalpodautoscalers.autoscaling": _default_autoscaler,
     "leases.coordination.k8s.io": _default_lease,
     "limitranges": _default_limit_range,
-    "secrets": _default_secret,
     "resourceclaims.resource.k8s.io": _default_device_claim,
     "resourceclaimtemplates.resource.k8s.io": _default_device_claim_template,
     "customresourcedefinitions.apiextensions.k8s.io": _default_definition,

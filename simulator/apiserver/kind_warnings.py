@@ -6,10 +6,8 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.address_warnings import address_warnings, cidr_warnings
 from simulator.apiserver.custom_resources.text_formats import is_known_format
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
-from simulator.apiserver.ingress_validation import CLASS_ANNOTATION
 from simulator.apiserver.volume_warnings import claim_spec_warnings
 from simulator.kernel.go_text import quote
 
@@ -22,8 +20,6 @@ _USES_OF_NAMES: Final = {
     "replicasets.apps": _OF_PODS,
     "replicationcontrollers": _OF_PODS,
 }
-_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
-_CONTROLLERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 
 
 def name_warnings(resource_id: str, manifest: Manifest) -> Iterator[str]:
@@ -34,12 +30,6 @@ def name_warnings(resource_id: str, manifest: Manifest) -> Iterator[str]:
             f"metadata.name: {_USES_OF_NAMES[resource_id]}, which can result in surprising behavior; "
             f"a DNS label is recommended: [{' '.join(problems)}]"
         )
-
-
-def ingress_warnings(manifest: Manifest) -> Iterator[str]:
-    """Yield the warnings of an Ingress, which only a new one causes."""
-    if CLASS_ANNOTATION in (manifest["metadata"].get("annotations") or {}):
-        yield f"annotation \"{CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
 
 
 def definition_warnings(manifest: Manifest, old: Manifest | None = None) -> Iterator[str]:
@@ -84,29 +74,6 @@ def _unknown_formats(schema: Any) -> Iterator[str]:
         yield from _unknown_formats(each)
 
 
-def _slice(manifest: Manifest) -> Iterator[str]:
-    if manifest.get("addressType") == "FQDN":
-        yield "spec.addressType: FQDN endpoints are deprecated"
-    if (manifest["metadata"].get("labels") or {}).get(_MANAGED_BY) in _CONTROLLERS:
-        return
-    for index, endpoint in enumerate(manifest.get("endpoints") or ()):
-        for number, address in enumerate(endpoint.get("addresses") or ()):
-            yield from address_warnings(address, f"endpoints[{index}].addresses[{number}]")
-
-
-def _network_policy(manifest: Manifest) -> Iterator[str]:
-    spec = manifest.get("spec") or {}
-    for direction, peers in (("ingress", "from"), ("egress", "to")):
-        for index, rule in enumerate(spec.get(direction) or ()):
-            for number, peer in enumerate(rule.get(peers) or ()):
-                path = f"spec.{direction}[{index}].{peers}[{number}].ipBlock"
-                block = peer.get("ipBlock") or {}
-                if block:
-                    yield from cidr_warnings(block["cidr"], f"{path}.cidr")
-                for place, text in enumerate(block.get("except") or ()):
-                    yield from cidr_warnings(text, f"{path}.except[{place}]")
-
-
 def _runtime_class(manifest: Manifest) -> Iterator[str]:
     for label in (manifest.get("scheduling") or {}).get("nodeSelector") or ():
         if label in DEPRECATED_LABELS:
@@ -127,7 +94,5 @@ def stateful_set_warnings(manifest: Manifest, *, is_new: bool) -> Iterator[str]:
 
 
 KIND_WARNINGS: Final[dict[str, Callable[[Manifest], Iterator[str]]]] = {
-    "endpointslices.discovery.k8s.io": _slice,
-    "networkpolicies.networking.k8s.io": _network_policy,
     "runtimeclasses.node.k8s.io": _runtime_class,
 }

@@ -33,7 +33,7 @@ def find_resource(store: Catalogue, group: str, plural: str, version: str = "") 
     """Return the resource of a group and plural: built in, defined by a CustomResourceDefinition, or of a
     kind of which objects are stored without a definition. None if there is no such resource. ``version``: ""
     = any."""
-    known = find_built_in(group, plural, version)
+    known = find_built_in(group, plural)
     if known or group in BUILT_IN_GROUPS:
         return known
     name = f"{plural}.{group}"

@@ -18,8 +18,6 @@ _SERVICE_RE = re.compile(_SERVICE)
 _UNDERSCORE_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _UNDERSCORE_SUBDOMAIN = rf"{_UNDERSCORE_LABEL}(\.{_UNDERSCORE_LABEL})*"
 _UNDERSCORE_SUBDOMAIN_RE = re.compile(_UNDERSCORE_SUBDOMAIN)
-_WILDCARD = rf"\*\.{_SUBDOMAIN}"
-_WILDCARD_RE = re.compile(_WILDCARD)
 _HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _HTTP_PATH_RE = re.compile(_HTTP_PATH)
 
@@ -61,12 +59,6 @@ _UNDERSCORE_SUBDOMAIN_RULE = _rule(
     ("example.com",),
     _UNDERSCORE_SUBDOMAIN,
 )
-_WILDCARD_RULE = _rule(
-    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must "
-    "consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
-    ("*.example.com",),
-    _WILDCARD,
-)
 HTTP_PATH_RULE = _rule("Invalid path", (), _HTTP_PATH)
 _QUALIFIED_RULE = _rule(f"must {_CHARACTERS}", ("MyName", "my.name", "123-abc"), _QUALIFIED)
 _EMPTY = "must be non-empty"
@@ -100,11 +92,6 @@ def dns_subdomain(text: str) -> list[str]:
 def dns_subdomain_with_underscore(text: str) -> list[str]:
     """Return the faults that IsDNS1123SubdomainWithUnderscore reports."""
     return _check(text, SUBDOMAIN_LENGTH, _UNDERSCORE_SUBDOMAIN_RE, _UNDERSCORE_SUBDOMAIN_RULE)
-
-
-def wildcard_subdomain(text: str) -> list[str]:
-    """Return the faults that IsWildcardDNS1123Subdomain reports."""
-    return _check(text, SUBDOMAIN_LENGTH, _WILDCARD_RE, _WILDCARD_RULE)
 
 
 def service_name(text: str) -> list[str]:

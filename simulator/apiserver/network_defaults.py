@@ -1,5 +1,4 @@
-"""Defaults of Services, Endpoints, EndpointSlices, IngressClasses and NetworkPolicies (defaults.go of their
-groups, v1.34)."""
+"""Defaults of Services (pkg/apis/core/v1/defaults.go, v1.34)."""
 
 from collections.abc import Callable
 
@@ -33,42 +32,6 @@ def _default_service(manifest: Manifest) -> None:
                 ingress.setdefault("ipMode", "VIP")
 
 
-def _default_endpoints(manifest: Manifest) -> None:
-    for subset in manifest.get("subsets", ()):
-        for port in subset.get("ports", ()):
-            port.setdefault("protocol", "TCP")
-
-
-def _default_endpoint_slice(manifest: Manifest) -> None:
-    """Set the parts that Go writes even if they are empty, too."""
-    manifest["endpoints"] = manifest.get("endpoints") or None
-    for endpoint in manifest["endpoints"] or ():
-        endpoint.setdefault("conditions", {})
-    for port in manifest.setdefault("ports", None) or ():
-        port.setdefault("name", "")
-        port.setdefault("protocol", "TCP")
-
-
-def _default_ingress_class(manifest: Manifest) -> None:
-    parameters = manifest.setdefault("spec", {}).get("parameters")
-    if parameters is not None:
-        parameters.setdefault("scope", "Cluster")
-
-
-def _default_network_policy(manifest: Manifest) -> None:
-    spec = manifest.setdefault("spec", {})
-    spec.setdefault("podSelector", {})
-    for rule in (*spec.get("ingress", ()), *spec.get("egress", ())):
-        for port in rule.get("ports", ()):
-            port.setdefault("protocol", "TCP")
-    if not spec.get("policyTypes"):
-        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
-
-
 NETWORK_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "services": _default_service,
-    "endpoints": _default_endpoints,
-    "endpointslices.discovery.k8s.io": _default_endpoint_slice,
-    "ingressclasses.networking.k8s.io": _default_ingress_class,
-    "networkpolicies.networking.k8s.io": _default_network_policy,
 }

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.address_validation import IP_ADDRESSES, ip_address_name
 from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_name
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
@@ -18,7 +17,7 @@ _NAME_RULES: Final[dict[str, NameRule]] = {
     "apiservices.apiregistration.k8s.io": names.path_segment,
     "certificatesigningrequests.certificates.k8s.io": lambda _: [],
     "events": names.path_segment,
-    IP_ADDRESSES: ip_address_name,
+    "ipaddresses.networking.k8s.io": names.path_segment,
     "namespaces": names.dns_label,
     "poddisruptionbudgets.policy": names.path_segment,
     "services": names.service_name,

@@ -94,7 +94,6 @@ apps/v1                         Deployment                     namespaced status
 apps/v1                         ReplicaSet                     namespaced status  rs
 apps/v1                         StatefulSet                    namespaced status  sts
 autoscaling/v2                  HorizontalPodAutoscaler        namespaced status  hpa
-autoscaling/v1                  HorizontalPodAutoscaler        namespaced status  hpa
 batch/v1                        CronJob                        namespaced status  cj
 batch/v1                        Job                            namespaced status  -
 certificates.k8s.io/v1          CertificateSigningRequest      cluster    status  csr
@@ -161,15 +160,13 @@ def _parse_table() -> Iterable[Resource]:
 
 
 _STORED_AS = {
-    ("autoscaling/v1", "HorizontalPodAutoscaler"): "horizontalpodautoscalers.autoscaling",
     ("events.k8s.io/v1", "Event"): "events",
 }
 """The kinds that are stored in another version."""
 _SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 BUILT_IN = tuple(resource for resource in _parse_table() if resource.kind != "Binding")
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in BUILT_IN}
-_BY_PLURAL = {(resource.group, resource.plural): resource for resource in reversed(BUILT_IN)}
-_BY_VERSION = {(resource.group, resource.plural, resource.version): resource for resource in BUILT_IN}
+_BY_PLURAL = {(resource.group, resource.plural): resource for resource in BUILT_IN}
 BUILT_IN_GROUPS = frozenset(resource.group for resource in BUILT_IN)
 
 PODS = _BY_PLURAL["", "pods"]
@@ -177,8 +174,6 @@ NODES = _BY_PLURAL["", "nodes"]
 NAMESPACES = _BY_PLURAL["", "namespaces"]
 EVENTS = _BY_PLURAL["", "events"]
 EVENTS_V1 = _BY_PLURAL["events.k8s.io", "events"]
-AUTOSCALERS = _BY_PLURAL["autoscaling", "horizontalpodautoscalers"]
-AUTOSCALERS_V1 = _BY_VERSION["autoscaling", "horizontalpodautoscalers", "v1"]
 PRIORITY_CLASSES = _BY_PLURAL["scheduling.k8s.io", "priorityclasses"]
 DISRUPTION_BUDGETS = _BY_PLURAL["policy", "poddisruptionbudgets"]
 BINDINGS = Resource("", "v1", "Binding", "bindings", namespaced=True, singular="binding")
@@ -187,9 +182,8 @@ SCALES = Resource("autoscaling", "v1", "Scale", "scales", namespaced=True, singu
 """Kinds that are not stored: they are the bodies of subresources."""
 
 
-def find_built_in(group: str, plural: str, version: str = "") -> Resource | None:
-    """Return the resource in this version, if it is served in it, else in the one that is preferred."""
-    return _BY_VERSION.get((group, plural, version)) or _BY_PLURAL.get((group, plural))
+def find_built_in(group: str, plural: str) -> Resource | None:
+    return _BY_PLURAL.get((group, plural))
 
 
 def find_by_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -> Resource | None:

@@ -1,12 +1,9 @@
 """Conversion of objects between the version in which they are stored and the other one in which they are
-served: Events of events.k8s.io/v1, HorizontalPodAutoscalers of autoscaling/v1."""
+served: Events of events.k8s.io/v1."""
 
 from simulator.api import Manifest
-from simulator.apiserver.autoscaler_versions import to_autoscaler, to_autoscaler_v1
 from simulator.apiserver.event_versions import stored_event_field, to_core_event, to_event_v1
 from simulator.apiserver.resources import (
-    AUTOSCALERS,
-    AUTOSCALERS_V1,
     EVENTS,
     EVENTS_V1,
     Resource,
@@ -16,17 +13,13 @@ from simulator.apiserver.resources import (
 def to_served(resource: Resource, stored: Manifest) -> Manifest:
     """Return a stored object in the version of the requested resource."""
     of_version = {**stored, "apiVersion": resource.api_version, "kind": resource.kind}
-    if resource == EVENTS_V1:
-        return to_event_v1(of_version)
-    return to_autoscaler_v1(of_version) if resource == AUTOSCALERS_V1 else of_version
+    return to_event_v1(of_version) if resource == EVENTS_V1 else of_version
 
 
 def to_stored(resource: Resource, given: Manifest) -> tuple[Resource, Manifest]:
     """Return the resource under which an object is stored, and the object in its stored form."""
     if resource == EVENTS_V1:
         return EVENTS, {**to_core_event(given), "apiVersion": EVENTS.api_version}
-    if resource == AUTOSCALERS_V1:
-        return AUTOSCALERS, {**to_autoscaler(given), "apiVersion": AUTOSCALERS.api_version}
     return resource, given
 
 

@@ -1,7 +1,7 @@
 """Validation of updates of the status.
 
 Upstream: the Validate...StatusUpdate functions in validation/validation.go of pkg/apis/apps, batch, core,
-policy, autoscaling and resource, v1.34.
+policy and resource, v1.34.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,6 @@ from simulator.apiserver.claim_status_validation import validate_claim_status
 from simulator.apiserver.condition_validation import validate_conditions
 from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
 from simulator.apiserver.definition_validation import validate_definition_status
-from simulator.apiserver.ingress_validation import validate_ingress_status
 from simulator.apiserver.job_status_validation import validate_job_status
 from simulator.apiserver.pod_status_validation import validate_pod_status
 from simulator.apiserver.resources import CRDS, Resource
@@ -41,7 +40,6 @@ _COUNTS: Final[dict[str, tuple[str, ...]]] = {
         "terminatingReplicas",
         "collisionCount",
     ),
-    "horizontalpodautoscalers.autoscaling": ("currentReplicas", "desiredReplicas"),
     "jobs.batch": ("active", "succeeded", "failed", "ready", "terminating"),
     "poddisruptionbudgets.policy": (
         "disruptionsAllowed",
@@ -118,7 +116,6 @@ def _disruption_budget(new: Manifest, _: Manifest) -> Iterator[Cause]:
 _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     **CORE_STATUS_CHECKS,
     CRDS: validate_definition_status,
-    "ingresses.networking.k8s.io": validate_ingress_status,
     "jobs.batch": validate_job_status,
     "poddisruptionbudgets.policy": _disruption_budget,
     "pods": validate_pod_status,

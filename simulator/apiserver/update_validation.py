@@ -5,7 +5,6 @@ Upstream: ValidatePodUpdate and the other Validate...Update functions in pkg/api
 from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
-from simulator.apiserver.address_validation import ADDRESS_UPDATE_CHECKS
 from simulator.apiserver.core_update_validation import (
     CORE_UPDATE_CHECKS,
     validate_namespace_finalizers,
@@ -20,7 +19,6 @@ from simulator.apiserver.pod_subresource_validation import (
     validate_resize,
 )
 from simulator.apiserver.pod_update_validation import validate_pod_update
-from simulator.apiserver.rbac_validation import BINDINGS, validate_binding_update
 from simulator.apiserver.resources import CRDS, EVENTS_V1, NODES, Resource
 from simulator.apiserver.slice_validation import validate_slice_update
 from simulator.apiserver.status import NIL, Cause, first_causes, forbidden, invalid
@@ -99,18 +97,8 @@ def _runtime_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
     yield from _immutable(new, old, "handler")
 
 
-def _slice(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    yield from _immutable(new, old, "addressType")
-
-
 def _revision(new: Manifest, old: Manifest) -> Iterator[Cause]:
     yield from _immutable(new, old, "data")
-
-
-def _ingress_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    after, before = (manifest.get("spec", {}).get("controller", "") for manifest in (new, old))
-    if after != before:
-        yield invalid("spec.controller", after, IMMUTABLE)
 
 
 def _quota(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -153,9 +141,6 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     "csinodes.storage.k8s.io": _csi_node,
     CRDS: validate_definition_update,
     "csistoragecapacities.storage.k8s.io": _storage_capacity,
-    "endpointslices.discovery.k8s.io": _slice,
-    "ingressclasses.networking.k8s.io": _ingress_class,
-    **ADDRESS_UPDATE_CHECKS,
     "resourceclaims.resource.k8s.io": _spec_of("resource.v1.ResourceClaimSpec"),
     "resourceclaimtemplates.resource.k8s.io": _claim_template,
     "resourceslices.resource.k8s.io": validate_slice_update,
@@ -163,6 +148,5 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     "runtimeclasses.node.k8s.io": _runtime_class,
     "volumeattachments.storage.k8s.io": _spec_of("storage.v1.VolumeAttachmentSpec"),
     "volumeattributesclasses.storage.k8s.io": _attributes_class,
-    **dict.fromkeys(BINDINGS, validate_binding_update),
     **WORKLOAD_UPDATE_CHECKS,
 }

@@ -10,20 +10,17 @@ from itertools import chain
 
 from simulator.api import Manifest
 from simulator.apiserver import pod_validation
-from simulator.apiserver.address_validation import ADDRESS_CHECKS
 from simulator.apiserver.core_validation import CORE_CHECKS
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.enumerations import EVICTION_POLICIES, PREEMPTION_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
-from simulator.apiserver.network_validation import NETWORK_CHECKS, NETWORK_CHECKS_OF_UPDATED
 from simulator.apiserver.object_meta_validation import (
     METADATA_LAST,
     validate_finalizers,
     validate_object_meta,
 )
-from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.selector_validation import validate_label_selector, validate_taints
@@ -154,13 +151,9 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "timetables.schedviz": _timetable,
     **CORE_CHECKS,
     **DEVICE_CHECKS,
-    **NETWORK_CHECKS,
-    **ADDRESS_CHECKS,
-    **RBAC_CHECKS,
     **STORAGE_CHECKS,
     **WORKLOAD_CHECKS,
 }
 _CHECKS_OF_UPDATED: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
-    **NETWORK_CHECKS_OF_UPDATED,
     **WORKLOAD_CHECKS_OF_UPDATED,
 }

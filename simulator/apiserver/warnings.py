@@ -7,12 +7,10 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.generation import GENERATION
-from simulator.apiserver.ingress_validation import INGRESSES
 from simulator.apiserver.kind_warnings import (
     KIND_WARNINGS,
     definition_warnings,
     finalizer_warnings,
-    ingress_warnings,
     name_warnings,
     stateful_set_warnings,
 )
@@ -41,8 +39,6 @@ TEMPLATES = {
 }
 """The resources with a pod template, and where it is."""
 _STATEFUL_SETS: Final = "statefulsets.apps"
-ENDPOINTS = "endpoints"
-_ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 
 
 def warnings_of(
@@ -72,14 +68,10 @@ def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subreso
 def _warnings(resource: Resource, manifest: Manifest, *, is_new: bool) -> Iterator[str]:
     if is_new:
         yield from name_warnings(resource.id, manifest)
-    if is_new and resource.id == INGRESSES:
-        yield from ingress_warnings(manifest)
     if resource == PODS:
         yield from pod_warnings(manifest, "")
     elif resource.schema_text:
         yield from finalizer_warnings(manifest)
-    elif resource.id == ENDPOINTS:
-        yield _ENDPOINTS_ARE_DEPRECATED
     elif resource.id in _KIND_WARNINGS:
         yield from _KIND_WARNINGS[resource.id](manifest)
     elif path := TEMPLATES.get(resource.id):

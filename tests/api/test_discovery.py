@@ -73,16 +73,6 @@ def test_a_client_that_has_the_discovery_document_gets_not_modified(url: str) ->
         assert (same.value.code, same.value.headers["ETag"]) == (304, tag)
 
 
-def test_all_versions_of_a_resource_are_stored_in_one(url: str) -> None:
-    hashes = {
-        resource["storageVersionHash"]
-        for version in ("v1", "v2")
-        for resource in request(f"{url}/apis/autoscaling/{version}")[1]["resources"]
-        if resource["name"] == "horizontalpodautoscalers"
-    }
-    assert len(hashes) == 1
-
-
 def test_bindings_are_only_created(url: str) -> None:
     for path, status in (("/namespaces/default/bindings", 405), ("/bindings", 404)):
         assert request(f"{url}/api/v1{path}")[0] == status

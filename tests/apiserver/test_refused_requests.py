@@ -78,12 +78,6 @@ def test_a_refused_create_has_the_message_of_the_api_server(case: dict[str, Any]
     assert_is_refused(refusal(lambda: Cluster().admit([case["create"]], entry="api")), case)
 
 
-def test_a_config_map_that_is_too_large_is_refused_as_a_whole() -> None:
-    large = object_of("ConfigMap", data={"a": "b" * ((1 << 20) + 1)})
-    case = {"message": "[]: Too long: may not be more than 1048576 bytes", "causes": 1}
-    assert_is_refused(refusal(lambda: Cluster().admit([large], entry="api")), case)
-
-
 @pytest.mark.parametrize("case", cases("refused_updates.yaml"))
 def test_a_refused_update_has_the_message_of_the_api_server(case: dict[str, Any]) -> None:
     cluster = Cluster()

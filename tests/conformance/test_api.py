@@ -49,9 +49,9 @@ def play_all(player: Player, stories: list[dict[str, Any]]) -> dict[str, list[st
 
 
 def names_of_differing(category: str) -> set[str]:
-    """The stories of a category that do not agree yet, in a file beside them, a name a line."""
-    file = FOLDER / f"{category}.differing.txt"
-    return set(file.read_text().split()) if file.exists() else set()
+    """The stories of a category that differ: those of ``differing.txt``, whose comments say why."""
+    lines = (FOLDER / "differing.txt").read_text().splitlines()
+    return {line for line in lines if line.startswith(f"{category}/")}
 
 
 def test_all_categories_of_recorded_answers_exist() -> None:

@@ -11,17 +11,18 @@ def _service_account(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _binding(item: Manifest, now: Micros) -> list[Any]:
-    role = item["roleRef"]
+    role = item.get("roleRef") or {}
     subjects = {kind: _subjects(item, kind) for kind in ("User", "Group", "ServiceAccount")}
-    return [item["metadata"]["name"], f"{role['kind']}/{role['name']}", age_of(item, now), *subjects.values()]
+    shown = f"{role.get('kind', '')}/{role.get('name', '')}"
+    return [item["metadata"]["name"], shown, age_of(item, now), *subjects.values()]
 
 
 def _subjects(item: Manifest, kind: str) -> str:
     """Format subjects (SubjectsStrings in pkg/apis/rbac/helpers.go)."""
-    found = [each for each in item.get("subjects") or () if each["kind"] == kind]
+    found = [each for each in item.get("subjects") or () if each.get("kind") == kind]
     if kind == "ServiceAccount":
-        return ", ".join(f"{each.get('namespace', '')}/{each['name']}" for each in found)
-    return ", ".join(each["name"] for each in found)
+        return ", ".join(f"{each.get('namespace', '')}/{each.get('name', '')}" for each in found)
+    return ", ".join(each.get("name", "") for each in found)
 
 
 def _binding_columns(kind: str, role: str) -> tuple[Column, ...]:

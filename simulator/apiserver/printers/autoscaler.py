@@ -17,14 +17,14 @@ _NIL: Final = "<nil>"
 
 
 def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
-    spec, status = item["spec"], status_of(item)
-    target = spec["scaleTargetRef"]
+    spec, status = item.get("spec") or {}, status_of(item)
+    target = spec.get("scaleTargetRef") or {}
     return [
         item["metadata"]["name"],
-        f"{target['kind']}/{target['name']}",
+        f"{target.get('kind', '')}/{target.get('name', '')}",
         _metrics(spec.get("metrics") or [], status.get("currentMetrics") or []),
         str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET,
-        spec["maxReplicas"],
+        spec.get("maxReplicas", 0),
         status.get("currentReplicas") or 0,
         age_of(item, now),
     ]
@@ -39,7 +39,7 @@ def _metrics(metrics: list[Manifest], currents: list[Manifest]) -> str:
 
 
 def _metric(metric: Manifest, current: Manifest) -> str:
-    kind = metric["type"]
+    kind = metric.get("type", "")
     if kind not in _TYPES:
         return "<unknown type>"
     field = kind[:1].lower() + kind[1:]

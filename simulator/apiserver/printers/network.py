@@ -66,18 +66,18 @@ def _endpoints(item: Manifest, now: Micros) -> list[Any]:
 
 def _endpoints_of(subset: Manifest) -> list[str]:
     """Return each address with each port, ``10.0.0.1:80``; the addresses alone if there are no ports."""
-    addresses = [each["ip"] for each in subset.get("addresses") or ()]
+    addresses = [each.get("ip", "") for each in subset.get("addresses") or ()]
     hosts = [f"[{address}]" if ":" in address else address for address in addresses]
     ports = subset.get("ports") or ()
-    return [f"{host}:{port['port']}" for port in ports for host in hosts] if ports else addresses
+    return [f"{host}:{port.get('port', 0)}" for port in ports for host in hosts] if ports else addresses
 
 
 def _endpoint_slice(item: Manifest, now: Micros) -> list[Any]:
     ports = [str(each.get("port") or each.get("name") or "*") for each in item.get("ports") or ()]
-    addresses = [each for endpoint in item.get("endpoints") or () for each in endpoint["addresses"]]
+    addresses = [each for endpoint in item.get("endpoints") or () for each in endpoint.get("addresses") or ()]
     return [
         item["metadata"]["name"],
-        item["addressType"],
+        item.get("addressType", ""),
         _some(ports, UNSET),
         _some(addresses, UNSET),
         age_of(item, now),
@@ -112,7 +112,7 @@ def _ingress_class(item: Manifest, now: Micros) -> list[Any]:
     parameters, shown = spec.get("parameters"), NONE
     if parameters is not None:
         group = f".{parameters['apiGroup']}" if "apiGroup" in parameters else ""
-        shown = f"{parameters['kind']}{group}/{parameters['name']}"
+        shown = f"{parameters.get('kind', '')}{group}/{parameters.get('name', '')}"
     return [item["metadata"]["name"], spec.get("controller", ""), shown, age_of(item, now)]
 
 
