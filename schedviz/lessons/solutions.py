@@ -17,8 +17,8 @@ from schedviz.lessons.situation import Situation
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
 SOLUTIONS_AT_MOST: Final = 1_000
-"""The maximum number of solutions. With BYTES_AT_MOST each they have 31 MiB. Beyond it the oldest one is
-deleted."""
+"""The maximum number of solutions. With BYTES_AT_MOST each they have 31 MiB. Beyond it the oldest one of
+whoever has most is deleted."""
 BYTES_AT_MOST: Final = 32 << 10
 """The maximum size of a compressed solution. If its picture is larger, it is stored without the picture."""
 NAMES_AT_MOST: Final = 200
@@ -50,11 +50,12 @@ class Solutions:
     def __init__(self, redis: Redis) -> None:
         self._kept = Kept(redis, "solutions", SOLUTIONS_AT_MOST, KEPT_SECONDS, 0)
 
-    def add(self, key: str, solution: Solution) -> None:
+    def add(self, key: str, solution: Solution, whose: str = "") -> None:
+        """whose: see Kept."""
         stored = _encode(solution)
         if len(stored) > BYTES_AT_MOST:
             stored = _encode(msgspec.structs.replace(solution, picture=b""))
-        self._kept.add(key, stored, solution.made)
+        self._kept.add(key, stored, solution.made, whose)
 
     def find(self, key: str) -> Solution | None:
         stored = self._kept.find(key)

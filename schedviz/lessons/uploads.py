@@ -21,7 +21,7 @@ KEPT_SECONDS: Final = 30 * 24 * 3600
 """A lesson is deleted so long after its last use."""
 LESSONS_AT_MOST: Final = 200
 """The maximum number of lessons. With UPLOAD_BYTES each they have 19 MiB. Beyond it the least recently used
-one is deleted."""
+one of whoever has most is deleted."""
 SAFE_SECONDS: Final = 24 * 3600
 """Seconds since its last use during which a lesson is not removed: the longest workshop."""
 NAME: Final = re.compile(r"upload-[a-z2-7]{24}")
@@ -35,13 +35,15 @@ class Uploads:
     def __init__(self, redis: Redis) -> None:
         self._kept = Kept(redis, "lessons", LESSONS_AT_MOST, KEPT_SECONDS, SAFE_SECONDS)
 
-    def add(self, files: Files, now: float, admit: Callable[[], object] = lambda: None) -> Lesson:
+    def add(
+        self, files: Files, now: float, admit: Callable[[], object] = lambda: None, whose: str = ""
+    ) -> Lesson:
         """Read a lesson, and store it under a new name. admit: is called before it is stored, and may raise
-        an error. Raises LessonError, Full."""
+        an error. whose: see Kept. Raises LessonError, Full."""
         name = "upload-" + "".join(secrets.choice(_ALPHABET) for _ in range(24))
         lesson = read_files(name, files)
         admit()
-        self._kept.add(name, msgspec.msgpack.encode(dict(files)), now)
+        self._kept.add(name, msgspec.msgpack.encode(dict(files)), now, whose)
         return lesson
 
     def find(self, name: str) -> Lesson | None:

@@ -81,6 +81,13 @@ def requester_of(request: HttpRequest) -> Requester:
     )
 
 
+def whose_of(requester: Requester) -> str:
+    """Return for whom something that is kept counts: a digest of the address, or of the owner; "" = nobody is
+    known."""
+    found = requester.source or requester.owner
+    return found and digest_of(found)
+
+
 def new_record(request: HttpRequest) -> str:
     """Return the access record of a sandbox that this request creates."""
     source = requester_of(request).source

@@ -35,6 +35,9 @@ without one."""
 VIEWERS_AT_MOST: Final = 200
 """Maximum number of pages of teachers and projectors that one process serves."""
 
+VIEWERS_PER_ROOM_AT_MOST: Final = 20
+"""The same of one room."""
+
 CONNECTED: "Final[set[RoomConsumer]]" = set()
 
 
@@ -42,8 +45,8 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
     async def connect(self) -> None:
         self.code = read_code(self.scope["url_route"]["kwargs"]["code"])
         await self.accept()
-        if len(CONNECTED) >= VIEWERS_AT_MOST:
-            refused("VIEWERS_AT_MOST")
+        if full := _full_bound(self.code):
+            refused(full)
             await self.close(code=TRY_AGAIN_LATER)
             return
         try:
@@ -105,3 +108,11 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             if now.is_over and not now.seen.room.ended:
                 end_if_over(default_store(), self.code)
             return self.painter.projector(now) if self.is_projector else self.painter.teacher(now)
+
+
+def _full_bound(code: str) -> str:
+    """Return the name of the bound that one more page of a room would exceed; "" = none."""
+    if len(CONNECTED) >= VIEWERS_AT_MOST:
+        return "VIEWERS_AT_MOST"
+    in_room = sum(each.code == code for each in CONNECTED)
+    return "VIEWERS_PER_ROOM_AT_MOST" if in_room >= VIEWERS_PER_ROOM_AT_MOST else ""

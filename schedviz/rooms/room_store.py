@@ -35,6 +35,11 @@ ONLINE_SECONDS: Final = 15.0
 """Seconds for which a member whose page was connected counts as online."""
 PLACES: Final = f"{PREFIX}:rooms"
 """The key of a sorted set: code -> when the room is forgotten (µs). See Places."""
+PARTS: Final = ("", "members", "names", "connected", "joins")
+"""The keys of a room."""
+JOINS_AT_MOST: Final = 2 * MEMBERS_AT_MOST
+"""Maximum number of joins from one address: a whole class that joins twice. The teacher may remove members,
+and whoever fills the room does not fill it again without end."""
 
 
 class NoRoom(Exception):
@@ -43,6 +48,10 @@ class NoRoom(Exception):
 
 class RoomFull(Exception):
     pass
+
+
+class TooManyJoins(Exception):
+    """The address of the visitor has joined the room too often."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -76,14 +85,17 @@ class Rooms:
     def create(
         self, title: str, what: What, mode: Mode, seconds: float, shares: Sequence[Share] = ()
     ) -> tuple[Room, str]:
-        """Return a new room, and its teacher's token. shares: of the pool of rooms. Raises LimitExceeded."""
+        """Return a new room, and its teacher's token. shares: of the pool of rooms. Where one is full, a room
+        that has ended is forgotten earlier. Raises LimitExceeded."""
         seconds = min(max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS)
         now, token = self.store.wall(), new_token()
         while True:
             code = new_code()
             if self._redis.zscore(PLACES, code) is None:
                 break
-        self._places.take(code, seconds + KEPT_SECONDS, shares)
+        ended = self._places.take(code, seconds + KEPT_SECONDS, shares, replaceable_seconds=KEPT_SECONDS)
+        if ended:
+            self._redis.delete(*(room_key(each, part) for each in ended for part in PARTS))
         settings = RoomSettings(
             code=code,
             title=title,
@@ -134,19 +146,20 @@ class Rooms:
         times = {int(number): float(at) for number, at in connected.items()}
         return Seen(_room(state), found, times, hints, read, seconds + micros / 1_000_000)
 
-    def join(self, room: Room, name: str) -> tuple[Member, str]:
-        """Return a new member, and its token. A name that another member has gets a number. Raises NoRoom,
-        RoomFull."""
+    def join(self, room: Room, name: str, address: str = "") -> tuple[Member, str]:
+        """Return a new member, and its token. A name that another member has gets a number. address: a digest
+        of it; "" = it does not count. Raises NoRoom, RoomFull, TooManyJoins."""
         now, token = round(self.store.wall(), 3), new_token()  # Lua's JSON has 14 digits
         hashed = hash_token(token)
-        keys = [room_key(room.code), room_key(room.code, "members"), room_key(room.code, "names")]
-        number, named = self._join(
-            keys, [name, name.casefold(), hashed, repr(now), MEMBERS_AT_MOST, _expiry(room)]
-        )
+        keys = [room_key(room.code, part) for part in ("", "members", "names", "joins")]
+        bounds = [MEMBERS_AT_MOST, _expiry(room), address, JOINS_AT_MOST]
+        number, named = self._join(keys, [name, name.casefold(), hashed, repr(now), *bounds])
         if number == 0:
             raise RoomFull
-        if number < 0:
+        if number == -1:
             raise NoRoom
+        if number == -2:
+            raise TooManyJoins
         return Member(number, named.decode(), hashed, now), token
 
     def remove(self, code: str, member: Member) -> None:
@@ -202,7 +215,7 @@ class Rooms:
         return is_token(token, room.settings.teacher)
 
     def _expire(self, room: Room) -> None:
-        for part in ("", "members", "names", "connected"):
+        for part in PARTS:
             self._redis.expireat(room_key(room.code, part), _expiry(room))
         self._places.take(room.code, _expiry(room) - self.store.wall())
 

@@ -9,10 +9,12 @@ from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
 from django.conf import settings
 
-from schedviz.live import consumers
+from schedviz.live import consumers, room_consumer
 from schedviz.live.hubs import Hubs
 from schedviz.live.routing import websocket_urlpatterns
 from schedviz.live.viewer import TRY_AGAIN_LATER
+from schedviz.rooms.room import What
+from schedviz.rooms.room_store import Rooms
 from schedviz.store import Commit, Sandbox, Store
 from schedviz.web.screens import screens_of
 from simulator.api import Change
@@ -131,3 +133,30 @@ async def test_the_informer_is_rendered_only_for_pages_that_show_it(
     assert '<ol id="informer"' not in await folded.frame()
     for socket in (folded, unfolded):
         await socket.disconnect()
+
+
+async def test_the_pages_of_one_room_take_a_part_of_the_places(
+    monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
+    monkeypatch.setattr(room_consumer, "VIEWERS_PER_ROOM_AT_MOST", 2)
+    rooms = [Rooms(store).create("Monday", What("course"), "own", 3600)[0].code for _ in range(2)]
+
+    async def connect(code: str) -> tuple[ApplicationCommunicator, str]:
+        scope = {"type": "websocket", "path": f"/rooms/{code}/live/", "query_string": b"", "headers": []}
+        socket = ApplicationCommunicator(URLRouter(websocket_urlpatterns), scope)
+        await socket.send_input({"type": "websocket.connect"})
+        assert (await socket.receive_output(PATIENCE))["type"] == "websocket.accept"
+        answer = await socket.receive_output(PATIENCE)
+        return socket, str(answer.get("code", answer["type"]))
+
+    sockets = [await connect(code) for code in (rooms[0], rooms[0], rooms[0], rooms[1])]
+    assert [answer for _, answer in sockets] == [
+        "websocket.send",
+        "websocket.send",
+        str(TRY_AGAIN_LATER),
+        "websocket.send",
+    ]
+    for socket, answer in sockets:
+        if answer == "websocket.send":
+            await socket.send_input({"type": "websocket.disconnect", "code": 1001})
+            await socket.wait(PATIENCE)

@@ -16,7 +16,7 @@ from schedviz.rooms.room import (
     room_of,
     sandbox_name,
 )
-from schedviz.rooms.room_store import KEPT_SECONDS, NoRoom, RoomFull, Rooms
+from schedviz.rooms.room_store import JOINS_AT_MOST, KEPT_SECONDS, NoRoom, RoomFull, Rooms, TooManyJoins
 from schedviz.store import Store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.store.places import Share
@@ -136,8 +136,26 @@ def test_an_ended_room_is_kept_for_the_documented_time(rooms: Rooms) -> None:
         assert KEPT_SECONDS - 10 < left <= KEPT_SECONDS
 
 
-def test_there_is_a_bound_of_rooms(rooms: Rooms) -> None:
-    shares = [Share("MAX_ROOMS", len(rooms.codes()) + 1)]
-    rooms.create("One", What("course"), "own", 3600, shares)
-    with pytest.raises(LimitExceeded):
+def test_a_room_that_has_ended_gives_its_place_to_a_new_one_of_the_same_owner(rooms: Rooms) -> None:
+    shares = [Share("MAX_ROOMS_PER_OWNER", 2, f"owner {new_code()}")]
+    first, second = [rooms.create("One", What("course"), "own", 3600, shares)[0] for _ in range(2)]
+    with pytest.raises(LimitExceeded) as refused:
         rooms.create("Two", What("course"), "own", 3600, shares)
+    assert 3500 < refused.value.retry_after_seconds <= 3600, "then the first one ends"
+    rooms.join(second, "Ada", "1")
+    rooms.end(second.code)
+    third, _ = rooms.create("Two", What("course"), "own", 3600, shares)
+    for code in (first.code, third.code):
+        assert code in rooms.codes()
+    assert second.code not in rooms.codes()
+    assert not [*rooms.store.redis.scan_iter(f"*{second.code}*")]
+
+
+def test_one_address_does_not_join_a_room_without_end(rooms: Rooms) -> None:
+    room, _ = rooms.create("Monday", What("course"), "own", 3600)
+    for _ in range(JOINS_AT_MOST):
+        rooms.remove(room.code, rooms.join(room, "Ada", "a")[0])
+    with pytest.raises(TooManyJoins):
+        rooms.join(room, "Ada", "a")
+    assert rooms.join(room, "Bo", "b")[0].number == 1, "another address"
+    assert rooms.join(room, "Bo")[0].number == 2, "this machine"

@@ -66,6 +66,29 @@ def test_a_group_has_a_share_and_a_refusal_says_when_its_first_place_is_free(sto
     assert store.redis.hlen(f"{key}:groups") == store.redis.zcard(key) == 4
 
 
+def test_a_place_in_the_last_part_of_its_time_is_taken_from_the_same_owner_first(
+    store: Store, key: str
+) -> None:
+    """Then from those of whoever has most. A place before that part is taken from nobody."""
+    places, all_places = Places(store, key), Share("MAX_ROOMS", 4)
+
+    def take(holder: str, seconds: float, owner: str) -> list[str]:
+        shares = [all_places, Share("MAX_ROOMS_PER_OWNER", 2, owner)]
+        return places.take(holder, seconds, shares, replaceable_seconds=100)
+
+    for holder, seconds, owner in (("b1", 40, "bo"), ("a1", 60, "ada"), ("a2", 50, "ada"), ("c1", 200, "cy")):
+        assert take(holder, seconds, owner) == []
+    assert take("a3", 300, "ada") == ["a2"], "not that of Bo, which ends first"
+    assert take("d1", 300, "dan") == ["a1"], "Ada has most"
+    assert take("c2", 300, "cy") == ["b1"]
+    with pytest.raises(LimitExceeded) as refused:
+        take("c3", 300, "cy")
+    assert refused.value.limit == "MAX_ROOMS"
+    assert 90 < refused.value.retry_after_seconds <= 100, "then a place can be taken"
+    assert take("c2", 300, "cy") == [], "who has a place keeps it"
+    assert store.redis.hlen(f"{key}:groups") == store.redis.zcard(key) == 4
+
+
 def can_take(places: Places, holder: str, seconds: float, share: Share) -> bool:
     try:
         places.take(holder, seconds, [share])

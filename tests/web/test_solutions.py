@@ -122,6 +122,21 @@ def test_the_number_of_solutions_is_bounded(
     store.close()
 
 
+def test_beyond_the_number_the_oldest_solution_of_whoever_has_most_is_deleted(
+    own_redis: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solutions, "SOLUTIONS_AT_MOST", 3)
+    store = Store(own_redis.url)
+    known = Solutions(store.redis)
+    for place, (key, whose) in enumerate((("a", "ada"), ("b", "bo"), ("c", "bo"), ("d", "cy"), ("e", "bo"))):
+        known.add(key, replace(DONE, made=store.wall() + place), whose)
+    assert [key for key in "abcde" if known.find(key)] == ["c", "d", "e"], "first b, then the oldest"
+    known.add("f", replace(DONE, made=store.wall() + 9), "bo")
+    assert [key for key in "cdef" if known.find(key)] == ["d", "e", "f"]
+    assert store.redis.hlen("schedviz:{solutions}:whose") == 3
+    store.close()
+
+
 def test_a_picture_that_is_too_large_is_not_stored(store: Store) -> None:
     known = Solutions(store.redis)
     drawn = "".join(f"{number * 7919 % 100_003:x}" for number in range(100_000))

@@ -20,6 +20,7 @@ from schedviz.lessons.solutions import (
     solution_key,
     solution_of,
 )
+from schedviz.limits.requester import requester_of, whose_of
 from schedviz.rooms.room import clean_name
 from schedviz.store.default import default_store
 from schedviz.web.lesson_visit import find_visit
@@ -49,7 +50,7 @@ def share_solution(request: HttpRequest, name: str) -> HttpResponse:
         picture=draw_picture(source).encode(),
     )
     key = solution_key(visit.learner, visit.progress)
-    Solutions(store.redis).add(key, solution)
+    Solutions(store.redis).add(key, solution, whose_of(requester_of(request)))
     return redirect("solution", key)
 
 

@@ -17,7 +17,7 @@ from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.unpack import FILE_BYTES, UPLOAD_BYTES, refusal, unpack
 from schedviz.lessons.uploads import KEPT_SECONDS, Uploads
 from schedviz.limits.rates import count_upload
-from schedviz.limits.requester import requester_of
+from schedviz.limits.requester import requester_of, whose_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.limits import text_of, with_time
@@ -44,7 +44,10 @@ def upload_lesson(request: HttpRequest) -> HttpResponse:
             raise refusal("", f"larger than {UPLOAD_BYTES >> 10} KiB")
         files = unpack([(each.name or "", each.read()) for each in given])
         store = default_store()
-        lesson = Uploads(store.redis).add(files, store.wall(), lambda: count_upload(requester_of(request)))
+        requester = requester_of(request)
+        lesson = Uploads(store.redis).add(
+            files, store.wall(), lambda: count_upload(requester), whose_of(requester)
+        )
     except LessonError as wrong:
         return _form(request, wrong.mistakes, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except Full:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz import bundled_scenarios
+from schedviz.access.record import digest_of
 from schedviz.lessons.lesson import Lesson
 from schedviz.limits.pools import ROOMS
 from schedviz.limits.rates import count_creation
@@ -40,7 +41,14 @@ from schedviz.rooms.room import (
     read_code,
     sandbox_name,
 )
-from schedviz.rooms.room_store import KEPT_SECONDS, LONGEST_SECONDS, NoRoom, RoomFull, Rooms
+from schedviz.rooms.room_store import (
+    KEPT_SECONDS,
+    LONGEST_SECONDS,
+    NoRoom,
+    RoomFull,
+    Rooms,
+    TooManyJoins,
+)
 from schedviz.rooms.sandboxes import sweep_rooms
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
@@ -120,9 +128,12 @@ def join_room(request: HttpRequest, code: str) -> HttpResponse:
         context["error"] = gettext("Enter a name.")
     else:
         try:
-            member, token = rooms.join(room, name)
+            source = requester_of(request).source
+            member, token = rooms.join(room, name, source and digest_of(source))
         except RoomFull:
             context["error"] = gettext("The room is full.")
+        except TooManyJoins:
+            context["error"] = gettext("Too many have joined this room from your network address.")
         else:
             notify_teacher(code)
             response = _begin(request, room, member)
