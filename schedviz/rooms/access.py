@@ -15,7 +15,7 @@ from schedviz.access.record import read_record
 from schedviz.access.rights import Right
 from schedviz.access.visitor import Visitor
 from schedviz.limits.requester import CONFIRMED
-from schedviz.rooms.room import SHARED, Member, Room, is_reserved, is_token, room_of
+from schedviz.rooms.room import SHARED, Member, Room, is_reserved, is_token, room_of, sandbox_name
 from schedviz.rooms.room_store import NoRoom, Rooms
 from schedviz.store import Store
 
@@ -111,6 +111,13 @@ def may_replace(sandbox: str, right: Right) -> bool:
     again for all, and only the teacher does so."""
     place = room_of(sandbox)
     return right == Right.OWN or place is None or place[1] != SHARED
+
+
+def may_create(sandbox: str, right: Right) -> bool:
+    """Whether a visitor who may edit a sandbox of this name may create it from anything: not the one that a
+    room shares, but branches of it."""
+    place = room_of(sandbox)
+    return right == Right.OWN or place is None or sandbox != sandbox_name(place[0], SHARED)
 
 
 def _asker_in_room(sandbox: str, visitor: RoomVisitor) -> Asker:

@@ -87,6 +87,9 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     """The number of the sandbox that the projector shows."""
     named: bool = False
     """Whether the projector shows the learners' names."""
+    opened: bool = False
+    """Whether the sandbox that the room shares was created. If it does not exist then, the teacher has
+    deleted it, and only the teacher creates another one."""
     hint: Message | None = None
     """The last hint to all."""
 

@@ -152,7 +152,7 @@ class Rooms:
         now, token = round(self.store.wall(), 3), new_token()  # Lua's JSON has 14 digits
         hashed = hash_token(token)
         keys = [room_key(room.code, part) for part in ("", "members", "names", "joins")]
-        bounds = [MEMBERS_AT_MOST, _expiry(room), address, JOINS_AT_MOST]
+        bounds: list[str | int] = [MEMBERS_AT_MOST, _expiry(room), address, JOINS_AT_MOST]
         number, named = self._join(keys, [name, name.casefold(), hashed, repr(now), *bounds])
         if number == 0:
             raise RoomFull

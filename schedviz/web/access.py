@@ -92,6 +92,8 @@ def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpRespon
         # Where there is none, there is nothing to protect.
         if asker and asker.right < needed:
             return _refusal(request, name, asker)
+        if asker and rule.creates and not room_access.may_create(name, asker.right):
+            return refuse(request, gettext("Only the teacher starts over a sandbox that all share."))
     return None
 
 

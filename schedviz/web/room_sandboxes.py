@@ -6,14 +6,20 @@ from schedviz.api.from_scenario import create
 from schedviz.bundled_scenarios import scenarios
 from schedviz.lessons.catalogue import lesson_in
 from schedviz.rooms.learners import has_begun, join_lesson, room_lessons, start_in_room
-from schedviz.rooms.room import TEACHER, Room, number_for, sandbox_name
+from schedviz.rooms.room import SHARED, TEACHER, Room, number_for, sandbox_name
+from schedviz.rooms.room_store import Rooms
 from schedviz.store import NoSandbox, Store
 from simulator.apiserver.status import StatusError
 
 
+class DeletedByTeacher(Exception):
+    """The teacher has deleted the sandbox that the room shares. Only the teacher creates another one."""
+
+
 def open_sandbox(store: Store, room: Room, member: int, lesson: str = "") -> str | None:
     """Return the name of the sandbox in which the member works, which is created if there is none. lesson:
-    the member's choice, "" = none. None: the member must choose a lesson first. Raises StatusError.
+    the member's choice, "" = none. None: the member must choose a lesson first. Raises StatusError,
+    DeletedByTeacher.
 
     A member joins what is in a sandbox that the room shares: only the teacher replaces it."""
     name = sandbox_name(room.code, number_for(room, member))
@@ -33,9 +39,11 @@ def open_sandbox(store: Store, room: Room, member: int, lesson: str = "") -> str
 def _join_shared(store: Store, room: Room, member: int, lesson: str, name: str) -> str | None:
     try:
         join_lesson(store, room, member, store.sandbox(name).meta())
+        _note_opened(store, room)
         return name
     except NoSandbox:
-        pass
+        if room.opened:
+            raise DeletedByTeacher from None
     try:
         return start_sandbox(store, room, member, lesson, replace=False)
     except StatusError:
@@ -69,8 +77,17 @@ def start_sandbox(
         name = sandbox_name(room.code, number_for(room, member))
         made = scenarios()[what.name]
         with store.replacing(name) if replace else nullcontext("") as access:
-            return create(store, made, what.name, [name], paused=room.paused, access=access).name
-    found = room_lessons().get(lesson or room.lesson)
-    if found is None:
-        return None
-    return start_in_room(store, room, member, found, anew=anew, replace=replace).name
+            create(store, made, what.name, [name], paused=room.paused, access=access)
+    else:
+        found = room_lessons().get(lesson or room.lesson)
+        if found is None:
+            return None
+        name = start_in_room(store, room, member, found, anew=anew, replace=replace).name
+    if number_for(room, member) == SHARED:
+        _note_opened(store, room)
+    return name
+
+
+def _note_opened(store: Store, room: Room) -> None:
+    if not room.opened:
+        Rooms(store).change(room.code, opened=True)

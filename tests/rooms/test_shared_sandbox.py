@@ -102,6 +102,47 @@ def test_a_member_joins_the_lesson_that_the_teacher_replaced(open_room: Callable
     assert progress.created == second
 
 
+@pytest.mark.parametrize("what", [f"lesson:{FIRST}", "course:", "scenario:online-vs-offline"])
+def test_only_the_teacher_creates_the_sandbox_again_that_the_teacher_deleted(
+    open_room: Callable[[str], Shared], what: str
+) -> None:
+    room = open_room(what)
+    ada = join(room.code, "Ada")
+    room.choose(ada, FIRST)
+    assert room.teacher.post(f"/s/{room.name}/delete/").status_code == 302
+    for path, fields in (
+        (f"/rooms/{room.code}/me/", {}),
+        (f"/rooms/{room.code}/me/", {"lesson": SECOND}),
+        ("/sandboxes/", {"name": room.name, "scenario": "gang"}),
+        ("/bring/", {"name": room.name, "do": "create", "text": "kind: Pod"}),
+    ):
+        assert ada.post(path, fields).status_code in (403, 409), path
+        assert not room.store.exists(room.name), path
+    bo = browser()
+    refused = bo.post(f"/rooms/{room.code}/", {"name": "Bo"})
+    assert "The teacher has deleted the sandbox of this room." in text(refused)
+    do(room.teacher, room.code, "start", lesson=FIRST)
+    eventually(lambda: idle(room.store, room.code))
+    assert room.choose(ada, "") == room.choose(bo, "") == f"/s/{room.name}/"
+    assert room.store.exists(room.name)
+    branch = f"{room.name}-mine"
+    assert ada.post("/sandboxes/", {"name": branch, "scenario": "gang"}).status_code == 302, "a copy"
+
+
+def test_no_member_creates_the_shared_sandbox_from_anything_else(
+    open_room: Callable[[str], Shared],
+) -> None:
+    """Also before the first of them has opened it."""
+    room = open_room("scenario:online-vs-offline")
+    rooms = Rooms(room.store)
+    member, token = rooms.join(rooms.find(room.code), "Ada")
+    ada = browser()
+    ada.cookies[f"room-{room.code}"] = f"{member.number}-{token}"
+    assert ada.post("/sandboxes/", {"name": room.name, "scenario": "gang"}).status_code == 403
+    assert not room.store.exists(room.name)
+    assert ada.post(f"/rooms/{room.code}/me/").headers["Location"] == f"/s/{room.name}/"
+
+
 @pytest.mark.parametrize("step", [0, 1])
 def test_members_who_come_first_together_get_one_sandbox(
     open_room: Callable[[str], Shared], step: int

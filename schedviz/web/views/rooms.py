@@ -56,7 +56,7 @@ from schedviz.web import scenarios
 from schedviz.web.access import refuse_room
 from schedviz.web.limits import text_of, with_time
 from schedviz.web.presenters.room_view import Choice, duration, lesson_choices
-from schedviz.web.room_sandboxes import open_sandbox
+from schedviz.web.room_sandboxes import DeletedByTeacher, open_sandbox
 from schedviz.web.views.page import is_htmx
 from simulator.apiserver.status import StatusError
 
@@ -240,6 +240,11 @@ def _begin(request: HttpRequest, room: Room, member: Member, lesson: str = "") -
             store.handle(name).set_access(record, "")
     except StatusError as refused:
         return _own_page(request, room, member, refused.message, refused.code)
+    except DeletedByTeacher:
+        text = gettext(
+            "The teacher has deleted the sandbox of this room. Only the teacher can start it again."
+        )
+        return _own_page(request, room, member, text, HTTPStatus.CONFLICT)
     return redirect("sandbox", name) if name else redirect("room-me", room.code)
 
 
@@ -248,8 +253,9 @@ def _offered_lessons(room: Room) -> Mapping[str, Lesson]:
     them who chooses, if the teacher has not."""
     if room.settings.what.kind != "course":
         return {}
-    is_there = room.settings.mode == "shared" and default_store().exists(sandbox_name(room.code, SHARED))
-    return {} if is_there or (room.settings.mode == "shared" and room.lesson) else room_lessons()
+    is_shared = room.settings.mode == "shared"
+    is_there = is_shared and default_store().exists(sandbox_name(room.code, SHARED))
+    return {} if is_there or (is_shared and (room.lesson or room.opened)) else room_lessons()
 
 
 def _own_page(
