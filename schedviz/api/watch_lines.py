@@ -7,12 +7,12 @@ from schedviz.cache import Present
 from schedviz.cache.held import RingEvent
 from schedviz.store.codec import watch_event
 from simulator.api import Manifest, Micros
-from simulator.apiserver.managed_fields.empty_objects import empty_object
 from simulator.apiserver.protobuf_encoding import encode_watch_event
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.response_json import response_json
 from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import StatusError
+from simulator.apiserver.types.zero_values import empty_object
 
 
 class WatchLines:

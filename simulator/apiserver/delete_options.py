@@ -11,6 +11,7 @@ from simulator.apiserver.request_decoding.read_object import UnreadableBody, rea
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.schema import DELETE_OPTIONS, find_type_name
 from simulator.apiserver.status import Invalid, PlainError, invalid, not_supported
+from simulator.apiserver.types.api_types import api_types
 
 MAX_GRACE_SECONDS: Final = (1 << 31) - 1
 """Maximum grace period, 68 years. Longer ones of pods are shortened to it, because the end of a grace period
@@ -38,7 +39,7 @@ def decode_delete_options(text: str) -> Manifest:
         shown = f'no kind "{kind[:100]}" is registered for version "{version[:100]}"'
         raise PlainError(f'{shown} in scheme "{_SCHEME}"')
     decoder = TypedValues()
-    decoded: Manifest = decoder.decode(DELETE_OPTIONS, given)
+    decoded: Manifest = decoder.decode(api_types().struct(DELETE_OPTIONS), given)
     if decoder.error:
         raise PlainError(decoder.error)
     return decoded

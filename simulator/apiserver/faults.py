@@ -1,21 +1,24 @@
-"""Validation of values against their schema: unknown and missing fields, wrong types and formats.
-
-The library jsonschema finds the errors; this module converts them to the causes that the API server reports.
-"""
+"""Faults of values that do not fit their type: unknown and missing fields, wrong types and formats, in the
+words of the API server."""
 
 import difflib
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import islice
-from typing import Any
-
-from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import ValidationError
-from referencing.jsonschema import DRAFT202012, SchemaRegistry
+from typing import Any, Final
 
 from simulator.apiserver.base64_text import IllegalBase64, decode_base64
-from simulator.apiserver.schema import ZEROS, definitions, resolve_reference
 from simulator.apiserver.status import Cause, invalid, not_supported, required
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import (
+    INT_LIMITS,
+    STRING,
+    ListType,
+    MapType,
+    OwnType,
+    Scalar,
+    StructType,
+    Type,
+)
 from simulator.objects import quantity
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 
@@ -23,120 +26,136 @@ MAX_CAUSES = 50
 """Maximum number of faults in one response."""
 MAX_SHOWN = 300
 """Maximum number of characters of a key in a message, because a key may be as long as the request."""
+_TYPE_NAMES: Final = {
+    "bool": "boolean",
+    "bytes": "string",
+    "float64": "number",
+    "int32": "integer",
+    "int64": "integer",
+    "FieldsV1": "object",
+    "IntOrString": "integer or string",
+    "JSONSchemaPropsOrArray": "JSON schema or array of JSON schemas",
+    "JSONSchemaPropsOrBool": "boolean or JSON schema",
+    "JSONSchemaPropsOrStringArray": "JSON schema or array of strings",
+    "MicroTime": "string",
+    "Quantity": "quantity",
+    "Time": "string",
+}
+"""What a value must be, in messages, by the kind of a scalar or the name of a type."""
 
 
-def find_schema_faults(type_name: str, value: Any) -> list[Cause]:
-    """Return the faults of a value (without nulls) against its schema: at most MAX_CAUSES, sorted by field.
+def find_faults(of: Type, value: Any) -> list[Cause]:
+    """Return the faults of a value without nulls: at most MAX_CAUSES, sorted by field.
 
     Missing fields come last, as upstream: often a misspelt field, which is listed earlier, is the reason."""
-    errors = _validator(type_name).iter_errors(value)
-    causes = {*islice((cause for error in errors for cause in _to_causes(type_name, error)), MAX_CAUSES)}
+    causes = {*islice(_faults(of, value, ""), MAX_CAUSES)}
     return sorted(
         causes, key=lambda cause: (cause.reason == "FieldValueRequired", cause.field, cause.message)
     )
 
 
-@cache
-def _registry() -> SchemaRegistry:
-    return SchemaRegistry().with_resources(
-        (name, DRAFT202012.create_resource(schema)) for name, schema in definitions().items()
-    )
+def _faults(of: Type, value: Any, path: str) -> Iterator[Cause]:
+    match of, value:
+        case StructType(), dict():
+            yield from _struct_faults(of, value, path)
+        case ListType(), list():
+            for index, item in enumerate(value):
+                yield from _faults(of.items, item, f"{path}[{index}]")
+        case MapType(), dict():
+            for key, item in value.items():
+                yield from _faults(of.values, item, f"{path}[{key[:MAX_SHOWN]}]")
+        case StructType() | MapType(), _:
+            yield _wrong_type(path, value, "object")
+        case ListType(), _:
+            yield _wrong_type(path, value, "array")
+        case Scalar(kind=kind), _:
+            yield from _scalar_faults(kind, value, path)
+        case OwnType(), _:
+            yield from _own_faults(of, value, path)
 
 
-@cache
-def _validator(type_name: str) -> Draft202012Validator:
-    return Draft202012Validator({"$ref": type_name}, registry=_registry(), format_checker=FORMATS)
+def _struct_faults(of: StructType, value: dict[str, Any], path: str) -> Iterator[Cause]:
+    for name, item in value.items():
+        at = _join_path(path, name)
+        if name in of.fields:
+            yield from _faults(of.fields[name].type, item, at)
+            if of.kinds and name in ("apiVersion", "kind"):
+                accepted = [*dict.fromkeys(kind[name == "kind"] for kind in of.kinds)]
+                if item not in accepted:
+                    yield not_supported(at, item, accepted)
+        elif of.others is None:
+            yield _unknown_field(at, name, of.fields)
+    for field in of.fields.values() if of.reports_missing else ():
+        if field.is_required and field.name not in value:
+            yield required(_join_path(path, field.name))
 
 
-FORMATS = FormatChecker(())
-"""Checks of strings and numbers by ``format``. They accept values of other types, for which ``type`` is
-reported."""
+def _scalar_faults(kind: str, value: Any, path: str) -> Iterator[Cause]:
+    match kind, value:
+        case ("string", str()) | ("bool", bool()):
+            return
+        case "bytes", str():
+            try:
+                decode_base64(value)
+            except IllegalBase64 as error:
+                yield invalid(path, value, str(error))
+        case (("int32" | "int64" | "float64"), int()) if not isinstance(value, bool):
+            limit = INT_LIMITS.get(kind)
+            if limit is not None and not -limit <= value < limit:
+                yield invalid(path, value, f"must be in the range of {kind}")
+        case "float64", float():
+            return
+        case _:
+            yield _wrong_type(path, value, _TYPE_NAMES.get(kind, kind))
 
 
-@FORMATS.checks("date-time", raises=ValueError)
-def _is_time(value: object) -> bool:
-    if isinstance(value, str) and not is_timestamp(value):
-        raise ValueError(NO_TIMESTAMP)
-    return True
+def _own_faults(of: OwnType, value: Any, path: str) -> Iterator[Cause]:
+    match of.short_name, value:
+        case (("JSON" | "RawExtension"), _):
+            return
+        case "FieldsV1", dict():
+            return
+        case (("Time" | "MicroTime"), str()):
+            if not is_timestamp(value):
+                yield invalid(path, value, NO_TIMESTAMP)
+        case "IntOrString", str():
+            return
+        case "IntOrString", int() if not isinstance(value, bool):
+            yield from _scalar_faults("int32", value, path)
+        case "Quantity", str() | int() | float() if not isinstance(value, bool):
+            yield from _quantity_faults(value, path)
+        case name, _:
+            schema, _, other = of.name.rpartition("Or")
+            items = STRING if other == "StringArray" else api_types().find(schema)
+            if isinstance(value, dict) and schema.endswith("JSONSchemaProps"):
+                yield from _faults(api_types().struct(schema), value, path)
+            elif isinstance(value, list) and other.endswith("Array") and items is not None:
+                yield from _faults(ListType(items), value, path)
+            elif other != "Bool" or not isinstance(value, bool):
+                yield _wrong_type(path, value, _TYPE_NAMES[name])
 
 
-@FORMATS.checks("int32", raises=ValueError)
-def _is_int32(value: object) -> bool:
-    if isinstance(value, int) and not -(1 << 31) <= value < 1 << 31:
-        raise ValueError("must be in the range of int32")
-    return True
-
-
-@FORMATS.checks("int64", raises=ValueError)
-def _is_int64(value: object) -> bool:
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        raise ValueError("must be in the range of int64")
-    return True
-
-
-@FORMATS.checks("byte", raises=IllegalBase64)
-def _is_base64(value: object) -> bool:
-    if isinstance(value, str):
-        decode_base64(value)
-    return True
-
-
-@FORMATS.checks("quantity", raises=quantity.QuantityError)
-def _is_quantity(value: object) -> bool:
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
+def _quantity_faults(value: Any, path: str) -> Iterator[Cause]:
+    try:
         quantity.canonical(value)
-    return True
+    except quantity.QuantityError as error:
+        close = quantity.suggest(value)
+        hint = "; did you mean " + " or ".join(f'"{each}"' for each in close) + "?" if close else ""
+        yield invalid(path, value, f"{error}{hint}")
 
 
-def _to_causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
-    """Convert one error of jsonschema to causes with the API server's messages."""
-    field = _field_path(type_name, error.absolute_path)
-    value: Any = error.instance
-    schema: Any = error.schema
-    expected: Any = error.validator_value
-    match error.validator:
-        case "additionalProperties":
-            for key in value:
-                if key not in schema["properties"]:
-                    yield _unknown_field(_join_path(field, key), key, schema["properties"])
-        # For the types of Kubernetes, missing fields are found by their validation.
-        case "required" if ZEROS not in schema:
-            for key in expected:
-                if key not in value:
-                    yield required(_join_path(field, key))
-        case "type" | "anyOf":
-            wanted = schema.get("title", expected)
-            scalar = isinstance(value, bool | int | float)
-            hint = "; put it in quotes" if wanted == "string" and scalar else ""
-            message = invalid(field, value, f"must be of type {wanted}{hint}").message
-            yield Cause(field, message, "FieldValueTypeInvalid")
-        case "format":
-            close = quantity.suggest(value) if expected == "quantity" else []
-            hint = "; did you mean " + " or ".join(f'"{each}"' for each in close) + "?" if close else ""
-            yield invalid(field, value, f"{error.cause}{hint}")
-        case "enum":
-            yield not_supported(field, value, expected)
+def _wrong_type(path: str, value: Any, wanted: str) -> Cause:
+    is_scalar = isinstance(value, bool | int | float)
+    hint = "; put it in quotes" if wanted == "string" and is_scalar else ""
+    message = invalid(path, value, f"must be of type {wanted}{hint}").message
+    return Cause(path, message, "FieldValueTypeInvalid")
 
 
-def _unknown_field(field: str, key: str, fields: Iterable[str]) -> Cause:
-    close = difflib.get_close_matches(key[:100], fields, n=1)
+def _unknown_field(path: str, name: str, fields: Iterable[str]) -> Cause:
+    close = difflib.get_close_matches(name[:100], fields, n=1)
     hint = f'; did you mean "{close[0]}"?' if close else ""
-    return Cause(field, f'unknown field "{field}"{hint}')
+    return Cause(path, f'unknown field "{path}"{hint}')
 
 
-def _field_path(type_name: str, path: Iterable[str | int]) -> str:
-    """Return a path in the API server's notation: ``spec.containers[0].resources.requests[cpu]``."""
-    schema, field = definitions()[type_name], ""
-    for part in path:
-        fields = schema.get("properties", {})
-        if part in fields:
-            field, schema = _join_path(field, str(part)), fields[part]
-        else:
-            field = f"{field}[{str(part)[:MAX_SHOWN]}]"
-            schema = schema.get("items") or schema["additionalProperties"]
-        schema = resolve_reference(schema)
-    return field
-
-
-def _join_path(field: str, key: str) -> str:
-    return f"{field}.{key[:MAX_SHOWN]}" if field else key[:MAX_SHOWN]
+def _join_path(path: str, name: str) -> str:
+    return f"{path}.{name[:MAX_SHOWN]}" if path else name[:MAX_SHOWN]

@@ -1,4 +1,4 @@
-"""Conversion of objects of another API server to the schemas of v1.34: unknown fields are left out.
+"""Conversion of objects of another API server to the types of v1.34: unknown fields are left out.
 
 :mod:`simulator.apiserver.decoding`, for manifests that users write, refuses unknown fields instead.
 """
@@ -7,25 +7,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
-from jsonschema.exceptions import FormatError
 
 from simulator.api import Manifest
-from simulator.apiserver.faults import FORMATS
+from simulator.apiserver.faults import find_faults
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import Schema, resolve_reference, schema_of
+from simulator.apiserver.types.model import ListType, MapType, StructType, Type
+from simulator.apiserver.types.schema_types import type_of
 from simulator.objects import quantity
 
 ReportField = Callable[[str], None]
 """A function that is called with the path of each field that is left out."""
-
-TYPES: Final[dict[str, type | tuple[type, ...]]] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-}
 
 MAX_SHOWN: Final = 60
 """Maximum number of characters of a wrong value in a message."""
@@ -47,14 +38,14 @@ class _UnfitField(Exception):
         self.path = path
 
 
-def fit_to_schema(
+def fit_to_type(
     resource: Resource, manifest: Manifest, note: ReportField, given: Manifest | None = None
 ) -> Manifest:
-    """Return a copy that fits the resource's schema, without nulls and with canonical quantities. Raises
+    """Return a copy that fits the resource's type, without nulls and with canonical quantities. Raises
     Unfit. ``given``: the whole object, if items of its lists were removed before."""
     fitting = _Fitting(note, manifest if given is None else given, manifest)
     try:
-        fitted: Manifest = fitting.fit(schema_of(resource), manifest, ())
+        fitted: Manifest = fitting.fit(type_of(resource), manifest, ())
     except _UnfitField as unfit:
         raise Unfit(f"{fitting.name(unfit.path)} is missing or wrong") from None
     if fitting.wrong_quantities:
@@ -73,28 +64,19 @@ class _Fitting:
         """The paths of quantities that are none, each with what is wrong. Without them the simulator would
         count 0 there."""
 
-    def fit(self, of: Schema, value: Any, path: Path) -> Any:
-        """Return a copy of a value that fits its schema. Raises _UnfitField. The depth of recursion is
-        bounded by the schema's."""
-        of = resolve_reference(of)
-        if of.get("format") == "quantity":
+    def fit(self, of: Type, value: Any, path: Path) -> Any:
+        """Return a copy of a value that fits its type. Raises _UnfitField. The depth of recursion is bounded
+        by the type's."""
+        match of, value:
+            case StructType(), dict():
+                return self._fit_struct(of, value, path)
+            case MapType(), dict():
+                return self._fit_map(of, value, path)
+            case ListType(), list():
+                return [self.fit(of.items, item, (*path, number)) for number, item in enumerate(value)]
+        if of.short_name == "Quantity":
             return self._fit_quantity(value, path)
-        wanted = of.get("type")
-        if wanted is not None and not _has_type(value, wanted):
-            raise _UnfitField(path)
-        if isinstance(value, dict):
-            return self._fit_object(of, value, path)
-        if isinstance(value, list):
-            items = of.get("items")
-            if not items:
-                return value
-            return [self.fit(items, item, (*path, number)) for number, item in enumerate(value)]
-        if "format" in of:
-            try:
-                FORMATS.check(value, of["format"])
-            except FormatError:
-                raise _UnfitField(path) from None
-        if "enum" in of and value not in of["enum"]:
+        if any(find_faults(of, value)):
             raise _UnfitField(path)
         return value
 
@@ -113,33 +95,44 @@ class _Fitting:
     def _report_quantity(self, path: Path, problem: str, value: Any) -> None:
         self.wrong_quantities.append(f"{self.name(path)}: {problem}: {_shown(value)}")
 
-    def _fit_object(self, of: Schema, value: Manifest, path: Path) -> Manifest:
-        fields, others = of.get("properties", {}), of.get("additionalProperties")
-        kept = {}
+    def _fit_struct(self, of: StructType, value: Manifest, path: Path) -> Manifest:
+        kept: Manifest = {}
         for key, item in value.items():
-            schema = fields.get(key, others)
-            at = (*path, key)
-            if not isinstance(key, str) or schema is False or (schema is None and fields):
-                if item is not None:
-                    self._note(_in_general(at))
-            elif isinstance(schema, dict):
-                if item is not None:
-                    try:
-                        kept[key] = self.fit(schema, item, at)
-                    except _UnfitField as unfit:
-                        if key in of.get("required", ()):
-                            raise
-                        if unfit.path == at and _holds_quantities(schema):
-                            wanted = resolve_reference(schema)["type"]
-                            self._report_quantity(at, f"not of the type {wanted}", item)
-                        self._note(_in_general(unfit.path))
-            else:
+            field, at = of.fields.get(key), (*path, key)
+            if field is not None:
+                self._fit_part(kept, field.type, item, at, is_required=field.is_required)
+            elif of.others is not None:
                 kept[key] = item
-        for key in of.get("required", ()):
+            elif item is not None:
+                self._note(_in_general(at))
+        for field in of.fields.values():
             # A status may lack required fields: counters that are 0, the message of a condition.
-            if key not in kept and path[:1] != ("status",):
-                raise _UnfitField((*path, key))
+            if field.is_required and field.name not in kept and path[:1] != ("status",):
+                raise _UnfitField((*path, field.name))
         return kept
+
+    def _fit_map(self, of: MapType, value: Manifest, path: Path) -> Manifest:
+        kept: Manifest = {}
+        for key, item in value.items():
+            if isinstance(key, str):
+                self._fit_part(kept, of.values, item, (*path, key), is_required=False)
+            elif item is not None:
+                self._note(_in_general((*path, key)))
+        return kept
+
+    def _fit_part(self, kept: Manifest, of: Type, value: Any, path: Path, *, is_required: bool) -> None:
+        """Add a field or a key to those that are kept, unless its value is null or does not fit."""
+        if value is None:
+            return
+        try:
+            kept[str(path[-1])] = self.fit(of, value, path)
+        except _UnfitField as unfit:
+            if is_required:
+                raise
+            if unfit.path == path and _holds_quantities(of):
+                wanted = "array" if isinstance(of, ListType) else "object"
+                self._report_quantity(path, f"not of the type {wanted}", value)
+            self._note(_in_general(unfit.path))
 
     def name(self, path: Path) -> str:
         """Return the path in ``given`` as text: ``spec.containers[0].image``. An item that has a name is
@@ -160,13 +153,16 @@ class _Fitting:
         return text
 
 
-def _holds_quantities(of: Schema) -> bool:
-    """Whether values of a schema may have quantities. The types of the imported kinds have no cycles."""
-    of = resolve_reference(of)
-    inside = [*of.get("properties", {}).values(), of.get("items"), of.get("additionalProperties")]
-    return of.get("format") == "quantity" or any(
-        _holds_quantities(each) for each in inside if isinstance(each, dict)
-    )
+def _holds_quantities(of: Type) -> bool:
+    """Whether values of a type may have quantities. The types of the imported kinds have no cycles."""
+    match of:
+        case StructType():
+            return any(_holds_quantities(field.type) for field in of.fields.values())
+        case ListType():
+            return _holds_quantities(of.items)
+        case MapType():
+            return _holds_quantities(of.values)
+    return of.short_name == "Quantity"
 
 
 def _place_of(item: Any, items: Any, number: int) -> int:
@@ -192,11 +188,3 @@ def _shown(value: Any) -> str:
     meant = quantity.suggest(value)
     shown = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
     return f"{shown} (meant as {' or '.join(meant)}?)" if meant else shown
-
-
-def _has_type(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, list):
-        return any(_has_type(value, each) for each in wanted)
-    if isinstance(value, bool):
-        return bool(wanted == "boolean")
-    return isinstance(value, TYPES[wanted])

@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from simulator.apiserver.managed_fields.empty_objects import STRUCTS
 from simulator.apiserver.openapi_enumerations import list_values
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import VERSION, Schema, find_type_name
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import Field, StructType
 
 _ROOT: Final = "#/components/schemas/"
 _SHIPPED: Final = "#/$defs/"
@@ -73,21 +74,29 @@ def _add(name: str, found: dict[str, Schema]) -> None:
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = _converted(_shipped()[name], waiting)
+            found[name] = _component(name, waiting)
             list_values(name, found[name].get("properties", {}))
 
 
+def _component(name: str, references: list[str]) -> Schema:
+    """Return the schema of a type in the form of OpenAPI. Adds the types that it refers to to
+    ``references``."""
+    schema = _shipped()[name]
+    converted = _converted(schema, references)
+    of = api_types().find(name)
+    if isinstance(of, StructType) and "properties" in schema:
+        converted["properties"] = {
+            field: _field(of.fields[field], value, references)
+            for field, value in schema["properties"].items()
+        }
+    return converted
+
+
 def _converted(schema: Schema, references: list[str]) -> Schema:
-    """Return a shipped schema in the form of OpenAPI. Adds the types that it refers to to ``references``."""
+    """Return a shipped schema without its fields in the form of OpenAPI."""
     kept: Schema = {}
-    required = schema.get("required", ())
     for key, value in schema.items():
         match key:
-            case "properties":
-                kept[key] = {
-                    name: _field(name, field, references, is_required=name in required)
-                    for name, field in value.items()
-                }
             case "items":
                 kept[key] = _item(value, references)
             case "additionalProperties":
@@ -103,14 +112,16 @@ def _converted(schema: Schema, references: list[str]) -> Schema:
     return kept
 
 
-def _field(name: str, schema: Schema, references: list[str], *, is_required: bool) -> Schema:
+def _field(field: Field, schema: Schema, references: list[str]) -> Schema:
     converted = _converted(schema, references)
-    if name in ("apiVersion", "kind"):
+    if field.name in ("apiVersion", "kind"):
         converted.pop("enum", None)
-    if is_required and converted.get("type") in _ZEROS:
-        converted["default"] = _ZEROS[converted["type"]]
-    elif "allOf" in converted and (is_required or name in STRUCTS):
+    if field.is_pointer:
+        return converted
+    if isinstance(field.type, StructType) or ("allOf" in converted and field.is_required):
         converted["default"] = {}
+    elif not field.omits_empty and converted.get("type") in _ZEROS and converted.get("format") != "byte":
+        converted["default"] = _ZEROS[converted["type"]]
     return converted
 
 

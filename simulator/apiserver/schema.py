@@ -11,9 +11,10 @@ from typing import Any
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.structural_schema import structural_schema
-from simulator.apiserver.zero_values import fields_kept_empty
+from simulator.apiserver.types.api_types import VERSION as MINOR_VERSION
+from simulator.apiserver.types.api_types import api_types
 
-VERSION = "v1.34.0"
+VERSION = f"v{MINOR_VERSION}.0"
 Schema = dict[str, Any]
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -29,25 +30,7 @@ _WITHOUT_REQUIRED = (
 )
 """Types whose fields are "required" in the schema, but may be missing: they have defaults, or the kubelet
 sets them."""
-ZEROS = "x-zero-values"
-"""The key of a schema's zero values: what Go's decoder sets for required fields that are missing, by field.
-Such a field is never reported as missing; validation reports its value."""
-KEPT = "x-kept-empty"
-"""The key of a schema's fields that are written where they are empty, too: required ones, and pointers."""
-_POINTERS = (
-    "metadata",
-    "parameters",
-    "parentRef",
-    "pathType",
-    "secretRef",
-    "selector",
-    "lastObservedTime",
-    "lastTransitionTime",
-)
-"""Required fields that are nil if they are missing."""
 _JSON_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
-_NO_ZEROS = ("array", "object")
-_PLAIN_ZEROS = {"string": "", "integer": 0, "boolean": False}
 _TYPES: dict[str, Schema] = {
     # The shipped schemas accept any string and any number for these two types.
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {
@@ -98,13 +81,6 @@ def definitions() -> dict[str, Schema]:
     shipped: dict[str, Schema] = json.loads(path.read_bytes(), object_hook=_simplify_schema)["$defs"]
     for name in _WITHOUT_REQUIRED:
         shipped[name]["required"] = []
-    for name, schema in shipped.items():
-        schema[KEPT] = fields_kept_empty(name, schema)
-        schema[ZEROS] = {
-            field: _zero_of(schema["properties"][field])
-            for field in schema.get("required", ())
-            if field not in _POINTERS and schema["properties"][field].get("type") not in _NO_ZEROS
-        }
     # pods/eviction accepts both versions (pkg/apis/policy/v1beta1/register.go).
     shipped[EVICTION]["properties"]["apiVersion"]["enum"].append("policy/v1beta1")
     return shipped | {_own_type_name(*kind): schema for kind, schema in OWN_KINDS.items()} | _TYPES
@@ -126,42 +102,25 @@ def _simplify_schema(schema: Schema) -> Schema:
     return schema
 
 
-def _zero_of(schema: Schema) -> Any:
-    name = schema.get("$ref", "").rpartition(".")[2]
-    return {"Quantity": "0", "IntOrString": 0}.get(name, {}) if name else _PLAIN_ZEROS[schema["type"]]
-
-
 def _own_type_name(api_version: str, kind: str) -> str:
     return f"{api_version.replace('/', '.')}.{kind}"
 
 
-@cache
-def _type_names() -> dict[tuple[str, str, str], str]:
-    """Return the names of types by group, version and kind."""
-    return {
-        (gvk["group"], gvk["version"], gvk["kind"]): name
-        for name, schema in definitions().items()
-        for gvk in schema.get("x-kubernetes-group-version-kind", ())
-    }
-
-
 def find_type_name(api_version: str, kind: str) -> str | None:
     """Return the name of Kubernetes' type of this apiVersion and kind; None if there is none."""
-    group, _, version = api_version.rpartition("/")
-    return _type_names().get((group, version, kind))
+    return api_types().kinds.get(f"{api_version}/{kind}")
 
 
 def is_known_kind(api_version: str, kind: str) -> bool:
     """Whether Kubernetes has a type of this apiVersion and kind."""
-    group, _, version = api_version.rpartition("/")
-    return (group, version, kind) in _type_names()
+    return find_type_name(api_version, kind) is not None
 
 
 def type_name_of(resource: Resource) -> str:
     """Return the name of the type of a resource's objects."""
     if (resource.api_version, resource.kind) in OWN_KINDS:
         return _own_type_name(resource.api_version, resource.kind)
-    return _type_names().get((resource.group, resource.version, resource.kind), UNKNOWN_KIND)
+    return find_type_name(resource.api_version, resource.kind) or UNKNOWN_KIND
 
 
 def reference_of(resource: Resource) -> Schema:

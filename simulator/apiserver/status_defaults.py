@@ -2,93 +2,56 @@
 which an object begins (types.go and defaults.go of the API groups, v1.34)."""
 
 import copy
-from typing import Any
+from functools import cache
+from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.zero_values import DROPPED_INTEGERS
+from simulator.apiserver.resources import BUILT_IN, PODS
+from simulator.apiserver.types.model import ListType, StructType
+from simulator.apiserver.types.schema_types import decoded_type
+from simulator.apiserver.types.zero_values import keeps_empty, writes_zero, zero_value
 
-_NODE_INFO = (
-    "machineID",
-    "systemUUID",
-    "bootID",
-    "kernelVersion",
-    "osImage",
-    "containerRuntimeVersion",
-    "kubeletVersion",
-    "kubeProxyVersion",
-    "operatingSystem",
-    "architecture",
-)
-
-_STATUS: dict[str, dict[str, Any]] = {
-    "apiservices.apiregistration.k8s.io": {},
-    "certificatesigningrequests.certificates.k8s.io": {},
-    "cronjobs.batch": {},
-    "customresourcedefinitions.apiextensions.k8s.io": {
-        "conditions": None,
-        "acceptedNames": {"plural": "", "kind": ""},
-    },
-    "daemonsets.apps": {
-        "currentNumberScheduled": 0,
-        "numberMisscheduled": 0,
-        "desiredNumberScheduled": 0,
-        "numberReady": 0,
-    },
-    "deployments.apps": {},
-    "flowschemas.flowcontrol.apiserver.k8s.io": {},
-    "horizontalpodautoscalers.autoscaling": {"desiredReplicas": 0, "currentMetrics": None},
-    "ingresses.networking.k8s.io": {"loadBalancer": {}},
-    "jobs.batch": {},
-    "namespaces": {"phase": "Active"},
-    "nodes": {
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
-        "nodeInfo": dict.fromkeys(_NODE_INFO, ""),
-    },
-    "persistentvolumeclaims": {"phase": "Pending"},
-    "persistentvolumes": {"phase": "Pending"},
-    "poddisruptionbudgets.policy": {
-        "disruptionsAllowed": 0,
-        "currentHealthy": 0,
-        "desiredHealthy": 0,
-        "expectedPods": 0,
-    },
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": {},
-    "replicasets.apps": {"replicas": 0},
-    "replicationcontrollers": {"replicas": 0},
-    "resourceclaims.resource.k8s.io": {},
-    "resourcequotas": {},
-    "services": {"loadBalancer": {}},
-    "statefulsets.apps": {"replicas": 0, "availableReplicas": 0},
-    "validatingadmissionpolicies.admissionregistration.k8s.io": {},
-    "volumeattachments.storage.k8s.io": {"attached": False},
+_FIRST_PHASES: Final = {
+    "namespaces": "Active",
+    "persistentvolumeclaims": "Pending",
+    "persistentvolumes": "Pending",
 }
-"""Resource -> the status of a new object. Pods, whose status is made in their admission, are not here."""
+_KINDS: Final = {resource.id: resource for resource in reversed(BUILT_IN)}
+
+
+@cache
+def _status_type(resource: str) -> StructType | None:
+    """Return the type of the status of a resource; None if it has no subresource ``status``."""
+    kind = _KINDS.get(resource)
+    field = decoded_type(kind).fields.get("status") if kind is not None and kind.has_status else None
+    return field.type if field is not None and isinstance(field.type, StructType) else None
+
+
+@cache
+def _first_status(resource: str) -> Manifest | None:
+    """Return the status of a new object; None if its kind has none. A pod's is made in its admission."""
+    of = None if resource == PODS.id else _status_type(resource)
+    if of is None:
+        return None
+    phase = {"phase": _FIRST_PHASES[resource]} if resource in _FIRST_PHASES else {}
+    status: Manifest = zero_value(of)
+    return status | phase
 
 
 def omits_zero(resource: str, field: str) -> bool:
     """Whether Go's encoder leaves a count of 0 out of the status of a resource."""
-    return field in DROPPED_INTEGERS and field not in _STATUS.get(resource, {})
+    of = _status_type(resource)
+    return of is not None and field in of.fields and not keeps_empty(of.fields[field])
 
 
-_CONDITION_TIMES: dict[str, tuple[str, ...]] = {
-    "apiservices.apiregistration.k8s.io": ("lastTransitionTime",),
-    "certificatesigningrequests.certificates.k8s.io": ("lastUpdateTime", "lastTransitionTime"),
-    "customresourcedefinitions.apiextensions.k8s.io": ("lastTransitionTime",),
-    "daemonsets.apps": ("lastTransitionTime",),
-    "deployments.apps": ("lastUpdateTime", "lastTransitionTime"),
-    "flowschemas.flowcontrol.apiserver.k8s.io": ("lastTransitionTime",),
-    "horizontalpodautoscalers.autoscaling": ("lastTransitionTime",),
-    "jobs.batch": ("lastProbeTime", "lastTransitionTime"),
-    "namespaces": ("lastTransitionTime",),
-    "nodes": ("lastHeartbeatTime", "lastTransitionTime"),
-    "persistentvolumeclaims": ("lastProbeTime", "lastTransitionTime"),
-    "pods": ("lastProbeTime", "lastTransitionTime"),
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": ("lastTransitionTime",),
-    "replicasets.apps": ("lastTransitionTime",),
-    "replicationcontrollers": ("lastTransitionTime",),
-    "statefulsets.apps": ("lastTransitionTime",),
-}
-"""The times of a condition that are written as null where they are missing: Go writes an empty struct."""
+@cache
+def _condition_times(resource: str) -> list[str]:
+    """Return the times of a condition that are written as null where they are missing."""
+    of = _status_type(resource)
+    conditions = of.fields["conditions"].type if of is not None and "conditions" in of.fields else None
+    item = conditions.items if isinstance(conditions, ListType) else None
+    fields = item.fields.values() if isinstance(item, StructType) else ()
+    return [field.name for field in fields if field.type.short_name == "Time" and writes_zero(field)]
 
 
 _STATE_TIMES = {"running": ("startedAt",), "terminated": ("startedAt", "finishedAt")}
@@ -96,13 +59,13 @@ _STATE_TIMES = {"running": ("startedAt",), "terminated": ("startedAt", "finished
 
 def set_status_defaults(resource: str, manifest: Manifest) -> None:
     """Complete the status in place; create it if the kind always has one."""
-    defaults = _STATUS.get(resource)
+    defaults = _first_status(resource)
     if defaults is not None:
         _complete(manifest.setdefault("status", {}), defaults)
-    if resource in _CONDITION_TIMES:
+    if times := _condition_times(resource):
         for condition in manifest.get("status", {}).get("conditions") or ():
-            for field in _CONDITION_TIMES[resource]:
-                condition.setdefault(field, None)
+            for time in times:
+                condition.setdefault(time, None)
 
 
 def complete_container_statuses(status: Manifest) -> None:

@@ -133,7 +133,7 @@ def _default_job_template(spec: Manifest) -> None:
         policy["rules"] = policy.get("rules") or None
     for rule in (policy or {}).get("rules") or ():
         for pattern in rule.get("onPodConditions", ()):
-            pattern.setdefault("status", "True")
+            pattern["status"] = pattern.get("status") or "True"
     _template({"spec": spec})
 
 

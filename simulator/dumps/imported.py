@@ -16,7 +16,7 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.defaults import qos_class, set_defaults
-from simulator.apiserver.fitting import ReportField, Unfit, fit_to_schema
+from simulator.apiserver.fitting import ReportField, Unfit, fit_to_type
 from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
@@ -192,7 +192,7 @@ class Import:
         metadata = given.get("metadata")
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             raise Unfit("metadata.name is missing or wrong")
-        found = fit_to_schema(resource, redact(given, self._salt, note), note, given)
+        found = fit_to_type(resource, redact(given, self._salt, note), note, given)
         metadata = found["metadata"]
         if resource.namespaced:
             metadata.setdefault("namespace", "default")

@@ -10,7 +10,7 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import resources
 from simulator.apiserver.defaults import set_defaults
-from simulator.apiserver.fitting import Unfit, fit_to_schema
+from simulator.apiserver.fitting import Unfit, fit_to_type
 from simulator.apiserver.resources import Resource
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
@@ -49,7 +49,7 @@ def fitted_data(data: Manifest) -> Manifest:
         "spec": {"selector": {}, "template": template},
     }
     try:
-        fitted = fit_to_schema(_DAEMON_SETS, owner, lambda _: None)
+        fitted = fit_to_type(_DAEMON_SETS, owner, lambda _: None)
     except Unfit:
         return data
     set_defaults(_DAEMON_SETS, fitted)

@@ -13,7 +13,6 @@ from simulator.apiserver.managed_fields.client_side_apply import (
     apply_after_client_side_apply,
     with_last_applied,
 )
-from simulator.apiserver.managed_fields.empty_objects import empty_object
 from simulator.apiserver.managed_fields.field_paths import FieldsError, FieldSet, field_element
 from simulator.apiserver.managed_fields.field_types import FieldType, ItemError
 from simulator.apiserver.managed_fields.managers import (
@@ -31,6 +30,7 @@ from simulator.apiserver.patches.unstructured_conversion import from_unstructure
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import reference_of, schema_of
 from simulator.apiserver.status import BadRequest, PlainError
+from simulator.apiserver.types.zero_values import empty_object
 
 PAGE_MANAGER: Final = "schedviz"
 """The manager of what people change on the page."""

@@ -28,8 +28,9 @@ from simulator.apiserver.request_errors import (
     UnsupportedPatchType,
 )
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
-from simulator.apiserver.schema import find_type_name, reference_of
+from simulator.apiserver.schema import reference_of
 from simulator.apiserver.status import BadRequest, Cause, Invalid
+from simulator.apiserver.types.api_types import api_types
 from simulator.kernel.go_text import go_json, go_type_error, plain, quote
 
 PatchType = Literal[
@@ -138,8 +139,8 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
     if given == (resource.api_version, resource.kind):
         decoded, error, unknown = decode_object(resource, result)
     else:
-        decoder, name = TypedValues(), find_type_name(*given)
-        decoded = decoder.decode(name, result) if name else result
+        decoder, of = TypedValues(), api_types().of_kind(*given)
+        decoded = decoder.decode(of, result) if of else result
         error, unknown = decoder.error or type_error(resource, *given), []
     text = patched_object_text(reference_of(resource), result, changed)
     return _checked(body, decoded, error, [*strict, *unknown], text)

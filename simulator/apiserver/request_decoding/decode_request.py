@@ -19,8 +19,8 @@ from simulator.apiserver.request_decoding.read_object import (
 )
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import type_name_of
 from simulator.apiserver.status import BadRequest
+from simulator.apiserver.types.schema_types import decoded_type
 from simulator.kernel.go_text import json_kind
 
 SHOWN_BYTES: Final = 30
@@ -99,7 +99,7 @@ class TypedObject(NamedTuple):
 def decode_object(resource: Resource, value: Manifest) -> TypedObject:
     """Decode an object as the type of the resource."""
     decoder = TypedValues()
-    decoded = decoder.decode(type_name_of(resource), value)
+    decoded = decoder.decode(decoded_type(resource), value)
     if decoder.error or not resource.schema_text:
         return TypedObject(decoded, decoder.error, decoder.strict)
     pruned = prune_custom(resource, decoded)

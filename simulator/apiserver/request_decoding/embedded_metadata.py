@@ -9,9 +9,10 @@ from simulator.api import Manifest
 from simulator.apiserver.custom_resources.embedded_resources import embedded_resources
 from simulator.apiserver.decoding import stored_form
 from simulator.apiserver.request_decoding.typed_values import TypedValues
-from simulator.apiserver.schema import OBJECT_META
 from simulator.apiserver.status import invalid
 from simulator.apiserver.structural_schema import EMBEDDED, structural_schema
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.schema_types import OBJECT_META
 
 
 class Embedded(NamedTuple):
@@ -34,7 +35,7 @@ def decode_embedded(schema_text: str, manifest: Manifest) -> Embedded:
             continue
         at, given = f"{path}.metadata", resource["metadata"] or {}
         decoder = TypedValues()
-        decoded = decoder.decode(OBJECT_META, given, at)
+        decoded = decoder.decode(api_types().struct(OBJECT_META), given, at)
         if decoder.error:
             return Embedded(strict, str(invalid(at, given, decoder.error)))
         # The fields that the text repeats were noted before.

@@ -5,17 +5,26 @@ import re
 from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.base64_text import IllegalBase64, canonical_base64
-from simulator.apiserver.request_decoding.go_type_names import NAMED_TYPES
+from simulator.apiserver.request_decoding.plain_values import NotPlain, plain_reader
 from simulator.apiserver.request_decoding.read_object import RecordedObject
-from simulator.apiserver.schema import UNKNOWN_KIND, Schema, definitions
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import (
+    INT_LIMITS,
+    STRING,
+    ListType,
+    MapType,
+    OwnType,
+    Scalar,
+    StructType,
+    Type,
+)
+from simulator.apiserver.types.zero_values import zero_value
 from simulator.kernel.go_text import json_kind
 from simulator.objects import quantity
 from simulator.objects.timestamps import is_timestamp
 
-INT_LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
 TIME_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
 MICRO_TIME_LAYOUT: Final = "2006-01-02T15:04:05.000000Z07:00"
-_QUALIFIED_NAMES: Final = ("CapacityRequirements", "DeviceRequestAllocationResult")
 _YEAR: Final = re.compile(r"[0-9]{4}")
 
 
@@ -24,15 +33,10 @@ class Place(NamedTuple):
 
     path: str
     """The path with indices: ``spec.containers[0].image``."""
-    fields: tuple[str, ...]
+    fields: tuple[str, ...] = ()
     """The names of the fields: ``spec``, ``containers``, ``image``."""
-    struct: str
+    struct: str = ""
     """The Go type that has the last one of the fields."""
-
-    @property
-    def named_type(self) -> str:
-        """The name that upstream gave to the type of the field, or of the list that the field is; or ""."""
-        return NAMED_TYPES.get(f"{self.struct}.{self.fields[-1]}", "") if self.fields else ""
 
     def field(self, name: str, struct: str) -> "Place":
         return Place(f"{self.path}.{name}" if self.path else name, (*self.fields, name), struct)
@@ -57,9 +61,12 @@ class TypedValues:
         self._names_fields = names_fields
         self._ended = False
 
-    def decode(self, type_name: str, value: Any, path: str = "") -> Any:
+    def decode(self, of: Type, value: Any, path: str = "") -> Any:
         """Return the value with the fields that its type has. ``path``: of the value, for ``strict``."""
-        return self._value({"$ref": type_name}, value, Place(path, (), ""))
+        try:
+            return plain_reader(of)(value)
+        except NotPlain:
+            return self._value(of, value, Place(path))
 
     def _fail(self, error: str) -> None:
         self.error = self.error or error
@@ -77,54 +84,59 @@ class TypedValues:
         where = f"struct field {place.struct}.{'.'.join(place.fields)}" if named else "value"
         return f"json: cannot unmarshal {kind} into Go {where} of type {go_type}"
 
-    def _value(self, schema: Schema, value: Any, place: Place) -> Any:
-        of, name = _resolved(schema)
+    def _value(self, of: Type, value: Any, place: Place) -> Any:
         if value is None:
             return None
-        if "properties" in of:
-            return self._struct(of, name, value, place)
-        if "anyOf" in of:
-            return self._schema_or_other(name, value)
-        match of.get("format"), of.get("type"):
-            case "quantity", _:
-                return self._quantity(value)
-            case "date-time", _:
-                layout = MICRO_TIME_LAYOUT if name.endswith(".MicroTime") else TIME_LAYOUT
-                return self._time(value, layout, place)
-            case "int32", list():
-                return self._int_or_string(value, place)
-            case "byte", "string":
-                return self._bytes(value, place)
-            case _, "array":
+        match of:
+            case StructType():
+                return self._struct(of, value, place)
+            case ListType():
                 return self._array(of, value, place)
-            case _, "object" if "additionalProperties" in of:
+            case MapType():
                 return self._map(of, value, place)
-            case format_, "integer":
-                return self._integer(format_ or "int64", value, place)
-            case _, ("string" | "boolean" | "number") as kind:
-                return self._scalar(kind, value, place)
+            case Scalar(kind=("int32" | "int64")):
+                return self._integer(of, value, place)
+            case Scalar():
+                return self._scalar(of, value, place)
+            case OwnType():
+                return self._own(of, value, place)
         return value
 
-    def _struct(self, of: Schema, name: str, value: Any, place: Place) -> Any:
+    def _own(self, of: OwnType, value: Any, place: Place) -> Any:
+        match of.short_name:
+            case "Quantity":
+                return self._quantity(value)
+            case "Time":
+                return self._time(value, TIME_LAYOUT, place)
+            case "MicroTime":
+                return self._time(value, MICRO_TIME_LAYOUT, place)
+            case "IntOrString":
+                error = "" if isinstance(value, str) else self._integer_error("int32", "int32", value, place)
+                self._end(error)
+                return None if error else value
+            case "JSON" | "RawExtension" | "FieldsV1":
+                return value
+        return self._schema_or_other(of.name, value)
+
+    def _struct(self, of: StructType, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
-            self._mismatch(json_kind(value), place, go_name(name))
+            self._mismatch(json_kind(value), place, of.go_name)
             return None
-        struct, fields = name.rpartition(".")[2], of["properties"]
         kept = {}
         for key, item in value.items():
-            at = place.field(key, struct)
-            if name == UNKNOWN_KIND:
+            at = place.field(key, of.short_name)
+            if of.others is not None:
                 at = at._replace(fields=())  # a custom resource has no type, but its metadata has one
             if isinstance(value, RecordedObject) and key in value.repeated:
                 self.strict.append(f'duplicate field "{at.path}"')
-            if key in fields:
-                kept[key] = self._value(fields[key], item, at)
-            elif of.get("additionalProperties") is False:
+            field = of.fields.get(key)
+            if field is not None:
+                kept[key] = self._value(field.type, item, at)
+            elif of.others is None:
                 self.strict.append(f'unknown field "{at.path}"')
             else:
                 kept[key] = item
-                if name == UNKNOWN_KIND:
-                    self._note_repeated(item, at)
+                self._note_repeated(item, at)
         return kept
 
     def _note_repeated(self, value: Any, place: Place) -> None:
@@ -144,14 +156,14 @@ class TypedValues:
         (JSONSchemaPropsOrBool and others in apiextensions/v1/marshal.go). These types decode themselves: an
         error names no field around them, and unknown fields in them are dropped without a note."""
         schema, _, other = name.rpartition("Or")
+        of = api_types().struct(schema)
         inner = TypedValues()
         decoded = None
         match value:
             case dict():
-                decoded = inner.decode(schema, value)
+                decoded = inner.decode(of, value)
             case list() if other != "Bool":
-                items = {"type": "string"} if other == "StringArray" else {"$ref": schema}
-                decoded = inner._array({"type": "array", "items": items}, value, Place("", (), ""))
+                decoded = inner.decode(ListType(STRING if other == "StringArray" else of), value)
             case bool() if other == "Bool":
                 decoded = value
             case _ if other == "Bool":
@@ -159,60 +171,56 @@ class TypedValues:
         self._end(inner.error)
         return decoded
 
-    def _map(self, of: Schema, value: Any, place: Place) -> Any:
+    def _map(self, of: MapType, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
-            self._mismatch(json_kind(value), place, _map_type(of, place.struct))
+            self._mismatch(json_kind(value), place, of.go_name)
             return None
-        items = of["additionalProperties"]
         kept = {}
         for key, item in value.items():
             at = place.key(key)
             if isinstance(value, RecordedObject) and key in value.repeated:
                 self.strict.append(f'duplicate field "{at.path}"')
-            kept[key] = self._element(items, item, at) if isinstance(items, dict) else item
+            kept[key] = self._element(of.values, item, at)
         return kept
 
-    def _array(self, of: Schema, value: Any, place: Place) -> Any:
+    def _array(self, of: ListType, value: Any, place: Place) -> Any:
         if not isinstance(value, list):
-            self._mismatch(json_kind(value), place, place.named_type or go_type(of))
+            self._mismatch(json_kind(value), place, of.go_name)
             return None
-        items = of.get("items") or {}
-        return [self._element(items, item, place.item(index)) for index, item in enumerate(value)]
+        return [self._element(of.items, item, place.item(index)) for index, item in enumerate(value)]
 
-    def _element(self, schema: Schema, value: Any, place: Place) -> Any:
+    def _element(self, of: Type, value: Any, place: Place) -> Any:
         """Return a value of a map or of a list, where null is the zero value of the type."""
-        return zero_value(schema) if value is None else self._value(schema, value, place)
+        return element_of_null(of) if value is None else self._value(of, value, place)
 
-    def _scalar(self, kind: str, value: Any, place: Place) -> Any:
-        wanted: dict[str, type | tuple[type, ...]] = {
-            "string": str,
-            "boolean": bool,
-            "number": (int, float),
-        }
-        if isinstance(value, wanted[kind]) and (kind == "boolean" or not isinstance(value, bool)):
-            return value
-        basic = {"boolean": "bool", "number": "float64"}.get(kind, kind)
-        self._mismatch(json_kind(value), place, place.named_type.removeprefix("[]") or basic)
+    def _scalar(self, of: Scalar, value: Any, place: Place) -> Any:
+        match of.kind, value:
+            case "bytes", str():
+                try:
+                    return canonical_base64(value)
+                except IllegalBase64 as error:
+                    self._fail(str(error))
+                return value
+            case ("string", str()) | ("bool", bool()):
+                return value
+            case "float64", int() | float() if not isinstance(value, bool):
+                return value
+        self._mismatch(json_kind(value), place, of.go_name)
         return None
 
-    def _integer(self, format_: str, value: Any, place: Place) -> Any:
+    def _integer(self, of: Scalar, value: Any, place: Place) -> Any:
         if not self._names_fields and isinstance(value, float) and value.is_integer():
             value = int(value)  # the converter takes 3.0 for 3, the decoder does not
-        error = self._integer_error(format_, value, place)
+        error = self._integer_error(of.kind, of.go_name, value, place)
         self._fail(error)
         return None if error else value
 
-    def _integer_error(self, format_: str, value: Any, place: Place) -> str:
-        limit = INT_LIMITS.get(format_, INT_LIMITS["int64"])
+    def _integer_error(self, kind: str, go_type: str, value: Any, place: Place) -> str:
+        limit = INT_LIMITS[kind]
         if isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit:
             return ""
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return self._type_error(f"number {value}" if number else json_kind(value), place, format_)
-
-    def _int_or_string(self, value: Any, place: Place) -> Any:
-        error = "" if isinstance(value, str) else self._integer_error("int32", value, place)
-        self._end(error)
-        return None if error else value
+        return self._type_error(f"number {value}" if number else json_kind(value), place, go_type)
 
     def _quantity(self, value: Any) -> Any:
         try:
@@ -233,79 +241,10 @@ class TypedValues:
             self._end(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{wanted}"')
         return value or None
 
-    def _bytes(self, value: Any, place: Place) -> Any:
-        if not isinstance(value, str):
-            self._mismatch(json_kind(value), place, "[]uint8")
-            return None
-        try:
-            return canonical_base64(value)
-        except IllegalBase64 as error:
-            self._fail(str(error))
-        return value
 
-
-def _resolved(schema: Schema) -> tuple[Schema, str]:
-    """Return the schema, and the name of its type; "" for a type without a name."""
-    name = ""
-    while "$ref" in schema:
-        name = schema["$ref"]
-        schema = definitions()[name]
-    return schema, name
-
-
-def zero_value(schema: Schema) -> Any:
+def element_of_null(of: Type) -> Any:
     """Return the value that Go's decoder puts into a map or a list for null; None where that is null
     again."""
-    of, _ = _resolved(schema)
-    if "properties" in of:
+    if isinstance(of, StructType):
         return {}
-    match of.get("format"), of.get("type"):
-        case "quantity", _:
-            return "0"
-        case "int32", list():
-            return 0
-        case "date-time", _:
-            return None
-        case _, "string":
-            return ""
-        case _, "boolean":
-            return False
-        case _, ("integer" | "number"):
-            return 0
-    return None
-
-
-def go_name(type_name: str) -> str:
-    """Return ``v1.PodSpec`` for ``io.k8s.api.core.v1.PodSpec``."""
-    return ".".join(type_name.rsplit(".", 2)[-2:])
-
-
-def go_type(schema: Schema) -> str:
-    """Return the Go type of a schema: ``[]v1.Container``, ``map[string]string``."""
-    of, name = _resolved(schema)
-    if name:
-        return go_name(name)
-    match of.get("type"):
-        case "array":
-            return f"[]{go_type(of.get('items') or {})}"
-        case "object" if isinstance(of.get("additionalProperties"), dict):
-            return f"map[string]{go_type(of['additionalProperties'])}"
-        case "integer":
-            return str(of.get("format", "int64"))
-        case "boolean":
-            return "bool"
-        case "number":
-            return "float64"
-        case "string" if of.get("format") == "byte":
-            return "[]uint8"
-        case "string":
-            return "string"
-    return "interface {}"
-
-
-def _map_type(schema: Schema, struct: str) -> str:
-    """Return the Go type of a map that is a field of the struct."""
-    found = go_type(schema)
-    # The maps of resource.k8s.io/v1 have other keys, v1.QualifiedName, and no name.
-    is_list = found.endswith("]resource.Quantity") and struct not in _QUALIFIED_NAMES
-    return "v1.ResourceList" if is_list else found
+    return "" if isinstance(of, Scalar) and of.kind == "bytes" else zero_value(of)
