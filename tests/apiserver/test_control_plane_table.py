@@ -97,7 +97,7 @@ def test_flow_control_and_api_services() -> None:
     }
     assert row("flowschemas", flow, OBJECTS["flow"])["MissingPL"] == "?"
     shown = row("prioritylevelconfigurations", flow, OBJECTS["level"])
-    assert [*shown.values()] == ["low", "Limited", 30, 64, 8, "<none>", "90s"]
+    assert [*shown.values()] == ["low", "Limited", 30, 64, 8, 0, "90s"]
     of_services = "apiregistration.k8s.io"
     shown = row("apiservices", of_services, OBJECTS["service"])
     assert (shown["Service"], shown["Available"]) == ("n/s", "Unknown")
