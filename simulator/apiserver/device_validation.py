@@ -19,7 +19,7 @@ from simulator.apiserver.field_checks import check_name, check_required_name
 from simulator.apiserver.object_meta_validation import validate_template_metadata
 from simulator.apiserver.slice_validation import validate_slice
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required, too_long
-from simulator.cel.device_selector import MAX_COST, compile_selector
+from simulator.cel.device_selector import MAX_COST, NEW_SELECTORS, compile_selector
 
 MODES: Final = ("All", "ExactCount")
 MAX_EXPRESSION: Final = 10 * 1024
@@ -119,7 +119,7 @@ def _selector(selector: Manifest, path: str) -> Iterator[Cause]:
     expression = selector["cel"].get("expression") or ""
     if len(expression.encode()) > MAX_EXPRESSION:
         yield too_long(f"{at}.expression", MAX_EXPRESSION)
-    elif error := (compiled := compile_selector(expression)).error:
+    elif error := (compiled := compile_selector(expression, NEW_SELECTORS)).error:
         yield invalid(f"{at}.expression", expression, error)
     elif compiled.estimate_cost() > MAX_COST:
         yield forbidden(f"{at}.expression", "too complex, exceeds cost limit")

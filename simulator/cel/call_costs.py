@@ -124,6 +124,25 @@ def _find(arguments: Sequence[Value], _: Value) -> int:
     return _size(arguments[1]) if isinstance(arguments[1], list) else 1
 
 
+def _make_list(factor: float, size: int) -> int:
+    """Return the cost of a function that makes a list (ext/lists.go, trackAllocatingListCall)."""
+    return int(size * factor) + 1 + NEW_LIST
+
+
+def _make_result(_: Sequence[Value], result: Value) -> int:
+    return _make_list(1, _size(result))
+
+
+def _flatten(arguments: Sequence[Value], _: Value) -> int:
+    return _make_list(arguments[1] if len(arguments) > 1 else 1, _size(arguments[0]))
+
+
+def _compare_items(arguments: Sequence[Value], _: Value) -> int:
+    items = arguments[-1]
+    has_texts = bool(items) and isinstance(items[0], str | bytes)
+    return _make_list(2 + TRAVERSAL if has_texts else 2, len(items) ** 2)
+
+
 _RULES: Final[Mapping[str, Rule]] = {
     "check": lambda *_: AUTHORIZATION,
     **dict.fromkeys(("fieldSelector", "labelSelector"), _select),
@@ -150,5 +169,8 @@ _TYPED_RULES: Final[Mapping[str, Rule]] = {
     "_+_": _add,
     **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _order),
     **dict.fromkeys(("string", "bytes"), _convert),
+    **dict.fromkeys(("slice", "lists.range", "reverse"), _make_result),
+    "flatten": _flatten,
+    **dict.fromkeys(("distinct", "sort", "@sortByAssociatedKeys"), _compare_items),
 }
 """The rules of functions whose cost depends on the overload."""

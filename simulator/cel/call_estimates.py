@@ -76,11 +76,13 @@ class CallEstimate:
 _Rule = Callable[[Call], CallEstimate | None]
 
 
-def estimate_call(function: str, parameters: tuple[str, ...], call: Call) -> CallEstimate:
-    """Return the cost without that of the arguments. ``parameters``: the types of the overload by name, the
-    target's first."""
-    rule = _RULES.get(function)
-    return (rule and rule(call)) or _estimate_overload(function, parameters, call) or CallEstimate(ONE)
+def estimate_call(function: str, parameters: tuple[Type, ...], call: Call) -> CallEstimate:
+    """Return the cost without that of the arguments. ``parameters``: the types of the overload, the target's
+    first."""
+    if function in ("sort", "@sortByAssociatedKeys"):
+        return _sort(parameters[-1], call)
+    rule, kinds = _RULES.get(function), tuple(each.name for each in parameters)
+    return (rule and rule(call)) or _estimate_overload(function, kinds, call) or CallEstimate(ONE)
 
 
 def _estimate_overload(function: str, parameters: tuple[str, ...], call: Call) -> CallEstimate | None:
@@ -236,6 +238,45 @@ def _compare_sets(factor: int) -> _Rule:
     return estimate
 
 
+def _allocate_list(factor: float, size: Range) -> CallEstimate:
+    """Return the estimate of a function that makes a list (ext/lists.go, estimateListCall)."""
+    return CallEstimate(size.scale(factor).add(ONE).add(fixed(NEW_LIST)), size)
+
+
+def _read_number(operand: Operand, otherwise: int) -> int:
+    """Return the number that a literal is, at least 0."""
+    value = operand.node.value if isinstance(operand.node, Constant) else None
+    return max(value, 0) if type(value) is int else otherwise
+
+
+def _slice(call: Call) -> CallEstimate | None:
+    start, end = _read_number(call.arguments[0], 0), _read_number(call.arguments[1], call.target_size.most)
+    return _allocate_list(1, fixed((end - start) & UNBOUNDED))
+
+
+def _flatten(call: Call) -> CallEstimate | None:
+    depth = _read_number(call.arguments[0], UNBOUNDED) if call.arguments else 1
+    return _allocate_list(depth, call.target_size)
+
+
+def _count_up(call: Call) -> CallEstimate | None:
+    return _allocate_list(1, fixed(_read_number(call.arguments[0], UNBOUNDED)))
+
+
+def _reverse(call: Call) -> CallEstimate | None:
+    return _allocate_list(1, call.target_size)
+
+
+def _distinct(call: Call) -> CallEstimate | None:
+    return _allocate_list(2, call.target_size.multiply(call.target_size))
+
+
+def _sort(keys: Type, call: Call) -> CallEstimate:
+    size = call.size(0) if call.arguments else call.target_size
+    has_texts = keys.parameters[0].name in ("string", "bytes")
+    return _allocate_list(2 + TRAVERSAL if has_texts else 2, size.multiply(size))
+
+
 def _check(_: Call) -> CallEstimate | None:
     return CallEstimate(fixed(AUTHORIZATION))
 
@@ -260,4 +301,9 @@ _RULES: Final[Mapping[str, _Rule]] = {
     "sets.contains": _compare_sets(1),
     "sets.intersects": _compare_sets(1),
     "sets.equivalent": _compare_sets(2),
+    "slice": _slice,
+    "flatten": _flatten,
+    "lists.range": _count_up,
+    "reverse": _reverse,
+    "distinct": _distinct,
 }

@@ -1,8 +1,6 @@
-"""Checks the types of a selector in Kubernetes' environment for devices (cel-go checker/checker.go, v0.26;
-apiserver/pkg/cel/environment/base.go and dynamic-resource-allocation/cel/compile.go, v1.34).
+"""Checks the types of an expression (cel-go checker/checker.go, v0.26).
 
-The library's own check cannot declare the type of a device, a map of maps of any, and prints other errors.
-"""
+The library's own check cannot declare the types of Kubernetes, and prints other errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +8,8 @@ from typing import Final
 
 from simulator.cel.functions import Function, Signature
 from simulator.cel.issues import Issues
-from simulator.cel.library import LIBRARY
-from simulator.cel.object_types import ObjectTypes
-from simulator.cel.signatures import STANDARD_SIGNATURES
+from simulator.cel.library import LIBRARY, Environment
+from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
 from simulator.cel.syntax import (
     Call,
     Comprehension,
@@ -32,7 +29,6 @@ from simulator.cel.types import (
     ERROR,
     INT,
     PRIMITIVES,
-    STRING,
     Type,
     Unifier,
     get_more_general,
@@ -41,18 +37,6 @@ from simulator.cel.types import (
 )  # fmt: skip
 from simulator.cel.values import type_name
 
-_DEVICE: Final = "kubernetes.DRADevice"
-_VARIABLES: Final = {"device": Type(_DEVICE)}
-_DEVICES: Final = ObjectTypes(
-    {
-        _DEVICE: {
-            "driver": STRING,
-            "attributes": parse_type("map(string, map(string, any))"),
-            "capacity": parse_type("map(string, map(string, kubernetes.Quantity))"),
-            "allowMultipleAllocations": BOOL,
-        }
-    }
-)
 _OPAQUE: Final = ("kubernetes.Quantity", "kubernetes.Semver", "kubernetes.URL", "kubernetes.NamedFormat")
 """Types of objects whose fields are unknown."""
 TYPES: Final = {
@@ -87,11 +71,15 @@ class Checked:
 
 
 def check(
-    tree: Tree, issues: Issues, variables: Mapping[str, Type] = _VARIABLES, objects: ObjectTypes = _DEVICES
+    tree: Tree,
+    issues: Issues,
+    environment: Environment,
+    variables: Mapping[str, Type],
+    objects: ObjectTypes = NO_OBJECTS,
 ) -> Checked:
-    """Checks a tree. If anything is wrong, it is added to the issues. variables: what it may name. objects:
-    the types of these and of their fields that are objects."""
-    checker = _Checker(tree, issues, variables, objects)
+    """Checks a tree. If anything is wrong, it is added to the issues. objects: the types of the variables and
+    of their fields that are objects."""
+    checker = _Checker(tree, issues, environment, variables, objects)
     result = checker.unifier.resolve(checker.check(tree.root), DYN)
     types = {number: checker.unifier.resolve(each, DYN) for number, each in checker.types.items()}
     variables_named, qualified = frozenset(checker.variables), frozenset(checker.qualified)
@@ -100,12 +88,18 @@ def check(
 
 class _Checker:
     def __init__(
-        self, tree: Tree, issues: Issues, variables: Mapping[str, Type], objects: ObjectTypes
+        self,
+        tree: Tree,
+        issues: Issues,
+        environment: Environment,
+        variables: Mapping[str, Type],
+        objects: ObjectTypes,
     ) -> None:
         self._positions = tree.positions
         self._issues = issues
         self._scope: dict[str, Type] = dict(variables)
         self._objects = objects.fields
+        self._known = environment.signatures
         self.unifier = Unifier()
         self.variables: set[int] = set()
         self.qualified: set[int] = set()
@@ -191,7 +185,7 @@ class _Checker:
         if node.target is not None:
             prefix = get_name(node.target)
             name = f"{prefix}.{node.function}"
-            if not prefix or not _has_function(name):
+            if not prefix or name not in self._known:
                 arguments.insert(0, self.check(node.target))
                 return self._resolve(node, node.function, arguments, is_member=True)
             self.qualified.add(node.id)
@@ -201,14 +195,12 @@ class _Checker:
     def _resolve(self, node: Call, name: str, given: list[Type], *, is_member: bool) -> Type:
         """Return the type of a call: that of the overload that fits, of any type if several of them do."""
         name = name.removeprefix(".")
-        if not _has_function(name):
+        if name not in self._known:
             self._issues.add_undeclared(self._place(node), name)
             return ERROR
         result: Type | None = None
-        functions = LIBRARY.get(name, ())
         fitting: list[Signature] = []
-        signatures = (*STANDARD_SIGNATURES.get(name, ()), *(each.signature for each in functions))
-        for signature in signatures:
+        for signature in self._known[name]:
             if signature.is_member != is_member or len(signature.parameters) != len(given):
                 continue
             found = self._try(signature, given)
@@ -226,6 +218,7 @@ class _Checker:
             self._issues.add(self._place(node), text)
             return ERROR
         self.signatures[node.id] = tuple(fitting)
+        functions = LIBRARY.get(name)
         if functions:
             self.overloads[node.id] = tuple(each for each in functions if each.signature in fitting)
         return result
@@ -308,7 +301,3 @@ class _Checker:
         if not self.unifier.is_assignable([wanted], [kind]):
             resolve = self.unifier.resolve
             self._issues.add_mismatch(self._place(node), resolve(wanted), resolve(kind))
-
-
-def _has_function(name: str) -> bool:
-    return name in LIBRARY or name in STANDARD_SIGNATURES

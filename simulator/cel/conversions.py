@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from simulator.cel.durations import format_seconds, format_timestamp, parse_duration, parse_timestamp
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import ExpressionError
 from simulator.cel.operators import format_double, make_duration, make_timestamp
 from simulator.cel.values import (
     MAX_INT,
@@ -32,8 +32,8 @@ _DOUBLE: Final = re.compile(
 )
 
 
-def _fail(value: Value, target: str) -> SelectorError:
-    return SelectorError(f"type conversion error from '{type_name(value)}' to '{target}'")
+def _fail(value: Value, target: str) -> ExpressionError:
+    return ExpressionError(f"type conversion error from '{type_name(value)}' to '{target}'")
 
 
 def to_int(value: Value) -> int:
@@ -42,7 +42,7 @@ def to_int(value: Value) -> int:
         return make_int(int(value))
     if kind is float:
         if not -9.223372036854775e18 < value < 9.223372036854775e18:
-            raise SelectorError("integer overflow")
+            raise ExpressionError("integer overflow")
         return int(value)
     if kind is str and _INT.fullmatch(value) and len(value) < 64 and MIN_INT <= int(value) <= MAX_INT:
         return int(value)
@@ -59,7 +59,7 @@ def to_uint(value: Value) -> Uint:
         return make_uint(int(value))
     if kind is float:
         if not 0 <= value < 18446744073709551616.0:
-            raise SelectorError("unsigned integer overflow")
+            raise ExpressionError("unsigned integer overflow")
         return Uint(math.trunc(value))
     if kind is str and _UINT.fullmatch(value) and len(value) < 64 and int(value) < 1 << 64:
         return Uint(int(value))
@@ -96,7 +96,7 @@ def to_string(value: Value) -> str:
         try:
             return str(value.decode())
         except UnicodeDecodeError:
-            raise SelectorError("invalid UTF-8 in bytes, cannot convert to string") from None
+            raise ExpressionError("invalid UTF-8 in bytes, cannot convert to string") from None
     if kind is Duration:
         return format_seconds(value)
     if kind is Timestamp:
@@ -162,12 +162,12 @@ NATIVE_ERRORS: Final = {
 
 
 def to_result(value: Value) -> bool:
-    """Return the result of a selector. Raises SelectorError if it is no bool
+    """Return the result of a selector. Raises ExpressionError if it is no bool
     (CompilationResult.DeviceMatches)."""
     if type(value) is bool:
         return value
     kind = type_name(value)
-    raise SelectorError(
+    raise ExpressionError(
         f"CEL result of type {kind} could not be converted to bool: "
         + NATIVE_ERRORS.get(kind, f"type conversion error from '{kind}' to 'bool'")
     )

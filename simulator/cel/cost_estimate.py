@@ -45,7 +45,7 @@ _WITHOUT_FIELDS: Final = (*PRIMITIVES, "dyn", "any", "optional_type", "list", "n
 
 
 def estimate_cost(tree: Tree, checked: Checked, root: DeclaredSize) -> Range:
-    """Return the range of the cost. root: the sizes of what the first name of a path stands for."""
+    """Return the range of the cost. root: has the variables as fields."""
     return _Estimator(checked, root).cost(tree.root)
 
 
@@ -117,7 +117,7 @@ class _Estimator:
         parameters = tuple(each.name for each in signature.parameters) if signature else ()
         found = self._estimate_operator(node, function, call, costs)
         if found is None:
-            found = estimate_call(function, parameters, call)
+            found = estimate_call(function, signature.parameters if signature else (), call)
             found = CallEstimate(found.cost.add(_sum(costs)), found.size)
         if function == "_+_" and parameters[0] in ("string", "bytes", "list"):
             self._join_entries(node, *node.arguments)

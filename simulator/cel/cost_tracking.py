@@ -10,24 +10,23 @@ from typing import Final
 from simulator.cel.call_costs import Rule, find_rule
 from simulator.cel.call_estimates import NEW_LIST, NEW_MAP
 from simulator.cel.checker import TYPES, Checked
-from simulator.cel.errors import EvaluationError, SelectorError
+from simulator.cel.errors import EvaluationError, ExpressionError
+from simulator.cel.folding import is_constant
 from simulator.cel.lazy import Scope, Step
-from simulator.cel.meter import COPIED, Meter, spend_on_lengths
-from simulator.cel.program import METER, Planner
-from simulator.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Name, Node, Select, Tree, get_name
+from simulator.cel.meter import COPIED, spend_on_lengths
+from simulator.cel.program import METER, Evaluation, Planner
+from simulator.cel.syntax import Call, ListLiteral, MapLiteral, Name, Node, Select, get_name
 from simulator.cel.values import Value
 
 _SELECTIONS: Final = ("_[_]", "_[?_]", "_?._")
 _CHOICE: Final = "_?_:_"
 _QUICK: Final = frozenset(("size", "type", "dyn", "_+_"))
 """The functions that do not read the whole of their arguments, and the one for which copies are counted."""
-_CONVERSIONS: Final = ("bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint")
 
 
-def plan_with_cost(tree: Tree, checked: Checked) -> Callable[[Scope, Meter], Value]:
-    """Return a function that evaluates the tree for the values of its variables. It raises EvaluationError,
-    also when the meter is at its limit."""
-    step = _CostPlanner(checked).plan(tree.root)
+def plan_with_cost(root: Node, checked: Checked) -> Evaluation:
+    """Return the evaluation of a tree in which constants are folded. It ends at the limit of the meter."""
+    step = _CostPlanner(checked).plan(root)
     return lambda scope, meter: step({**scope, METER: meter})
 
 
@@ -50,11 +49,11 @@ class _CostPlanner(Planner):
 
     def plan_list(self, node: ListLiteral) -> Step:
         planned = super().plan_list(node)
-        return planned if _is_constant(node) else _charge(planned, NEW_LIST)
+        return planned if is_constant(node) else _charge(planned, NEW_LIST)
 
     def plan_map(self, node: MapLiteral) -> Step:
         planned = super().plan_map(node)
-        return planned if _is_constant(node) else _charge(planned, NEW_MAP)
+        return planned if is_constant(node) else _charge(planned, NEW_MAP)
 
     def plan_call(self, node: Call) -> Step:
         if node.function in _SELECTIONS or node.function == _CHOICE:
@@ -68,7 +67,7 @@ class _CostPlanner(Planner):
         function = self.find_function(node, name)
         if function is None:
             return _charge(planned, 1) if name == "@not_strictly_false" else planned
-        if _is_constant(node) or (name == "@in" and _is_constant(node.arguments[1])):
+        if is_constant(node) or (name == "@in" and is_constant(node.arguments[1])):
             return planned
         rule = find_rule(name, is_typed=len(self._checked.signatures[node.id]) == 1)
         return _plan_call(function, rule, arguments, is_quick=name in _QUICK)
@@ -97,7 +96,7 @@ def _plan_call(
         for each in arguments:
             try:
                 values.append(each(scope))
-            except SelectorError as error:
+            except ExpressionError as error:
                 first = first or error
         try:
             if first:
@@ -129,18 +128,3 @@ def _is_path(node: Node) -> bool:
     if isinstance(node, Call):
         return node.function in _SELECTIONS or node.function == _CHOICE
     return isinstance(node, Name) or (isinstance(node, Select) and not node.only_tests)
-
-
-def _is_constant(node: Node) -> bool:
-    """Whether cel-go evaluates a node when it plans it."""
-    if isinstance(node, ListLiteral):
-        return not node.optional and all(map(_is_constant, node.elements))
-    if isinstance(node, MapLiteral):
-        return all(
-            not each.optional and _is_constant(each.key) and _is_constant(each.value) for each in node.entries
-        )
-    if isinstance(node, Call):
-        return (
-            node.function in _CONVERSIONS and node.target is None and all(map(_is_constant, node.arguments))
-        )
-    return isinstance(node, Constant)

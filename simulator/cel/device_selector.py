@@ -1,25 +1,20 @@
 """Compiles and evaluates the selectors of devices (dynamic-resource-allocation/cel/compile.go, v1.34)."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from simulator.cel.checker import Checked, check
+from simulator.cel.compilation import Compiled, CompileFault, compile_tree
 from simulator.cel.conversions import to_result
 from simulator.cel.cost_estimate import estimate_cost
 from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.device_value import DeviceValue
-from simulator.cel.errors import SelectorError
-from simulator.cel.issues import Issues
-from simulator.cel.literals import find_broken_pattern, validate
+from simulator.cel.errors import ExpressionError
+from simulator.cel.library import NEW_EXPRESSIONS, STORED_EXPRESSIONS, Environment, with_bind
 from simulator.cel.meter import Meter
-from simulator.cel.parser import SyntaxFault, parse
-from simulator.cel.program import plan
-from simulator.cel.syntax import Tree
-from simulator.cel.values import Value
+from simulator.cel.object_types import ObjectTypes
+from simulator.cel.program import Evaluation, plan
+from simulator.cel.types import BOOL, STRING, Type, parse_type
 from simulator.kernel.work import spend_work
-
-__all__ = ["DeviceSelector", "compile_selector"]
 
 CACHED: Final = 1_024
 """The largest number of compiled selectors that are kept."""
@@ -36,9 +31,8 @@ _MAX_NAMES: Final = 32
 """The largest number of attributes and capacities of a device."""
 _ID: Final = DeclaredSize(32)
 _DOMAIN: Final = DeclaredSize(63)
-
 _ATTRIBUTE: Final = DeclaredSize(64)
-_DEVICE: Final = DeclaredSize(
+_DEVICE_SIZE: Final = DeclaredSize(
     fields={
         "driver": DeclaredSize(63),
         "allowMultipleAllocations": DeclaredSize(1),
@@ -52,59 +46,63 @@ _DEVICE: Final = DeclaredSize(
         ),
     }
 )
+_DEVICE: Final = "device"
+_DEVICE_TYPE: Final = Type("kubernetes.DRADevice")
+_FIELDS: Final = ObjectTypes(
+    {
+        _DEVICE_TYPE.name: {
+            "driver": STRING,
+            "attributes": parse_type("map(string, map(string, any))"),
+            "capacity": parse_type("map(string, map(string, kubernetes.Quantity))"),
+            "allowMultipleAllocations": BOOL,
+        }
+    }
+)
+STORED_SELECTORS: Final = with_bind(STORED_EXPRESSIONS)
+"""What selectors may use that are stored: all of them, for the scheduler."""
+NEW_SELECTORS: Final = with_bind(NEW_EXPRESSIONS)
+"""What selectors may use that are written to the API server."""
 
 
 class DeviceSelector:
     """A compiled selector."""
 
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: str, environment: Environment) -> None:
         self.error = ""
         """The compile error, in the words of the scheduler's message."""
-        self._evaluate: Callable[[Value, Meter], Value] | None = None
         self._length = len(expression)
         try:
-            self.error = self._compile(expression)
-        except SyntaxFault as fault:
-            self.error = f"compilation failed: {fault}"
-        except RecursionError:
-            self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
+            self._compile(expression, environment)
+        except CompileFault as fault:
+            self.error = str(fault)
 
     def matches(self, device: DeviceValue) -> bool:
         """Whether the selector matches the device. Raises EvaluationError, OutOfWork."""
         if device.error:
-            raise SelectorError(str(device.error))
-        assert self._evaluate, self.error
+            raise ExpressionError(str(device.error))
+        assert not self.error, self.error
         meter = Meter(MAX_ITERATIONS)
         try:
-            return to_result(self._evaluate(device.value, meter))
+            return to_result(self._evaluate({_DEVICE: device.value}, meter))
         finally:
             spend_work(self._length // _LENGTH_OF_A_UNIT + _ITERATION_WORK * meter.iterations)
 
     def estimate_cost(self) -> int:
         """Return the largest cost of an evaluation, as the API server estimates it. The selector must have
         compiled."""
-        return estimate_cost(*self._checked, _DEVICE).most
+        return estimate_cost(*self._compiled, DeclaredSize(fields={_DEVICE: _DEVICE_SIZE})).most
 
-    def _compile(self, expression: str) -> str:
-        """Sets the evaluation, or returns the error."""
-        tree = parse(expression)
-        issues = Issues(expression)
-        checked = check(tree, issues)
-        if not issues:
-            validate(tree, checked, issues)
-        if issues:
-            return f"compilation failed: {issues}"
-        if checked.result.name not in ("bool", "any"):
-            return f"must evaluate to bool or the unknown type, not {checked.result.describe()}"
-        broken = find_broken_pattern(tree.root)
-        if broken:
-            return f"program instantiation failed: {broken}"
-        self._checked: tuple[Tree, Checked] = tree, checked
-        self._evaluate = plan(tree, checked)
-        return ""
+    def _compile(self, expression: str, environment: Environment) -> None:
+        """Raises CompileFault."""
+        compiled = compile_tree(expression, environment, {_DEVICE: _DEVICE_TYPE}, _FIELDS)
+        if compiled.result.name not in ("bool", "any"):
+            kind = compiled.result.describe()
+            raise CompileFault(f"must evaluate to bool or the unknown type, not {kind}")
+        self._evaluate: Evaluation = plan(compiled.fold(), compiled.checked)
+        self._compiled: Compiled = compiled
 
 
 @lru_cache(maxsize=CACHED)
-def compile_selector(expression: str) -> DeviceSelector:
+def compile_selector(expression: str, environment: Environment = STORED_SELECTORS) -> DeviceSelector:
     """Return the compiled selector of an expression."""
-    return DeviceSelector(expression)
+    return DeviceSelector(expression, environment)

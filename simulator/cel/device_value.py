@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import ExpressionError
 from simulator.cel.quantities import Quantity
 from simulator.cel.semvers import parse_version
 from simulator.cel.values import DomainMap, Map, Value
@@ -22,12 +22,12 @@ class DeviceValue:
     def __init__(self, key: "_Key") -> None:
         self._key = key
         self._hash = hash(key)
-        self.error: SelectorError | None = None
+        self.error: ExpressionError | None = None
         """The reason for which no selector can be evaluated for the device."""
         driver = key.driver
         try:
             attributes = [(name, _read(name, kind, content)) for name, kind, content in key.attributes]
-        except SelectorError as error:
+        except ExpressionError as error:
             self.error = error
             attributes = []
         capacity = [(name, _read_capacity(text)) for name, text in key.capacity]
@@ -85,13 +85,13 @@ def _make(key: _Key) -> DeviceValue:
 
 def _read(name: str, kind: str, content: Value) -> Value:
     if not kind:
-        raise SelectorError(f"attribute {name}: unsupported attribute value")
+        raise ExpressionError(f"attribute {name}: unsupported attribute value")
     if kind != "version":
         return content
     try:
         return parse_version(content)
-    except SelectorError as error:
-        raise SelectorError(f"attribute {name}: parse semantic version: {error}") from None
+    except ExpressionError as error:
+        raise ExpressionError(f"attribute {name}: parse semantic version: {error}") from None
 
 
 def _read_capacity(text: str) -> Quantity:

@@ -6,7 +6,7 @@ import zoneinfo
 from collections.abc import Callable
 from typing import Final
 
-from simulator.cel.errors import SelectorError, no_such_overload
+from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.values import Duration, Timestamp, Value
 from simulator.kernel.go_durations import parse_go_duration
 from simulator.kernel.work import spend_work
@@ -69,7 +69,7 @@ def _place(time: Timestamp, zone: str) -> datetime.datetime:
             return moment + datetime.timedelta(minutes=-minutes if found[1] == "-" else minutes)
         return moment.astimezone(zoneinfo.ZoneInfo(zone)) if zone not in ("", "UTC") else moment
     except (KeyError, ValueError, OSError, OverflowError):
-        raise SelectorError(f"unknown time zone {zone}") from None
+        raise ExpressionError(f"unknown time zone {zone}") from None
 
 
 def _reader(

@@ -5,7 +5,7 @@ class EvaluationError(Exception):
     """An evaluation ended without a value."""
 
 
-class SelectorError(EvaluationError):
+class ExpressionError(EvaluationError):
     """A part of an expression has no value. Operators such as ``||`` may still have one."""
 
 
@@ -13,9 +13,9 @@ class CostExceeded(EvaluationError):
     """The evaluation would take too much time or memory. No operator continues after this error."""
 
 
-def no_such_overload(function: str = "") -> SelectorError:
+def no_such_overload(function: str = "") -> ExpressionError:
     """Return the error for a value of a type for which there is no function."""
-    return SelectorError(f"no such overload: {function}" if function else "no such overload")
+    return ExpressionError(f"no such overload: {function}" if function else "no such overload")
 
 
 def cost_exceeded() -> CostExceeded:

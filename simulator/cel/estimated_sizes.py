@@ -77,7 +77,7 @@ class Operand:
 
 def find_size(root: DeclaredSize, path: list[str]) -> Range | None:
     """Return the size that is declared at a path, whose first step is a variable."""
-    found = root.find(path[1:]) if path else None
+    found = root.find(path) if path else None
     return Range(0, found.most) if found else None
 
 

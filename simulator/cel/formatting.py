@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from simulator.cel.conversions import to_string
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import ExpressionError
 from simulator.cel.functions import Function
 from simulator.cel.operators import bound
 from simulator.cel.values import Duration, Map, Timestamp, Uint, Value, type_name
@@ -38,7 +38,7 @@ _KINDS: Final = {
 
 def read_format(text: str, count: int, show: Callable[[int, str, int], str]) -> tuple[str, int]:
     """Return the text with its clauses shown, and how many there are. ``show`` is given the number of the
-    argument, the letter and the precision. Raises SelectorError."""
+    argument, the letter and the precision. Raises ExpressionError."""
     found: list[str] = []
     at = used = 0
     while at < len(text):
@@ -53,9 +53,9 @@ def read_format(text: str, count: int, show: Callable[[int, str, int], str]) -> 
             at += 2
             continue
         if at + 1 >= len(text):
-            raise SelectorError("unexpected end of string")
+            raise ExpressionError("unexpected end of string")
         if used >= count:
-            raise SelectorError(f"index {used} out of range")
+            raise ExpressionError(f"index {used} out of range")
         clause = _CLAUSE.match(text, at + 1)
         assert clause
         precision, letter = clause.groups()
@@ -63,7 +63,7 @@ def read_format(text: str, count: int, show: Callable[[int, str, int], str]) -> 
             problem = f'unrecognized formatting clause "{letter}"'
             if not letter:
                 problem = "unable to find end of precision specifier"
-            raise SelectorError(f"could not parse formatting clause: {problem}")
+            raise ExpressionError(f"could not parse formatting clause: {problem}")
         found.append(show(used, letter, min(int(precision or 6), _MAX_PRECISION)))
         at = clause.end()
         used += 1
@@ -71,10 +71,10 @@ def read_format(text: str, count: int, show: Callable[[int, str, int], str]) -> 
 
 
 def check_kind(letter: str, kind: str) -> None:
-    """Check that a clause can show values of a type. Raises SelectorError if not."""
+    """Check that a clause can show values of a type. Raises ExpressionError if not."""
     text, kinds = _KINDS[letter.lower() if letter == "X" else letter]
     if kind not in kinds:
-        raise SelectorError(f"error during formatting: {text}, was given {kind}")
+        raise ExpressionError(f"error during formatting: {text}, was given {kind}")
 
 
 def _format(text: str, values: Sequence[Value]) -> str:
@@ -136,7 +136,7 @@ def _show_inside(value: Value) -> str:
     if type(value) is Duration:
         return f"duration({quote(to_string(value))})"
     if type_name(value) not in _TEXT:
-        raise SelectorError(f"error during formatting: no formatting function for {type_name(value)}")
+        raise ExpressionError(f"error during formatting: no formatting function for {type_name(value)}")
     return _show_text(value)
 
 

@@ -27,12 +27,18 @@ class Signature:
 class Function:
     """One overload of a function."""
 
-    def __init__(self, name: str, signature: str, run: Callable[..., Value]) -> None:
+    def __init__(
+        self, name: str, signature: str, run: Callable[..., Value], *, is_guarded: bool = True
+    ) -> None:
+        """``is_guarded``: whether it is called only with arguments of its types."""
         self.name = name
         self.signature = Signature(signature)
         self.run = run
+        self._is_guarded = is_guarded
 
     def accepts(self, arguments: tuple[Value, ...]) -> bool:
         """Whether the arguments are of the types of this overload."""
         parameters = self.signature.parameters
-        return len(parameters) == len(arguments) and all(map(Type.accepts, parameters, arguments))
+        if len(parameters) != len(arguments):
+            return False
+        return not self._is_guarded or all(map(Type.accepts, parameters, arguments))

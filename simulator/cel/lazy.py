@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from simulator.cel.errors import SelectorError, no_such_overload
+from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.values import Optional, Value
 
 Scope = dict[str, Value]
@@ -16,11 +16,11 @@ def _plan_logic(decisive: bool) -> Callable[[Step, Step], Step]:
 
     def plan_pair(left: Step, right: Step) -> Step:
         def run(scope: Scope) -> Value:
-            first: SelectorError | None = None
+            first: ExpressionError | None = None
             for step in (left, right):
                 try:
                     value = step(scope)
-                except SelectorError as error:
+                except ExpressionError as error:
                     first = first or error
                     continue
                 if value is decisive:
@@ -50,7 +50,7 @@ def _plan_tolerance(step: Step) -> Step:
     def run(scope: Scope) -> Value:
         try:
             return step(scope) is not False
-        except SelectorError:
+        except ExpressionError:
             return True
 
     return run

@@ -1,11 +1,17 @@
-"""All functions that Kubernetes adds to CEL's standard library, by name."""
+"""The functions that expressions may call, and the environments that know them.
 
-from collections.abc import Mapping
+Upstream: apiserver/pkg/cel/environment/base.go, v1.34. What is stored may use all that v1.34 knows; a new
+expression only what v1.33 knows, too, so that the cluster can go back to it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
 from simulator.cel import (
     authorizers,
+    extended_lists,
     formats,
     formatting,
     lists,
@@ -17,10 +23,17 @@ from simulator.cel import (
     strings,
     urls,
 )
-from simulator.cel.functions import Function
+from simulator.cel.functions import Function, Signature
+from simulator.cel.macros import BIND, SORT_BY, STANDARD_MACROS, TWO_VARIABLES, Macros
+from simulator.cel.signatures import (
+    COMPREHENSION_SIGNATURES,
+    OPTIONAL_SIGNATURES,
+    STANDARD_SIGNATURES,
+    Signatures,
+)
 
-_ALL: Final = (
-    *standard.FUNCTIONS,
+_BEFORE_1_34: Final = (
+    *standard.OPTIONAL_FUNCTIONS,
     *strings.FUNCTIONS,
     *lists.FUNCTIONS,
     *regexes.FUNCTIONS,
@@ -32,7 +45,67 @@ _ALL: Final = (
     *formatting.FUNCTIONS,
     *authorizers.FUNCTIONS,
 )
-LIBRARY: Final[Mapping[str, tuple[Function, ...]]] = {
-    name: tuple(found)
-    for name, found in groupby(sorted(_ALL, key=lambda each: each.name), key=lambda each: each.name)
-}
+
+
+def _by_name(functions: Iterable[Function]) -> Mapping[str, tuple[Function, ...]]:
+    in_order = sorted(functions, key=lambda each: each.name)
+    return {name: tuple(found) for name, found in groupby(in_order, key=lambda each: each.name)}
+
+
+LIBRARY: Final = _by_name((*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS))
+"""All functions with an implementation for each overload, by name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Environment:
+    """The functions and macros that an expression may use. Equal only to itself."""
+
+    signatures: Signatures
+    """The overloads of all functions."""
+    macros: Macros
+    has_optionals: bool
+    """Whether ``a.?b``, ``a[?b]`` and the like are allowed."""
+
+
+def _make_environment(
+    signatures: Iterable[Signatures], functions: Iterable[Function], macros: Macros, *, has_optionals: bool
+) -> Environment:
+    found: dict[str, tuple[Signature, ...]] = {}
+    for table in (*signatures, {name: _signatures(each) for name, each in _by_name(functions).items()}):
+        for name, overloads in table.items():
+            found[name] = found.get(name, ()) + overloads
+    return Environment(found, macros, has_optionals)
+
+
+def _signatures(functions: Iterable[Function]) -> tuple[Signature, ...]:
+    return tuple(each.signature for each in functions)
+
+
+def without(environment: Environment, *names: str) -> Environment:
+    """Return an environment without some functions."""
+    kept = {name: found for name, found in environment.signatures.items() if name not in names}
+    return replace(environment, signatures=kept)
+
+
+def with_bind(environment: Environment) -> Environment:
+    """Return an environment with ``cel.bind``."""
+    return replace(environment, macros={**environment.macros, **BIND})
+
+
+STANDARD: Final = _make_environment(
+    [STANDARD_SIGNATURES], standard.FUNCTIONS, STANDARD_MACROS, has_optionals=False
+)
+"""CEL without extensions."""
+_TABLES: Final = (STANDARD_SIGNATURES, OPTIONAL_SIGNATURES, COMPREHENSION_SIGNATURES)
+_MACROS: Final = {**STANDARD_MACROS, **TWO_VARIABLES}
+NEW_EXPRESSIONS: Final = _make_environment(
+    _TABLES, (*standard.FUNCTIONS, *_BEFORE_1_34), _MACROS, has_optionals=True
+)
+"""What v1.33 knows, too (environment.NewExpressions)."""
+STORED_EXPRESSIONS: Final = _make_environment(
+    _TABLES,
+    (*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS),
+    {**_MACROS, **SORT_BY},
+    has_optionals=True,
+)
+"""All that v1.34 knows (environment.StoredExpressions)."""

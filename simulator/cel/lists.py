@@ -4,12 +4,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
-from simulator.cel.errors import SelectorError, cost_exceeded
+from simulator.cel.errors import ExpressionError, cost_exceeded
 from simulator.cel.functions import Function
 from simulator.cel.operators import MAX_SIZE, add
 from simulator.cel.values import Duration, Uint, Value, compare, equal
 
-_COMPARABLE: Final = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
+COMPARABLE: Final = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 _ZEROS: Final = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 
 
@@ -30,7 +30,7 @@ def _sum(zero: Value) -> Callable[[list[Value]], Value]:
 def _best(name: str, replaced_by: int) -> Callable[[list[Value]], Value]:
     def run(items: list[Value]) -> Value:
         if not items:
-            raise SelectorError(f"{name} called on empty list")
+            raise ExpressionError(f"{name} called on empty list")
         found = items[0]
         for each in items[1:]:
             if compare(found, each) == replaced_by:
@@ -66,13 +66,13 @@ def _intersects(items: list[Value], others: list[Value]) -> bool:
 
 FUNCTIONS: Final = (
     *(Function("isSorted", f"list({each}).() -> bool", _is_sorted)
-      for each in _COMPARABLE),
+      for each in COMPARABLE),
     *(Function("sum", f"list({each}).() -> {each}", _sum(zero))
       for each, zero in _ZEROS.items()),
     *(Function("max", f"list({each}).() -> {each}", _best("max", -1))
-      for each in _COMPARABLE),
+      for each in COMPARABLE),
     *(Function("min", f"list({each}).() -> {each}", _best("min", 1))
-      for each in _COMPARABLE),
+      for each in COMPARABLE),
     Function("indexOf", "list(A).(A) -> int", _index_of),
     Function("lastIndexOf", "list(A).(A) -> int", _last_index_of),
     Function("sets.contains", "(list(T), list(T)) -> bool", _contains),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from simulator.cel.checker import Checked
 from simulator.cel.conversions import to_duration, to_timestamp
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import ExpressionError
 from simulator.cel.formatting import check_kind, read_format
 from simulator.cel.issues import Issues
 from simulator.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Node, Tree, get_children
@@ -76,7 +76,7 @@ class _Validator:
 
         try:
             used = read_format(text, len(elements), check)[1]
-        except SelectorError as error:
+        except ExpressionError as error:
             self._issues.add(place, str(error))
             return
         if len(elements) > used:
@@ -94,16 +94,6 @@ def _is_wrong(call: Call, text: str) -> bool:
             to_timestamp(text)
         elif call.function == "matches":
             return bool(find_fault(text))
-    except SelectorError:
+    except ExpressionError:
         return True
     return False
-
-
-def find_broken_pattern(node: Node) -> str:
-    """Return the error of the first literal pattern of ``find`` and ``findAll`` that is none, else ""."""
-    if isinstance(node, Call) and node.function in ("find", "findAll") and node.arguments:
-        pattern = node.arguments[0]
-        fault = find_fault(pattern.value) if isinstance(pattern, Constant) else ""
-        if fault:
-            return fault
-    return next(filter(None, map(find_broken_pattern, get_children(node))), "")

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.cel.errors import SelectorError
+from simulator.cel.conversions import to_string
+from simulator.cel.errors import ExpressionError
 from simulator.cel.functions import Function
 from simulator.cel.values import Opaque, Value
 from simulator.kernel.go_text import quote
@@ -154,30 +155,30 @@ def _is_mapped(address: _Address) -> bool:
 
 
 def parse_ip(text: str) -> IP:
-    """Return the address of a text. Raises SelectorError (parseIPAddr)."""
+    """Return the address of a text. Raises ExpressionError (parseIPAddr)."""
     try:
         address, zone = _parse_address(text)
     except _Fault as fault:
-        raise SelectorError(
+        raise ExpressionError(
             f"IP Address {quote(text)} parse error during conversion from string:"
             f" ParseAddr({quote(text)}): {fault}"
         ) from None
     if zone:
-        raise SelectorError(f"IP address {quote(text)} with zone value is not allowed")
+        raise ExpressionError(f"IP address {quote(text)} with zone value is not allowed")
     if _is_mapped(address):
-        raise SelectorError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
+        raise ExpressionError(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
     return IP(address)
 
 
 def parse_cidr(text: str) -> CIDR:
-    """Return the network of a text. Raises SelectorError (parseCIDR)."""
+    """Return the network of a text. Raises ExpressionError (parseCIDR)."""
     prefix = "network address parse error during conversion from string: "
     try:
         address, bits = _parse_prefix(text)
     except _Fault as fault:
-        raise SelectorError(f"{prefix}{prefix}netip.ParsePrefix({quote(text)}): {fault}") from None
+        raise ExpressionError(f"{prefix}{prefix}netip.ParsePrefix({quote(text)}): {fault}") from None
     if _is_mapped(address):
-        raise SelectorError(f"{prefix}IPv4-mapped IPv6 address {quote(text)} is not allowed")
+        raise ExpressionError(f"{prefix}IPv4-mapped IPv6 address {quote(text)} is not allowed")
     return CIDR(address, bits)
 
 
@@ -201,7 +202,7 @@ def _parse_prefix(text: str) -> tuple[_Address, int]:
 def _is_ip(text: str) -> bool:
     try:
         parse_ip(text)
-    except SelectorError:
+    except ExpressionError:
         return False
     return True
 
@@ -209,7 +210,7 @@ def _is_ip(text: str) -> bool:
 def _is_cidr(text: str) -> bool:
     try:
         parse_cidr(text)
-    except SelectorError:
+    except ExpressionError:
         return False
     return True
 
@@ -263,4 +264,6 @@ FUNCTIONS: Final = (
     Function("containsCIDR", f"{_C}.({_C}) -> bool", _contains_cidr),
     Function("masked", f"{_C}.() -> {_C}", CIDR.mask),
     Function("prefixLength", f"{_C}.() -> int", lambda cidr: cidr.bits),
+    Function("string", f"({_I}) -> string", to_string),
+    Function("string", f"({_C}) -> string", to_string),
 )  # fmt: skip

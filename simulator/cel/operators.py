@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from simulator.cel.errors import SelectorError, cost_exceeded, no_such_overload
+from simulator.cel.errors import ExpressionError, cost_exceeded, no_such_overload
 from simulator.cel.meter import spend_on_lengths
 from simulator.cel.values import (
     MIN_INT,
@@ -32,21 +32,21 @@ _MAX_TIME: Final = 253_402_300_799_999_999_999
 
 
 def make_timestamp(nanos: int) -> Timestamp:
-    """Return the time, if its year is 1 to 9999. Raises SelectorError."""
+    """Return the time, if its year is 1 to 9999. Raises ExpressionError."""
     if not _MIN_TIME <= nanos <= _MAX_TIME:
-        raise SelectorError("timestamp overflow")
+        raise ExpressionError("timestamp overflow")
     return Timestamp(nanos)
 
 
 def make_duration(nanos: int) -> Duration:
-    """Return the duration, if Go can hold it. Raises SelectorError."""
+    """Return the duration, if Go can hold it. Raises ExpressionError."""
     if not MIN_INT <= nanos < -MIN_INT:
-        raise SelectorError("duration overflow")
+        raise ExpressionError("duration overflow")
     return Duration(nanos)
 
 
 def bound(value: str) -> str:
-    """Return the text, if it is not too long. Raises SelectorError."""
+    """Return the text, if it is not too long. Raises ExpressionError."""
     if len(value) > MAX_SIZE:
         raise cost_exceeded()
     return value
@@ -104,7 +104,7 @@ def divide(left: Value, right: Value) -> Value:
             return math.nan if left == 0 or math.isnan(left) else infinite
         return left / right
     if right == 0:
-        raise SelectorError("division by zero")
+        raise ExpressionError("division by zero")
     if kind is Uint:
         return Uint(left // right)
     found = abs(left) // abs(right)
@@ -114,11 +114,11 @@ def divide(left: Value, right: Value) -> Value:
 def modulo(left: Value, right: Value) -> Value:
     kind = _check_numbers(left, right, "_%_", (int, Uint))
     if right == 0:
-        raise SelectorError("modulus by zero")
+        raise ExpressionError("modulus by zero")
     if kind is Uint:
         return Uint(left % right)
     if left == MIN_INT and right == -1:
-        raise SelectorError("integer overflow")
+        raise ExpressionError("integer overflow")
     found = abs(left) % abs(right)
     return -found if left < 0 else found
 
@@ -184,7 +184,7 @@ OPERATORS: Final[dict[str, Callable[..., Value]]] = {
 
 
 def find(value: Value, key: Value) -> tuple[Value, ...]:
-    """Return the value that another value has under a key, in a tuple; () = nothing. Raises SelectorError
+    """Return the value that another value has under a key, in a tuple; () = nothing. Raises ExpressionError
     (refQualify)."""
     if isinstance(value, Map):
         return value.find(key)
@@ -197,12 +197,12 @@ def find(value: Value, key: Value) -> tuple[Value, ...]:
 
 
 def look_up(value: Value, key: Value) -> Value:
-    """Return the value that another value has under a key. Raises SelectorError."""
+    """Return the value that another value has under a key. Raises ExpressionError."""
     found = find(value, key)
     if not found:
         kind = "index out of bounds" if type(value) is list else "no such key"
         spend_on_lengths((key,))
-        raise SelectorError(f"{kind}: {show(key)}")
+        raise ExpressionError(f"{kind}: {show(key)}")
     return found[0]
 
 
@@ -219,9 +219,9 @@ def _index(key: Value) -> int:
         return int(key)
     if type(key) is float:
         if not key.is_integer():
-            raise SelectorError(f"unsupported index value {show(key)} in list")
+            raise ExpressionError(f"unsupported index value {show(key)} in list")
         return int(key)
-    raise SelectorError(f"unsupported index type '{type_name(key)}' in list")
+    raise ExpressionError(f"unsupported index type '{type_name(key)}' in list")
 
 
 def show(value: Value) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.cel.checker import TYPES, Checked
-from simulator.cel.errors import SelectorError, no_such_overload
+from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.functions import Function
 from simulator.cel.lazy import LAZY, Scope, Step
 from simulator.cel.library import LIBRARY
@@ -26,12 +26,10 @@ from simulator.cel.syntax import (
     Name,
     Node,
     Select,
-    Tree,
     get_name,
 )  # fmt: skip
 from simulator.cel.values import Map, Optional, TypeName, Value, go_name, type_name
 
-DEVICE: Final = "device"
 METER: Final = "@meter"
 """The name by which a scope has the meter of the evaluation."""
 
@@ -40,13 +38,17 @@ METER: Final = "@meter"
 class _Failure:
     """The value of a variable whose evaluation failed."""
 
-    error: SelectorError
+    error: ExpressionError
 
 
-def plan(tree: Tree, checked: Checked) -> Callable[[Value, Meter], Value]:
-    """Return a function that evaluates the tree for a device. It raises SelectorError."""
-    step = Planner(checked).plan(tree.root)
-    return lambda device, meter: step({DEVICE: device, METER: meter})
+Evaluation = Callable[[Scope, Meter], Value]
+"""Evaluates an expression for the values of its variables. Raises EvaluationError."""
+
+
+def plan(root: Node, checked: Checked) -> Evaluation:
+    """Return the evaluation of a tree, which counts the iterations, but no cost."""
+    step = Planner(checked).plan(root)
+    return lambda scope, meter: step({**scope, METER: meter})
 
 
 class Planner:
@@ -72,7 +74,7 @@ class Planner:
         if isinstance(node, Comprehension):
             return _Loop(node, self.plan).run
         assert isinstance(node, MessageLiteral)
-        return _fail(SelectorError(f"unknown type '{node.name}'"))
+        return _fail(ExpressionError(f"unknown type '{node.name}'"))
 
     def plan_select(self, node: Select) -> Step:
         name = get_name(node)
@@ -138,10 +140,10 @@ class Planner:
             for key_step, value_step, optional in entries:
                 key, value = key_step(scope), value_step(scope)
                 if isinstance(key, list | Map | Optional | float) or key is None:
-                    raise SelectorError(f"unsupported key type: {type_name(key)}")
+                    raise ExpressionError(f"unsupported key type: {type_name(key)}")
                 for item in _items(value) if optional else (value,):
                     if found.contains(key):
-                        raise SelectorError(f"Failed with repeated key: {key}")
+                        raise ExpressionError(f"Failed with repeated key: {key}")
                     found.put(key, item)
             return found
 
@@ -150,11 +152,11 @@ class Planner:
 
 def _items(value: Value) -> Iterable[Value]:
     if type(value) is not Optional:
-        raise SelectorError(f"cannot initialize optional list element from non-optional value {value}")
+        raise ExpressionError(f"cannot initialize optional list element from non-optional value {value}")
     return value.items
 
 
-def _fail(error: SelectorError) -> Step:
+def _fail(error: ExpressionError) -> Step:
     def run(_: Scope) -> Value:
         raise error
 
@@ -208,7 +210,7 @@ class _Loop:
         node = self._node
         over = self._over(scope)
         if not isinstance(over, list | Map):
-            raise SelectorError(f"got '{go_name(over)}', expected iterable type")
+            raise ExpressionError(f"got '{go_name(over)}', expected iterable type")
         inner = dict(scope)
         inner[node.accumulator] = _try(self._start, scope)
         meter = scope[METER]
@@ -220,7 +222,7 @@ class _Loop:
             try:
                 if self._condition(inner) is False:
                     break
-            except SelectorError:
+            except ExpressionError:
                 pass  # an error is not false
             inner[node.accumulator] = _try(self._step, inner)
         found = {**scope, node.accumulator: inner[node.accumulator]}
@@ -236,5 +238,5 @@ def _iterate(over: list[Value] | Map, in_pairs: bool) -> Iterable[tuple[Value, V
 def _try(step: Step, scope: Scope) -> Value:
     try:
         return step(scope)
-    except SelectorError as error:
+    except ExpressionError as error:
         return _Failure(error)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import ExpressionError
 from simulator.cel.functions import Function
 from simulator.cel.values import MAX_INT, MIN_INT, Opaque, Value
 from simulator.objects.quantity import MAX_LENGTH, NANO, parse_text
@@ -34,22 +34,22 @@ class Quantity(Opaque):
 
 
 def parse_quantity(text: str) -> Quantity:
-    """Return the quantity of a text (resource.ParseQuantity). Raises SelectorError."""
+    """Return the quantity of a text (resource.ParseQuantity). Raises ExpressionError."""
     found = _PARTS.fullmatch(text) if 0 < len(text) <= MAX_LENGTH else None
     if found is None:
-        raise SelectorError(_WRONG)
+        raise ExpressionError(_WRONG)
     _, whole, decimals, suffix = found.groups()
     if not _SUFFIX.fullmatch(suffix):
-        raise SelectorError("unable to parse quantity's suffix")
+        raise ExpressionError("unable to parse quantity's suffix")
     if not whole and not decimals:
-        raise SelectorError("unable to parse numeric part of quantity")
+        raise ExpressionError("unable to parse numeric part of quantity")
     return Quantity(parse_text(text))
 
 
 def _is_quantity(text: str) -> bool:
     try:
         parse_quantity(text)
-    except SelectorError:
+    except ExpressionError:
         return False
     return True
 
@@ -64,7 +64,7 @@ def _is_integer(quantity: Quantity) -> bool:
 
 def _as_integer(quantity: Quantity) -> int:
     if not _is_integer(quantity):
-        raise SelectorError("cannot convert value to integer")
+        raise ExpressionError("cannot convert value to integer")
     return quantity.nanos // NANO
 
 

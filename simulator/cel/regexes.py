@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Final
 
-from simulator.cel.errors import SelectorError, cost_exceeded
+from simulator.cel.errors import ExpressionError, cost_exceeded
 from simulator.cel.functions import Function
 from simulator.kernel.go_regexp import PatternFault, Regexp
 from simulator.kernel.work import OutOfWork
@@ -32,7 +32,7 @@ def _regexp(pattern: str, prefix: str) -> Iterator[Regexp]:
     try:
         yield Regexp(pattern)
     except PatternFault as fault:
-        raise SelectorError(f"{prefix}{fault}") from None
+        raise ExpressionError(f"{prefix}{fault}") from None
     except OutOfWork:
         raise cost_exceeded() from None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import ExpressionError
 from simulator.cel.functions import Function
 from simulator.cel.values import Opaque, Value
 from simulator.kernel.go_text import quote
@@ -45,12 +45,12 @@ def _order(version: Semver) -> tuple[object, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_version(text: str) -> Semver:
-    """Return the version of a text (semver.Parse). Raises SelectorError."""
+    """Return the version of a text (semver.Parse). Raises ExpressionError."""
     if not text:
-        raise SelectorError("Version string empty")
+        raise ExpressionError("Version string empty")
     parts = text.split(".", 2)
     if len(parts) != 3:
-        raise SelectorError("No Major.Minor.Patch elements found")
+        raise ExpressionError("No Major.Minor.Patch elements found")
     major = _parse_number(parts[0], "major")
     minor = _parse_number(parts[1], "minor")
     patch, plus, build = parts[2].partition("+")
@@ -59,37 +59,37 @@ def parse_version(text: str) -> Semver:
     found = tuple(map(_parse_prerelease, prerelease.split("."))) if minus else ()
     for each in build.split(".") if plus else ():
         if not each:
-            raise SelectorError("Build meta data is empty")
+            raise ExpressionError("Build meta data is empty")
         if not _WORD.fullmatch(each):
-            raise SelectorError(f"Invalid character(s) found in build meta data {quote(each)}")
+            raise ExpressionError(f"Invalid character(s) found in build meta data {quote(each)}")
     return Semver(major, minor, number, found)
 
 
 def _parse_number(text: str, part: str) -> int:
     if not _DIGITS.fullmatch(text):
-        raise SelectorError(f"Invalid character(s) found in {part} number {quote(text)}")
+        raise ExpressionError(f"Invalid character(s) found in {part} number {quote(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise SelectorError(f"{part.capitalize()} number must not contain leading zeroes {quote(text)}")
+        raise ExpressionError(f"{part.capitalize()} number must not contain leading zeroes {quote(text)}")
     return _parse_uint(text)
 
 
 def _parse_prerelease(text: str) -> int | str:
     if not text:
-        raise SelectorError("Prerelease is empty")
+        raise ExpressionError("Prerelease is empty")
     if _DIGITS.fullmatch(text):
         if len(text) > 1 and text[0] == "0":
-            raise SelectorError(f"Numeric PreRelease version must not contain leading zeroes {quote(text)}")
+            raise ExpressionError(f"Numeric PreRelease version must not contain leading zeroes {quote(text)}")
         return _parse_uint(text)
     if not _WORD.fullmatch(text):
-        raise SelectorError(f"Invalid character(s) found in prerelease {quote(text)}")
+        raise ExpressionError(f"Invalid character(s) found in prerelease {quote(text)}")
     return text
 
 
 def _parse_uint(text: str) -> int:
     if not text:
-        raise SelectorError('strconv.ParseUint: parsing "": invalid syntax')
+        raise ExpressionError('strconv.ParseUint: parsing "": invalid syntax')
     if len(text) > 20 or int(text) > _MAX:
-        raise SelectorError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
+        raise ExpressionError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return int(text)
 
 
@@ -100,7 +100,7 @@ def _parse(text: str, normalize: bool = False) -> Semver:
 def _is_version(text: str, normalize: bool = False) -> bool:
     try:
         _parse(text, normalize)
-    except SelectorError:
+    except ExpressionError:
         return False
     return True
 
@@ -114,7 +114,7 @@ def _normalize(text: str) -> str:
             parts[index] = rest if rest and rest[0] in "0123456789" else "0" + rest
     if len(parts) < 3:
         if "+" in parts[-1] or "-" in parts[-1]:
-            raise SelectorError("short version cannot contain PreRelease/Build meta data")
+            raise ExpressionError("short version cannot contain PreRelease/Build meta data")
         parts += ["0"] * (3 - len(parts))
     return ".".join(parts)
 

@@ -1,5 +1,5 @@
-"""The types of the functions of CEL's standard library and of its optionals (cel-go common/stdlib,
-cel/library.go; v0.26)."""
+"""The types of the functions of CEL's standard library, of its optionals and of its comprehensions of two
+variables (cel-go common/stdlib, cel/library.go, ext/comprehensions.go; v0.26)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -45,10 +45,7 @@ _TEXTS: Final = {
     ),
     "_*_": _NUMERIC, "_/_": _NUMERIC, "_%_": ("(int, int) -> int", "(uint, uint) -> uint"),
     "-_": ("(double) -> double", "(int) -> int"),
-    "_[_]": ("(list(A), int) -> A", "(map(A, B), A) -> B", *_OPTIONAL_INDEX),
-    "_[?_]": (
-        "(list(V), int) -> optional_type(V)", "(map(K, V), K) -> optional_type(V)", *_OPTIONAL_INDEX,
-    ),
+    "_[_]": ("(list(A), int) -> A", "(map(A, B), A) -> B"),
     "@in": ("(A, list(A)) -> bool", "(A, map(A, B)) -> bool"),
     "size": tuple(f"({each}) -> int" for each in _SIZED) + tuple(f"{each}.() -> int" for each in _SIZED),
     "contains": _TEXT, "startsWith": _TEXT, "endsWith": _TEXT,
@@ -65,6 +62,12 @@ _TEXTS: Final = {
         ("getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear"), _OF_TIME
     ),
     **dict.fromkeys(("getHours", "getMinutes", "getSeconds", "getMilliseconds"), _OF_BOTH),
+}  # fmt: skip
+_OPTIONAL_TEXTS: Final = {
+    "_[_]": _OPTIONAL_INDEX,
+    "_[?_]": (
+        "(list(V), int) -> optional_type(V)", "(map(K, V), K) -> optional_type(V)", *_OPTIONAL_INDEX,
+    ),
     "optional.none": ("() -> optional_type(V)",),
     "optional.of": ("(V) -> optional_type(V)",),
     "optional.ofNonZeroValue": ("(V) -> optional_type(V)",),
@@ -74,10 +77,20 @@ _TEXTS: Final = {
     "orValue": ("optional_type(V).(V) -> V",),
     "first": ("list(V).() -> optional_type(V)",),
     "last": ("list(V).() -> optional_type(V)",),
-    "cel.@mapInsert": (
-        "(map(K, V), map(K, V)) -> map(K, V)", "(map(K, V), K, V) -> map(K, V)",
-    ),
 }  # fmt: skip
-STANDARD_SIGNATURES: Final[Mapping[str, tuple[Signature, ...]]] = {
-    name: tuple(map(Signature, texts)) for name, texts in _TEXTS.items()
-}
+
+
+Signatures = Mapping[str, tuple[Signature, ...]]
+"""The overloads of functions, by name."""
+
+
+def _read(texts: Mapping[str, tuple[str, ...]]) -> Signatures:
+    return {name: tuple(map(Signature, each)) for name, each in texts.items()}
+
+
+STANDARD_SIGNATURES: Final = _read(_TEXTS)
+OPTIONAL_SIGNATURES: Final = _read(_OPTIONAL_TEXTS)
+COMPREHENSION_SIGNATURES: Final = _read(
+    {"cel.@mapInsert": ("(map(K, V), map(K, V)) -> map(K, V)", "(map(K, V), K, V) -> map(K, V)")}
+)
+"""What the macros of two variables stand for."""

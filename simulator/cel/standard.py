@@ -15,7 +15,7 @@ from simulator.cel.conversions import (
     to_uint,
 )  # fmt: skip
 from simulator.cel.durations import READERS
-from simulator.cel.errors import SelectorError, no_such_overload
+from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.functions import Function
 from simulator.cel.operators import OPERATORS, find_optionally, look_up
 from simulator.cel.regexes import matches
@@ -59,7 +59,7 @@ def _get(value: Value) -> Value:
     if type(value) is not Optional:
         raise no_such_overload("value")
     if not value.items:
-        raise SelectorError("optional.none() dereference")
+        raise ExpressionError("optional.none() dereference")
     return value.items[0]
 
 
@@ -79,7 +79,7 @@ def _insert(entries: Map, key: Value, *values: Value) -> Map:
             _insert(entries, *each)
         return entries
     if entries.contains(key):
-        raise SelectorError(f"insert failed: key {key} already exists")
+        raise ExpressionError(f"insert failed: key {key} already exists")
     entries.put(key, values[0])
     return entries
 
@@ -107,20 +107,9 @@ STANDARD: Final[dict[str, Callable[..., Value]]] = {
     "cel.@mapInsert": _insert,
 }  # fmt: skip
 
-_PRINTED: Final = (
-    "string",
-    "int",
-    "uint",
-    "double",
-    "bytes",
-    "bool",
-    "duration",
-    "timestamp",
-    "net.IP",
-    "net.CIDR",
-)
-FUNCTIONS: Final = (
-    *(Function("string", f"({each}) -> string", to_string) for each in _PRINTED),
+_PRINTED: Final = ("string", "int", "uint", "double", "bytes", "bool", "duration", "timestamp")
+FUNCTIONS: Final = tuple(Function("string", f"({each}) -> string", to_string) for each in _PRINTED)
+OPTIONAL_FUNCTIONS: Final = (
     Function("optional.unwrap", "(list(optional_type(T))) -> list(T)", _unwrap),
     Function("unwrapOpt", "list(optional_type(T)).() -> list(T)", _unwrap),
 )

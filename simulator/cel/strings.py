@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from simulator.cel.errors import SelectorError, cost_exceeded
+from simulator.cel.errors import ExpressionError, cost_exceeded
 from simulator.cel.functions import Function
 from simulator.cel.operators import MAX_SIZE
 
@@ -13,8 +13,8 @@ _UPPER: Final = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 _LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
-def _out_of_range(index: int) -> SelectorError:
-    return SelectorError(f"index out of range: {index}")
+def _out_of_range(index: int) -> ExpressionError:
+    return ExpressionError(f"index out of range: {index}")
 
 
 def _char_at(text: str, index: int) -> str:
@@ -65,7 +65,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
     if end is None:
         end = len(text)
     elif start > end:
-        raise SelectorError(f"invalid substring range. start: {start}, end: {end}")
+        raise ExpressionError(f"invalid substring range. start: {start}, end: {end}")
     for index in (start, end):
         if not 0 <= index <= len(text):
             raise _out_of_range(index)
@@ -74,7 +74,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 
 def _join(parts: list[str], separator: str = "") -> str:
     if any(type(each) is not str for each in parts):
-        raise SelectorError("unsupported native conversion from list to '[]string'")
+        raise ExpressionError("unsupported native conversion from list to '[]string'")
     if len(parts) * len(separator) + sum(map(len, parts)) > MAX_SIZE:
         raise cost_exceeded()
     return separator.join(parts)

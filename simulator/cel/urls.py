@@ -6,7 +6,7 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import ExpressionError
 from simulator.cel.functions import Function
 from simulator.cel.values import Map, Opaque, Value
 from simulator.kernel.go_text import quote
@@ -97,7 +97,7 @@ def _parse(text: str) -> URL:
     try:
         return parse_request_uri(text)
     except ValueError as error:
-        raise SelectorError(f"URL parse error during conversion from string: {error}") from None
+        raise ExpressionError(f"URL parse error during conversion from string: {error}") from None
 
 
 def _is_url(text: str) -> bool:

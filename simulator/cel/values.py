@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simulator.cel.errors import SelectorError, no_such_overload
+from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.kernel.work import spend_work
 
 Value = Any
@@ -194,11 +194,13 @@ _ORDERED: Final = {bool, str, bytes, Duration, Timestamp}
 
 
 def compare(left: Value, right: Value) -> int:
-    """Return -1, 0 or 1 (traits.Comparer). ``left`` must be of a type with an order. Raises SelectorError."""
+    """Return -1, 0 or 1 (traits.Comparer). ``left`` must be of a type with an order.
+
+    Raises ExpressionError."""
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):
-            raise SelectorError("NaN values cannot be ordered")
+            raise ExpressionError("NaN values cannot be ordered")
     elif kind is not other:
         raise no_such_overload()
     elif kind in (Duration, Timestamp):
@@ -213,14 +215,14 @@ def is_ordered(value: Value) -> bool:
 
 
 def make_int(value: int) -> int:
-    """Return the int, if it fits into 64 bits. Raises SelectorError."""
+    """Return the int, if it fits into 64 bits. Raises ExpressionError."""
     if not MIN_INT <= value <= MAX_INT:
-        raise SelectorError("integer overflow")
+        raise ExpressionError("integer overflow")
     return value
 
 
 def make_uint(value: int) -> Uint:
-    """Return the uint, if it fits into 64 bits. Raises SelectorError."""
+    """Return the uint, if it fits into 64 bits. Raises ExpressionError."""
     if not 0 <= value <= MAX_UINT:
-        raise SelectorError("unsigned integer overflow")
+        raise ExpressionError("unsigned integer overflow")
     return Uint(value)

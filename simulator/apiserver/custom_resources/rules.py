@@ -14,7 +14,7 @@ from simulator.apiserver.custom_resources.rule_values import to_cel
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.apiserver.structural_schema import META
 from simulator.cel.declared_sizes import DeclaredSize
-from simulator.cel.errors import CostExceeded, SelectorError
+from simulator.cel.errors import CostExceeded, ExpressionError
 from simulator.cel.expression import Expression, compile_expression
 from simulator.cel.meter import REQUEST_LIMIT, Budget, OutOfBudget
 from simulator.cel.object_types import ObjectTypes
@@ -150,7 +150,7 @@ def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budge
         except CostExceeded as error:
             yield from _end(budget, path, kind, _error_text(str(error), _text_of(rule)))
             return
-        except SelectorError as error:
+        except ExpressionError as error:
             yield invalid(path or "<nil>", kind, _error_text(str(error), _text_of(rule)))
             continue
         if holds is not True:
@@ -224,7 +224,7 @@ def _message(schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Val
                 "no further validation rules will be run due to call cost exceeds limit for messageExpression"
             )
             raise _EndedByMessage(f"{detail}: {quote(rule['messageExpression'])}") from None
-        except SelectorError:
+        except ExpressionError:
             pass  # the message of the rule is used
         text = found.strip() if isinstance(found, str) else ""
         if text and "\n" not in text and len(text.encode()) <= MAX_MESSAGE:
