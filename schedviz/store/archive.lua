@@ -7,6 +7,7 @@
 --         pages     list of names, "<number>:<page>"
 --         gone      list of numbers of chapters
 --         lost      list of names of pages
+--         bytes     size of all pages that are stored then
 --       then the pages themselves, in the same order
 -- Reply "OK", or the name of the precondition that failed
 
@@ -20,4 +21,5 @@ for _, number in ipairs(request.gone) do redis.call('HDEL', chapters, number) en
 for _, name in ipairs(request.lost) do redis.call('HDEL', pages, name) end
 for _, chapter in ipairs(request.chapters) do redis.call('HSET', chapters, chapter[1], chapter[2]) end
 for i, name in ipairs(request.pages) do redis.call('HSET', pages, name, ARGV[i + 1]) end
+redis.call('HSET', state, 'archive_bytes', request.bytes)
 return 'OK'

@@ -191,6 +191,7 @@ class Archive:
             "pages": [f"{number}:{page}" for number, page in stored],
             "gone": sorted(gone),
             "lost": [f"{number}:{page}" for number, page in lost],
+            "bytes": sum(chapter.bytes for chapter in after),
         }
         outcome = self._scripts.archive(
             [self._keys.state, self._keys.chapters, self._keys.pages],

@@ -90,9 +90,11 @@ for resource, refusal in pairs({nodes = 'TooManyNodes', pods = 'TooManyPods'}) d
     return {refusal}
   end
 end
--- The leader may always change what is there: its controllers would stop otherwise.
+-- The objects count, and their copies in the log and in the archive. The leader may always change what is there: its controllers
+-- would stop otherwise.
 local bytes = math.max(0, get('bytes') + grown_bytes)
-if grown_bytes > 0 and limits.bytes > 0 and bytes > limits.bytes and (grown > 0 or not request.token) then
+local held = bytes + math.min(get('log_bytes') + logged_bytes, limits.log_bytes) + get('archive_bytes')
+if grown_bytes > 0 and limits.bytes > 0 and held > limits.bytes and (grown > 0 or not request.token) then
   return {'TooManyBytes'}
 end
 

@@ -159,7 +159,8 @@ def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) 
         case b"TooManyBytes":
             most = LIMITS["bytes"] // 1_000_000
             return LimitReached(
-                "MAX_MEGABYTES_PER_SANDBOX", f"the objects of a sandbox may have {most:,} MB as JSON"
+                "MAX_MEGABYTES_PER_SANDBOX",
+                f"a sandbox may hold {most:,} MB: its objects as JSON, its watch log and its archive",
             )
         case b"TooManyBytesAtOnce":
             most = LIMITS["commit_bytes"] // 1_000_000

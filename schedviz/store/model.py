@@ -191,6 +191,22 @@ class Summary(msgspec.Struct, frozen=True):
     """The access record (:mod:`schedviz.access.record`)."""
 
 
+class StoredBytes(msgspec.Struct, frozen=True):
+    """The bytes of a sandbox that are counted. Redis takes some 5 % more for them, and up to 15 MB for the trace,
+    the decisions and the journal, which are bounded in entries."""
+
+    objects: int
+    """Its objects as JSON."""
+    log: int
+    """Their copies in the watch log."""
+    archive: int
+    """The pages of the archive, compressed."""
+
+    @property
+    def all(self) -> int:
+        return self.objects + self.log + self.archive
+
+
 class LogEntry(msgspec.Struct, frozen=True):
     """One write of an object, as the watch log has it."""
 

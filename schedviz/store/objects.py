@@ -10,7 +10,7 @@ import msgspec
 from schedviz.store import codec
 from schedviz.store.handle import SandboxHandle
 from schedviz.store.keys import objects_key
-from schedviz.store.model import Listing
+from schedviz.store.model import Listing, StoredBytes
 from schedviz.store.snapshot import nothing
 from schedviz.store.whole_objects import SCANNED, next_count, read_objects, scan_objects
 from simulator.api import Manifest
@@ -107,6 +107,10 @@ class ObjectReader(SandboxHandle):
     def size(self) -> int:
         """Return the number of objects of all resources."""
         return int(self._state("objects")[0])
+
+    def stored_bytes(self) -> StoredBytes:
+        """Return what counts for MAX_MEGABYTES_PER_SANDBOX."""
+        return StoredBytes(*map(int, self._state("bytes", "log_bytes", "archive_bytes")))
 
     def resources(self) -> builtins.list[str]:
         """Return the resources of which an object was ever written."""

@@ -94,6 +94,11 @@ class RegistryReader:
         )
         return [name for name, (version, seen) in counters.items() if int(version or 0) > int(seen or 0)]
 
+    def without_sandbox(self) -> list[str]:
+        """Return the names of which there is no sandbox, without those on a server that does not answer."""
+        found = self._read_each(self.names(), lambda pipe, name: pipe.hexists(Keys.of(name).state, "meta"), 1)
+        return [name for name, exists in found.items() if not exists]
+
     def failing(self) -> list[str]:
         """Return the names of the sandboxes whose loop failed, sorted."""
         found = [cast("set[bytes]", server.redis.smembers(FAILING)) for server in self.servers.all]

@@ -144,19 +144,33 @@ class Store(RegistryReader):
 
     def delete(self, name: str, *, keep_name: bool = False) -> str:
         """Delete a sandbox with everything in it. Returns its access record. keep_name: in the registry, for
-        another sandbox (:meth:`replacing`). Raises NoSandbox."""
+        another sandbox (:meth:`replacing`). Raises NoSandbox.
+
+        One script takes all of its keys away; Redis frees their memory in a thread of its own, so that a
+        sandbox of any size takes it some milliseconds. If the process ends after that, :meth:`finish_deletions`
+        removes the name."""
         sandbox, server = self.handle(name), self.servers.of(name)
         deleted, access = -1, [b""]
         while deleted == -1:
             keys = [*Keys.of(name), *(objects_key(name, resource) for resource in sandbox.resources())]
             deleted, *access = cast("tuple[int, bytes]", server.scripts.delete(keys, [TOMBSTONE_SECONDS]))
-        if not (deleted and keep_name):
-            self._unregister(name)
-        server.redis.srem(FAILING, name)
-        self.redis.zrem(USED, name)
+        self._forget(name, keep_name=bool(deleted) and keep_name)
         if not deleted:
             raise NoSandbox(name)
         return access[0].decode()
+
+    def finish_deletions(self) -> None:
+        """Remove the names of sandboxes whose deletion, or creation, was interrupted. One that is being created
+        gets its name again."""
+        for name in self.without_sandbox():
+            self._forget(name)
+
+    def _forget(self, name: str, *, keep_name: bool = False) -> None:
+        """Remove what is stored of a deleted sandbox beside its keys; its name last."""
+        self.servers.of(name).redis.srem(FAILING, name)
+        self.redis.zrem(USED, name)
+        if not keep_name:
+            self._unregister(name)
 
     def _unregister(self, name: str) -> None:
         """Remove a name from the registry, unless a sandbox of this name was created again.

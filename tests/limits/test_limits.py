@@ -29,7 +29,6 @@ from schedviz.rooms.room import MEMBERS_AT_MOST, What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.store.keys import Keys
 from schedviz.web.limits import RequestWork
 from simulator.apiserver.status import Forbidden
 from simulator.kernel.work import (
@@ -274,7 +273,7 @@ def test_questions_are_limited(limits: Limits, outside: Client, sandbox: Sandbox
     [
         ("nodes", "a sandbox may hold 2 nodes"),
         ("pods", "a sandbox may hold 2 pods"),
-        ("bytes", "the objects of a sandbox may have 0 MB as JSON"),
+        ("bytes", "a sandbox may hold 0 MB: its objects as JSON, its watch log and its archive"),
     ],
 )
 def test_nodes_pods_and_bytes_of_a_sandbox_are_limited(
@@ -282,8 +281,9 @@ def test_nodes_pods_and_bytes_of_a_sandbox_are_limited(
 ) -> None:
     objects = [(node if limit == "nodes" else pod)(name) for name in ("a", "b", "c")]
     write.create(sandbox, objects[:2])
-    stored = int(store.redis.hget(Keys.of(sandbox.name).state, "bytes") or 0)
-    monkeypatch.setitem(commit_script.LIMITS, limit, stored + 10 if limit == "bytes" else 2)
+    stored = sandbox.stored_bytes()
+    assert stored.objects == stored.log > 0
+    monkeypatch.setitem(commit_script.LIMITS, limit, stored.all + 10 if limit == "bytes" else 2)
     with pytest.raises(Forbidden, match=text):
         write.create(sandbox, objects[2:])
     resource = "nodes" if limit == "nodes" else "pods"

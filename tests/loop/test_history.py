@@ -225,6 +225,7 @@ def test_the_oldest_chapters_are_deleted_beyond_the_bound(store: Store, short: p
     assert chapters[0].number > 1
     pages = store.redis.hgetall(Keys.of(world.sandbox.name).pages)
     assert sum(map(len, pages.values())) == sum(chapter.bytes for chapter in chapters)
+    assert world.sandbox.stored_bytes().archive == sum(chapter.bytes for chapter in chapters)
     assert 0 < check(world.sandbox, witness) < len({seen.mark.version for seen in witness.seen})
     with pytest.raises(Gone):
         [*recording_lines(world.sandbox)]

@@ -1,12 +1,14 @@
 """The list of all sandboxes: bounded, in step with what exists, and whole though one entry cannot be read."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
-from schedviz.store import LimitReached, Meta, NoSandbox, Store, Unreadable
+from schedviz.store import Failure, LimitReached, Meta, NoSandbox, Store, Unreadable
 from schedviz.store import store as store_module
 from schedviz.store.keys import Keys
+from tests.store.test_commit import create
 from tests.threads import THREADS, at_once
 
 
@@ -50,6 +52,41 @@ def test_a_sandbox_made_while_another_of_its_name_is_deleted_stays_listed(
     assert [meta.title for meta in store.sandboxes() if meta.name == sandbox_name] == ["the second"]
     store.delete(sandbox_name)
     assert sandbox_name not in store.names()
+
+
+class Cut(Exception):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("steps", range(5))
+def test_a_deletion_that_was_interrupted_after_any_step_is_finished(
+    store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    sandbox = store.create(Meta(sandbox_name), [create(f"p{number}") for number in range(10)])
+    sandbox.set_failure(Failure("fault", 1, 0.0, 1.0))
+    left = steps
+    execute = store.redis.execute_command
+
+    def cut(*arguments: object, **options: object) -> object:
+        nonlocal left
+        if arguments[0] in {"EVALSHA", "SREM", "ZREM"}:
+            if not left:
+                raise Cut
+            left -= 1
+        return execute(*arguments, **options)
+
+    with monkeypatch.context() as patch, suppress(Cut):
+        patch.setattr(store.redis, "execute_command", cut)
+        store.delete(sandbox_name)
+    if not steps:
+        assert sandbox.size() == 10, "nothing was deleted"
+        store.delete(sandbox_name)
+    assert not store.exists(sandbox_name)
+    store.finish_deletions()
+    assert sandbox_name not in store.names()
+    assert sandbox_name not in store.failing()
+    keys = Keys.of(sandbox_name)
+    assert [*store.redis.scan_iter(keys.state.replace("state", "*"))] == [keys.state.encode()], "its counters"
 
 
 def test_a_sandbox_whose_slow_creation_counts_as_interrupted_is_listed_at_last(

@@ -65,6 +65,17 @@ def test_every_panel_has_an_address_now_and_at_a_past_moment(client: Client, sto
         store.delete(world.sandbox.name)
 
 
+def test_the_list_of_all_objects_says_how_much_the_sandbox_holds(
+    client: Client, cluster: str, sandbox: Sandbox
+) -> None:
+    large = pod("large")
+    large["metadata"]["annotations"] = {"a": "x" * 200_000}
+    write.create(sandbox, [large])
+    shown = text(client.get(f"{cluster}objects/", headers=HTMX).content)
+    figures = " ".join(shown.partition('id="stored-size">')[2].partition("</p>")[0].split())
+    assert figures == "This sandbox holds 0.4 of 128 MB: objects 0.2, watch log 0.2, archive 0.0."
+
+
 def test_a_panel_without_a_past_is_that_of_now(client: Client, cluster: str) -> None:
     assert client.get(f"{cluster}at/1/share/", headers=HTMX).headers["Location"] == f"{cluster}share/"
     assert client.get(f"{cluster}at/1/clock/", headers=HTMX).status_code == 404

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from schedviz.limit_settings import LIMITS
+from schedviz.store import Sandbox
 from schedviz.store.past import Readable
 from simulator.api import Micros
 from simulator.apiserver.lookup import find_resource
@@ -32,6 +34,17 @@ class Kind(msgspec.Struct, frozen=True):
     first: list[str] = []
 
 
+class Size(msgspec.Struct, frozen=True):
+    """What a sandbox holds, in megabytes with one decimal."""
+
+    held: float
+    objects: float
+    log: float
+    archive: float
+    limit: int
+    """MAX_MEGABYTES_PER_SANDBOX; 0 = there is none."""
+
+
 class Row(msgspec.Struct, frozen=True):
     key: str
     label: str
@@ -50,6 +63,22 @@ class Objects(msgspec.Struct, frozen=True):
     rows: list[Row]
     after: str
     later: bool
+
+
+def present_size(sandbox: Sandbox) -> Size:
+    """Return what the sandbox holds. Raises NoSandbox."""
+    stored = sandbox.stored_bytes()
+    return Size(
+        held=_megabytes(stored.all),
+        objects=_megabytes(stored.objects),
+        log=_megabytes(stored.log),
+        archive=_megabytes(stored.archive),
+        limit=LIMITS["MAX_MEGABYTES_PER_SANDBOX"],
+    )
+
+
+def _megabytes(size: int) -> float:
+    return round(size / 1_000_000, 1)
 
 
 def kinds(sandbox: Readable, part: str = "") -> list[Kind]:

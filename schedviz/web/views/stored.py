@@ -37,7 +37,13 @@ def kinds(request: HttpRequest, name: str, seq: int | None = None) -> HttpRespon
     """Render the list of kinds. Query: ``name``, a part of an object's name."""
     source = find_at(name, seq)
     part = name_part(request)
-    context = {"kinds": view.kinds(source, part), "part": part, "subject": gettext("All objects")}
+    size = view.present_size(source.sandbox) if seq is None else None
+    context = {
+        "kinds": view.kinds(source, part),
+        "part": part,
+        "size": size,
+        "subject": gettext("All objects"),
+    }
     return panel(request, source, "panels/kinds.html", context)
 
 
