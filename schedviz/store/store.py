@@ -147,8 +147,8 @@ class Store(RegistryReader):
         another sandbox (:meth:`replacing`). Raises NoSandbox.
 
         One script takes all of its keys away; Redis frees their memory in a thread of its own, so that a
-        sandbox of any size takes it some milliseconds. If the process ends after that, :meth:`finish_deletions`
-        removes the name."""
+        sandbox of any size takes it some milliseconds. If the process ends after that,
+        :meth:`finish_deletions` removes the name."""
         sandbox, server = self.handle(name), self.servers.of(name)
         deleted, access = -1, [b""]
         while deleted == -1:
@@ -160,8 +160,8 @@ class Store(RegistryReader):
         return access[0].decode()
 
     def finish_deletions(self) -> None:
-        """Remove the names of sandboxes whose deletion, or creation, was interrupted. One that is being created
-        gets its name again."""
+        """Remove the names of sandboxes whose deletion, or creation, was interrupted. One that is being
+        created gets its name again."""
         for name in self.without_sandbox():
             self._forget(name)
 
