@@ -26,7 +26,6 @@ ALLOWED: Final = {
     "simulator/apiserver/definitions/field_paths.py _TOKEN": "only a closed quote is tried twice",
     "simulator/apiserver/field_checks.py _LEADING_ZEROS": "a match begins only at the first digit",
     "simulator/apiserver/field_selectors.py _TERM": "a match ends at the end of the text at the latest",
-    "simulator/apiserver/volume_plugin_validation.py ": "matched from the start of the text",
     "simulator/cel/functions.py _SIGNATURE": "signatures in the code",
     "simulator/dumps/documents.py ": "the indentation of a list, and then a hyphen",
     "simulator/dumps/documents.py _LOG": "a match ends at the end of the text at the latest",

@@ -89,7 +89,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     result = written[0] if written else old
     assert result is not None  # without a change there is an object
     response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)
-    found = warnings_of(resource, result, is_new=old is None, sent=applied)
+    found = warnings_of(resource, result, is_new=old is None)
     if old is not None:
         found = warnings_of_update(resource, result, old, target.subresource)
     return with_warnings(response, [*warnings, *found])

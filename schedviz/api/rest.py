@@ -124,7 +124,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
             "the namespace of the provided object does not match the namespace sent on the request"
         )
     created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
-    warnings += warnings_of(resource, created, is_new=True, sent=manifest)
+    warnings += warnings_of(resource, created, is_new=True)
     return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
 

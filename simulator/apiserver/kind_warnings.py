@@ -1,15 +1,13 @@
-"""Warnings about single kinds that have nothing to do with pods (WarningsOnCreate and WarningsOnUpdate of the
-strategies in pkg/registry, v1.34)."""
+"""Warnings about single kinds (WarningsOnCreate of the strategies in pkg/registry, v1.34): deprecated labels
+of nodes, names that are no DNS labels, and what a headless Service ignores."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.custom_resources.text_formats import is_known_format
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
-from simulator.apiserver.volume_warnings import claim_spec_warnings
-from simulator.kernel.go_text import quote
+from simulator.apiserver.pod_warnings import term_warnings
 
 _OF_PODS: Final = "this is used in Pod names and hostnames"
 _USES_OF_NAMES: Final = {
@@ -32,67 +30,52 @@ def name_warnings(resource_id: str, manifest: Manifest) -> Iterator[str]:
         )
 
 
-def definition_warnings(manifest: Manifest, old: Manifest | None = None) -> Iterator[str]:
-    """Yield the formats of texts that Kubernetes does not have; after an update of ``old``, those that are
-    new."""
-    known = set() if old is None else {*_formats_of(old)}
-    for form in dict.fromkeys(_formats_of(manifest)):
-        if form not in known:
-            yield f"unrecognized format {quote(form)}"
-
-
-def finalizer_warnings(manifest: Manifest, old: Manifest | None = None) -> Iterator[str]:
-    """Yield a warning about each finalizer of a custom resource that others may use, too; after an update of
-    ``old``, about new ones only (generateWarningsFromObj in customresource/strategy.go)."""
-    known = (old or {}).get("metadata", {}).get("finalizers") or ()
-    for finalizer in sorted({*(manifest["metadata"].get("finalizers") or ())} - {*known}):
-        if "/" not in finalizer:
-            yield (
-                f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer name "
-                "including a path (/) to avoid accidental conflicts with other finalizer writers"
-            )
-
-
-def _formats_of(definition: Manifest) -> Iterator[str]:
-    for version in definition["spec"].get("versions") or ():
-        yield from _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"))
-
-
-def _unknown_formats(schema: Any) -> Iterator[str]:
-    """Yield the unknown formats in a schema (SchemaHas in
-    apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go)."""
-    if not isinstance(schema, dict):
-        return
-    form = schema.get("format")
-    if schema.get("type") == "string" and form and not is_known_format(form):
-        yield form
-    for field in ("items", "allOf", "anyOf", "oneOf", "not", "additionalProperties"):
-        value = schema.get(field)
-        for each in value if isinstance(value, list) else (value,):
-            yield from _unknown_formats(each)
-    for each in (schema.get("properties") or {}).values():
-        yield from _unknown_formats(each)
-
-
 def _runtime_class(manifest: Manifest) -> Iterator[str]:
     for label in (manifest.get("scheduling") or {}).get("nodeSelector") or ():
         if label in DEPRECATED_LABELS:
             yield f"scheduling.nodeSelector: {DEPRECATED_LABELS[label]}"
 
 
-def stateful_set_warnings(manifest: Manifest, *, is_new: bool) -> Iterator[str]:
-    """Yield the warnings that are not about the template. After an update, upstream writes another path of
-    the claims."""
-    for index, claim in enumerate(manifest["spec"].get("volumeClaimTemplates") or ()):
-        path = f"spec.volumeClaimTemplates[{index}]" + ("" if is_new else ".Spec")
-        yield from claim_spec_warnings(claim.get("spec") or {}, path)
-    if manifest["spec"].get("revisionHistoryLimit", 0) < 0:
-        yield (
-            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is "
-            "recommended"
-        )
+def _service(manifest: Manifest) -> Iterator[str]:
+    spec = manifest["spec"]
+    if spec.get("type") != "ClusterIP" or spec.get("clusterIP") != "None":
+        return
+    # The default of the affinity, which is "None", counts, too.
+    for field, name in (
+        ("loadBalancerIP", "loadBalancerIP"),
+        ("externalIPs", "externalIPs"),
+        ("sessionAffinity", "SessionAffinity"),
+    ):
+        if spec.get(field):
+            yield f"spec.{name} is ignored for headless services"
+
+
+def _volume(manifest: Manifest) -> Iterator[str]:
+    terms = (manifest["spec"].get("nodeAffinity") or {}).get("required", {}).get("nodeSelectorTerms", ())
+    for index, term in enumerate(terms):
+        yield from term_warnings(term, f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]")
+
+
+def _storage_class(manifest: Manifest) -> Iterator[str]:
+    for index, topology in enumerate(manifest.get("allowedTopologies") or ()):
+        for number, expression in enumerate(topology.get("matchLabelExpressions") or ()):
+            if expression.get("key") in DEPRECATED_LABELS:
+                path = f"allowedTopologies[{index}].matchLabelExpressions[{number}].key"
+                yield f"{path}: {DEPRECATED_LABELS[expression['key']]}"
+
+
+def _storage_capacity(manifest: Manifest) -> Iterator[str]:
+    topology = manifest.get("nodeTopology") or {}
+    yield from term_warnings(topology, "nodeTopology")
+    for key in sorted(topology.get("matchLabels") or ()):
+        if key in DEPRECATED_LABELS:
+            yield f"nodeTopology.matchLabels.{key}: {DEPRECATED_LABELS[key]}"
 
 
 KIND_WARNINGS: Final[dict[str, Callable[[Manifest], Iterator[str]]]] = {
+    "csistoragecapacities.storage.k8s.io": _storage_capacity,
+    "persistentvolumes": _volume,
     "runtimeclasses.node.k8s.io": _runtime_class,
+    "services": _service,
+    "storageclasses.storage.k8s.io": _storage_class,
 }

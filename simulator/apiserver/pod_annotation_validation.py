@@ -13,7 +13,6 @@ from simulator.apiserver.status import Cause, forbidden, invalid
 MIRROR: Final = "kubernetes.io/config.mirror"
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
-APP_ARMOR_IS_DEPRECATED: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _SECCOMP_PROFILES: Final = ("runtime/default", "docker/default", "unconfined")

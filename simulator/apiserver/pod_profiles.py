@@ -11,7 +11,6 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver.pod_annotation_validation import (
     APP_ARMOR,
-    APP_ARMOR_IS_DEPRECATED,
     SECCOMP_CONTAINER,
     SECCOMP_POD,
 )
@@ -34,13 +33,6 @@ def copy_app_armor_annotations(pod: Manifest) -> None:
             container.setdefault("securityContext", {})["appArmorProfile"] = profile
 
 
-def app_armor_warnings(pod: Manifest) -> Iterator[str]:
-    """Yield the warnings about a pod as it was sent: the annotations whose value is in no field."""
-    for _, key, profile in _annotated(pod):
-        if not profile or profile != _profile_of(pod["spec"], "appArmorProfile"):
-            yield f"metadata.annotations[{key}]: {APP_ARMOR_IS_DEPRECATED}"
-
-
 def validate_profiles_match(annotations: dict[str, str], spec: Manifest, path: str) -> Iterator[Cause]:
     """Yield a fault if an annotation and a field both name a profile, and not the same one."""
     places = [(spec, path, SECCOMP_POD)]
@@ -51,8 +43,6 @@ def validate_profiles_match(annotations: dict[str, str], spec: Manifest, path: s
         if profile and key in annotations:
             field = f"{at}.securityContext.seccompProfile"
             yield from _match("seccomp", annotations[key], profile, field, _SECCOMP_VALUES)
-    if _is_windows(spec):
-        return
     for container, at in containers:
         profile = _profile_of(container, "appArmorProfile") or _profile_of(spec, "appArmorProfile")
         key = f"{APP_ARMOR}{container['name']}"
@@ -77,8 +67,6 @@ def _annotated(pod: Manifest) -> Iterator[tuple[Manifest, str, Manifest | None]]
     """Yield the containers without a profile of their own whose AppArmor profile is in an annotation: with
     its key and the profile, if that is valid."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
-    if _is_windows(spec):
-        return
     for container, _ in containers_with_paths(spec, ""):
         key = f"{APP_ARMOR}{container.get('name', '')}"
         if key in annotations and not _profile_of(container, "appArmorProfile"):
@@ -97,7 +85,3 @@ def _app_armor_profile(annotation: str) -> Manifest | None:
 def _profile_of(holder: Manifest, field: str) -> Manifest | None:
     profile: Manifest | None = (holder.get("securityContext") or {}).get(field)
     return profile
-
-
-def _is_windows(spec: Manifest) -> bool:
-    return (spec.get("os") or {}).get("name") == "windows"

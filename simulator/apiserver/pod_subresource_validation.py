@@ -41,8 +41,6 @@ def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
     if MIRROR in old["metadata"].get("annotations", {}):
         yield forbidden("[]", "static pods cannot be resized")
         return
-    if before.get("os", {}).get("name") == "windows":
-        yield forbidden("[]", "windows pods cannot be resized")
         return
     known = old.get("status", {}).get("qosClass") or qos_class(old)
     if qos_class(new) != known:

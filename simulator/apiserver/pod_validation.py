@@ -22,11 +22,12 @@ from simulator.apiserver.pod_profiles import validate_profiles_match
 from simulator.apiserver.resource_validation import validate_overhead, validate_pod_resources
 from simulator.apiserver.security_context_validation import validate_host_users, validate_pod_security
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 from simulator.apiserver.volume_source_validation import validate_volumes
-from simulator.apiserver.windows_validation import validate_host_process, validate_operating_system
 
 _MAX_SECONDS: Final = (1 << 31) - 1
+_SYSTEMS: Final = ("linux", "windows")
+_NAMESPACES: Final = ("hostUsers", "hostPID", "hostIPC", "shareProcessNamespace")
 _NO_ACCOUNT: Final = "must not be specified when serviceAccountName is not set"
 
 
@@ -77,7 +78,6 @@ def validate_pod_spec(
         yield from check_name(names.qualified_name, gate["conditionType"], at)
     yield from _gates(spec.get("schedulingGates", ()), f"{path}.schedulingGates")
     yield from validate_spread(spec.get("topologySpreadConstraints", []), f"{path}.topologySpreadConstraints")
-    yield from validate_host_process(spec, path)
     yield from validate_host_users(spec, path)
     yield from check_optional_names(spec, ("serviceAccountName", "nodeName"), names.dns_subdomain, path)
     yield from _active_deadline(spec, path)
@@ -92,7 +92,20 @@ def validate_pod_spec(
         yield from check_choice(spec["preemptionPolicy"], PREEMPTION_POLICIES, at, as_given=True)
     if "overhead" in spec:
         yield from validate_overhead(spec["overhead"], f"{path}.overhead")
-    yield from validate_operating_system(spec, path)
+    yield from _operating_system(spec, path)
+
+
+def _operating_system(spec: Manifest, path: str) -> Iterator[Cause]:
+    """Yield the faults that validateOS reports; of those of Windows only the namespaces of the node, as the
+    options and security contexts of Windows have no rules here."""
+    name = spec.get("os", {"name": "linux"}).get("name", "")
+    if not name:
+        yield required(f"{path}.os.name", "cannot be empty")
+    elif name not in _SYSTEMS:
+        yield not_supported(f"{path}.os", name, _SYSTEMS)
+    elif name == "windows":
+        given = [field for field in _NAMESPACES if field in spec]
+        yield from (forbidden(f"{path}.{field}", "cannot be set for a windows pod") for field in given)
 
 
 def _claims(claims: Sequence[Manifest], path: str) -> Iterator[Cause]:

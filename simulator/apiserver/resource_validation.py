@@ -92,8 +92,6 @@ def validate_pod_resources(spec: Manifest, path: str) -> Iterator[Cause]:
     given = spec.get("resources")
     if not given:
         return
-    if (spec.get("os") or {}).get("name") == "windows":
-        yield forbidden(path, "may not be set for a windows pod")
         return
     if "claims" in given:
         yield forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")

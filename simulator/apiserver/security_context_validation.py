@@ -22,7 +22,6 @@ from simulator.apiserver.status import (
     required,
     too_long,
 )
-from simulator.apiserver.windows_validation import validate_windows_options
 
 _ID_RANGE: Final = "must be between 0 and 2147483647, inclusive"
 _MAX_ID: Final = 2**31 - 1
@@ -51,7 +50,6 @@ def validate_container_security(context: Manifest, path: str, *, host_users: boo
         if "CAP_SYS_ADMIN" in (context.get("capabilities", {}).get("add") or ()):
             detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             yield invalid(path, shown, detail, whole=True)
-    yield from validate_windows_options(context.get("windowsOptions"), f"{path}.windowsOptions")
     yield from validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
 
 
@@ -67,7 +65,6 @@ def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
     yield from _sysctls(spec, context.get("sysctls", ()), f"{at}.sysctls")
     yield from _choice(context, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES, at)
     yield from _seccomp(context.get("seccompProfile"), f"{at}.seccompProfile")
-    yield from validate_windows_options(context.get("windowsOptions"), f"{at}.windowsOptions")
     yield from validate_app_armor(context.get("appArmorProfile"), f"{at}.appArmorProfile")
     yield from _choice(context, "supplementalGroupsPolicy", GROUPS_POLICIES, at)
     yield from _choice(context, "seLinuxChangePolicy", ("MountOption", "Recursive"), at)

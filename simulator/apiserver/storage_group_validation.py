@@ -160,7 +160,7 @@ def _validate_attachment(manifest: Manifest) -> Iterator[Cause]:
     elif name == "":
         yield required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
     elif inline is not None:
-        yield from validate_volume_spec(inline, "", f"{path}.inlineVolumeSpec", is_inline=True)
+        yield from validate_volume_spec(inline, f"{path}.inlineVolumeSpec", is_inline=True)
     yield from check_name(names.dns_subdomain, spec["nodeName"], "spec.nodeName")
     yield from check_driver_name(spec["attacher"], "spec.attacher")
     if name is not None:

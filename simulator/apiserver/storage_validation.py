@@ -16,10 +16,8 @@ from simulator.apiserver.selector_validation import validate_label_selector, val
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.volume_plugin_validation import (
     CONTENT_NAMES,
-    MAX_TARGET,
     PERSISTENT,
     SECOND_NAMES,
-    TARGET_TOO_LONG,
 )
 from simulator.objects import quantity
 
@@ -54,10 +52,10 @@ _CLASSIC: Final = "PersistentVolumeClaim"
 
 
 def validate_persistent_volume(manifest: Manifest) -> Iterator[Cause]:
-    yield from validate_volume_spec(manifest["spec"], manifest["metadata"].get("name", ""), "spec")
+    yield from validate_volume_spec(manifest["spec"], "spec")
 
 
-def validate_volume_spec(spec: Manifest, name: str, path: str, *, is_inline: bool = False) -> Iterator[Cause]:
+def validate_volume_spec(spec: Manifest, path: str, *, is_inline: bool = False) -> Iterator[Cause]:
     """Yield the faults of a volume's spec. ``is_inline``: in a VolumeAttachment, where only the source
     counts."""
     if is_inline:
@@ -69,7 +67,7 @@ def validate_volume_spec(spec: Manifest, name: str, path: str, *, is_inline: boo
         yield from _supported(spec, "persistentVolumeReclaimPolicy", RECLAIM_POLICIES, path)
         if "nodeAffinity" in spec:
             yield from _node_affinity(spec["nodeAffinity"], f"{path}.nodeAffinity")
-    yield from _source(spec, name, path)
+    yield from _source(spec, path)
     host = spec.get("hostPath", {}).get("path", "")
     is_root = host and posixpath.normpath(host) in ("/", "//")
     if is_root and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
@@ -137,7 +135,7 @@ def _node_affinity(affinity: Manifest, path: str) -> Iterator[Cause]:
         yield required(f"{path}.required", "must specify required node constraints")
 
 
-def _source(spec: Manifest, name: str, path: str) -> Iterator[Cause]:
+def _source(spec: Manifest, path: str) -> Iterator[Cause]:
     given = [source for source in SOURCES if source in spec]
     for number, source in enumerate(given):
         content, at = spec[source], f"{path}.{CONTENT_NAMES.get(source, source)}"
@@ -145,13 +143,8 @@ def _source(spec: Manifest, name: str, path: str) -> Iterator[Cause]:
             at = f"{path}.{SECOND_NAMES.get(source, source)}"
             yield forbidden(at, "may not specify more than 1 volume type")
             continue
-        faults = [*PERSISTENT[source](content, at)]
-        if source == "iscsi" and "initiatorName" in content:
-            portal = content.get("targetPortal", "")
-            if len(f"{name}:{portal}") > MAX_TARGET:
-                # Upstream looks at it after the portal itself.
-                faults.insert(not portal, invalid(f"{at}.targetportal", portal, TARGET_TOO_LONG))
-        yield from faults
+        if source in PERSISTENT:
+            yield from PERSISTENT[source](content, at)
         if source == "local" and "nodeAffinity" not in spec:
             yield required(f"{path}.nodeAffinity", "Local volume requires node affinity")
     if not given:

@@ -14,7 +14,6 @@ _COMMON: dict[str, dict[str, Any]] = {
     "hostPath": {"type": ""},
     "iscsi": {"iscsiInterface": "default"},
     "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
-    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
 }
 """The defaults of a source, which are the same in a pod and in a PersistentVolume."""
 _OF_PODS: dict[str, dict[str, Any]] = {

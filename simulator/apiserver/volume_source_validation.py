@@ -10,7 +10,6 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import check_name, check_required_name
-from simulator.apiserver.paths import check_descending_path
 from simulator.apiserver.projected_volume_validation import (
     validate_config_map,
     validate_downward_api,
@@ -22,10 +21,8 @@ from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, req
 from simulator.apiserver.storage_validation import validate_claim_spec
 from simulator.apiserver.volume_plugin_validation import (
     CONTENT_NAMES,
-    MAX_TARGET,
     PLUGINS,
     SECOND_NAMES,
-    TARGET_TOO_LONG,
     Check,
     check_driver_name,
     requires,
@@ -106,7 +103,8 @@ def _volume(volume: Manifest, path: str, pod_name: str, known: Collection[str]) 
         if kind not in volume:
             continue
         if is_first:
-            yield from _SOURCES[kind](volume[kind], f"{path}.{CONTENT_NAMES.get(kind, kind)}")
+            if kind in _SOURCES:
+                yield from _SOURCES[kind](volume[kind], f"{path}.{CONTENT_NAMES.get(kind, kind)}")
             if kind == "ephemeral" and pod_name and name:
                 claim = f"{pod_name}-{name}"
                 for problem in names.dns_subdomain(claim):
@@ -114,8 +112,6 @@ def _volume(volume: Manifest, path: str, pod_name: str, known: Collection[str]) 
         else:
             at = f"{path}.{SECOND_NAMES.get(kind, kind)}"
             yield forbidden(at, "may not specify more than 1 volume type")
-        if kind == "iscsi" and _is_target_too_long(volume[kind], name):
-            yield invalid(f"{path}.name", name, TARGET_TOO_LONG)
         is_first = False
     if is_first:
         yield required(path, "must specify a volume type")
@@ -124,19 +120,9 @@ def _volume(volume: Manifest, path: str, pod_name: str, known: Collection[str]) 
         yield duplicate(f"{path}.name", name)
 
 
-def _is_target_too_long(source: Manifest, volume_name: str) -> bool:
-    return "initiatorName" in source and len(f"{volume_name}:{source.get('targetPortal', '')}") > MAX_TARGET
-
-
 def _empty_dir(source: Manifest, path: str) -> Iterator[Cause]:
     if quantity.parse_quantity(source.get("sizeLimit", "0")) < 0:
         yield forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
-
-
-def _git_repo(source: Manifest, path: str) -> Iterator[Cause]:
-    if not source.get("repository"):
-        yield required(f"{path}.repository")
-    yield from check_descending_path(source.get("directory", ""), f"{path}.directory")
 
 
 def _csi(source: Manifest, path: str) -> Iterator[Cause]:
@@ -167,7 +153,6 @@ def _ephemeral(source: Manifest, path: str) -> Iterator[Cause]:
 _SOURCES: Final[dict[str, Check]] = {
     **PLUGINS,
     "emptyDir": _empty_dir,
-    "gitRepo": _git_repo,
     "secret": validate_secret,
     "persistentVolumeClaim": requires("claimName"),
     "downwardAPI": validate_downward_api,

@@ -171,6 +171,31 @@ def test_a_wrong_object_is_refused_with_the_causes_of_upstream(
     assert causes_of(manifest) == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "fields"),
+    [
+        ("gcePersistentDisk", ["persistentDisk.pdName"]),
+        ("awsElasticBlockStore", ["awsElasticBlockStore.volumeID"]),
+        ("rbd", ["rbd.monitors", "rbd.image"]),
+        ("iscsi", ["iscsi.targetPortal", "iscsi.iqn"]),
+        ("cinder", ["cinder.volumeID"]),
+        ("azureDisk", ["azureDisk.diskName", "azureDisk.diskURI"]),
+        ("persistentVolumeClaim", ["persistentVolumeClaim.claimName"]),
+    ],
+)
+def test_a_source_that_the_scheduler_reads_has_its_fields(source: str, fields: list[str]) -> None:
+    expected = [(f"spec.volumes[0].{field}", "Required value") for field in fields]
+    assert causes_of(pod({"name": "a", source: {}})) == expected
+
+
+def test_another_source_has_no_rules() -> None:
+    (stored,) = Cluster().create([pod({"name": "a", "flocker": {}})])
+    assert stored["spec"]["volumes"] == [{"name": "a", "flocker": {}}]
+    assert causes_of(pod({"name": "a", "flocker": {}, "quobyte": {}})) == [
+        ("spec.volumes[0].quobyte", "Forbidden: may not specify more than 1 volume type")
+    ]
+
+
 def test_a_node_port_that_another_service_has_is_refused() -> None:
     cluster = Cluster()
     cluster.create([service({"port": 80, "nodePort": 30080}, type="NodePort")])

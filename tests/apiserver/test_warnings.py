@@ -6,7 +6,7 @@ import pytest
 
 from simulator.api import Manifest
 from simulator.apiserver.pod_annotation_validation import APP_ARMOR
-from simulator.apiserver.resources import PODS, find_by_kind
+from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.warnings import warnings_of, warnings_of_update
 from tests.apiserver.cluster import Cluster, pod
 
@@ -52,30 +52,6 @@ def created(manifest: Manifest) -> Manifest:
             ],
         ),
         (
-            pod("x", containers=[container(ports=[{"containerPort": 80}, {"containerPort": 80}])]),
-            ["spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]"],
-        ),
-        (
-            pod(
-                "x",
-                containers=[
-                    container(
-                        ports=[
-                            {"containerPort": 80, "hostPort": 80},
-                            {"containerPort": 80, "hostIP": "1.2.3.4"},
-                        ]
-                    )
-                ],
-            ),
-            [
-                (
-                    "spec.containers[0].ports[1]: hostIP set without hostPort: "
-                    "{Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.2.3.4}"
-                ),
-                "spec.containers[0].ports[1]: overlapping port definition with spec.containers[0].ports[0]",
-            ],
-        ),
-        (
             pod(
                 "x",
                 containers=[container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}])],
@@ -83,30 +59,8 @@ def created(manifest: Manifest) -> Manifest:
             [],
         ),
         (
-            pod(
-                "x",
-                hostAliases=[{"ip": "1.2.3.4"}, {"ip": "1.2.3.4"}],
-                volumes=[
-                    {
-                        "name": "v",
-                        "configMap": {
-                            "name": "c",
-                            "items": [{"key": "a", "path": "a"}, {"key": "b", "path": "a/b"}],
-                        },
-                    },
-                    {"name": "g", "gitRepo": {"repository": "r"}},
-                ],
-            ),
-            [
-                "spec.volumes[1].gitRepo: deprecated in v1.11, and disabled by default in v1.33+",
-                'volume "v" (ConfigMap "c"): overlapping paths: "a/b" with "a"',
-                'spec.hostAliases[1].ip: duplicate ip "1.2.3.4"',
-            ],
-        ),
-        (
             volume(
                 hostPath={"path": "/d"},
-                persistentVolumeReclaimPolicy="Recycle",
                 nodeAffinity={
                     "required": {
                         "nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "Exists"}]}]
@@ -114,23 +68,7 @@ def created(manifest: Manifest) -> Manifest:
                 },
             ),
             [
-                (
-                    "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, "
-                    "the recommended approach is to use dynamic provisioning."
-                ),
                 f"{TERMS}[0].matchExpressions[0].key: {ZONE} is {OLD_ZONE}",
-            ],
-        ),
-        (
-            object_of(
-                "PersistentVolumeClaim",
-                spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1500m"}}},
-            ),
-            [
-                (
-                    'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be '
-                    "an integer"
-                )
             ],
         ),
         (
@@ -147,24 +85,14 @@ def created(manifest: Manifest) -> Manifest:
                 "Service",
                 spec={
                     "clusterIP": "None",
-                    "externalIPs": ["1.2.3.04"],
-                    "externalName": "a.example",
+                    "externalIPs": ["1.2.3.4"],
                     "ports": [{"port": 80}],
                 },
             ),
             [
                 "spec.externalIPs is ignored for headless services",
                 "spec.SessionAffinity is ignored for headless services",
-                (
-                    'spec.externalIPs[0]: non-standard IP address "1.2.3.04" will be considered invalid in a '
-                    'future Kubernetes release: use "1.2.3.4"'
-                ),
-                'spec.externalName is ignored when spec.type is not "ExternalName"',
             ],
-        ),
-        (
-            object_of("Node", spec={"externalID": "a"}),
-            ["spec.externalID: this field is deprecated, and is unused by Kubernetes"],
         ),
     ],
 )
@@ -174,31 +102,26 @@ def test_an_accepted_object_has_its_warnings(manifest: Manifest, warnings: list[
     assert warnings_of(resource, created(manifest)) == warnings
 
 
-def test_profiles_that_only_annotations_name_are_copied_with_a_warning() -> None:
+def test_profiles_that_only_annotations_name_are_copied() -> None:
     containers = [{**container(), "name": name} for name in ("a", "b", "c")]
     containers[2]["securityContext"] = {"appArmorProfile": {"type": "Unconfined"}}
     sent = pod("x", containers=containers, securityContext={"appArmorProfile": {"type": "RuntimeDefault"}})
     annotate(sent, a="runtime/default", b="runtime/default", c="unconfined")
-    assert with_profiles(sent) == ([None, None, {"type": "Unconfined"}], [])
+    assert with_profiles(sent) == [None, None, {"type": "Unconfined"}]
     del sent["spec"]["securityContext"]
     annotate(sent, a="localhost/p", b="", c="unconfined")
-    detail = 'deprecated since v1.30; use the "appArmorProfile" field instead'
-    assert with_profiles(sent) == (
-        [{"type": "Localhost", "localhostProfile": "p"}, None, {"type": "Unconfined"}],
-        [f"metadata.annotations[{APP_ARMOR}{name}]: {detail}" for name in "ab"],
-    )
+    copied = {"type": "Localhost", "localhostProfile": "p"}
+    assert with_profiles(sent) == [copied, None, {"type": "Unconfined"}]
 
 
 def annotate(web: Manifest, **profiles: str) -> None:
     web["metadata"]["annotations"] = {f"{APP_ARMOR}{name}": profile for name, profile in profiles.items()}
 
 
-def with_profiles(sent: Manifest) -> tuple[list[Manifest | None], list[str]]:
-    """The profiles of the containers of a new pod, and the warnings about it."""
-    found = created(sent)
-    contexts = [each.get("securityContext") or {} for each in found["spec"]["containers"]]
-    profiles = [context.get("appArmorProfile") for context in contexts]
-    return profiles, warnings_of(PODS, found, is_new=True, sent=sent)
+def with_profiles(sent: Manifest) -> list[Manifest | None]:
+    """The profiles of the containers of a new pod."""
+    contexts = [each.get("securityContext") or {} for each in created(sent)["spec"]["containers"]]
+    return [context.get("appArmorProfile") for context in contexts]
 
 
 def test_an_update_warns_if_it_changes_what_the_warning_is_about() -> None:

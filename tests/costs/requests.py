@@ -138,7 +138,7 @@ def _create(case: Case, count: int) -> Work:
         warnings = warnings + drop_repeated_owners(manifest)
         created = _admit(manifest, into).objects[0].object
         assert created
-        return created, [*warnings, *warnings_of(resource, created, is_new=True, sent=manifest)]
+        return created, [*warnings, *warnings_of(resource, created, is_new=True)]
 
     return lambda: _answer(resource, call)
 
@@ -301,7 +301,7 @@ def _apply(case: Case, count: int) -> Work:
         new = apply_manifest(resource, None, applied, _write(is_applied=True), force=False)
         created = _admit(new, into, is_applied=True).objects[0].object
         assert created
-        return created, warnings_of(resource, created, is_new=True, sent=applied)
+        return created, warnings_of(resource, created, is_new=True)
 
     return lambda: _answer(resource, call)
 

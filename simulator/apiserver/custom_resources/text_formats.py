@@ -24,11 +24,6 @@ def has_format(form: str, text: str) -> bool:
     return check is None or check(text)
 
 
-def is_known_format(form: str) -> bool:
-    name = form.replace("-", "")
-    return name in _CHECKS or name in _NOT_VALIDATED
-
-
 def _pattern(pattern: str) -> Callable[[str], bool]:
     compiled = re.compile(pattern, re.ASCII | re.IGNORECASE)
     return lambda text: compiled.fullmatch(text) is not None
@@ -104,4 +99,3 @@ _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
     "uuid5": _uuid("5"),
 }
 """Name without hyphens -> whether a text has the format."""
-_NOT_VALIDATED: Final = ("creditcard", "isbn", "isbn10", "isbn13", "password")
