@@ -4,6 +4,7 @@ import gc
 import logging
 import time
 from collections import OrderedDict
+from contextlib import suppress
 
 from redis.exceptions import RedisError
 
@@ -29,6 +30,7 @@ from schedviz.store import (
     Store,
     Unreadable,
 )
+from schedviz.store.trouble import Trouble, trouble_of
 from simulator.recording import Entry
 from simulator.trace import SchedulerError
 
@@ -59,6 +61,13 @@ FAULT_SECONDS = 5.0
 MAX_FAULT_SECONDS = 300.0
 """A sandbox whose Simulation raised is run again after 5 s; the delay doubles up to 5 minutes. A write to the
 sandbox runs it at once."""
+
+LOSSES = 3
+"""Slices of a sandbox in a row that end because Redis did not carry out a command of theirs, although it
+carries out others: then that is a failure of the sandbox, which has something too large, say. Fewer are those
+of a Redis that was restarted."""
+
+NOT_DONE = "Redis did not carry out what this sandbox reads or writes at once; it may be too large"
 
 MIN_DELAY_SECONDS = 0.02
 """The shortest time between two slices of a sandbox without work: it prevents a busy loop when a Simulation
@@ -100,6 +109,7 @@ class Driver:
             self._slice_if_new(name, order)
 
     def _slice_if_new(self, name: str, order: int | None) -> None:
+        began: SliceTime | None = None
         try:
             if order is None or order > self._began.get(name, -1):
                 began = self._wakes.due.begin(name)
@@ -117,7 +127,21 @@ class Driver:
         except RedisError as error:
             # It is unknown whether the last commit was stored, so the Simulation may differ from the store.
             log.warning("slice of %s: %s", name, error)
+            losses = self._faults.get(name, 0) + 1
             self._forget(name)
+            if began and trouble_of(error) in (Trouble.AWAY, None):
+                self._faults[name] = losses
+                self._postpone(name, began, error)
+
+    def _postpone(self, name: str, began: SliceTime, error: RedisError) -> None:
+        """Note the failure of a sandbox whose slices Redis ends again and again, so that they do not repeat
+        without end; its page shows it. With fewer than LOSSES, the slice is run again at once."""
+        losses = self._faults[name]
+        if losses < LOSSES:
+            return
+        with suppress(RedisError, NoSandbox):
+            delay = self._note(self._store.handle(name), f"{NOT_DONE}: {error}", losses - LOSSES + 1)
+            self._wakes.due.settle(name, began, delay)
 
     def _slice(self, name: str, began: SliceTime) -> None:
         try:
@@ -212,9 +236,14 @@ class Driver:
         entry = Entry(now=now, ended=fault)
         sandbox.commit(Commit(lease=lease, trace=[fault], journal=entry, seen=sandbox.version()))
         faults = self._faults[sandbox.name] = self._faults.get(sandbox.name, 0) + 1
-        delay = min(FAULT_SECONDS * 2.0 ** min(faults - 1, 30), MAX_FAULT_SECONDS)
+        return self._note(sandbox, message, faults, lease)
+
+    def _note(self, sandbox: Sandbox, message: str, times: int, lease: Lease | None = None) -> float:
+        """Note the last of so many failures in a row, and return in how many seconds the sandbox is run
+        again."""
+        delay = min(FAULT_SECONDS * 2.0 ** min(times - 1, 30), MAX_FAULT_SECONDS)
         wall = sandbox.wall()
-        sandbox.set_failure(Failure(message, faults, wall, wall + delay), lease)
+        sandbox.set_failure(Failure(message, times, wall, wall + delay), lease)
         ring(sandbox.name)
         return delay
 

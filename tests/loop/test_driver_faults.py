@@ -2,15 +2,24 @@
 
 import pytest
 from msgspec.structs import replace
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from schedviz.loop import driver as module
 from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.driver import Driver
+from schedviz.loop.due import RETRY_SECONDS
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Commit, Meta, Sandbox, Steps, Store
-from simulator.trace import LeaderElected, SchedulerError
+from schedviz.store import sandbox as sandbox_module
+from schedviz.store.commit_script import LIMITS
+from simulator.trace import ControllerFailed, LeaderElected, SchedulerError
+from tests.loop.conftest import node, pod
 from tests.loop.stand_in import StandIn, due_at, made, run, run_and_be_due_in, traced
+from tests.loop.world import World
+from tests.simulator.controllers.workloads import workload
 from tests.store.test_commit import create
 
 
@@ -38,6 +47,107 @@ def test_a_fault_is_reported_and_the_slice_is_run_again_later_with_a_new_simulat
     run(driver, store, sandbox)
     assert due_at(store, sandbox) is None
     assert sandbox.failure() is None
+
+
+@pytest.mark.parametrize(
+    "error", [RedisTimeoutError("Timeout reading from socket"), ResponseError("too many results")]
+)
+def test_a_slice_that_redis_ends_again_and_again_is_told_and_postponed(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn], error: RedisError
+) -> None:
+    """As one that writes or reads too much at once. Before, it was repeated every two seconds without end."""
+
+    def fail(self: StandIn) -> bool:
+        raise error
+
+    stand_in.work = fail
+    for _ in range(module.LOSSES - 1):
+        run_and_be_due_in(driver, store, sandbox, RETRY_SECONDS)
+        assert sandbox.failure() is None
+    for times, delay in enumerate([5, 10, 20], start=1):
+        run_and_be_due_in(driver, store, sandbox, delay)
+        failure = sandbox.failure()
+        assert failure
+        assert (failure.message, failure.times) == (f"{module.NOT_DONE}: {error}", times)
+        assert sandbox.name in store.failing()
+    stand_in.work = lambda self: False
+    run(driver, store, sandbox)
+    assert due_at(store, sandbox) is None
+    assert sandbox.failure() is None
+    assert sandbox.name not in store.failing()
+
+
+def test_a_redis_that_is_away_is_no_failure_of_the_sandbox(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RedisConnectionError("Error 111 connecting")
+
+    run(driver, store, sandbox)
+    with monkeypatch.context() as patch:
+        patch.setattr(driver._wakes.due, "begin", fail)
+        for _ in range(2 * module.LOSSES):
+            run(driver, store, sandbox)
+    assert sandbox.failure() is None
+    full = OutOfMemoryError("command not allowed when used memory > 'maxmemory'")
+    with monkeypatch.context() as patch:
+        patch.setattr(sandbox_module.Sandbox, "renew_lease", lambda *_: (_ for _ in ()).throw(full))
+        for _ in range(2 * module.LOSSES):
+            run(driver, store, sandbox)
+    assert sandbox.failure() is None
+
+
+def test_a_sandbox_that_is_full_waits_and_goes_on_when_there_is_room(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(store)
+    try:
+        world.create(node("n0"), pod("other"))
+        world.slice()
+        held = world.sandbox.stored_bytes().all
+        world.create(workload("ReplicaSet", annotations={"a": "x" * 1_000}, replicas=10))
+        with monkeypatch.context() as patch:
+            patch.setitem(LIMITS, "bytes", held + 10_000)
+            for _ in range(20):
+                world.slice()
+                world.let_time_pass(1)
+            assert len(world.sandbox.list("pods").items) == 1
+            refused = [each for each in traced(world.sandbox) if isinstance(each, ControllerFailed)]
+            assert len(refused) == 1, "told once, and repeated with back-off"
+            (told,) = [
+                each for each in world.sandbox.list("events").items if each["reason"] == "FailedCreate"
+            ]
+            assert "TooManyRequests" in told["message"]
+            assert world.sandbox.failure() is None
+        for _ in range(8):
+            world.let_time_pass(10)
+            world.slice()
+        assert len(world.sandbox.list("pods").items) == 11
+    finally:
+        store.delete(world.sandbox.name)
+
+
+def test_a_slice_ends_when_its_sandbox_is_deleted_in_the_middle_of_it(
+    driver: Driver, store: Store, stand_in: type[StandIn], sandbox_name: str
+) -> None:
+    sandbox = store.create(Meta(sandbox_name))
+    steps = 0
+
+    def work(self: StandIn) -> bool:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            store.delete(sandbox.name)
+        self.api.commit([create(f"p{steps}")])
+        return True
+
+    stand_in.work = work
+    run(driver, store, sandbox)
+    assert steps == 3
+    assert not store.exists(sandbox.name)
+    assert due_at(store, sandbox) is None
+    assert sandbox.name not in driver._leaders
+    assert sandbox.name not in store.names()
 
 
 def test_a_failed_loop_is_forgotten_when_another_worker_runs_it_or_the_sandbox_is_deleted(
