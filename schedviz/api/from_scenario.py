@@ -1,6 +1,6 @@
 """Creates sandboxes from scenarios, and chooses those that are to be deleted after a while."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from schedviz.access.record import read_record
 from schedviz.api.new_sandbox import numbered
@@ -72,18 +72,21 @@ def names_to_delete(
     kept_seconds: float,
     at_most: int,
     groups: Mapping[str, str] = {},
+    held: Collection[str] = (),
 ) -> list[str]:
     """Return the names of the sandboxes to delete: those that are older than ``kept_seconds``, and as long as
     there are too many, the oldest one of the group that has most. groups: name -> address or owner; a
-    sandbox that is not in it is of the group ""."""
+    sandbox that is not in it is of the group "". held: those that a presenter holds, which are not
+    deleted."""
     seen = list(metas)
-    old = [meta.name for meta in seen if now - meta.created >= kept_seconds]
+    free = [meta for meta in seen if meta.name not in held]
+    old = [meta.name for meta in free if now - meta.created >= kept_seconds]
     fresh: dict[str, list[str]] = {}
-    for meta in seen:
+    for meta in free:
         if now - meta.created < kept_seconds:
             fresh.setdefault(groups.get(meta.name, ""), []).append(meta.name)
-    too_many = range(sum(map(len, fresh.values())) - at_most)
-    return old + [max(fresh.values(), key=len).pop(0) for _ in too_many]
+    too_many = min(len(seen) - len(old) - at_most, len(free) - len(old))
+    return old + [max(fresh.values(), key=len).pop(0) for _ in range(too_many)]
 
 
 def groups_of(records: Mapping[str, str]) -> dict[str, str]:

@@ -74,6 +74,7 @@ def delete_old(store: Store, keep: str) -> None:
         kept_seconds=KEPT_SECONDS,
         at_most=SANDBOXES_AT_MOST - 1,
         groups=groups_of(store.access_records()) if len(found) >= SANDBOXES_AT_MOST else {},
+        held=store.held_among(found),
     ):
         with suppress(NoSandbox):  # another learner's request deleted it
             store.delete(name)

@@ -5,7 +5,7 @@ The presenter ends it, the owner of the sandbox or the teacher of its room, and 
 presenter's right."""
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, cast
@@ -20,25 +20,25 @@ HELD_SECONDS: Final = 3 * 3600
 left."""
 
 
-_EVERY_PRESENTER: Final = "*"
-_presenter: ContextVar[str] = ContextVar("presenter", default="")
-"""The token of the presenter for whom the present request acts."""
+_EVERY_HOLD: Final = "*"
+_holds: ContextVar[Collection[str]] = ContextVar("holds", default=())
+"""The tokens of the presenter for whom the present request acts."""
 
 
 @contextmanager
-def acting_as(token: str) -> Iterator[None]:
-    """Let the block replace sandboxes that the presenter with this token holds."""
-    before = _presenter.set(token)
+def acting_as(holds: Collection[str]) -> Iterator[None]:
+    """Let the block replace sandboxes that the presenter with these tokens holds."""
+    before = _holds.set(holds)
     try:
         yield
     finally:
-        _presenter.reset(before)
+        _holds.reset(before)
 
 
 @contextmanager
 def overruling_holds() -> Iterator[None]:
     """Let the block replace any sandbox: the teacher of a room acts. Its hold ends with it."""
-    with acting_as(_EVERY_PRESENTER):
+    with acting_as((_EVERY_HOLD,)):
         yield
 
 
@@ -65,7 +65,7 @@ class Hold:
 
     def refuses(self) -> bool:
         """Whether the sandbox may not be replaced now by the present request."""
-        return _presenter.get() != _EVERY_PRESENTER and self.token() not in ("", _presenter.get())
+        return _EVERY_HOLD not in _holds.get() and self.token() not in ("", *_holds.get())
 
     def take(self, user: str = "") -> str:
         """Take the hold, and return its token; "" if another presenter has it. user: the presenter's name in
@@ -83,6 +83,18 @@ class Hold:
 
     def release(self) -> None:
         self._redis.delete(self.key)
+
+
+def held_among(redis: Redis, born: Mapping[str, float]) -> set[str]:
+    """Return the names of the sandboxes that are held. born: name -> creation time."""
+    if not born:
+        return set()
+    values = cast("list[bytes | None]", redis.mget([_key(name) for name in born]))
+    return {
+        name
+        for (name, created), value in zip(born.items(), values, strict=True)
+        if (value or b"").startswith(f"{created!r} ".encode())
+    }
 
 
 def end_holds(redis: Redis, sandboxes: Sequence[str]) -> None:

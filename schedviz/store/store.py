@@ -1,7 +1,7 @@
 """The sandboxes in Redis: creates, deletes and lists them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, cast
 
@@ -12,7 +12,7 @@ from schedviz.store.bounds import MAX_SANDBOXES, TOMBSTONE_SECONDS
 from schedviz.store.changes import Changes, Position, Whole, read_changes, read_whole
 from schedviz.store.commit import Commit
 from schedviz.store.errors import Held, LimitReached, NoSandbox, SandboxExists, Unreadable
-from schedviz.store.hold import Hold
+from schedviz.store.hold import Hold, held_among
 from schedviz.store.keys import FAILING, REGISTRY, SCHEMA, USED, Keys, objects_key
 from schedviz.store.model import Clock, Meta
 from schedviz.store.registry_reader import RegistryReader
@@ -141,6 +141,10 @@ class Store(RegistryReader):
     def hold(self, name: str) -> Hold:
         """Return the hold of a presenter on the sandbox of that name."""
         return Hold(self.redis, name, lambda: self.handle(name).meta().created)
+
+    def held_among(self, metas: Iterable[Meta]) -> set[str]:
+        """Return the names of those sandboxes that a presenter holds, in one round trip."""
+        return held_among(self.redis, {meta.name: meta.created for meta in metas})
 
     def delete(self, name: str, *, keep_name: bool = False) -> str:
         """Delete a sandbox with everything in it. Returns its access record. keep_name: in the registry, for

@@ -31,14 +31,14 @@ from schedviz.store import Held, trouble_of
 from schedviz.store.default import default_store
 from schedviz.store.hold import acting_as
 from schedviz.web.held import find_refusal, refusal_text
-from schedviz.web.predict.viewer import read_cookie
+from schedviz.web.predict.viewer import read_holds
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import NotFound, ServiceUnavailable
 
 
 class Access(MiddlewareMixin):
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        with acting_as(read_cookie(request).token):
+        with acting_as(read_holds(request)):
             return super().__call__(request)
 
     def process_view(

@@ -3,7 +3,7 @@ the visitor has left. They are not among the sandboxes of the home page.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
@@ -101,15 +101,21 @@ def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
 def delete_old(store: Store, now: float, room: int) -> None:
     found = [meta for meta in store.sandboxes() if is_example(meta)]
     groups = groups_of(store.access_records()) if len(found) + room > EXAMPLES_AT_MOST else {}
-    for name in examples_to_delete(found, now, room, groups):
+    for name in examples_to_delete(found, now, room, groups, store.held_among(found)):
         with suppress(NoSandbox):  # another visitor's request deleted it
             store.delete(name)
 
 
 def examples_to_delete(
-    examples: Iterable[Meta], now: float, room: int, groups: Mapping[str, str] = {}
+    examples: Iterable[Meta],
+    now: float,
+    room: int,
+    groups: Mapping[str, str] = {},
+    held: Collection[str] = (),
 ) -> list[str]:
-    """Return the names of the examples to delete, so that ``room`` more can be created. groups: see
+    """Return the names of the examples to delete, so that ``room`` more can be created. groups, held: see
     :func:`names_to_delete`."""
     at_most = EXAMPLES_AT_MOST - room
-    return names_to_delete(examples, now, kept_seconds=KEPT_SECONDS, at_most=at_most, groups=groups)
+    return names_to_delete(
+        examples, now, kept_seconds=KEPT_SECONDS, at_most=at_most, groups=groups, held=held
+    )

@@ -13,7 +13,7 @@ from schedviz.body_limit import API
 from schedviz.rooms.access import has_rights
 from schedviz.rooms.room import is_reserved
 from schedviz.store.default import default_store
-from schedviz.web.predict.viewer import read_cookie
+from schedviz.web.predict.viewer import read_holds
 
 
 def find_refusal(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> str:
@@ -29,7 +29,7 @@ def find_refusal(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> str
             "a presenter hides the answers of Predict in this sandbox: it can be changed when they are not "
             "hidden any more. The presenter and the owner of the sandbox end that in its panel Predict"
         )
-    return "" if read_cookie(request).token == held else refusal_text(request, named["name"])
+    return "" if held in read_holds(request) else refusal_text(request, named["name"])
 
 
 def refusal_text(request: HttpRequest, sandbox: str) -> str:

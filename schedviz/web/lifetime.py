@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from schedviz.access.policy import SAFE_METHODS
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.rooms.room import is_reserved
-from schedviz.store import NoSandbox, Store
+from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.store.default import default_store
 from schedviz.store.keys import PREFIX
 from schedviz.store.lifetime import Lifetimes
@@ -63,5 +63,8 @@ def delete_ended(store: Store, known: Lifetimes) -> None:
         return
     for name in known.ended({name for name in store.names() if ends(name)}):
         if known.seconds_left(name) == 0.0:  # nobody has used it just now
+            with suppress(NoSandbox, Unreadable):
+                if store.hold(name).token():
+                    continue
             with suppress(NoSandbox):
                 store.delete(name)

@@ -3,7 +3,7 @@ The presenter, the owner, the teacher and the withdrawal of the presenter's righ
 
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from django.test import Client, override_settings
@@ -12,9 +12,11 @@ from msgspec.structs import replace
 from schedviz.access.links import withdraw_link
 from schedviz.access.policy import TABLE
 from schedviz.access.record import read_record
+from schedviz.lessons import start
 from schedviz.lessons.catalogue import lessons
 from schedviz.rooms.room import sandbox_name
 from schedviz.store import Store
+from schedviz.web import examples
 from tests.rooms.test_pages import browser, do, idle, join
 from tests.waiting import eventually
 
@@ -140,42 +142,103 @@ def test_the_withdrawal_of_the_presenters_link_ends_it(held: Scene, store: Store
     assert not is_held(store, held.own)
 
 
-def test_a_lesson_that_is_begun_again_is_refused_while_it_is_held(scene: Scene, store: Store) -> None:
+def test_a_lesson_that_is_begun_again_is_refused_while_another_holds_it(scene: Scene, store: Store) -> None:
     lesson, learner = next(iter(lessons())), scene.clients["another owner"]
-    place = learner.post(f"/lessons/{lesson}/").headers["Location"]
-    name = place.split("/")[2]
+    name = learner.post(f"/lessons/{lesson}/").headers["Location"].split("/")[2]
     created = store.sandbox(name).meta().created
     try:
-        hold(learner, name)
-        cookie = learner.cookies.pop("predict")  # its path is that of the sandbox
+        assert store.hold(name).take()
         refused = learner.post(f"/lessons/{lesson}/", {"again": ""})
         assert refused.status_code == HTTPStatus.LOCKED
         assert "A presenter hides the answers" in refused.content.decode()
         assert store.sandbox(name).meta().created == created
-        # The presenter may restart it.
-        learner.cookies["predict"] = cookie.value
-        step = lessons()[lesson].steps[0].id
-        learner.post(f"{place}lesson/", {"do": "reset", "step": step}, headers=HTMX)
-        assert store.sandbox(name).meta().created != created
     finally:
         store.delete(name)
 
 
-@pytest.mark.parametrize("path", ["/ideas/preemption/example/", "/guides/preemption/"])
-def test_an_example_that_is_begun_again_is_refused_while_it_is_held(
-    scene: Scene, store: Store, path: str
-) -> None:
-    visitor, before = scene.clients["another owner"], store.names()
-    visitor.post(path)
+class Browser(Client):
+    """A client that sends a cookie as a browser does: only to the paths below the one that it was set for."""
+
+    def _base_environ(self, **request: Any) -> dict[str, Any]:
+        environ: dict[str, Any] = super()._base_environ(**request)
+        sent = [
+            each for each in self.cookies.values() if request["PATH_INFO"].startswith(each["path"] or "/")
+        ]
+        environ["HTTP_COOKIE"] = "; ".join(f"{each.key}={each.coded_value}" for each in sent)
+        return environ
+
+
+PLACES: Final = [f"/lessons/{next(iter(lessons()))}/", "/ideas/preemption/example/", "/guides/preemption/"]
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_a_presenter_begins_their_own_sandbox_again_from_other_pages(store: Store, path: str) -> None:
+    presenter, before = Browser(headers={"host": "localhost"}), store.names()
+    presenter.post(path)
     [name] = store.names() - before
     created = store.sandbox(name).meta().created
     try:
-        hold(visitor, name)
-        visitor.cookies.pop("predict")  # its path is that of the sandbox
-        assert visitor.post(path).status_code == HTTPStatus.LOCKED
-        assert store.sandbox(name).meta().created == created
+        hold(presenter, name)
+        place = presenter.post(path)
+        assert place.status_code == HTTPStatus.FOUND, "they go to it"
+        if path.startswith("/lessons/"):
+            assert store.sandbox(name).meta().created == created, "and it stays as it is"
+            assert is_held(store, name)
+            presenter.post(path, {"again": ""})
+        assert store.sandbox(name).meta().created != created
+        assert not is_held(store, name), "the hold ends with the sandbox"
     finally:
         store.delete(name)
+
+
+def test_a_presenter_who_is_a_learner_chooses_another_lesson(store: Store) -> None:
+    """And holds several sandboxes at the same time."""
+    teacher = browser()
+    fields = {"what": "course:", "mode": "own", "minutes": "60"}
+    code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
+    learner, name = Browser(headers={"host": "localhost"}), sandbox_name(code, 1)
+    learner.post(f"/rooms/{code}/", {"name": "Ada"})
+    first, second = [*lessons()][:2]
+    learner.post(f"/rooms/{code}/me/", {"lesson": first})
+    before = store.names()
+    learner.post(PLACES[1])
+    [example] = store.names() - before
+    try:
+        hold(learner, name)
+        hold(learner, example)
+        assert learner.post(f"/s/{name}/clock/", {"do": "pause"}).status_code != HTTPStatus.LOCKED
+        assert learner.post(f"/s/{example}/clock/", {"do": "pause"}).status_code != HTTPStatus.LOCKED
+        created = store.sandbox(name).meta().created
+        assert learner.post(f"/rooms/{code}/me/", {"lesson": second}).headers["Location"] == f"/s/{name}/"
+        assert store.sandbox(name).meta().created != created
+    finally:
+        store.delete(name)
+        store.delete(example)
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_no_sandbox_that_is_held_is_deleted_for_another_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Neither by its age nor because there are too many."""
+    presenter, before = Browser(headers={"host": "localhost"}), store.names()
+    presenter.post(path)
+    [name] = store.names() - before
+    hold(presenter, name)
+    try:
+        for bound, value in (("AT_MOST", 2), ("KEPT_SECONDS", 0)):
+            for module in (start, examples):
+                known = next(each for each in vars(module) if each.endswith(bound))
+                monkeypatch.setattr(module, known, value)
+            for _ in range(2):
+                browser().post(path)
+            assert store.exists(name), bound
+        store.hold(name).release()
+        browser().post(path)
+        assert not store.exists(name)
+    finally:
+        for each in store.names() - before:
+            store.delete(each)
 
 
 def test_a_learners_choice_is_refused_and_the_teachers_acts_end_the_hold(store: Store) -> None:

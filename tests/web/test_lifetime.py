@@ -66,6 +66,11 @@ def test_a_sandbox_that_nobody_used_is_deleted(
     delete_ended(store, known)
     assert sandbox_name in store.names(), "another process has just looked"
     store.redis.delete(SWEEP_LOCK)
+    store.hold(sandbox_name).take()
+    delete_ended(store, known)
+    assert sandbox_name in store.names(), "a presenter holds it"
+    store.redis.delete(SWEEP_LOCK)
+    store.hold(sandbox_name).release()
     delete_ended(store, known)
     assert sandbox_name not in store.names()
 

@@ -1,5 +1,7 @@
-"""The last guess and the score of one viewer, in a signed cookie for the paths of the sandbox."""
+"""What the browser of a viewer keeps: the last guess and the score, in a signed cookie for the paths of the
+sandbox; and the tokens of a presenter, in a cookie for all paths, as other pages create sandboxes again."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -9,6 +11,9 @@ from msgspec.structs import replace
 
 COOKIE: Final = "predict"
 KEPT_SECONDS: Final = 24 * 3600
+HOLDS_COOKIE: Final = "holds"
+HOLDS_AT_MOST: Final = 20
+"""Maximum number of sandboxes that one browser holds: the tokens of the last ones are kept."""
 LENGTH_AT_MOST: Final = 3500
 """Maximum length of the cookie's value. Browsers limit a cookie to 4,096 bytes, including its name and
 attributes."""
@@ -31,8 +36,6 @@ class ViewerState(msgspec.Struct, frozen=True):
     graded: bool = False
     """Whether the score includes the last guess."""
     score: Score = Score()
-    token: str = ""
-    """The token of a presenter; "" = the viewer is none."""
 
     def graded_as(self, right: bool) -> "ViewerState":
         old = self.score
@@ -53,6 +56,23 @@ def write_cookie(response: HttpResponse, viewer_state: ViewerState, path: str) -
         # The names are too long for a cookie: keep only the score.
         text = encoded(replace(viewer_state, guess=None))
     response.set_cookie(COOKIE, text, max_age=KEPT_SECONDS, path=path, httponly=True, samesite="Lax")
+
+
+def read_holds(request: HttpRequest) -> tuple[str, ...]:
+    """Return the tokens of the sandboxes that the viewer holds as a presenter. They are random, and not
+    signed."""
+    return tuple(each for each in request.COOKIES.get(HOLDS_COOKIE, "").split(".") if each)[-HOLDS_AT_MOST:]
+
+
+def write_holds(request: HttpRequest, response: HttpResponse, holds: Sequence[str]) -> None:
+    response.set_cookie(
+        HOLDS_COOKIE,
+        ".".join(holds[-HOLDS_AT_MOST:]),
+        max_age=KEPT_SECONDS,
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure(),
+    )
 
 
 def encoded(viewer_state: ViewerState) -> str:

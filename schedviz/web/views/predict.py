@@ -1,5 +1,6 @@
 """The panel of the prediction mode: asks before each decision, and takes the deciding step after a guess."""
 
+from collections.abc import Collection
 from typing import cast, get_args
 
 import msgspec
@@ -39,6 +40,8 @@ class PredictState(msgspec.Struct):
     last_cycle: int
     held: str
     """The token of the presenter; "" = there is none."""
+    presents: bool
+    """Whether the viewer is the presenter."""
     asked: str
     """The id of the last question."""
 
@@ -68,9 +71,13 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     if source.meta().stands_down:
         return panel(request, source, "panels/missing.html", {"message": nothing_to_predict()})
     viewer_state, shared = viewer.read_cookie(request), shared_prediction_of(source)
-    before = viewer_state
+    before, holds = viewer_state, viewer.read_holds(request)
+    taken = ""
     if request.method == "POST":
-        earlier = predict_state(source, shared)
+        earlier = predict_state(source, shared, holds)
+        if request.POST.get("do") == "hold" and (taken := shared.hold.take(asker_of(request).user)):
+            pause(source.sandbox)
+            holds = (*holds, taken)
         changed = act(request, earlier, with_last_grade(earlier, viewer_state))
         if changed is None:
             return HttpResponseBadRequest(gettext("This choice is not possible."), content_type="text/plain")
@@ -78,12 +85,14 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
         if not is_htmx(request):
             response: HttpResponse = redirect("predict", name)
             viewer.write_cookie(response, viewer_state, address(source))
+            if taken:
+                viewer.write_holds(request, response, holds)
             return response
         source = find_present(name)
-    seen = fingerprint(source, shared, viewer_state)
+    seen = fingerprint(source, shared, viewer_state, holds)
     if request.method != "POST" and request.GET.get("seen") == seen:
         return HttpResponse(status=204)
-    state = predict_state(source, shared)
+    state = predict_state(source, shared, holds)
     viewer_state = with_last_grade(state, viewer_state)
     guessed = request.POST.get("question", "") if request.POST.get("do") == "guess" else ""
     shown = view(state, viewer_state, seen, guessed, may_release=may_end_hold(request, name))
@@ -92,15 +101,21 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     # Not in every response: responses may arrive in another order and would restore an older cookie.
     if viewer_state != before:
         viewer.write_cookie(response, viewer_state, address(source))
+    if taken:
+        viewer.write_holds(request, response, holds)
     return response
 
 
-def predict_state(source: Current, shared: SharedPrediction) -> PredictState:
+def predict_state(source: Current, shared: SharedPrediction, holds: Collection[str]) -> PredictState:
     held, last = shared.state()
-    return PredictState(source, shared, source.clock(), load(source), source.last_cycle(), held, last)
+    return PredictState(
+        source, shared, source.clock(), load(source), source.last_cycle(), held, held in holds, last
+    )
 
 
-def fingerprint(source: Current, shared: SharedPrediction, viewer_state: ViewerState) -> str:
+def fingerprint(
+    source: Current, shared: SharedPrediction, viewer_state: ViewerState, holds: Collection[str]
+) -> str:
     """Return a text that changes when the panel changes. Of the store it needs only the shared state."""
     clock, under_way = source.clock(), source.under_way()
     held, last = shared.state()
@@ -110,7 +125,7 @@ def fingerprint(source: Current, shared: SharedPrediction, viewer_state: ViewerS
     # The number of guesses does not count for a viewer who has not guessed yet: the panel is not replaced
     # while the viewer chooses.
     last_guess = viewer_state.guess
-    waits = held and (viewer_state.token == held or (last_guess and last_guess.question == last))
+    waits = held and (held in holds or (last_guess and last_guess.question == last))
     numbers = source.version(), source.trace_head(), source.last_cycle()
     parts = (*numbers, where, clock.paused, bool(clock.steps), held[:4])
     return ".".join(
@@ -120,7 +135,6 @@ def fingerprint(source: Current, shared: SharedPrediction, viewer_state: ViewerS
 
 def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) -> ViewerState | None:
     """Do the posted action, and return the new state of the viewer; None for an invalid guess."""
-    presenter = bool(state.held) and viewer_state.token == state.held
     match request.POST.get("do"):
         case "begin":
             pause(state.source.sandbox)
@@ -130,15 +144,10 @@ def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) ->
             if state.question:
                 state.shared.ask(state.question.id)
             step(state.source.sandbox, "decision")
-        case "hold":
-            token = state.shared.hold.take(asker_of(request).user)
-            if token:
-                pause(state.source.sandbox)
-                return replace(viewer_state, token=token)
-        case "release" if presenter or may_end_hold(request, state.source.name):
+        case "release" if state.presents or may_end_hold(request, state.source.name):
             state.shared.hold.release()
         case "reset":
-            return ViewerState(guess=viewer_state.guess, graded=True, token=viewer_state.token)
+            return ViewerState(guess=viewer_state.guess, graded=True)
     return viewer_state
 
 
@@ -205,7 +214,6 @@ def view(
     pod = state.source.get(PODS, question.pod) if question and question.pod else None
     late = question is not None and posted != question.id and is_same_step(posted, question.id)
     waiting = bool(question and viewer_state.guess and viewer_state.guess.question == question.id)
-    presenter = bool(state.held) and viewer_state.token == state.held
     return PredictView(
         running=not state.clock.paused,
         busy=bool(state.clock.steps),
@@ -214,10 +222,10 @@ def view(
         question=question_view(question, state.picture, pod) if question else None,
         guessed=picked(viewer_state.guess.picks) if waiting and viewer_state.guess else "",
         late=late,
-        guesses=state.shared.guesses(question.id) if question and presenter else 0,
+        guesses=state.shared.guesses(question.id) if question and state.presents else 0,
         held=bool(state.held),
-        presenter=presenter,
-        may_release=bool(state.held) and (presenter or may_release),
+        presenter=state.presents,
+        may_release=bool(state.held) and (state.presents or may_release),
         idle="" if question else idle(state),
         seen=seen,
     )
