@@ -1,32 +1,34 @@
 """Decoding of objects in Protocol Buffers (``application/vnd.kubernetes.protobuf``), as client-go sends them.
 
-The numbers of the fields are in ``protobuf_fields.txt`` (the generated.proto of the API groups, v1.34); what
-type a field has says the schema. Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go.
+One function is compiled for each type. Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go.
 """
 
 import base64
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_DEPTH, ManifestError, count_values
 from simulator.apiserver.json_reader import parse_json_value
-from simulator.apiserver.schema import META, Schema, definitions, find_type_name
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import (
+    Field,
+    ListType,
+    MapType,
+    OwnType,
+    Scalar,
+    StructType,
+    Type,
+    once_per_type,
+)
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 MAGIC: Final = b"k8s\x00"
 """The first bytes of a body. An encoded ``runtime.Unknown`` follows, which has the type of the object, and
 its bytes."""
-_PACKAGES: Final = (
-    "io.k8s.api.",
-    "io.k8s.apiextensions-apiserver.pkg.apis.",
-    "io.k8s.kube-aggregator.pkg.apis.",
-)
 _TYPE, _RAW = 1, 2
 _API_VERSION, _KIND = 1, 2
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,27 +36,14 @@ _INTEGER_TYPE: Final = 0
 """The type of an IntOrString whose value is the integer."""
 
 Wire = int | bytes | float
-Fields = dict[int, str]
+Read = Callable[[Wire, int], Any]
+"""A function that returns a value of one type. The number is the depth at which it is."""
+Add = Callable[[Manifest, Wire, int], None]
+"""A function that adds a value of one field to an object."""
 
 
 class NoDescription(ManifestError):
-    """The fields of a type are not known."""
-
-
-@cache
-def field_numbers() -> dict[str, Fields]:
-    """Return the fields of each message by number. ``+Name`` is a message whose fields are in JSON those of
-    the message around it."""
-    found: dict[str, Fields] = {}
-    for line in Path(__file__).with_name("protobuf_fields.txt").read_text().splitlines():
-        name, *fields = line.split()
-        numbers = found[name] = {}
-        number = 0
-        for field in fields:
-            given, _, text = field.rpartition(":")
-            number = int(given) if given else number + 1
-            numbers[number] = text
-    return found
+    """The fields of a type have no numbers."""
 
 
 class Envelope(NamedTuple):
@@ -93,118 +82,138 @@ def read_envelope(data: bytes, implied: tuple[str, str]) -> Envelope:
 def decode_envelope(envelope: Envelope) -> Manifest:
     """Return the manifest of an encoded object. Raises ManifestError."""
     api_version, kind, raw = envelope
-    type_name = find_type_name(api_version, kind)
-    if type_name is None:
+    of = api_types().of_kind(api_version, kind)
+    if of is None:
         raise NoDescription(f"{kind[:100]} of {api_version[:100]} is not read in Protocol Buffers")
-    manifest = {"apiVersion": api_version, "kind": kind}
-    manifest |= _message(type_name, raw, 1)
+    manifest = {"apiVersion": api_version, "kind": kind} | _message(of, raw, 1)
     count_values(manifest)
     return manifest
 
 
-def _message(type_name: str, data: bytes, depth: int) -> Manifest:
-    schema = definitions()[type_name]
-    return _fields(short_type_name(type_name), schema.get("properties", {}), data, depth)
-
-
-def _fields(name: str, properties: dict[str, Schema], data: bytes, depth: int) -> Manifest:
-    numbers = field_numbers().get(name)
-    if numbers is None:
-        raise NoDescription(f"{name} is not read in Protocol Buffers")
+def _message(of: Type, data: bytes, depth: int) -> Manifest:
     if depth > MAX_DEPTH:
         raise ManifestError(f"nested deeper than {MAX_DEPTH} levels")
+    fields = _fields_by_number(of)
     found: Manifest = {}
     for number, value in _read(data):
-        field = numbers.get(number, "")
-        if field.startswith("+"):
-            embedded = f"{name.rpartition('.')[0]}.{field[1:]}"
-            found |= _fields(embedded, properties, _bytes(value), depth + 1)
-        elif field in properties:
-            _add(found, field, properties[field], value, depth)
+        add = fields.get(number)
+        if add is not None:
+            add(found, value, depth)
     return found
 
 
-def _add(found: Manifest, field: str, of: Schema, value: Wire, depth: int) -> None:
-    """Add one value of a field; lists and maps have one for each of their items."""
-    if of.get("type") == "array":
-        items = found.setdefault(field, [])
-        if isinstance(value, bytes) and of["items"].get("type") == "integer":
+@once_per_type
+def _fields_by_number(of: Type) -> dict[int, Add]:
+    """Return what adds a value of each field to an object, by the field's number."""
+    assert isinstance(of, StructType)
+    check_numbers(of)
+    return {field.number: _adder(field) for field in of.declared if field.number}
+
+
+def check_numbers(of: StructType) -> None:
+    """Raise NoDescription for a struct whose fields have no numbers."""
+    if of.fields and not any(field.number for field in of.declared):
+        raise NoDescription(f"{of.go_name} has no Protocol Buffers")
+
+
+def _adder(field: Field) -> Add:
+    name, of = field.name, field.type
+    if not name:
+        return lambda found, value, depth: found.update(_message(of, _bytes(value), depth + 1))
+    match of:
+        case ListType():
+            return _list_adder(name, of.items)
+        case MapType():
+            return _map_adder(name, of.values)
+    read = _reader(of)
+
+    def add(found: Manifest, value: Wire, depth: int) -> None:
+        decoded = read(value, depth)
+        if decoded is not None:
+            found[name] = decoded
+
+    return add
+
+
+def _list_adder(name: str, of: Type) -> Add:
+    """Return what adds one item of a list, or all of one whose integers are packed."""
+    read = _reader(of)
+    packs = isinstance(of, Scalar) and of.kind in ("int32", "int64")
+
+    def add(found: Manifest, value: Wire, depth: int) -> None:
+        items = found.setdefault(name, [])
+        if packs and isinstance(value, bytes):
             items += _packed(value)
         else:
-            items.append(_value(of["items"], value, depth + 1))
-    elif of.get("additionalProperties"):
+            items.append(read(value, depth + 1))
+
+    return add
+
+
+def _map_adder(name: str, of: Type) -> Add:
+    read = _reader(of)
+
+    def add(found: Manifest, value: Wire, depth: int) -> None:
         entry = dict(_read(_bytes(value)))
-        item = _value(of["additionalProperties"], entry.get(2, b""), depth + 1)
-        found.setdefault(field, {})[_text(entry.get(1, b""))] = item
-    else:
-        decoded = _value(of, value, depth)
-        if decoded is not None:
-            found[field] = decoded
+        found.setdefault(name, {})[_text(entry.get(1, b""))] = read(entry.get(2, b""), depth + 1)
+
+    return add
 
 
-def _value(of: Schema, value: Wire, depth: int) -> Any:
-    """Return the value as JSON has it; None for a time that is not set."""
-    if "$ref" in of:
-        return _special(of["$ref"], _bytes(value), depth)
-    match of.get("type"):
-        case "boolean":
-            return bool(value)
-        case "integer":
-            return _signed(value)
-        case "number":
-            return _double(value)
-        case "string" if of.get("format") == "byte":
-            return base64.b64encode(_bytes(value)).decode()
-        case "string":
-            return _text(value)
-        case "array":
+@once_per_type
+def _reader(of: Type) -> Read:
+    """Return the function for the values of a type, which are as JSON has them: None for a time that is not
+    set."""
+    match of:
+        case StructType():
+            return lambda value, depth: _message(of, _bytes(value), depth + 1)
+        case ListType():
             # A list as the value of a map is a message, whose items have the number 1.
-            return [_value(of["items"], item, depth + 1) for _, item in _read(_bytes(value))]
-    raise ManifestError("a field of this type is not read in Protocol Buffers")
+            item = _reader(of.items)
+            return lambda value, depth: [item(each, depth + 1) for _, each in _read(_bytes(value))]
+        case Scalar(kind=kind):
+            return _SCALARS[kind]
+        case OwnType() if of.short_name.startswith("JSONSchemaPropsOr"):
+            return _alternatives(of.name)
+        case OwnType() if of.short_name in _OWN:
+            return _OWN[of.short_name]
+    raise NoDescription(f"{of.go_name} has no Protocol Buffers")
 
 
-def _special(type_name: str, data: bytes, depth: int) -> Any:
-    match type_name.rpartition(".")[2]:
-        case "Quantity":
-            return _text(dict(_read(data)).get(1, b""))
-        case "Time":
-            return _time(data, "seconds")
-        case "MicroTime":
-            return _time(data, "microseconds")
-        case "IntOrString":
-            parts = dict(_read(data))
-            is_integer = parts.get(1, _INTEGER_TYPE) == _INTEGER_TYPE
-            return _signed(parts.get(2, 0)) if is_integer else _text(parts.get(3, b""))
-        case "JSONSchemaPropsOrBool":
-            parts = dict(_read(data))
-            return _schema(type_name, parts[2], depth) if 2 in parts else bool(parts.get(1, 0))
-        case "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray":
-            return _schema_or_list(type_name, data, depth)
-        case "RawExtension" | "FieldsV1" | "JSON":
-            text = _text(dict(_read(data)).get(1, b""))
-            return parse_json_value(text) if text else None
-    return _message(type_name, data, depth + 1)
+def _alternatives(name: str) -> Read:
+    """Return the function for a JSON schema of a CustomResourceDefinition, or what may be in its place: a
+    list of schemas or of names, or a boolean; None for nothing."""
+    schema, _, other = name.rpartition("Or")
+    of = api_types().struct(schema)
+
+    def read(value: Wire, depth: int) -> Any:
+        parts = [*_read(_bytes(value))]
+        if other == "Bool":
+            found = dict(parts)
+            return _message(of, _bytes(found[2]), depth + 1) if 2 in found else bool(found.get(1, 0))
+        if items := [item for number, item in parts if number == 2]:
+            if other == "StringArray":
+                return [_text(item) for item in items]
+            return [_message(of, _bytes(item), depth + 1) for item in items]
+        single = dict(parts).get(1)
+        return None if single is None else _message(of, _bytes(single), depth + 1)
+
+    return read
 
 
-def _schema_or_list(type_name: str, data: bytes, depth: int) -> Any:
-    """Return a schema of a CustomResourceDefinition, or in its place a list of schemas or of names; None if
-    there is neither."""
-    parts = [*_read(data)]
-    if items := [value for number, value in parts if number == 2]:
-        of_texts = type_name.endswith("OrStringArray")
-        return [_text(item) if of_texts else _schema(type_name, item, depth) for item in items]
-    schema = dict(parts).get(1)
-    return None if schema is None else _schema(type_name, schema, depth)
+def _int_or_string(value: Wire, _: int) -> Any:
+    parts = dict(_read(_bytes(value)))
+    is_integer = parts.get(1, _INTEGER_TYPE) == _INTEGER_TYPE
+    return _signed(parts.get(2, 0)) if is_integer else _text(parts.get(3, b""))
 
 
-def _schema(alternative: str, value: Wire, depth: int) -> Manifest:
-    """Convert a schema. ``alternative``: a type whose values are schemas or something else, such as
-    JSONSchemaPropsOrBool."""
-    return _message(alternative.rpartition("Or")[0], _bytes(value), depth + 1)
+def _json_value(value: Wire, _: int) -> Any:
+    text = _text(dict(_read(_bytes(value))).get(1, b""))
+    return parse_json_value(text) if text else None
 
 
-def _time(data: bytes, precision: str) -> str | None:
-    parts = dict(_read(data))
+def _time(value: Wire, precision: str) -> str | None:
+    parts = dict(_read(_bytes(value)))
     seconds, nanos = _signed(parts.get(1, 0)), _signed(parts.get(2, 0))
     if not seconds and not nanos:
         return None
@@ -213,20 +222,6 @@ def _time(data: bytes, precision: str) -> str | None:
     except OverflowError:
         raise ManifestError("a time is outside of the years 1 to 9999") from None
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")
-
-
-def struct_fields(name: str) -> list[str]:
-    """Return the fields of a message in their order; none of an unknown one. Upstream's structs have them in
-    the same order."""
-    return [*field_numbers().get(name, {}).values()]
-
-
-def short_type_name(type_name: str) -> str:
-    """Return the name of a type in ``protobuf_fields.txt``."""
-    short = type_name
-    for prefix in _PACKAGES:
-        short = short.removeprefix(prefix)
-    return short.replace(META, "meta.v1.")
 
 
 # The wire format: https://protobuf.dev/programming-guides/encoding
@@ -310,3 +305,23 @@ def _text(value: Wire) -> str:
         return _bytes(value).decode()
     except UnicodeDecodeError:
         raise ManifestError("not UTF-8") from None
+
+
+_SCALARS: Final[dict[str, Read]] = {
+    "string": lambda value, _: _text(value),
+    "bool": lambda value, _: bool(value),
+    "bytes": lambda value, _: base64.b64encode(_bytes(value)).decode(),
+    "float64": lambda value, _: _double(value),
+    "int32": lambda value, _: _signed(value),
+    "int64": lambda value, _: _signed(value),
+}
+_OWN: Final[dict[str, Read]] = {
+    "FieldsV1": _json_value,
+    "IntOrString": _int_or_string,
+    "JSON": _json_value,
+    "MicroTime": lambda value, _: _time(value, "microseconds"),
+    "Quantity": lambda value, _: _text(dict(_read(_bytes(value))).get(1, b"")),
+    "RawExtension": _json_value,
+    "Time": lambda value, _: _time(value, "seconds"),
+}
+"""The functions for the types that decode themselves."""

@@ -1,26 +1,34 @@
 """Encoding of objects in Protocol Buffers (``application/vnd.kubernetes.protobuf``), as client-go reads them.
 
-The counterpart of :mod:`simulator.apiserver.protobuf`, with the same numbers of fields. Fields that an object
-does not have are left out; upstream writes their zero values, which a decoder takes for the same.
+The counterpart of :mod:`simulator.apiserver.protobuf`. One function is compiled for each field. Fields that
+an object does not have are left out; upstream writes their zero values, which a decoder takes for the same.
 
 Google's protobuf runtime needs a descriptor of each message, which no package brings for Kubernetes; the
-schema and the numbers have all of it.
+types have all of it.
 
 Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go, v1.34.
 """
 
 import base64
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.protobuf import EPOCH, MAGIC, NoDescription, field_numbers, short_type_name
-from simulator.apiserver.schema import META, Schema, definitions, find_type_name
+from simulator.apiserver.protobuf import EPOCH, MAGIC, NoDescription, check_numbers
+from simulator.apiserver.types.api_types import META, api_types
+from simulator.apiserver.types.model import (
+    ListType,
+    MapType,
+    OwnType,
+    Scalar,
+    StructType,
+    Type,
+    once_per_type,
+)
 
 _VARINT, _DOUBLE, _LENGTH = 0, 1, 2
 """Wire types: an integer; a number of 64 bits; what begins with its length."""
@@ -29,8 +37,8 @@ _INTEGER_TYPE, _TEXT_TYPE = 0, 1
 _LIST_METADATA: Final = 1
 _LIST_ITEMS: Final = 2
 """The fields of every list of Kubernetes."""
-Properties = dict[str, Schema]
-Field = tuple[int, Schema]
+Write = Callable[[Any], bytes]
+"""A function that encodes the values of one field."""
 
 
 def encode_protobuf(manifest: Manifest) -> bytes:
@@ -51,15 +59,22 @@ def encode_watch_event(kind: str, manifest: Manifest) -> bytes:
 
 def has_protobuf(api_version: str, kind: str) -> bool:
     """Whether objects of this kind can be encoded."""
-    type_name = find_type_name(api_version, kind)
-    return type_name is not None and short_type_name(type_name) in field_numbers()
+    return _encoded_type(api_version, kind) is not None
+
+
+def _encoded_type(api_version: str, kind: str) -> StructType | None:
+    """Return the type of a kind; None if it has none, and for the documents of discovery, which are JSON."""
+    of = api_types().of_kind(api_version, kind)
+    is_discovery = of is not None and of.name.startswith(META) and kind != "Status"
+    return None if is_discovery else of
 
 
 def _encode_kind(api_version: str, kind: str, manifest: Manifest) -> bytes:
     if kind == "PartialObjectMetadata":
-        return _bytes(1, _message(f"{META}ObjectMeta", manifest["metadata"]))
+        return _bytes(1, _message(api_types().struct(f"{META}ObjectMeta"), manifest["metadata"]))
     if kind.endswith("List") and isinstance(manifest.get("items"), list):
-        metadata = _bytes(_LIST_METADATA, _message(f"{META}ListMeta", manifest.get("metadata") or {}))
+        list_meta = api_types().struct(f"{META}ListMeta")
+        metadata = _bytes(_LIST_METADATA, _message(list_meta, manifest.get("metadata") or {}))
         item_kind = kind.removesuffix("List")
         if item_kind != "PartialObjectMetadata" and not has_protobuf(api_version, item_kind):
             raise NoDescription(f"{item_kind} of {api_version} has no Protocol Buffers")
@@ -67,127 +82,116 @@ def _encode_kind(api_version: str, kind: str, manifest: Manifest) -> bytes:
             _bytes(_LIST_ITEMS, _encode_kind(api_version, item_kind, item)) for item in manifest["items"]
         )
         return metadata + b"".join(items)
-    type_name = find_type_name(api_version, kind)
-    if type_name is None:
+    of = _encoded_type(api_version, kind)
+    if of is None:
         raise NoDescription(f"{kind} of {api_version} has no Protocol Buffers")
-    return _message(type_name, manifest)
+    return _message(of, manifest)
 
 
 class _Layout(NamedTuple):
-    """The fields of a message."""
+    """How a struct is written."""
 
-    fields: dict[str, Field]
-    """The number and the schema of each."""
-    embedded: list[tuple[int, "_Layout"]]
-    """The number and the fields of each embedded message, whose fields are in JSON those of the message."""
-
-
-@cache
-def _layout_of(type_name: str) -> _Layout:
-    return _layout(short_type_name(type_name), definitions()[type_name].get("properties", {}))
+    fields: dict[str, tuple[int, Write]]
+    """The number of each field, and what writes its values with their keys."""
+    embedded: list[tuple[int, Type]]
+    """The number and the type of each embedded struct, whose fields are in JSON those of the struct."""
 
 
-def _layout(name: str, properties: Properties) -> _Layout:
-    package = name.rpartition(".")[0]
-    embedded = [
-        (number, _layout(f"{package}.{field[1:]}", properties))
-        for number, field in _numbers(name).items()
-        if field.startswith("+")
-    ]
-    return _Layout(dict(_numbered(name, properties)), embedded)
+@once_per_type
+def _layout(of: Type) -> _Layout:
+    assert isinstance(of, StructType)
+    check_numbers(of)
+    numbered = [field for field in of.declared if field.number]
+    return _Layout(
+        {field.name: (field.number, _writer(field.number, field.type)) for field in numbered if field.name},
+        [(field.number, field.type) for field in numbered if not field.name],
+    )
 
 
-def _numbered(name: str, properties: Properties) -> Iterator[tuple[str, Field]]:
-    for number, field in _numbers(name).items():
-        if field in properties:
-            yield field, (number, properties[field])
-
-
-def _numbers(name: str) -> dict[int, str]:
-    numbers = field_numbers().get(name)
-    if numbers is None:
-        raise NoDescription(f"{name} has no Protocol Buffers")
-    return numbers
-
-
-def _message(type_name: str, value: Manifest) -> bytes:
-    return _encode(_layout_of(type_name), value)
-
-
-def _encode(layout: _Layout, value: Manifest) -> bytes:
+def _message(of: Type, value: Manifest) -> bytes:
     """Encode the fields in the order of their numbers, as upstream's code does."""
-    parts = {
-        layout.fields[name][0]: _field(*layout.fields[name], part)
-        for name, part in value.items()
-        if name in layout.fields and part is not None
-    }
+    layout = _layout(of)
+    parts = {}
+    for name, part in value.items():
+        known = layout.fields.get(name)
+        if known is not None and part is not None:
+            parts[known[0]] = known[1](part)
     for number, inner in layout.embedded:
-        if embedded := _encode(inner, value):
+        if embedded := _message(inner, value):
             parts[number] = _bytes(number, embedded)
     return b"".join(parts[number] for number in sorted(parts))
 
 
-def _field(number: int, of: Schema, value: Any) -> bytes:
-    if of.get("type") == "array":
-        return b"".join(_single(number, of["items"], item) for item in value)
-    if of.get("additionalProperties"):
-        entries = (
-            (_text(1, key), _map_value(of["additionalProperties"], value[key])) for key in sorted(value)
-        )
-        return b"".join(_bytes(number, key + item) for key, item in entries)
-    return _single(number, of, value)
+def _writer(number: int, of: Type) -> Write:
+    """Return the function that encodes the value of a field: of each item of a list, and of each entry of a
+    map, for itself."""
+    match of:
+        case ListType():
+            write_item = _single(number, of.items)
+            return lambda value: b"".join(map(write_item, value))
+        case MapType():
+            return _map_writer(number, of.values)
+    return _single(number, of)
 
 
-def _map_value(of: Schema, value: Any) -> bytes:
-    if of.get("type") == "array":  # a message whose items have the number 1
-        return _bytes(2, _field(1, of, value))
-    return _single(2, of, value)
+def _map_writer(number: int, of: Type) -> Write:
+    if isinstance(of, ListType):  # a message whose items have the number 1
+        write_items = _writer(1, of)
+        write_value: Write = lambda value: _bytes(2, write_items(value))  # noqa: E731
+    else:
+        write_value = _single(2, of)
+    return lambda value: b"".join(
+        _bytes(number, _text(1, key) + write_value(item)) for key, item in sorted(value.items())
+    )
 
 
-def _single(number: int, of: Schema, value: Any) -> bytes:
-    if "$ref" in of:
-        return _bytes(number, _special(of["$ref"], value))
-    match of.get("type"):
-        case "boolean" | "integer":
-            return _key(number, _VARINT) + _varint(int(value))
-        case "number":
-            return _key(number, _DOUBLE) + struct.pack("<d", value)
-        case "string" if of.get("format") == "byte":
-            return _bytes(number, base64.b64decode(value))
-        case "string":
-            return _text(number, value)
+def _single(number: int, of: Type) -> Write:
+    match of:
+        case StructType():
+            return lambda value: _bytes(number, _message(of, value))
+        case OwnType():
+            encode = _alternatives(of.name) if "PropsOr" in of.short_name else _OWN.get(of.short_name)
+            if encode is not None:
+                return lambda value: _bytes(number, encode(value))
+        case Scalar(kind="float64"):
+            return lambda value: _key(number, _DOUBLE) + struct.pack("<d", value)
+        case Scalar(kind="bytes"):
+            return lambda value: _bytes(number, base64.b64decode(value))
+        case Scalar(kind="string"):
+            return lambda value: _text(number, value)
+        case Scalar():
+            key = _key(number, _VARINT)
+            return lambda value: key + _varint(int(value))
     raise NoDescription("a field of this type has no Protocol Buffers")
 
 
-def _special(type_name: str, value: Any) -> bytes:
-    match type_name.rpartition(".")[2]:
-        case "Quantity":
-            return _text(1, str(value))
-        case "Time" | "MicroTime":
-            return _time(value)
-        case "IntOrString" if isinstance(value, int):
-            return _integer(1, _INTEGER_TYPE) + _integer(2, value)
-        case "IntOrString":
-            return _integer(1, _TEXT_TYPE) + _text(3, value)
-        case "JSONSchemaPropsOrBool":
+def _alternatives(name: str) -> Write:
+    """Return the function for a JSON schema of a CustomResourceDefinition, or what may be in its place: a
+    list of schemas or of names, or a boolean."""
+    schema, _, other = name.rpartition("Or")
+    of = api_types().struct(schema)
+
+    def encode(value: Any) -> bytes:
+        if other == "Bool":
             allows = _integer(1, int(value is not False))
-            return allows + (_bytes(2, _schema(type_name, value)) if isinstance(value, dict) else b"")
-        case "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray" if isinstance(value, list):
+            return allows + (_bytes(2, _message(of, value)) if isinstance(value, dict) else b"")
+        if isinstance(value, list):
             return b"".join(
-                _text(2, item) if isinstance(item, str) else _bytes(2, _schema(type_name, item))
-                for item in value
+                _text(2, item) if isinstance(item, str) else _bytes(2, _message(of, item)) for item in value
             )
-        case "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray":
-            return _bytes(1, _schema(type_name, value))
-        case "RawExtension" | "FieldsV1" | "JSON":
-            return _bytes(1, msgspec.json.encode(value))
-    return _message(type_name, value)
+        return _bytes(1, _message(of, value))
+
+    return encode
 
 
-def _schema(alternative: str, value: Manifest) -> bytes:
-    """Encode a schema. ``alternative``: a type whose values are schemas or something else, such as
-    JSONSchemaPropsOrBool."""
-    return _message(alternative.rpartition("Or")[0], value)
+def _int_or_string(value: Any) -> bytes:
+    if isinstance(value, int):
+        return _integer(1, _INTEGER_TYPE) + _integer(2, value)
+    return _integer(1, _TEXT_TYPE) + _text(3, value)
+
+
+def _json_value(value: Any) -> bytes:
+    return _bytes(1, msgspec.json.encode(value))
 
 
 def _time(text: str) -> bytes:
@@ -229,3 +233,13 @@ def _varint(value: int) -> bytes:
 
 
 _SHORT: Final = [bytes([value]) for value in range(0x80)]
+_OWN: Final[dict[str, Write]] = {
+    "FieldsV1": _json_value,
+    "IntOrString": _int_or_string,
+    "JSON": _json_value,
+    "MicroTime": _time,
+    "Quantity": lambda value: _text(1, str(value)),
+    "RawExtension": _json_value,
+    "Time": _time,
+}
+"""The functions for the types that encode themselves."""

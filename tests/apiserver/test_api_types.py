@@ -1,5 +1,6 @@
 """The model of the API types, and what Go's types say that OpenAPI does not."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,6 +28,29 @@ def test_each_kind_has_a_type_with_metadata(resource: Any) -> None:
     of = api_types().of_kind(resource.api_version, resource.kind)
     assert of is not None
     assert [*of.fields][:3] == ["kind", "apiVersion", "metadata"]
+
+
+def structs_in(of: Type) -> Iterator[StructType]:
+    match of:
+        case StructType():
+            yield of
+        case ListType():
+            yield from structs_in(of.items)
+        case MapType():
+            yield from structs_in(of.values)
+
+
+def test_each_field_of_all_that_a_kind_contains_has_its_own_number() -> None:
+    waiting = [api_types().struct(name) for name in {*api_types().kinds.values()} & {*api_types().names}]
+    checked: set[str] = set()
+    while waiting:
+        of = waiting.pop()
+        if of.name not in checked:
+            checked.add(of.name)
+            numbers = [field.number for field in of.declared if field.type.short_name != "TypeMeta"]
+            assert len({*numbers} - {0}) == len(numbers), of.name
+            waiting += [struct for field in of.declared for struct in structs_in(field.type)]
+    assert len(checked) > 500
 
 
 @pytest.mark.parametrize(

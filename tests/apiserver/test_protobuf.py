@@ -7,13 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.protobuf import decode_protobuf, field_numbers, short_type_name
-from simulator.apiserver.resources import BUILT_IN, EVICTIONS, SCALES
-from simulator.apiserver.schema import Schema, definitions, find_type_name
+from simulator.apiserver.protobuf import decode_protobuf
 
 MAGIC = b"k8s\x00"
-META = "io.k8s.apimachinery.pkg.apis.meta.v1."
-EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis."
 
 
 def varint(value: int) -> bytes:
@@ -162,59 +158,7 @@ def test_a_changed_or_cut_off_body_is_an_object_or_an_error(place: int, byte: in
             continue
 
 
-def described(name: str) -> set[str]:
-    """The fields of a message, with those of the messages that are embedded in it."""
-    found: set[str] = set()
-    for field in field_numbers()[name].values():
-        found |= described(f"{name.rpartition('.')[0]}.{field[1:]}") if field.startswith("+") else {field}
-    return found
-
-
-def test_each_described_field_is_one_of_the_schema_and_each_of_the_schema_is_described() -> None:
-    schemas = {short_type_name(full): schema for full, schema in definitions().items()}
-    for name in field_numbers():
-        known = {*schemas.get(name, {}).get("properties", {})} - {"apiVersion", "kind"}
-        assert known or name in (*EMBEDDED, *EMPTY), name
-        assert known <= described(name), name
-
-
-def test_the_fields_of_each_kind_and_of_all_that_it_contains_are_described() -> None:
-    kinds = [
-        find_type_name(resource.api_version, resource.kind) for resource in (*BUILT_IN, SCALES, EVICTIONS)
-    ]
-    waiting = [name for name in kinds if name and name.startswith("io.k8s.")]
-    assert len(waiting) > 40
-    checked: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        of = definitions()[name]
-        if name in checked or not of.get("properties"):
-            continue
-        checked.add(name)
-        assert short_type_name(name) in field_numbers(), name
-        parts = [part for field in of["properties"].values() for part in contained(field)]
-        waiting += [part["$ref"] for part in parts if "$ref" in part]
-
-
-def contained(schema: Schema) -> list[Schema]:
-    """The schema itself, and that of its items."""
-    return [schema, *(schema[of] for of in ("items", "additionalProperties") if schema.get(of))]
-
-
 def test_a_list_in_a_map_is_read() -> None:
     extra = field(5, field(1, "scopes") + field(2, field(1, "a") + field(1, "b")))
     review = decode_protobuf(encoded("authorization.k8s.io/v1", "SubjectAccessReview", field(2, extra)))
     assert review["spec"] == {"extra": {"scopes": ["a", "b"]}}
-
-
-EMPTY = ("admissionregistration.v1.ParamKind", "apiextensions.v1.CustomResourceSubresourceStatus")
-"""Messages without fields beside their type."""
-EMBEDDED = (
-    "admissionregistration.v1.Rule",
-    "core.v1.VolumeSource",
-    "core.v1.PersistentVolumeSource",
-    "core.v1.ProbeHandler",
-    "networking.v1.IngressRuleValue",
-    "resource.v1.DeviceConfiguration",
-)
-"""Messages whose fields are those of the message around them."""

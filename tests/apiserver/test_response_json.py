@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.protobuf import short_type_name, struct_fields
 from simulator.apiserver.request_errors import MethodNotAllowed
-from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.response_json import response_json
-from simulator.apiserver.schema import Schema, definitions, type_name_of
 from simulator.apiserver.status import NotFound, PlainError, StatusError
 from tests.apiserver.cluster import Cluster, pod
 
@@ -45,36 +42,6 @@ def test_fields_are_in_the_order_of_go(text: str) -> None:
 )
 def test_the_fields_of_a_status(error: StatusError, fields: str) -> None:
     assert [*error.status()] == [*json.loads(response_json(error.status()))] == fields.split()
-
-
-def references(schema: Schema) -> set[str]:
-    found = {schema["$ref"]} if "$ref" in schema else set()
-    for part in (*schema.get("properties", {}).values(), *schema.get("anyOf", ())):
-        found |= references(part)
-    for name in ("items", "additionalProperties"):
-        if isinstance(schema.get(name), dict):
-            found |= references(schema[name])
-    return found
-
-
-def flattened(message: str) -> set[str]:
-    found = set()
-    for field in struct_fields(message):
-        found |= flattened(f"{message.rpartition('.')[0]}.{field[1:]}") if field.startswith("+") else {field}
-    return found
-
-
-def test_the_order_of_all_fields_is_known() -> None:
-    waiting = {type_name_of(resource) for resource in BUILT_IN if resource.group != "schedviz"}
-    known: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        known.add(name)
-        schema = definitions()[name]
-        waiting |= references(schema) - known
-        fields = schema.get("properties", {}).keys() - {"kind", "apiVersion"}
-        assert fields <= flattened(short_type_name(name)), name
-    assert len(known) > 400
 
 
 def test_what_does_not_fit_its_type_is_written_as_it_is() -> None:

@@ -31,6 +31,8 @@ from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.schema import reference_of
 from simulator.apiserver.status import BadRequest, Cause, Invalid
 from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import ANYTHING
+from simulator.apiserver.types.schema_types import decoded_type
 from simulator.kernel.go_text import go_json, go_type_error, plain, quote
 
 PatchType = Literal[
@@ -132,7 +134,7 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
     """Decode the JSON of a patched object, as that of a request."""
     if not isinstance(result, dict):
         error = go_type_error(result, "struct")
-        return _checked(body, {}, error, [], patched_object_text({}, result, None))
+        return _checked(body, {}, error, [], patched_object_text(ANYTHING, result, None))
     if resource.group not in BUILT_IN_GROUPS:
         return _decoded_custom(resource, body, result, strict)
     given = str(result.get("apiVersion") or ""), str(result.get("kind") or resource.kind)
@@ -142,7 +144,7 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
         decoder, of = TypedValues(), api_types().of_kind(*given)
         decoded = decoder.decode(of, result) if of else result
         error, unknown = decoder.error or type_error(resource, *given), []
-    text = patched_object_text(reference_of(resource), result, changed)
+    text = patched_object_text(decoded_type(resource), result, changed)
     return _checked(body, decoded, error, [*strict, *unknown], text)
 
 

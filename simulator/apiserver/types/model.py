@@ -151,6 +151,17 @@ class StructType(Type):
                 yield from field.type.fields.values()
 
 
+def field_type(of: Type, name: str) -> Type | None:
+    """Return the type of a field of a struct, or of a key of a map; None if there can be none."""
+    match of:
+        case StructType():
+            field = of.fields.get(name)
+            return of.others if field is None else field.type
+        case MapType():
+            return of.values
+    return ANYTHING
+
+
 def once_per_type(compile_type: Callable[[Type], T]) -> Callable[[Type], T]:
     """Decorate a function of a type, which is then called once for each type. Its result lives as long as
     the type."""
