@@ -10,8 +10,17 @@ import msgspec
 import pytest
 from msgspec import inspect
 
+from schedviz.access.record import AccessRecord
 from schedviz.api import write
+from schedviz.jobs.applied import Applied
+from schedviz.jobs.comparison_job import ComparisonJob
+from schedviz.jobs.question import Question
+from schedviz.lessons.progress import Progress
+from schedviz.lessons.solutions import Solution
+from schedviz.rooms.room import Member, Room
+from schedviz.rooms.work import Work
 from schedviz.store import Clock, Failure, Meta, Sandbox, Store, codec
+from schedviz.store.archive import Chapter
 from schedviz.store.keys import Keys
 from schedviz.store.recording import recording_lines
 from schedviz.store.schema import VERSION
@@ -37,7 +46,12 @@ from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
 RECORDED = Path(__file__).with_name("stored_kinds.json")
-STORED: tuple[Any, ...] = (Entry, AnyEvent, Decision, UnderWay, Pipeline, LaneEntry, Failure, Meta, Clock)
+STORED: tuple[Any, ...] = (
+    # of a sandbox
+    *(Entry, AnyEvent, Decision, UnderWay, Pipeline, LaneEntry, Failure, Meta, Clock, Chapter, AccessRecord),
+    # of all else
+    *(Room, Member, Work, Progress, Solution, Question, ComparisonJob, Applied),
+)
 """The types that processes of both versions write and read."""
 
 OlderInput = ListInput | WatchInput | TimedWatchInput | StepInput | RefusedInput
