@@ -62,8 +62,8 @@ COMPARISONS: Final = JobKind(
     waiting_seconds=420,
     # To read 50,000 pods twice takes some ten.
     silent_seconds=60,
-    # Its clusters were in the memory of the job runner.
-    tries_at_most=0,
+    # Its clusters were in the memory of the job runner: it begins again.
+    tries_at_most=1,
     # A result has an address that people share for a day; it is computed again in seconds.
     kept_seconds=24 * 3600,
     # A large one is a megabyte.

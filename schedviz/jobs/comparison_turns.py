@@ -45,7 +45,9 @@ class ComparisonTurns:
 
     def run_turn(self, key: str) -> ComparisonJob | None:
         """Run one turn of a comparison. Returns the job if it needs another turn."""
-        job = self._jobs.read(key)
+        job = self._jobs.read(key, asks_again=False)
+        if job is not None and job.state == "running" and key not in self._running:
+            return None  # another process runs it, and this message was one too many
         if job is not None and not job.finished:
             try:
                 job = self._advance(job)

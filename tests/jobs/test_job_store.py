@@ -6,9 +6,11 @@ from dataclasses import replace as replace_kind
 import pytest
 from msgspec.structs import replace
 
+from schedviz.bundled_scenarios import FIRST, FOLDER
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
+from schedviz.jobs.comparison_turns import ComparisonTurns
 from schedviz.jobs.job import JobKind, State
-from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.job_store import RUNNER_LOST, JobStore
 from schedviz.jobs.question import QUESTIONS, Question, question_key
 from schedviz.jobs.tasks import answer_question
 from schedviz.store import Store
@@ -118,9 +120,10 @@ class Silence:
 
         monkeypatch.setattr("schedviz.jobs.job_store.app.send_task", send)
 
-    def pass_for(self, job: Question, seconds: int) -> None:
-        left = seconds_left(self._store, self._prefix, job.key)
-        self._store.redis.expire(f"{self._prefix}:jobs:question:job:{job.key}", left - seconds)
+    def pass_for(self, job: Question | ComparisonJob, seconds: int) -> None:
+        kind = "question" if isinstance(job, Question) else "comparison"
+        key = f"{self._prefix}:jobs:{kind}:job:{job.key}"
+        self._store.redis.expire(key, self._store.redis.ttl(key) - seconds)
 
 
 @pytest.mark.parametrize("state", ["running", "waiting"])
@@ -148,6 +151,33 @@ def test_a_question_whose_job_runner_was_killed_is_asked_again(
     assert last is not None
     assert last.state == ("failed" if state == "running" else "waiting"), "it may be what ends the job runner"
     assert len(silence.sent) == QUESTIONS.tries_at_most
+
+
+def test_a_comparison_whose_job_runner_was_killed_is_asked_again_and_begins_again(
+    store: Store, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silence, jobs = Silence(store, prefix, monkeypatch), JobStore(store, COMPARISONS)
+    text = (FOLDER / f"{FIRST}.yaml").read_text()
+    job = ComparisonJob(request=replace(REQUEST, text=text, seconds=1), state="running", done=0.7)
+    jobs.save(job)
+    turns = ComparisonTurns(store, jobs)
+    assert turns.run_turn(job.key) is None
+    assert jobs.read(job.key) == job, "another job runner runs it"
+    silence.pass_for(job, COMPARISONS.silent_seconds)
+    again = jobs.read(job.key)
+    assert again is not None
+    assert (again.id, again.state, again.tries) == (job.id, "waiting", 1)
+    assert silence.sent == [(job.key, job.id)]
+    while turns.run_turn(job.key):
+        pass
+    done = jobs.read(job.key)
+    assert done is not None
+    assert (done.state, done.result is not None) == ("done", True)
+    jobs.save(job := replace(job, tries=1))
+    silence.pass_for(job, COMPARISONS.silent_seconds)
+    last = jobs.read(job.key)
+    assert last is not None
+    assert (last.state, last.trouble) == ("failed", RUNNER_LOST), "it may be what ends the job runner"
 
 
 def test_a_message_that_comes_twice_is_answered_once(
