@@ -12,7 +12,7 @@ from simulator.apiserver.admission import admit, new_cluster, resource_of
 from simulator.apiserver.deletion import admit_delete, deletion_changes
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import AlreadyExists, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.decision import Decision

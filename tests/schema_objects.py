@@ -13,7 +13,8 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import BUILT_IN, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.schema import Schema, resolve_reference, schema_of
 
 KINDS: Final = BUILT_IN

@@ -33,7 +33,7 @@ from simulator.apiserver.request_decoding.read_object import (
     read_yaml_body,
     repeated_yaml_keys,
 )
-from simulator.apiserver.resources import SCALES, Resource
+from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import BadRequest, Conflict, NotFound
@@ -89,8 +89,9 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     result = written[0] if written else old
     assert result is not None  # without a change there is an object
     response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)
-    found = warnings_of(resource, result, is_new=old is None)
-    if old is not None:
+    if old is None:
+        found = warnings_of(resource, result)
+    else:
         found = warnings_of_update(resource, result, old, target.subresource)
     return with_warnings(response, [*warnings, *found])
 

@@ -21,7 +21,7 @@ from simulator.apiserver.request_decoding.decode_request import (
     strict_warnings,
 )
 from simulator.apiserver.request_errors import NoSuchGroup, TooLarge, UnsupportedMediaType
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.response_json import response_json
 from simulator.apiserver.status import BadRequest, StatusError
 from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, check_write_options

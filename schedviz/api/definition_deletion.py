@@ -16,7 +16,8 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.definition_conditions import Condition, with_condition
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource, defined_resources
+from simulator.apiserver.resource import CRDS, Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, defined_resources
 from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import timestamp
 

@@ -16,7 +16,8 @@ from simulator.apiserver.admission import Admission
 from simulator.apiserver.definitions.accepted_names import status_with_names
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.request_errors import NotAllowedWhileTerminating
-from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource, find_built_in
+from simulator.apiserver.resource import CRDS, Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in
 from simulator.apiserver.update import admit_update
 from simulator.objects.metadata import is_terminating
 from simulator.objects.timestamps import timestamp

@@ -13,7 +13,7 @@ from simulator.apiserver.list_options import EXACT, ListOptions
 from simulator.apiserver.paging import LATEST, ContinuePosition, parse_continue_token
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.request_errors import ContinueExpired, Expired, VersionTooLarge
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.selection import Predicate
 from simulator.apiserver.status import BadRequest
 from simulator.kernel.work import check_waiting

@@ -20,7 +20,8 @@ from simulator.api import Manifest
 from simulator.apiserver.lookup import find_other_resources, find_resource
 from simulator.apiserver.openapi_components import components_of
 from simulator.apiserver.request_errors import NoSuchPath
-from simulator.apiserver.resources import BUILT_IN, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN
 
 _VERBS = {"get": "read", "put": "replace", "patch": "patch", "delete": "delete"}
 _LIST_VERBS = {"get": "list", "post": "create", "delete": "deleteCollection"}

@@ -7,7 +7,7 @@ apiserver/pkg/endpoints/handlers/rest.go, v1.34.
 from typing import Any
 
 from schedviz.api.target import Target
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest
 
 

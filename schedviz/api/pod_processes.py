@@ -12,7 +12,7 @@ from schedviz.api.target import Target
 from schedviz.cache import read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, NotFound
 
 PROCESS_SUBRESOURCES: Final = ("exec", "attach", "portforward", "proxy")

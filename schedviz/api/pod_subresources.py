@@ -13,8 +13,8 @@ from schedviz.cache import Current, read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.admission import Admission
+from simulator.apiserver.admission_plugins.namespace_lifecycle import check_namespace
 from simulator.apiserver.binding import admit_binding
-from simulator.apiserver.creation import check_namespace
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.delete_options import (
     check_delete_options,
@@ -22,7 +22,8 @@ from simulator.apiserver.delete_options import (
     requested_propagation,
 )
 from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.resources import BINDINGS, EVICTIONS, PODS, Resource
+from simulator.apiserver.resource import BINDINGS, EVICTIONS, Resource
+from simulator.apiserver.resources import PODS
 from simulator.apiserver.schema import BINDING, EVICTION
 from simulator.apiserver.status import BadRequest, PlainError
 
@@ -76,7 +77,7 @@ def _check_namespace(sandbox: Sandbox, target: Target, manifest: Manifest) -> No
     """Bindings and evictions are created, so their namespace must be there, and not end. Raises NotFound or
     NamespaceTerminating."""
     name = target.name or manifest.get("metadata", {}).get("name", "")
-    check_namespace(PODS, {"namespace": target.namespace, "name": name}, Overlay(read_current(sandbox)))
+    check_namespace(PODS, target.namespace, name, Overlay(read_current(sandbox)))
 
 
 def _is_dry_run(request: HttpRequest, options: Manifest) -> bool:

@@ -20,7 +20,8 @@ from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete, deletion_changes, last_state
 from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.preconditions import check_preconditions
-from simulator.apiserver.resources import CRDS, NAMESPACES, PODS
+from simulator.apiserver.resource import CRDS
+from simulator.apiserver.resources import NAMESPACES, PODS
 from simulator.apiserver.status import Conflict
 
 

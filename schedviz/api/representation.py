@@ -22,12 +22,13 @@ from schedviz.api.accept import (
     negotiate,
 )
 from simulator.api import Manifest, Micros
-from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.protobuf_encoding import has_protobuf
 from simulator.apiserver.request_errors import NotAcceptable
-from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource, find_built_in
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in
 from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import BadRequest
+from simulator.apiserver.table import build_table
 from simulator.apiserver.workload_defaults import TEMPLATE_GENERATION
 
 Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]

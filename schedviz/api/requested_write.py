@@ -7,7 +7,7 @@ from schedviz.api import body, write
 from schedviz.api.target import Target
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 
 
 def create_requested(

@@ -30,13 +30,18 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
 from simulator.apiserver.list_options import ListOptions
-from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given, version_of_update
+from simulator.apiserver.metadata_update import (
+    check_version_is_given,
+    is_created_by_update,
+    version_of_update,
+)
 from simulator.apiserver.owner_references import drop_repeated_owners
 from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
 from simulator.apiserver.query import boolean_parameter, check_timeout, parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
-from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NAMESPACES, PODS, find_by_kind
 from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import BadRequest, NotFound, StatusError
 from simulator.apiserver.warnings import warnings_of, warnings_of_update
@@ -124,7 +129,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
             "the namespace of the provided object does not match the namespace sent on the request"
         )
     created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
-    warnings += warnings_of(resource, created, is_new=True)
+    warnings += warnings_of(resource, created)
     return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
 
@@ -138,7 +143,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     uid = manifest["metadata"].get("uid") or ""
     if read_current(sandbox).get(resource.id, target.key(resource)) is None:
         check_missing_identity(kind, target.namespace, target.name, uid)
-        if resource.id in CREATED_BY_UPDATE and not target.subresource:
+        if is_created_by_update(resource) and not target.subresource:
             version_of_update(manifest["metadata"])
             manifest["metadata"].pop("resourceVersion", None)
             created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)

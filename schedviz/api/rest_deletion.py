@@ -18,7 +18,8 @@ from simulator.apiserver.delete_options import (
 from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.request_errors import MethodNotAllowed
-from simulator.apiserver.resources import NAMESPACES, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import NotFound
 from simulator.kernel.work import check_waiting
 

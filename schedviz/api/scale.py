@@ -16,7 +16,7 @@ from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.managed_fields.scale_entries import managed_fields_of_scale
 from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
-from simulator.apiserver.resources import SCALES, Resource
+from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.schema import type_name_of
 from simulator.apiserver.status import NotFound

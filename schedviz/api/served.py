@@ -17,7 +17,8 @@ from schedviz.store.bounds import TOMBSTONE_SECONDS
 from schedviz.store.default import default_store
 from schedviz.store.past import Readable
 from simulator.apiserver.lookup import find_other_resources
-from simulator.apiserver.resources import BUILT_IN, CRDS, Resource, find_built_in
+from simulator.apiserver.resource import CRDS, Resource
+from simulator.apiserver.resources import BUILT_IN, find_built_in
 
 KEPT_SANDBOXES: Final = 64
 """Sandboxes whose resources a process keeps: those that were read last. Each has less than 1 MB beside 500

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api.target import Target
 from schedviz.cache import read_current
 from schedviz.store import Sandbox
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, NotFound
 
 

@@ -13,7 +13,7 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver.lookup import Catalogue, find_resource
 from simulator.apiserver.request_errors import NoSuchPath
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 
 
 class Target(msgspec.Struct, frozen=True):

@@ -27,7 +27,7 @@ from simulator.api import Manifest
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.request_errors import Expired, VersionTooLarge
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.selection import Predicate
 from simulator.apiserver.status import NotFound, TooManyRequests
 

@@ -8,7 +8,7 @@ from schedviz.cache.held import RingEvent
 from schedviz.store.codec import watch_event
 from simulator.api import Manifest, Micros
 from simulator.apiserver.protobuf_encoding import encode_watch_event
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.response_json import response_json
 from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import StatusError

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from schedviz.api.target import Target
 from simulator.api import Manifest, WatchEvent
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.selection import Predicate
 from simulator.objects.metadata import name_of, namespace_of
 

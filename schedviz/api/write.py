@@ -27,7 +27,7 @@ from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.preconditions import check_stored_identity
 from simulator.apiserver.request_errors import NoSuchPath
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.server_objects import missing_server_objects
 from simulator.apiserver.status import NotFound
 from simulator.apiserver.update import admit_update

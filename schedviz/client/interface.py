@@ -10,7 +10,8 @@ from typing import Any, Self, TypeVar
 from simulator.api import Manifest, Micros
 from simulator.apiserver.lookup import find_by_name
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import PODS
 from simulator.explanation import Explanation
 from simulator.memory_sandbox import NotReached
 from simulator.objects.durations import parse_duration

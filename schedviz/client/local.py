@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from schedviz.client.interface import Sandbox
 from simulator.api import Manifest, Micros
 from simulator.apiserver.lookup import with_resources
-from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import Cause, Invalid, NotFound
 from simulator.config import ConfigError
 from simulator.explanation import Explanation, explain_pod

@@ -25,7 +25,7 @@ from schedviz.sandbox_documents import (
     TraceAnswer,
 )
 from simulator.api import Manifest, Micros
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.explanation import Explanation
 from simulator.objects.durations import format_duration
 from simulator.scenario import Scenario

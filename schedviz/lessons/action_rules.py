@@ -9,7 +9,8 @@ from simulator.api import Change, Manifest
 from simulator.apiserver import decoding
 from simulator.apiserver.admission import resource_of
 from simulator.apiserver.overlay import CreatedObjects
-from simulator.apiserver.resources import BUILT_IN, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.status import BadRequest
 from simulator.config import ConfigError
 from simulator.plugins.registry import load, profiles

@@ -10,7 +10,8 @@ from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms.notation import taints
 from simulator.api import Manifest
-from simulator.apiserver.resources import NODES, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NODES
 
 
 def cordon(sandbox: Sandbox, node: str, wanted: bool = True) -> None:

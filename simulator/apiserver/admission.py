@@ -13,38 +13,25 @@ from typing import Any, Literal
 import msgspec
 
 from simulator.api import Change, Manifest, Micros
-from simulator.apiserver import decoding, priority, resources
-from simulator.apiserver.creation import (
-    BUILT_IN_NAMESPACES,
-    check_namespace,
-    initial_pod_status,
-    set_default_storage_class,
-)
+from simulator.apiserver import decoding, resources
+from simulator.apiserver.admission_plugins.namespace_lifecycle import BUILT_IN_NAMESPACES
+from simulator.apiserver.admission_plugins.order import admit_request, validate_request
+from simulator.apiserver.admission_plugins.plugin import Attributes
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
-from simulator.apiserver.defaults import prepare_for_create, set_defaults
-from simulator.apiserver.device_admin_access import check_admin_access
-from simulator.apiserver.event_validation import validate_event
+from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.generation import set_first_generation
-from simulator.apiserver.limit_ranger import CLAIMS, check_limits
+from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES, system_priority_class
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
-from simulator.apiserver.node_addresses import NodeAddresses
-from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
-from simulator.apiserver.pod_admission import complete_pod
+from simulator.apiserver.page_entry import PageEntry
 from simulator.apiserver.query import version_fault
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.request_errors import TooLarge
-from simulator.apiserver.resources import (
-    EVENTS,
-    NODES,
-    PODS,
-    PRIORITY_CLASSES,
-    Resource,
-)
+from simulator.apiserver.resource import CRDS, Resource, plural_of
 from simulator.apiserver.served_versions import to_stored
-from simulator.apiserver.service_allocation import SERVICES, allocate_new
 from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, PlainError, StatusError
-from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate_new
+from simulator.apiserver.validation import validate
 from simulator.objects.timestamps import timestamp
 
 MAX_COPIES = 1_000
@@ -54,6 +41,8 @@ NAME_ATTEMPTS = 8
 NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """The characters of generated names: no vowels and no characters that look alike
 (apimachinery/pkg/util/rand/rand.go)."""
+GENERATED_SUFFIX = 5
+"""Number of random characters that are appended to generateName."""
 MAX_GENERATED_PREFIX = 63 - GENERATED_SUFFIX
 
 _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
@@ -111,34 +100,18 @@ def admit(
     if len(documents) > MAX_COPIES:
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
     overlay = Overlay(reader)
-    quotas = QuotaCharges(overlay, now)
-    addresses = NodeAddresses(overlay)
+    page = PageEntry(overlay) if entry == "page" else None
+    creation = _Creation(overlay, now, namespace=namespace, page=page, write=write, dry_run=dry_run)
     for index, document in enumerate(documents):
         try:
             # A form that asks for many copies passes the same document many times: decode it once.
             if index == 0 or document is not documents[index - 1]:
-                is_applied = write is not None and write.is_applied
-                resource, decoded = _decode_document(document, overlay, is_applied=is_applied)
-            number = f"{source}/{index}"
-            manifest = copy.deepcopy(decoded)
-            _create(
-                resource,
-                manifest,
-                overlay,
-                quotas,
-                now,
-                addresses=addresses,
-                source=number,
-                namespace=namespace,
-                entry=entry,
-                write=write,
-                dry_run=dry_run,
-                given_version=document["apiVersion"],
-            )
+                resource, decoded = creation.decode(document)
+            creation.create(resource, copy.deepcopy(decoded), f"{source}/{index}")
         except StatusError as error:
             error.document = index
             raise
-    charges = quotas.changes()
+    charges = creation.quotas.changes()
     return Admission([*overlay.changes, *charges], overlay.versions, charged=len(charges))
 
 
@@ -155,7 +128,7 @@ def bootstrap(now: Micros) -> list[Change]:
     priority classes."""
     built_in = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in BUILT_IN_NAMESPACES
-    ] + [priority.system_priority_class(name) for name in SYSTEM_CLASSES]
+    ] + [system_priority_class(name) for name in SYSTEM_CLASSES]
     return admit(built_in, CreatedObjects(), now, source="bootstrap").changes
 
 
@@ -165,11 +138,11 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
     if not isinstance(api_version, str) or not isinstance(kind, str) or not kind or not api_version:
         raise BadRequest("the manifest must have an apiVersion and a kind")
     known = resources.find_by_kind(api_version, kind)
-    if known and known.group in resources.BUILT_IN_GROUPS:
+    if known and known.is_built_in:
         return known
     overlay = reader if isinstance(reader, Overlay) else Overlay(reader)
     known = _resource_with_usual_plural(api_version, kind, overlay)
-    known = known or resources.find_by_kind(api_version, kind, overlay.list(resources.CRDS))
+    known = known or resources.find_by_kind(api_version, kind, overlay.list(CRDS))
     if known is None:
         hint = resources.suggest_kind(api_version[:100], kind[:100])
         raise BadRequest(
@@ -183,21 +156,9 @@ def _resource_with_usual_plural(api_version: str, kind: str, overlay: Overlay) -
     """Return the resource of a kind whose definition has the usual plural in its name: one definition is read
     then instead of all."""
     group, _, version = api_version.rpartition("/")
-    definition = overlay.get(resources.CRDS, f"{resources.plural_of(kind)}.{group}")
+    definition = overlay.get(CRDS, f"{plural_of(kind)}.{group}")
     defined = resources.defined_resources([definition] if definition else ())
     return next((each for each in defined if (each.version, each.kind) == (version, kind)), None)
-
-
-def _decode_document(document: Manifest, overlay: Overlay, *, is_applied: bool) -> tuple[Resource, Manifest]:
-    resource = resource_of(document, overlay)
-    manifest, causes = decoding.decode(resource, document)
-    if causes:
-        raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
-    manifest, unknown = prune_custom(resource, manifest, is_applied=is_applied)
-    causes = unknown_fields(unknown)  # the API has dropped them before
-    if causes:
-        raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
-    return to_stored(resource, manifest)
 
 
 def unknown_fields(paths: Sequence[str]) -> list[Cause]:
@@ -205,79 +166,104 @@ def unknown_fields(paths: Sequence[str]) -> list[Cause]:
     return [Cause(path, f'unknown field "{path}"') for path in paths]
 
 
-def _create(
-    resource: Resource,
-    manifest: Manifest,
-    overlay: Overlay,
-    quotas: QuotaCharges,
-    now: Micros,
-    *,
-    addresses: NodeAddresses,
-    source: str,
-    namespace: str,
-    entry: Entry,
-    write: FieldWrite | None,
-    dry_run: bool,
-    given_version: str,
-) -> None:
-    """Complete and validate the manifest, and add its creation to the overlay. ``given_version``: the
-    apiVersion in which it was sent."""
-    metadata = manifest.setdefault("metadata", {})
-    is_applied = write is not None and write.is_applied
-    managed_fields = metadata.get("managedFields") if is_applied else None
-    given_resource_version = metadata.get("resourceVersion", "")
-    for field in (*SERVER_FIELDS, *DELETION_FIELDS):
-        metadata.pop(field, None)
-    if resource.namespaced:
-        metadata["namespace"] = metadata.get("namespace") or namespace
-    elif entry == "api":
-        metadata.pop("namespace", None)
-    _set_generated_name(resource, metadata, overlay, source)
-    name = metadata.get("name", "")
-    key = resource.key(metadata.get("namespace", ""), name)
-    metadata["uid"] = str(uuid.uuid5(_UIDS, f"{source}/{resource.id}/{key}"))
-    if resource.has_status and resource not in (PODS, NODES):
-        # Only controllers write the status, through the subresource (PrepareForCreate of each strategy).
-        manifest.pop("status", None)
-    set_defaults(resource, manifest)
-    if write and not is_applied:
-        managed_fields = managed_fields_of_new(resource, manifest, write)
-    prepare_for_create(resource, manifest, timestamp(now))
-    is_placed = entry == "page" and resource == PODS and bool(manifest["spec"].get("nodeName"))
-    if resource == PODS:
-        complete_pod(manifest, overlay, strict=entry == "api")
-        manifest["status"] = initial_pod_status(manifest, now, keeps=is_placed)
-    elif resource == NODES and entry == "page":
-        manifest = with_internal_address(joined_node(manifest, timestamp(now)), addresses.pool)
-        metadata = manifest["metadata"]
-    elif resource.id == SERVICES:
-        allocate_new(manifest, overlay, any_address=entry == "page")
-    if resource.id == CLAIMS:
-        set_default_storage_class(manifest, overlay)
-    access = check_admin_access(resource.id, manifest, overlay) if entry == "api" else ()
-    causes = [*access, *validate_new(resource, manifest)]
-    if resource == EVENTS:
-        causes = validate_event(manifest, given_version) or causes
-    if causes:
-        raise Invalid(resource.kind, resource.group, name, causes)
-    if resource.namespaced:
-        check_namespace(resource, metadata, overlay)
-    if resource.id in (PODS.id, CLAIMS) and not is_placed:
-        check_limits(resource.id, manifest, overlay)
-    if resource == PRIORITY_CLASSES:
-        priority.check_global_default(manifest, overlay)
-    if (resource.id, key) in overlay.changed:
-        raise AlreadyExists(resource.id, name)
-    metadata["creationTimestamp"] = timestamp(now)
-    if managed_fields:
-        metadata["managedFields"] = managed_fields
-    set_first_generation(resource, manifest)
-    if entry == "api" and not is_applied and not dry_run:
-        _check_no_resource_version(given_resource_version)
-    quotas.charge(resource, manifest)
-    if resource == NODES:
-        addresses.use(manifest)
-    overlay.put(Change(resource.id, key, manifest, expected=0))
+class _Creation:
+    """The creation of the objects of one request."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        now: Micros,
+        *,
+        namespace: str,
+        page: PageEntry | None,
+        write: FieldWrite | None,
+        dry_run: bool,
+    ) -> None:
+        self._overlay = overlay
+        self._now = timestamp(now)
+        self._namespace = namespace
+        self._page = page
+        self._write = write
+        self._is_applied = write is not None and write.is_applied
+        self._may_have_version = page is not None or self._is_applied or dry_run
+        self.quotas = QuotaCharges(overlay, now)
+
+    def decode(self, document: Manifest) -> tuple[Resource, Manifest]:
+        """Return the resource in the version of the document, and its content."""
+        resource = resource_of(document, self._overlay)
+        manifest, causes = decoding.decode(resource, document)
+        if not causes:
+            manifest, unknown = prune_custom(resource, manifest, is_applied=self._is_applied)
+            causes = unknown_fields(unknown)  # the API has dropped them before
+        if causes:
+            raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
+        return resource, manifest
+
+    def create(self, served: Resource, given: Manifest, source: str) -> None:
+        """Complete and validate an object, and add its creation to the overlay. ``served``: its resource in
+        the version in which it was sent.
+
+        Upstream: createHandler in apiserver/pkg/endpoints/handlers/create.go, Store.Create in
+        apiserver/pkg/registry/generic/registry/store.go and BeforeCreate in
+        apiserver/pkg/registry/rest/create.go, v1.34."""
+        resource, manifest = to_stored(served, given)
+        strategy = strategy_of(resource)
+        metadata = manifest.setdefault("metadata", {})
+        owners = metadata.get("managedFields") if self._is_applied else None
+        given_version = metadata.get("resourceVersion", "")
+        key = self._identify(resource, metadata, source)
+        if resource.has_status and not strategy.keeps_new_status:
+            # Only controllers write the status, through the subresource.
+            manifest.pop("status", None)
+        set_defaults(resource, manifest)
+        if self._write and not self._is_applied:
+            owners = managed_fields_of_new(resource, manifest, self._write)
+        request = Attributes(
+            operation="CREATE",
+            resource=resource,
+            object=manifest,
+            overlay=self._overlay,
+            is_strict=self._page is None,
+            was_placed=self._page is not None and self._page.was_placed(resource, manifest),
+        )
+        admit_request(request)
+        strategy.begin_create(manifest, self._overlay, self._page is not None)
+        given_status = manifest.get("status", {})
+        strategy.prepare_for_create(manifest, self._now)
+        if self._page:
+            manifest = request.object = self._page.complete(resource, manifest, given_status, self._now)
+            metadata = manifest["metadata"]
+        causes = validate(served, manifest, is_new=True)
+        if self._page is None:
+            causes = [*strategy.validate_in_cluster(manifest, self._overlay), *causes]
+        if causes:
+            raise Invalid(resource.kind, resource.group, metadata.get("name", ""), causes)
+        validate_request(request)
+        if (resource.id, key) in self._overlay.changed:
+            raise AlreadyExists(resource.id, metadata["name"])
+        metadata["creationTimestamp"] = self._now
+        if owners:
+            metadata["managedFields"] = owners
+        set_first_generation(strategy, manifest)
+        if not self._may_have_version:
+            _check_no_resource_version(given_version)
+        self.quotas.charge(resource, manifest)
+        if self._page:
+            self._page.note(resource, manifest)
+        self._overlay.put(Change(resource.id, key, manifest, expected=0))
+
+    def _identify(self, resource: Resource, metadata: dict[str, Any], source: str) -> str:
+        """Set what the server sets in the metadata of a new object: namespace, name, UID. Return its key."""
+        for field in (*SERVER_FIELDS, *DELETION_FIELDS):
+            metadata.pop(field, None)
+        if resource.namespaced:
+            metadata["namespace"] = metadata.get("namespace") or self._namespace
+        elif self._page is None:
+            metadata.pop("namespace", None)
+        _set_generated_name(resource, metadata, self._overlay, source)
+        key = resource.key(metadata.get("namespace", ""), metadata.get("name", ""))
+        metadata["uid"] = str(uuid.uuid5(_UIDS, f"{source}/{resource.id}/{key}"))
+        return key
 
 
 def _check_no_resource_version(text: str) -> None:

@@ -8,7 +8,7 @@ from simulator.api import Manifest
 from simulator.apiserver.base64_text import IllegalBase64, canonical_base64
 from simulator.apiserver.custom_resources.embedded_resources import embedded_resources
 from simulator.apiserver.faults import find_faults
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, Cause
 from simulator.apiserver.structural_schema import EMBEDDED, structural_schema
 from simulator.apiserver.types.api_types import api_types

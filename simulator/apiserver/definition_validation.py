@@ -14,7 +14,7 @@ from simulator.apiserver.definitions.approval import approval_faults, approval_o
 from simulator.apiserver.definitions.internal_spec import InternalSpec, internal_versions, to_internal_spec
 from simulator.apiserver.definitions.versions import validate_section
 from simulator.apiserver.field_checks import IMMUTABLE
-from simulator.apiserver.resources import BUILT_IN_GROUPS
+from simulator.apiserver.resource import is_built_in_group
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.webhook_client_validation import validate_client, validate_review_versions
 
@@ -78,7 +78,7 @@ def _validate_spec(spec: Manifest, before: Mapping[str, Any] | None = None) -> I
         yield invalid("spec.group", group, ",".join(problems))
     elif "." not in group:
         yield invalid("spec.group", group, "should be a domain with at least one dot")
-    elif group in BUILT_IN_GROUPS:
+    elif is_built_in_group(group):
         yield invalid("spec.group", group, "is a group of Kubernetes")
     if not scope:
         yield required("spec.scope")

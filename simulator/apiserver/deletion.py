@@ -10,50 +10,32 @@ from typing import Final
 from msgspec.structs import replace
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.creation import BUILT_IN_NAMESPACES
+from simulator.apiserver.admission_plugins.namespace_lifecycle import BUILT_IN_NAMESPACES
 from simulator.apiserver.delete_options import MAX_GRACE_SECONDS, Propagation
 from simulator.apiserver.generation import GENERATION
+from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
-from simulator.apiserver.resources import EVENTS, NAMESPACES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import EVENTS, NAMESPACES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import Forbidden
-from simulator.apiserver.validation import SYSTEM_CLASSES
 from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import micros, timestamp
 
 ORPHAN_DEPENDENTS: Final = "orphan"
 DELETE_DEPENDENTS: Final = "foregroundDeletion"
 """Finalizers that the garbage collector removes when it has processed the dependents."""
-ORPHANING: Final = ("jobs.batch", "replicationcontrollers")
-"""Resources whose dependents are kept unless the request says otherwise (DefaultGarbageCollectionPolicy of
-their strategies)."""
 _FINALIZERS: Final[dict[Propagation, tuple[str, ...]]] = {
     "Orphan": (ORPHAN_DEPENDENTS,),
     "Background": (),
     "Foreground": (DELETE_DEPENDENTS,),
 }
-_SHOWN_WHEN_DELETED: Final = frozenset(
-    (
-        "csidrivers.storage.k8s.io",
-        "csinodes.storage.k8s.io",
-        "namespaces",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "resourcequotas",
-        "serviceaccounts",
-        "services",
-        "storageclasses.storage.k8s.io",
-        "volumeattachments.storage.k8s.io",
-        "volumeattributesclasses.storage.k8s.io",
-    )
-)
 
 
 def is_shown_when_deleted(resource: Resource) -> bool:
     """Whether the answer to a DELETE that removes an object is the object, and not a Status
     (ReturnDeletedObject of the resource's storage)."""
-    return resource.id in _SHOWN_WHEN_DELETED
+    return strategy_of(resource).is_shown_when_deleted
 
 
 def admit_delete(
@@ -201,7 +183,7 @@ def _finalizers_for(resource: Resource, metadata: Manifest, propagation: Propaga
     if resource == EVENTS:
         return [name for name in known if name not in of_policies]
     if propagation is None:
-        if resource.id not in ORPHANING or any(name in of_policies for name in known):
+        if not strategy_of(resource).orphans_dependents or any(name in of_policies for name in known):
             return known
         propagation = "Orphan"
     wanted = [*(name for name in known if name not in of_policies), *_FINALIZERS[propagation]]

@@ -11,7 +11,6 @@ from simulator.apiserver import names
 from simulator.apiserver.field_checks import IMMUTABLE, check_name
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.object_meta_validation import validate_object_meta
-from simulator.apiserver.resources import EVENTS_V1
 from simulator.apiserver.status import NIL, Cause, invalid, required
 
 _OTHER_NAMESPACE: Final = "does not match event.namespace"
@@ -35,16 +34,17 @@ _SHORT: Final = 128
 _NOTE_LENGTH: Final = 1024
 
 
-def validate_event(event: Manifest, given_version: str) -> list[Cause]:
-    """Return the faults of a new Event, in its stored form. ``given_version``: the apiVersion in which it was
+def validate_event(event: Manifest, given_version: str) -> Iterator[Cause]:
+    """Yield the faults of a new Event, in its stored form. ``given_version``: the apiVersion in which it was
     sent."""
-    faults = [*_in_any_version(event, given_version)]
-    return faults if given_version == "v1" else [*faults, *_in_new_version(event)]
+    yield from _in_any_version(event, given_version)
+    if given_version != "v1":
+        yield from _in_new_version(event)
 
 
 def validate_event_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults of an update in ``events.k8s.io/v1``: only the series may change."""
-    yield from _in_any_version(new, EVENTS_V1.api_version)
+    yield from _in_any_version(new, "events.k8s.io/v1")
     if new.get("series") != old.get("series"):
         yield from _series(new)
     for field in _IMMUTABLE:
@@ -87,7 +87,7 @@ def _in_any_version(event: Manifest, given_version: str) -> Iterator[Cause]:
 
 
 def _in_new_version(event: Manifest) -> Iterator[Cause]:
-    yield from validate_object_meta(EVENTS_V1, event["metadata"], rule=names.dns_subdomain)
+    yield from validate_object_meta(event["metadata"], names.dns_subdomain)
     yield from _series(event)
     if not event.get("eventTime"):
         yield required("eventTime")

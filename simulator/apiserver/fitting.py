@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.faults import find_faults
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.types.model import ListType, MapType, StructType, Type
 from simulator.apiserver.types.schema_types import type_of
 from simulator.objects import quantity

@@ -16,10 +16,6 @@ def _default_namespace(manifest: Manifest) -> None:
     manifest.setdefault("spec", {})
 
 
-def _default_priority_class(manifest: Manifest) -> None:
-    manifest.setdefault("preemptionPolicy", "PreemptLowerPriority")
-
-
 def _default_disruption_budget(manifest: Manifest) -> None:
     """Set the spec. Upstream it is not a pointer: a missing spec is an empty one, which selects no pod."""
     manifest.setdefault("spec", {})
@@ -98,7 +94,6 @@ def _clean_service_account(manifest: Manifest) -> None:
 
 FURTHER_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "namespaces": _default_namespace,
-    "priorityclasses.scheduling.k8s.io": _default_priority_class,
     "poddisruptionbudgets.policy": _default_disruption_budget,
     "leases.coordination.k8s.io": _default_lease,
     "limitranges": _default_limit_range,

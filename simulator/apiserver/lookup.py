@@ -6,11 +6,10 @@ from typing import Protocol
 
 from simulator.api import Manifest
 from simulator.apiserver.overlay import Listing
+from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.resources import (
     BUILT_IN,
     BUILT_IN_GROUPS,
-    CRDS,
-    Resource,
     defined_resources,
     find_built_in,
     find_by_kind,

@@ -9,51 +9,22 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.query import version_fault
-from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Cause, Invalid, PlainError, forbidden, invalid
 
-_NEEDING_VERSION: Final = frozenset(
-    (
-        "leases.coordination.k8s.io",
-        "poddisruptionbudgets.policy",
-        "customresourcedefinitions.apiextensions.k8s.io",
-        "csidrivers.storage.k8s.io",
-        "csinodes.storage.k8s.io",
-        "volumeattachments.storage.k8s.io",
-        "csistoragecapacities.storage.k8s.io",
-        "runtimeclasses.node.k8s.io",
-        "apiservices.apiregistration.k8s.io",
-        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-        "validatingadmissionpolicies.admissionregistration.k8s.io",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
-        "validatingwebhookconfigurations.admissionregistration.k8s.io",
-    )
-)
-"""The resources of Kubernetes whose updates must have a resourceVersion (AllowUnconditionalUpdate); so do all
-custom resources."""
-CREATED_BY_UPDATE: Final = frozenset(
-    (
-        "endpoints",
-        "events",
-        "events.events.k8s.io",
-        "leases.coordination.k8s.io",
-        "limitranges",
-        "services",
-        "roles.rbac.authorization.k8s.io",
-        "rolebindings.rbac.authorization.k8s.io",
-        "clusterroles.rbac.authorization.k8s.io",
-        "clusterrolebindings.rbac.authorization.k8s.io",
-    )
-)
-"""The resources of which an update creates a missing object (AllowCreateOnUpdate)."""
 _DELETION: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+def is_created_by_update(resource: Resource) -> bool:
+    """Whether an update creates a missing object (AllowCreateOnUpdate)."""
+    return strategy_of(resource).is_created_by_update
 
 
 def check_version_is_given(resource: Resource, name: str, metadata: dict[str, Any]) -> None:
     """Raise Invalid if an update of this resource must say a resourceVersion and does not."""
-    custom = resource.group not in BUILT_IN_GROUPS
-    if (custom or resource.id in _NEEDING_VERSION) and version_of_update(metadata) == 0:
+    if strategy_of(resource).needs_version and version_of_update(metadata) == 0:
         cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
         # Upstream names the resource where it should name the kind.
         raise Invalid(resource.plural, resource.group, name, [cause])

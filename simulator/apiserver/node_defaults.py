@@ -1,10 +1,6 @@
-"""Defaults of nodes: those of the API server, and what a kubelet sets when its node joins.
-
-Upstream: SetDefaults_NodeStatus in pkg/apis/core/v1/defaults.go; initialNode in
-pkg/kubelet/kubelet_node_status.go, v1.34."""
+"""What a kubelet sets when its node joins (initialNode in pkg/kubelet/kubelet_node_status.go, v1.34)."""
 
 from simulator.api import Manifest
-from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.objects.addresses import AddressPool, internal_addresses
 from simulator.objects.conditions import condition
 from simulator.objects.status import status_of, with_status
@@ -12,27 +8,6 @@ from simulator.objects.status import status_of, with_status
 NODE_PODS = "110"
 """The kubelet's default for maxPods."""
 KUBELET_VERSION = "v1.34.0"
-
-
-def set_node_defaults(manifest: Manifest) -> None:
-    """Set what the API server sets. Without ``allocatable``, all of the capacity is allocatable."""
-    _match_pod_cidrs(manifest.setdefault("spec", {}))
-    status = manifest.setdefault("status", {})
-    status.pop("config", None)  # of the kubelet configuration that is gone
-    for kind in ("capacity", "allocatable"):
-        if kind in status:
-            status[kind] = round_up_to_milli(status[kind])
-    if "allocatable" not in status and status.get("capacity"):
-        status["allocatable"] = dict(status["capacity"])
-
-
-def _match_pod_cidrs(spec: Manifest) -> None:
-    """Set ``podCIDR``, which old clients read: the first of ``podCIDRs`` (conversion.go of core/v1)."""
-    first, known = spec.get("podCIDR", ""), spec.get("podCIDRs", [])
-    if first and known[:1] != [first]:
-        spec["podCIDRs"] = [first]
-    elif known:
-        spec["podCIDR"] = known[0]
 
 
 def with_internal_address(node: Manifest, pool: AddressPool) -> Manifest:

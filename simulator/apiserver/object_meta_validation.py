@@ -9,27 +9,9 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_name
-from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, required
 
-_NAME_RULES: Final[dict[str, NameRule]] = {
-    "apiservices.apiregistration.k8s.io": names.path_segment,
-    "certificatesigningrequests.certificates.k8s.io": lambda _: [],
-    "events": names.path_segment,
-    "ipaddresses.networking.k8s.io": names.path_segment,
-    "namespaces": names.dns_label,
-    "poddisruptionbudgets.policy": names.path_segment,
-    "services": names.service_name,
-    "clusterroles.rbac.authorization.k8s.io": names.path_segment,
-    "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
-    "roles.rbac.authorization.k8s.io": names.path_segment,
-    "rolebindings.rbac.authorization.k8s.io": names.path_segment,
-}
-METADATA_LAST: Final = ("events", "poddisruptionbudgets.policy")
-"""Resources whose metadata is validated only by the rules of all kinds, and if nothing else is wrong."""
-_NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
-"""The rules of names that stored objects need not follow."""
 _OWNER: Final[tuple[str, ...]] = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _NOT_OF_TEMPLATES: Final = (
     *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
@@ -39,19 +21,13 @@ _NOT_OF_TEMPLATES: Final = (
 """The fields of metadata that a template of an object without pods may not have, in the order of Go."""
 _EXCLUSIVE_FINALIZERS: Final = ("orphan", "foregroundDeletion")
 _STANDARD_FINALIZERS: Final = ("kubernetes", *_EXCLUSIVE_FINALIZERS)
-_FREE_FINALIZERS: Final = (
-    *("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"),
-    *("coordination.k8s.io", "node.k8s.io"),
-)
-"""The groups of Kubernetes whose objects may have any finalizer."""
 
 
 def validate_object_meta(
-    resource: Resource, metadata: dict[str, Any], *, is_new: bool = True, rule: NameRule | None = None
+    metadata: dict[str, Any], rule: NameRule, *, namespaced: bool = True
 ) -> Iterator[Cause]:
-    """Yield the faults of metadata. ``rule``: of the name, if it is not that of the resource."""
-    rule = rule or _rule(resource, is_new=is_new)
-    yield from _meta_faults(metadata, rule, "metadata", namespaced=resource.namespaced)
+    """Yield the faults of metadata. ``rule``: of the name."""
+    yield from _meta_faults(metadata, rule, "metadata", namespaced=namespaced)
 
 
 def validate_embedded_meta(metadata: dict[str, Any], path: str) -> Iterator[Cause]:
@@ -76,15 +52,9 @@ def _meta_faults(metadata: dict[str, Any], rule: NameRule, path: str, *, namespa
     yield from _finalizers(metadata.get("finalizers", ()), f"{path}.finalizers")
 
 
-def validate_finalizers(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
+def validate_finalizers(metadata: dict[str, Any]) -> Iterator[Cause]:
     """Yield the finalizers that objects of Kubernetes may not have (ValidateObjectMeta in
     pkg/apis/core/validation/validation.go)."""
-    if (
-        resource.group not in BUILT_IN_GROUPS
-        or resource.group in _FREE_FINALIZERS
-        or resource.id in METADATA_LAST
-    ):
-        return
     for index, finalizer in enumerate(metadata.get("finalizers", ())):
         yield from check_standard_finalizer(finalizer, f"metadata.finalizers[{index}]")
 
@@ -104,11 +74,6 @@ def validate_template_metadata(metadata: dict[str, Any], path: str) -> Iterator[
         if metadata.get(field):
             shown = "UID" if field == "uid" else field[0].upper() + field[1:]
             yield forbidden(f"{path}.{shown}", "cannot be set")
-
-
-def _rule(resource: Resource, *, is_new: bool) -> NameRule:
-    rule = _NAME_RULES.get(resource.id, names.dns_subdomain)
-    return _NAME_RULES_OF_NEW.get(resource.id, rule) if is_new else rule
 
 
 def _names(metadata: dict[str, Any], rule: NameRule, path: str) -> Iterator[Cause]:

@@ -4,7 +4,8 @@ Upstream: apimachinery/pkg/runtime (errors.go, scheme.go), and transformDecodeEr
 """
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import BUILT_IN, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.schema import is_known_kind
 from simulator.apiserver.status import BadRequest, Invalid, invalid
 

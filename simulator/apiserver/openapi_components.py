@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator.apiserver.openapi_enumerations import list_values
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.schema import VERSION, Schema, find_type_name
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import Field, StructType

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
+from simulator.apiserver.json_syntax import find_syntax_fault
 from simulator.apiserver.status import BadRequest
 from simulator.kernel.go_text import go_type_error
 

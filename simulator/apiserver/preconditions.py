@@ -5,7 +5,8 @@ delete.go), and in the storage (Preconditions.Check in apiserver/pkg/storage/int
 """
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import NAMESPACES, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import Conflict
 from simulator.apiserver.storage_keys import storage_key
 from simulator.objects.metadata import name_of, namespace_of

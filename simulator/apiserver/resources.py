@@ -1,8 +1,5 @@
 """The resources of the API: the built-in ones of Kubernetes v1.34, those that CustomResourceDefinitions
-define, and further kinds, by their names.
-
-A resource's ``id`` is kubectl's form ``plural.group``: ``pods``, ``priorityclasses.scheduling.k8s.io``.
-"""
+define, and further kinds, by their names."""
 
 import difflib
 from collections.abc import Iterable
@@ -13,158 +10,10 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.definition_conditions import has_condition
 from simulator.apiserver.deprecated_versions import deprecation_warning
+from simulator.apiserver.kinds.registry import STRATEGIES
+from simulator.apiserver.resource import Resource, ScalePaths, plural_of
 
-CRDS = "customresourcedefinitions.apiextensions.k8s.io"
-
-
-class ScalePaths(msgspec.Struct, frozen=True):
-    """Paths such as ``.spec.replicas``."""
-
-    spec_replicas: str = ".spec.replicas"
-    status_replicas: str = ".status.replicas"
-    selector: str = ""
-    """The path of a selector in the form of a query parameter; "" = the object has a LabelSelector in its
-    spec."""
-
-
-class Resource(msgspec.Struct, frozen=True):
-    group: str
-    version: str
-    kind: str
-    plural: str
-    namespaced: bool
-    singular: str
-    short_names: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    """The categories of a custom resource."""
-    has_status: bool = False
-    """Whether ``status`` is a subresource."""
-    scale: ScalePaths | None = None
-    """The paths of the values that the subresource ``scale`` shows; None if it has no such subresource."""
-    stored_as: str = ""
-    """The id under which the objects are stored, if it is another resource's."""
-    schema_text: str = ""
-    """The openAPIV3Schema of a CustomResourceDefinition's version, in JSON."""
-    columns_text: str = ""
-    """The additionalPrinterColumns of the resource, in JSON."""
-    selectable_fields: tuple[str, ...] = ()
-    """The paths of its selectableFields, without the first dot."""
-    deprecation: str = ""
-    """The warning that each request to this version of a custom resource gets."""
-
-    @property
-    def id(self) -> str:
-        return self.stored_as or (f"{self.plural}.{self.group}" if self.group else self.plural)
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    def key(self, namespace: str, name: str) -> str:
-        """Return the key of an object in the store."""
-        return f"{namespace}/{name}" if self.namespaced else name
-
-
-_TABLE = """
-v1                              Binding                        namespaced -       -
-v1                              ConfigMap                      namespaced -       cm
-v1                              Endpoints                      namespaced -       ep
-v1                              Event                          namespaced -       ev
-v1                              LimitRange                     namespaced -       limits
-v1                              Namespace                      cluster    status  ns
-v1                              Node                           cluster    status  no
-v1                              PersistentVolume               cluster    status  pv
-v1                              PersistentVolumeClaim          namespaced status  pvc
-v1                              Pod                            namespaced status  po
-v1                              PodTemplate                    namespaced -       -
-v1                              ReplicationController          namespaced status  rc
-v1                              ResourceQuota                  namespaced status  quota
-v1                              Secret                         namespaced -       -
-v1                              Service                        namespaced status  svc
-v1                              ServiceAccount                 namespaced -       sa
-admissionregistration.k8s.io/v1 MutatingWebhookConfiguration   cluster    -       -
-admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy      cluster    status  -
-admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding cluster  -       -
-admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration cluster    -       -
-apiextensions.k8s.io/v1         CustomResourceDefinition       cluster    status  crd,crds
-apiregistration.k8s.io/v1       APIService                     cluster    status  -
-apps/v1                         ControllerRevision             namespaced -       -
-apps/v1                         DaemonSet                      namespaced status  ds
-apps/v1                         Deployment                     namespaced status  deploy
-apps/v1                         ReplicaSet                     namespaced status  rs
-apps/v1                         StatefulSet                    namespaced status  sts
-autoscaling/v2                  HorizontalPodAutoscaler        namespaced status  hpa
-batch/v1                        CronJob                        namespaced status  cj
-batch/v1                        Job                            namespaced status  -
-certificates.k8s.io/v1          CertificateSigningRequest      cluster    status  csr
-coordination.k8s.io/v1          Lease                          namespaced -       -
-discovery.k8s.io/v1             EndpointSlice                  namespaced -       -
-events.k8s.io/v1                Event                          namespaced -       ev
-flowcontrol.apiserver.k8s.io/v1 FlowSchema                     cluster    status  -
-flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration     cluster    status  -
-networking.k8s.io/v1            Ingress                        namespaced status  ing
-networking.k8s.io/v1            IngressClass                   cluster    -       -
-networking.k8s.io/v1            IPAddress                      cluster    -       ip
-networking.k8s.io/v1            NetworkPolicy                  namespaced -       netpol
-networking.k8s.io/v1            ServiceCIDR                    cluster    status  -
-node.k8s.io/v1                  RuntimeClass                   cluster    -       -
-policy/v1                       PodDisruptionBudget            namespaced status  pdb
-rbac.authorization.k8s.io/v1    ClusterRole                    cluster    -       -
-rbac.authorization.k8s.io/v1    ClusterRoleBinding             cluster    -       -
-rbac.authorization.k8s.io/v1    Role                           namespaced -       -
-rbac.authorization.k8s.io/v1    RoleBinding                    namespaced -       -
-resource.k8s.io/v1              DeviceClass                    cluster    -       -
-resource.k8s.io/v1              ResourceClaim                  namespaced status  -
-resource.k8s.io/v1              ResourceClaimTemplate          namespaced -       -
-resource.k8s.io/v1              ResourceSlice                  cluster    -       -
-scheduling.k8s.io/v1            PriorityClass                  cluster    -       pc
-schedviz/v1                     Timetable                      cluster    -       -
-storage.k8s.io/v1               CSIDriver                      cluster    -       -
-storage.k8s.io/v1               CSINode                        cluster    -       -
-storage.k8s.io/v1               CSIStorageCapacity             namespaced -       -
-storage.k8s.io/v1               StorageClass                   cluster    -       sc
-storage.k8s.io/v1               VolumeAttachment               cluster    status  -
-storage.k8s.io/v1               VolumeAttributesClass          cluster    -       vac
-"""
-
-
-def plural_of(kind: str) -> str:
-    """Guess the plural of a kind. Upstream: apimachinery/pkg/api/meta/restmapper.go,
-    UnsafeGuessKindToResource, v1.34."""
-    singular = kind.lower()
-    if singular == "endpoints":
-        return singular
-    if singular.endswith(("s", "ch", "x")):
-        return singular + "es"
-    if singular.endswith("y") and singular[-2:] not in ("ay", "ey", "oy", "uy"):
-        return singular[:-1] + "ies"
-    return singular + "s"
-
-
-def _parse_table() -> Iterable[Resource]:
-    for line in _TABLE.strip().splitlines():
-        api_version, kind, scope, status, short = line.split()
-        group, _, version = api_version.rpartition("/")
-        yield Resource(
-            group=group,
-            version=version,
-            kind=kind,
-            plural=plural_of(kind),
-            namespaced=scope == "namespaced",
-            singular=kind.lower(),
-            short_names=() if short == "-" else tuple(short.split(",")),
-            has_status=status == "status",
-            scale=ScalePaths() if kind in _SCALED else None,
-            stored_as=_STORED_AS.get((api_version, kind), ""),
-        )
-
-
-_STORED_AS = {
-    ("events.k8s.io/v1", "Event"): "events",
-}
-"""The kinds that are stored in another version."""
-_SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
-BUILT_IN = tuple(resource for resource in _parse_table() if resource.kind != "Binding")
+BUILT_IN = tuple(strategy.resource for strategy in STRATEGIES)
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in BUILT_IN}
 _BY_PLURAL = {(resource.group, resource.plural): resource for resource in BUILT_IN}
 BUILT_IN_GROUPS = frozenset(resource.group for resource in BUILT_IN)
@@ -176,10 +25,6 @@ EVENTS = _BY_PLURAL["", "events"]
 EVENTS_V1 = _BY_PLURAL["events.k8s.io", "events"]
 PRIORITY_CLASSES = _BY_PLURAL["scheduling.k8s.io", "priorityclasses"]
 DISRUPTION_BUDGETS = _BY_PLURAL["policy", "poddisruptionbudgets"]
-BINDINGS = Resource("", "v1", "Binding", "bindings", namespaced=True, singular="binding")
-EVICTIONS = Resource("policy", "v1", "Eviction", "evictions", namespaced=True, singular="eviction")
-SCALES = Resource("autoscaling", "v1", "Scale", "scales", namespaced=True, singular="scale")
-"""Kinds that are not stored: they are the bodies of subresources."""
 
 
 def find_built_in(group: str, plural: str) -> Resource | None:

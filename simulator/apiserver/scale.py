@@ -8,7 +8,7 @@ for custom resources, v1.34.
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import SCALES, Resource
+from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.status import Conflict, Invalid, StatusError, invalid
 from simulator.objects.labels import selector_text, set_selector
 

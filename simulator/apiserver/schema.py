@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.apiserver.own_kinds import OWN_KINDS
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.structural_schema import structural_schema
 from simulator.apiserver.types.api_types import VERSION as MINOR_VERSION
 from simulator.apiserver.types.api_types import api_types

@@ -7,47 +7,14 @@ from collections.abc import Callable
 
 from simulator.api import Manifest
 from simulator.apiserver.field_selectors import FieldTerm, parse_field_selector
+from simulator.apiserver.kinds.pods.strategy import PODS
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.label_selectors import SHOWN_LENGTH, parse_label_selector
-from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.served_versions import stored_field
 from simulator.apiserver.status import BadRequest
 
 Predicate = Callable[[Manifest], bool]
-
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "pods": (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.podIPs",
-        "status.nominatedNodeName",
-    ),
-    "nodes": ("spec.unschedulable",),
-    "namespaces": ("status.phase",),
-    "events": (
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "source",
-        "type",
-    ),
-    "replicationcontrollers": ("status.replicas",),
-    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
-    "secrets": ("type",),
-    "services": ("spec.clusterIP", "spec.type"),
-    "jobs.batch": ("status.successful",),
-    "certificatesigningrequests.certificates.k8s.io": ("spec.signerName",),
-}
 
 
 def selection_predicate(resource: Resource, label_selector: str, field_selector: str) -> Predicate | None:
@@ -71,7 +38,7 @@ def _not_selectable(resource: Resource, field: str) -> BadRequest:
     if resource.id == "resourceslices.resource.k8s.io":
         kind = f"{resource.api_version}, Kind={resource.kind}"
         return BadRequest(f"field label not supported for {kind}: {shown}")
-    if resource.id in _FIELDS or resource.group not in BUILT_IN_GROUPS:
+    if strategy_of(resource).fields is not None:
         return BadRequest(f"field label not supported: {shown}")
     return BadRequest(f'"{shown}" is not a known field selector: only "metadata.name", "metadata.namespace"')
 
@@ -101,9 +68,10 @@ def _field_predicate(resource: Resource, term: FieldTerm) -> Predicate:
     field = stored_field(resource, term.field)
     if resource == PODS and field == "spec.host":
         field = "spec.nodeName"
-    names_only = (resource.id in _FIELDS or resource.group not in BUILT_IN_GROUPS) and not resource.namespaced
+    fields = strategy_of(resource).fields
+    names_only = fields is not None and not resource.namespaced
     common = ("metadata.name",) if names_only else ("metadata.name", "metadata.namespace")
-    if field not in (*common, *_FIELDS.get(resource.id, ()), *resource.selectable_fields):
+    if field not in (*common, *(fields or ())):
         raise _not_selectable(resource, term.field)
     path = _ACTUAL.get(field, field).split(".")
     absent = _ABSENT.get(field, "")

@@ -3,11 +3,8 @@ served: Events of events.k8s.io/v1."""
 
 from simulator.api import Manifest
 from simulator.apiserver.event_versions import stored_event_field, to_core_event, to_event_v1
-from simulator.apiserver.resources import (
-    EVENTS,
-    EVENTS_V1,
-    Resource,
-)
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import EVENTS, EVENTS_V1
 
 
 def to_served(resource: Resource, stored: Manifest) -> Manifest:

@@ -13,8 +13,7 @@ from simulator.apiserver.condition_validation import validate_conditions
 from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
 from simulator.apiserver.definition_validation import validate_definition_status
 from simulator.apiserver.job_status_validation import validate_job_status
-from simulator.apiserver.pod_status_validation import validate_pod_status
-from simulator.apiserver.resources import CRDS, Resource
+from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.status import Cause, invalid
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
@@ -118,6 +117,5 @@ _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     CRDS: validate_definition_status,
     "jobs.batch": validate_job_status,
     "poddisruptionbudgets.policy": _disruption_budget,
-    "pods": validate_pod_status,
     "resourceclaims.resource.k8s.io": validate_claim_status,
 }

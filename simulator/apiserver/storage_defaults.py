@@ -36,33 +36,7 @@ def _is_claim_or_snapshot(source: Manifest) -> bool:
     return identity in (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
 
 
-def _default_storage_class(manifest: Manifest) -> None:
-    manifest.setdefault("reclaimPolicy", "Delete")
-    manifest.setdefault("volumeBindingMode", "Immediate")
-
-
-def _default_driver(manifest: Manifest) -> None:
-    spec = manifest.setdefault("spec", {})
-    spec.setdefault("attachRequired", True)
-    spec.setdefault("podInfoOnMount", False)
-    spec.setdefault("storageCapacity", False)
-    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
-    spec.setdefault("requiresRepublish", False)
-    spec.setdefault("seLinuxMount", False)
-    if not spec.get("volumeLifecycleModes"):
-        spec["volumeLifecycleModes"] = ["Persistent"]
-
-
-def _default_csi_node(manifest: Manifest) -> None:
-    """Set the drivers: Go writes them even if there are none."""
-    spec = manifest.setdefault("spec", {})
-    spec["drivers"] = spec.get("drivers") or None
-
-
 STORAGE_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "persistentvolumes": _default_volume,
     "persistentvolumeclaims": _default_claim,
-    "storageclasses.storage.k8s.io": _default_storage_class,
-    "csidrivers.storage.k8s.io": _default_driver,
-    "csinodes.storage.k8s.io": _default_csi_node,
 }

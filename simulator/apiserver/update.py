@@ -4,29 +4,24 @@ import copy
 from typing import Any
 
 from simulator.api import Change, Manifest
-from simulator.apiserver import decoding, priority
+from simulator.apiserver import decoding
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission, unknown_fields
-from simulator.apiserver.claim_expansion import check_expansion
+from simulator.apiserver.admission_plugins.order import admit_request, validate_request
+from simulator.apiserver.admission_plugins.plugin import Attributes
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.deletion import is_removed
-from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS, check_admin_access_of_status
 from simulator.apiserver.generation import set_next_generation
-from simulator.apiserver.limit_ranger import CLAIMS, check_limits
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.metadata_update import version_of_update
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.quota.charges import QuotaCharges
-from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
-from simulator.apiserver.service_allocation import SERVICES, allocate_updated
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, Conflict, Invalid
-from simulator.apiserver.update_order import validate_updated
-from simulator.apiserver.update_preparation import prepare_update, with_status_times
-from simulator.apiserver.workload_defaults import number_next_template
-
-_OF_STATUS = ("status", "approval")
-"""The subresources that change the status only."""
+from simulator.apiserver.strategy import Strategy, Subresource, with_field
+from simulator.apiserver.validation import validate_updated
 
 
 def admit_update(
@@ -64,9 +59,11 @@ def admit_update(
     if (new.get("metadata") or {}).get("managedFields") == []:
         metadata["managedFields"] = []  # the decoder drops empty lists; this one removes all managers
     owners = _managed_fields(resource, old, decoded, write)
-    decoded = prepare_update(resource, subresource, old, decoded)
-    if write and subresource in _OF_STATUS:
-        decoded = with_status_times(resource, decoded, old, write.time)
+    strategy = strategy_of(resource)
+    path = strategy.subresource(subresource)
+    decoded = _prepared(strategy, path, decoded, old)
+    if write and path and path.set_times:
+        decoded = path.set_times(decoded, old, write.time)
     metadata = decoded["metadata"] = {**decoded["metadata"]}
     given = {**metadata}
     for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace"):
@@ -75,27 +72,25 @@ def admit_update(
             metadata[field] = old["metadata"][field]
     if owners is not None:
         _set_managed_fields(metadata, owners)
-    if resource == PODS:
-        spec = decoded.setdefault("spec", {})
-        for field in ("priority", "preemptionPolicy", "priorityClassName"):
-            if field in old["spec"]:
-                spec.setdefault(field, old["spec"][field])
+    request = Attributes(
+        operation="UPDATE",
+        resource=resource,
+        object=decoded,
+        old=old,
+        subresource=subresource,
+        overlay=overlay,
+    )
+    admit_request(request)
     set_defaults(resource, decoded)
-    if resource.id == SERVICES and not subresource:
-        allocate_updated(decoded, old, overlay)
-    if resource.id == "daemonsets.apps":
-        number_next_template(old, decoded)
-    set_next_generation(resource, old, decoded, counts=subresource not in _OF_STATUS)
+    if not subresource:
+        strategy.begin_update(decoded, old, overlay)
+    set_next_generation(strategy, old, decoded, counts=path is None or path.counts)
     causes = validate_updated(served or resource, decoded, old, given, subresource)
-    if resource.id == RESOURCE_CLAIMS and subresource == "status":
-        causes = [*check_admin_access_of_status(decoded, old, overlay), *causes]
+    if path:
+        causes = [*path.validate_in_cluster(decoded, old, overlay), *causes]
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
-    if resource == PRIORITY_CLASSES:
-        priority.check_global_default(decoded, overlay)
-    elif resource.id == CLAIMS and not subresource:
-        check_limits(CLAIMS, decoded, overlay)
-        check_expansion(decoded, old, overlay)
+    validate_request(request)
     if differ_in_times_only(old, decoded):
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)
@@ -107,6 +102,15 @@ def admit_update(
     charges = quotas.changes()
     changes = [Change(resource.id, key, decoded, expected), *charges]
     return Admission(changes, overlay.versions, charged=len(charges))
+
+
+def _prepared(strategy: Strategy, path: Subresource | None, new: Manifest, old: Manifest) -> Manifest:
+    """Return ``new`` with the fields of ``old`` that the path does not change."""
+    if path:
+        return path.prepare_for_update(new, old)
+    if strategy.resource.has_status:
+        new = with_field(new, old, "status")
+    return strategy.prepare_for_update(new, old) if strategy.prepare_for_update else new
 
 
 def _managed_fields(

@@ -2,49 +2,32 @@
 pkg/registry, v1.34)."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from simulator.api import Manifest
-from simulator.apiserver.generation import GENERATION
-from simulator.apiserver.kind_warnings import KIND_WARNINGS, name_warnings
-from simulator.apiserver.pod_warnings import pod_warnings
-from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver import names
+from simulator.apiserver.kinds.registry import strategy_of
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.warning_bounds import first_warnings
 
-TEMPLATES = {
-    "deployments.apps": ("spec", "template"),
-    "replicasets.apps": ("spec", "template"),
-    "statefulsets.apps": ("spec", "template"),
-    "daemonsets.apps": ("spec", "template"),
-    "jobs.batch": ("spec", "template"),
-    "cronjobs.batch": ("spec", "jobTemplate", "spec", "template"),
-    "replicationcontrollers": ("spec", "template"),
-    "podtemplates": ("template",),
-}
-"""The resources with a pod template, and where it is."""
 
-
-def warnings_of(resource: Resource, manifest: Manifest, *, is_new: bool = False) -> list[str]:
-    """Return the warnings about an object that was stored, as far as a response can have them."""
-    return first_warnings(_warnings(resource, manifest, is_new=is_new))
+def warnings_of(resource: Resource, manifest: Manifest) -> list[str]:
+    """Return the warnings about an object that was created, as far as a response can have them."""
+    strategy = strategy_of(resource)
+    of_name = _name_warnings(manifest, strategy.name_use) if strategy.name_use else ()
+    return first_warnings(chain(of_name, strategy.warnings_on_create(manifest)))
 
 
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:
-    """Return the warnings about an update. Pods have none, and templates only if the update counts."""
-    if subresource or resource == PODS:
-        return []
-    generations = {each["metadata"].get(GENERATION) for each in (new, old)}
-    return [] if resource.id in TEMPLATES and len(generations) == 1 else warnings_of(resource, new)
+    """Return the warnings about an update."""
+    return [] if subresource else first_warnings(strategy_of(resource).warnings_on_update(new, old))
 
 
-def _warnings(resource: Resource, manifest: Manifest, *, is_new: bool) -> Iterator[str]:
-    if is_new:
-        yield from name_warnings(resource.id, manifest)
-    if resource == PODS:
-        yield from pod_warnings(manifest, "")
-    elif resource.id in KIND_WARNINGS:
-        yield from KIND_WARNINGS[resource.id](manifest)
-    elif path := TEMPLATES.get(resource.id):
-        template = manifest
-        for name in path:
-            template = template.get(name) or {}
-        yield from pod_warnings(template, f"{'.'.join(path)}.")
+def _name_warnings(manifest: Manifest, use: str) -> Iterator[str]:
+    """Yield the warning about a name that is no DNS label, of a new object that makes pods."""
+    problems = names.dns_label(manifest["metadata"].get("name", ""))
+    if problems:
+        yield (
+            f"metadata.name: {use}, which can result in surprising behavior; "
+            f"a DNS label is recommended: [{' '.join(problems)}]"
+        )

@@ -6,11 +6,13 @@ from typing import Any, Final, NamedTuple
 
 from simulator.api import Change, Manifest
 from simulator.apiserver import decoding
-from simulator.apiserver.defaults import prepare_for_create, set_defaults
+from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
+from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.kinds.pods.preparation import set_derived_fields
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.overlay import CreatedObjects, Overlay
-from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
-from simulator.apiserver.resources import NODES, PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.validation import validate
 from simulator.command_line.files import faults_of, read_text
 from simulator.command_line.tables import join_names
@@ -132,8 +134,8 @@ def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:
     if not causes:
         _set_name(decoded.setdefault("metadata", {}))
         set_defaults(PODS, decoded)
-        prepare_for_create(PODS, decoded, "")
-        complete_pod(decoded, Overlay(CreatedObjects(_read_of_pods(items))), strict=False)
+        complete_pod(decoded, Overlay(CreatedObjects(_read_of_pods(items))))
+        set_derived_fields(decoded)
         causes = validate(PODS, decoded)
     if causes:
         raise ValueError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))

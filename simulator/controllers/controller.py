@@ -17,7 +17,7 @@ from simulator.apiserver.admission import admit
 from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.generation import GENERATION, with_next_generation
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
 from simulator.controllers.ownership import OwnershipIndex

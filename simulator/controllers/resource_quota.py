@@ -15,7 +15,8 @@ from simulator.apiserver.quota.charges import QUOTAS
 from simulator.apiserver.quota.evaluator import Evaluator
 from simulator.apiserver.quota.objects import SPECIAL_EVALUATORS, evaluator_of
 from simulator.apiserver.quota.pods import forgotten_at, is_charged
-from simulator.apiserver.resources import CRDS, PODS
+from simulator.apiserver.resource import CRDS
+from simulator.apiserver.resources import PODS
 from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.metadata import namespace_of_key

@@ -4,8 +4,8 @@ Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go, pvpr
 v1.34."""
 
 from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.storage_protection import PROTECTION
 from simulator.apiserver.deletion import is_waiting_for, without_finalizer
-from simulator.apiserver.storage_protection import PROTECTION
 from simulator.controllers.controller import Controller
 from simulator.objects.metadata import is_terminating, name_of, namespace_of_key, object_key
 from simulator.objects.pod import Pod

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.creation import BUILT_IN_NAMESPACES
-from simulator.apiserver.defaults import UNREACHABLE_SECONDS
+from simulator.apiserver.admission_plugins.namespace_lifecycle import BUILT_IN_NAMESPACES
+from simulator.apiserver.kinds.pods.defaults import UNREACHABLE_SECONDS
+from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.schema import schema_of
-from simulator.apiserver.validation import SYSTEM_CLASSES
 from simulator.objects.status import phase_of
 
 GENERATED_KINDS: Final = frozenset(

@@ -15,12 +15,14 @@ import msgspec
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission import bootstrap
-from simulator.apiserver.defaults import qos_class, set_defaults
+from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
+from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.fitting import ReportField, Unfit, fit_to_type
+from simulator.apiserver.kinds.pods.qos import qos_class
 from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay
-from simulator.apiserver.pod_admission import READ_OF_PODS, complete_pod
-from simulator.apiserver.resources import NAMESPACES, NODES, PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NAMESPACES, NODES, PODS
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
 from simulator.controllers.resource_claim import claim_names
@@ -271,7 +273,7 @@ class Import:
         spec = pod["spec"]
         if "priority" not in spec:
             try:
-                complete_pod(pod, overlay, strict=False)
+                complete_pod(pod, overlay)
             except StatusError as error:
                 kind = self._kinds["v1", "Pod"]
                 kind.taken -= 1

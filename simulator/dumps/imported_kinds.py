@@ -3,7 +3,7 @@
 from typing import Final, Literal
 
 from simulator.apiserver import resources
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 
 IMPORTED_RESOURCES: Final = (
     *("namespaces", "limitranges", "resourcequotas", "priorityclasses.scheduling.k8s.io"),

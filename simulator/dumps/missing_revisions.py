@@ -11,7 +11,7 @@ from simulator.api import Manifest
 from simulator.apiserver import resources
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.fitting import Unfit, fit_to_type
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
     REVISION_LABEL,

@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.storage_protection import PROTECTION
 from simulator.apiserver.fitting import ReportField
-from simulator.apiserver.storage_protection import PROTECTION
 from simulator.dumps.redact_devices import redact_devices
 
 KEPT_METADATA: Final = frozenset(

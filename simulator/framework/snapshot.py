@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.cluster.cluster import Cluster
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node

@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.resources import plural_of
+from simulator.apiserver.resource import plural_of
 from simulator.command_line.json_lines import answer_lines
 from simulator.memory import MemoryStorage
 from simulator.objects.conditions import condition

@@ -10,7 +10,7 @@ from simulator.api import Change, Manifest
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS
 from simulator.apiserver.patches.json_patch import apply_json_patch
 from simulator.apiserver.resources import PODS
-from simulator.apiserver.update_validation import validate_update
+from simulator.apiserver.validation import validate_update
 
 
 class Edit(msgspec.Struct, frozen=True):

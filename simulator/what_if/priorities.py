@@ -1,9 +1,8 @@
 """Proposals to change the pod's priority or preemption policy."""
 
 from simulator.api import Manifest
-from simulator.apiserver.priority import PREEMPT
+from simulator.apiserver.kinds.priority_classes import MAX_USER_PRIORITY, PREEMPT
 from simulator.apiserver.resources import PRIORITY_CLASSES
-from simulator.apiserver.validation import MAX_USER_PRIORITY
 from simulator.what_if.answer import ChangeKind
 from simulator.what_if.edit import Edit, create_object
 from simulator.what_if.obstacles import Obstacles

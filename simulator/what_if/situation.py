@@ -6,7 +6,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from simulator.api import Change, Manifest
-from simulator.apiserver.resources import NODES, PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NODES, PODS
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools
 from simulator.framework import snapshot

@@ -8,7 +8,7 @@ from django.test import RequestFactory
 from schedviz.api.accept import JSON, PROTOBUF, YAML, clauses_of
 from schedviz.api.representation import Representation
 from simulator.apiserver.request_errors import NotAcceptable
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 
 TABLE = "as=Table;g=meta.k8s.io;v=v1"
 

@@ -16,7 +16,7 @@ from schedviz.api.served import KEPT_SECONDS, find_served
 from schedviz.cache import default_caches
 from schedviz.store import Commit, Sandbox, codec
 from simulator.api import Change, Manifest
-from simulator.apiserver.resources import CRDS
+from simulator.apiserver.resource import CRDS
 from tests.api.test_discovery import AGGREGATED
 from tests.round_trips import round_trips
 

@@ -9,7 +9,7 @@ from simulator.apiserver import admission
 from simulator.apiserver.admission import Admission, Entry
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.overlay import ObjectList
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.update import admit_update
 

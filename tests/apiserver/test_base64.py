@@ -14,7 +14,8 @@ from simulator.apiserver.base64_text import canonical_base64
 from simulator.apiserver.decoding import decode
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.request_decoding.decode_request import decode_request
-from simulator.apiserver.resources import Resource, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.schema import definitions
 from simulator.apiserver.status import BadRequest
 

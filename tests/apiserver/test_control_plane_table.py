@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource, find_built_in
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_built_in
 from tests.apiserver.cluster import Cluster
 from tests.apiserver.test_refusals import read
 from tests.apiserver.test_table import rows

@@ -12,7 +12,8 @@ from simulator.apiserver.custom_resources.resource_schema import (
 )
 from simulator.apiserver.printers.custom import custom_printer
 from simulator.apiserver.printers.simple_json_path import PathError, value_at_path
-from simulator.apiserver.resources import Resource, defined_resources
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import defined_resources
 from simulator.apiserver.status import Invalid
 from tests.apiserver.cluster import NOW, Cluster
 

@@ -13,7 +13,7 @@ from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.custom_resources.rules import MAX_EVALUATIONS, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.request_errors import TooLarge
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.structural_schema import structural_schema
 from simulator.kernel.work import limit_work
 

@@ -28,7 +28,8 @@ from simulator.apiserver.managed_fields.field_writes import (
 from simulator.apiserver.managed_fields.managers import MAX_UPDATE_MANAGERS, FieldManager
 from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.typed_objects import compare, fields_of
-from simulator.apiserver.resources import Resource, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.status import PlainError
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.status import StatusError
+from simulator.apiserver.table import build_table
 from tests.apiserver.cluster import NOW, Cluster
 from tests.stories.recorded import read_steps
 

@@ -10,7 +10,7 @@ from simulator.api import Manifest
 from simulator.apiserver.custom_resources.resource_schema import custom_faults, set_custom_defaults
 from simulator.apiserver.decoding import decode
 from simulator.apiserver.request_decoding.decode_request import DecodedRequest, decode_request
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest
 
 TEXT = {"type": "string"}

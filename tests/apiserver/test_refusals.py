@@ -20,7 +20,7 @@ from simulator.api import Manifest
 from simulator.apiserver.admission import admit, resource_of
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.status import Invalid
-from simulator.apiserver.warnings import warnings_of
+from simulator.apiserver.warnings import warnings_of, warnings_of_update
 from tests.apiserver.cluster import NOW, Cluster
 
 ROOT = Path(__file__).parent / "refusals"
@@ -38,18 +38,21 @@ def cases() -> Iterator[Any]:
             yield pytest.param(table, case, id=f"{file.stem}-{case['object']}-{number}")
 
 
-def written(table: dict[str, Any], case: dict[str, Any]) -> Manifest:
-    """The stored object. Raises Invalid."""
+def written(table: dict[str, Any], case: dict[str, Any]) -> tuple[Manifest, list[str]]:
+    """The stored object, and the warnings about the write. Raises Invalid."""
     cluster = Cluster()
     for manifest in table.get("before", ()):
         cluster.create([manifest])
     good = table["objects"][case["object"]]
     patch = case.get("patch", {})
     if "of" not in case:
-        return created(cluster, apply_merge_patch(good, patch))
+        stored = created(cluster, apply_merge_patch(good, patch))
+        return stored, warnings_of(resource_of(stored, cluster), stored)
     old = created(cluster, apply_merge_patch(good, case["of"]))
     new = apply_merge_patch(copy.deepcopy(old), patch)
-    return cluster.update(resource_of(old, cluster), old, new, case.get("subresource", ""))
+    resource, subresource = resource_of(old, cluster), case.get("subresource", "")
+    stored = cluster.update(resource, old, new, subresource)
+    return stored, warnings_of_update(resource, stored, old, subresource)
 
 
 def created(cluster: Cluster, manifest: Manifest) -> Manifest:
@@ -72,12 +75,11 @@ def completed(table: dict[str, Any], messages: list[str]) -> list[str]:
 def test_a_refusal_has_the_whole_message(table: dict[str, Any], case: dict[str, Any]) -> None:
     refused: list[str] = []
     try:
-        stored = written(table, case)
+        stored, warnings = written(table, case)
     except Invalid as error:
         refused = list(dict.fromkeys(str(cause) for cause in error.causes))
     assert refused == completed(table, case.get("causes", []))
     if "warnings" in case:
-        warnings = warnings_of(resource_of(stored, Cluster()), stored, is_new="of" not in case)
         assert warnings == completed(table, case["warnings"])
     for pointer, value in case.get("stored", {}).items():
         assert at(stored, pointer) == value

@@ -10,7 +10,8 @@ import yaml
 
 from simulator.api import Manifest
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
-from simulator.apiserver.resources import Resource, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.status import Invalid
 from simulator.apiserver.update import admit_update
 from tests.apiserver.cluster import Cluster, pod, refusal

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.json_syntax import find_syntax_fault
 from simulator.apiserver.request_decoding.decode_request import decode_request
-from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_value
 from simulator.apiserver.resources import BUILT_IN, find_by_kind
 from simulator.apiserver.status import BadRequest

@@ -6,7 +6,8 @@ import pytest
 
 from simulator.api import Manifest
 from simulator.apiserver import admission
-from simulator.apiserver.resources import Resource, find_built_in
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_built_in
 from simulator.apiserver.status import Forbidden
 from tests.apiserver.cluster import NOW, Cluster, pod
 from tests.apiserver.test_limit_ranger import claim, container

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.api import Manifest
 from simulator.apiserver import admission
-from simulator.apiserver.runtime_class import covers, merge_tolerations
+from simulator.apiserver.admission_plugins.runtime_class import covers, merge_tolerations
 from simulator.apiserver.status import Forbidden
 from tests.apiserver.cluster import NOW, Cluster, pod
 

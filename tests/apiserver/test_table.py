@@ -4,8 +4,9 @@ import pytest
 
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.printers.column import human_duration
-from simulator.apiserver.printers.table import build_table
-from simulator.apiserver.resources import BUILT_IN, NODES, PODS, Resource, find_built_in
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN, NODES, PODS, find_built_in
+from simulator.apiserver.table import build_table
 from tests.apiserver.cluster import NOW, Cluster, pod, priority_class
 
 EVENTS = find_built_in("", "events")

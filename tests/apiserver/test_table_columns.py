@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from simulator.api import SECOND
-from simulator.apiserver.printers.table import build_table
-from simulator.apiserver.resources import BUILT_IN, SCALES
+from simulator.apiserver.resource import SCALES
+from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.table import build_table
 from tests.apiserver.cluster import NOW
 
 CREATED = "2023-11-14T22:13:20Z"

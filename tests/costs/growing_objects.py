@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import BUILT_IN, Resource, defined_resources
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN, defined_resources
 from simulator.apiserver.schema import Schema, definitions, schema_of
 from tests.schema_objects import BASES, WORDS
 

@@ -22,7 +22,7 @@ from simulator.apiserver.patches.patch_request import PATCH_TYPES, PatchBody, pa
 from simulator.apiserver.protobuf_encoding import NoDescription, encode_protobuf
 from simulator.apiserver.request_decoding.decode_request import decode_protobuf_request, decode_request
 from simulator.apiserver.request_decoding.read_object import read_yaml_body
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.response_json import response_json
 from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import StatusError
@@ -138,7 +138,7 @@ def _create(case: Case, count: int) -> Work:
         warnings = warnings + drop_repeated_owners(manifest)
         created = _admit(manifest, into).objects[0].object
         assert created
-        return created, [*warnings, *warnings_of(resource, created, is_new=True)]
+        return created, [*warnings, *warnings_of(resource, created)]
 
     return lambda: _answer(resource, call)
 
@@ -301,7 +301,7 @@ def _apply(case: Case, count: int) -> Work:
         new = apply_manifest(resource, None, applied, _write(is_applied=True), force=False)
         created = _admit(new, into, is_applied=True).objects[0].object
         assert created
-        return created, warnings_of(resource, created, is_new=True)
+        return created, warnings_of(resource, created)
 
     return lambda: _answer(resource, call)
 

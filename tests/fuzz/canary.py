@@ -11,7 +11,7 @@ from schedviz.loop import clock
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.store.hold import Hold
 from simulator.api import Change
-from simulator.apiserver.limit_ranger import LIMIT_RANGES
+from simulator.apiserver.admission_plugins.limit_ranger import LIMIT_RANGES
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.quota.charges import QUOTAS
 from simulator.objects.metadata import key_of

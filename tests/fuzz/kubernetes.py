@@ -7,7 +7,8 @@ from urllib.parse import quote, urlencode
 
 from simulator.api import Manifest
 from simulator.apiserver import schema
-from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import PODS
 from tests.fuzz import bodies, objects, values
 from tests.fuzz.request import Request
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from simulator.api import Manifest
 from simulator.apiserver import resources
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 
 
 @cache

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.kinds.pods.defaults import complete_container_statuses
 from simulator.apiserver.resources import BUILT_IN, PODS
-from simulator.apiserver.status_defaults import complete_container_statuses
 from simulator.decision_columns import plain_encoder
 from simulator.recording import record_decoder
 from simulator.replay import Replay

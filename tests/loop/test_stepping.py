@@ -11,7 +11,8 @@ from schedviz.loop.clock import pause, resume, run_until, step
 from schedviz.store import Clock, Meta, Sandbox
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
-from simulator.apiserver.resources import Resource, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.update import admit_update
 from simulator.commands.run import START, finish_scenario, run_simulation
 from simulator.memory import MemoryStorage

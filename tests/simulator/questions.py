@@ -5,7 +5,8 @@ from random import Random
 from typing import Any
 
 from simulator.apiserver.patches.json_patch import apply_json_patch
-from simulator.apiserver.resources import Resource, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_by_kind
 from simulator.framework import snapshot
 from simulator.framework.runtime import Framework
 from simulator.harness.random_clusters import (

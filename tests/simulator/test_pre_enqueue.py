@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_by_kind
 from simulator.framework.interface import Plugin, PreEnqueuePlugin
 from simulator.framework.status import Status
 from simulator.objects.pod import Pod

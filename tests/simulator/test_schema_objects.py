@@ -13,8 +13,8 @@ from hypothesis import given
 from simulator.api import ApiError, Manifest
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
-from simulator.apiserver.printers.table import build_table
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.table import build_table
 from simulator.apiserver.update import admit_update
 from simulator.controllers.controller import resource_of
 from simulator.dumps.exported import manifests_to_apply

@@ -11,6 +11,7 @@ from simulator.__main__ import main
 from simulator.api import Change
 from simulator.apiserver.admission import admit, new_cluster
 from simulator.apiserver.generation import set_next_generation
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.update import admit_update
@@ -214,7 +215,7 @@ def test_the_api_server_accepts_every_edit_unchanged() -> None:
                         resource, old.object, edit.manifest, CreatedObjects(there)
                     ).changes
                     assert change.object is not None
-                    set_next_generation(resource, old.object, edit.manifest)
+                    set_next_generation(strategy_of(resource), old.object, edit.manifest)
                     assert change.object == edit.manifest
                 elif edit.manifest is not None:
                     there = [change for change in there if change is not old or edit.verb == "create"]

@@ -8,7 +8,8 @@ from django.utils.translation import gettext
 from schedviz.api.served import find_served
 from schedviz.store.past import Readable
 from schedviz.web.commands.line import Call, CommandError
-from simulator.apiserver.resources import NAMESPACES, NODES, PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NAMESPACES, NODES, PODS
 
 USUAL: Final = ("pods", "nodes", "priorityclasses", "poddisruptionbudgets", "deployments", "jobs")
 """The kinds that are proposed first."""

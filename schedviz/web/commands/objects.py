@@ -15,7 +15,8 @@ from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
 from schedviz.web.kubectl.tables import get_table
 from schedviz.web.manifests.yaml import to_yaml
-from simulator.apiserver.resources import NODES, PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import StatusError
 
 LINES_AT_MOST: Final = 20

@@ -9,7 +9,8 @@ from django.utils.translation import gettext
 from schedviz.web.manifests.paths import mapping
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
-from simulator.apiserver.resources import NODES, PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NODES, PODS
 
 OBJECTS_AT_MOST = 50
 """Maximum number of objects in a here-document. More would take long to write; they are applied from a

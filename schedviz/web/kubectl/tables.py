@@ -6,8 +6,8 @@ from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
 from simulator.api import Manifest
-from simulator.apiserver.printers.table import build_table
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.table import build_table
 
 GAP = 3
 """Spaces between two columns."""

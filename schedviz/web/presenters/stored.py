@@ -11,8 +11,8 @@ from schedviz.store import Sandbox
 from schedviz.store.past import Readable
 from simulator.api import Micros
 from simulator.apiserver.lookup import find_resource
-from simulator.apiserver.printers.table import build_table
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.table import build_table
 
 OBJECTS_AT_ONCE: Final = 50
 """A screen or two; the next page is one click away."""

@@ -24,8 +24,8 @@ from schedviz.web.views.page import Source, done, find_at, find_present, missing
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
 from simulator.apiserver.lookup import find_resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES as NODES_RESOURCE
-from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Conflict, StatusError
 
 SAVES_AT_MOST = 5

@@ -11,7 +11,7 @@ from simulator.apiserver.custom_resources.list_types import list_type_faults
 from simulator.apiserver.custom_resources.pruning import Pruned, prune
 from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Cause, first_causes
 from simulator.apiserver.structural_schema import structural_schema
 

@@ -27,7 +27,7 @@ from simulator.apiserver.managed_fields.managers import (
 from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.schema import reference_of, schema_of
 from simulator.apiserver.status import BadRequest, PlainError
 from simulator.apiserver.types.zero_values import empty_object

@@ -4,18 +4,12 @@ Upstream: GetResetFields of the strategies in pkg/registry, v1.34.
 """
 
 from functools import cache
-from typing import Final
 
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_paths import FieldSet, field_element
-from simulator.apiserver.resources import CRDS, Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.schema import schema_of
-
-_STATUS_KEEPS_METADATA: Final = (CRDS, "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
-_STATUS_KEEPS: Final = {
-    "deployments.apps": ("labels",),
-    "pods": ("deletionTimestamp", "ownerReferences"),
-}
-"""The fields of the metadata that the path of the status does not change."""
+from simulator.apiserver.strategy import WHOLE_METADATA
 
 
 @cache
@@ -33,7 +27,8 @@ def reset_fields(resource: Resource, subresource: str) -> FieldSet:
         name for name in schema_of(resource).get("properties", {}) if name not in ("metadata", "status")
     ]
     paths = {(field_element(name),) for name in (*others, "spec")} - {("f:apiVersion",), ("f:kind",)}
-    if resource.id in _STATUS_KEEPS_METADATA:
+    status = strategy_of(resource).subresource("status")
+    resets = status.resets_metadata if status else ()
+    if resets == WHOLE_METADATA:
         return frozenset(paths | {("f:metadata",)})
-    kept = {("f:metadata", field_element(name)) for name in _STATUS_KEEPS.get(resource.id, ())}
-    return frozenset(paths | kept)
+    return frozenset(paths | {("f:metadata", field_element(name)) for name in resets})

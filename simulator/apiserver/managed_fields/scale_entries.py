@@ -11,7 +11,7 @@ from simulator.apiserver.managed_fields.managers import (
     decode_managed_fields,
     encode_managed_fields,
 )
-from simulator.apiserver.resources import SCALES, Resource
+from simulator.apiserver.resource import SCALES, Resource
 
 _REPLICAS = ("f:spec", "f:replicas")
 

@@ -27,7 +27,8 @@ from simulator.apiserver.request_errors import (
     UnsupportedMediaType,
     UnsupportedPatchType,
 )
-from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS
 from simulator.apiserver.schema import reference_of
 from simulator.apiserver.status import BadRequest, Cause, Invalid
 from simulator.apiserver.types.api_types import api_types

@@ -6,7 +6,7 @@ Upstream: fromUnstructured in apimachinery/pkg/runtime/converter.go, v1.34.
 from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.request_decoding.typed_values import TypedValues
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.types.model import ListType, MapType, Scalar, StructType, Type
 from simulator.apiserver.types.schema_types import decoded_type
 

@@ -3,55 +3,13 @@
 from typing import Any
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, Column, Printer, age_of
-from simulator.objects.conditions import condition
-from simulator.objects.metadata import is_terminating, labels_of
+from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, Printer, age_of
+from simulator.objects.metadata import is_terminating
 from simulator.objects.status import phase_of, status_of
-
-ROLE = "node-role.kubernetes.io/"
-
-
-def _node(item: Manifest, now: Micros) -> list[Any]:
-    info = status_of(item).get("nodeInfo") or {}
-    addresses = {each["type"]: each["address"] for each in reversed(status_of(item).get("addresses") or ())}
-    return [
-        item["metadata"]["name"],
-        _node_status(item),
-        _node_roles(item),
-        age_of(item, now),
-        info.get("kubeletVersion") or "",
-        addresses.get("InternalIP") or NONE,
-        addresses.get("ExternalIP") or NONE,
-        *(info.get(name) or UNKNOWN for name in ("osImage", "kernelVersion", "containerRuntimeVersion")),
-    ]
-
-
-def _node_status(item: Manifest) -> str:
-    ready = condition(item, "Ready")
-    status = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
-    return f"{status},SchedulingDisabled" if item["spec"].get("unschedulable") else status
-
-
-def _node_roles(item: Manifest) -> str:
-    labels = labels_of(item)
-    roles = {label.removeprefix(ROLE) for label in labels if label.startswith(ROLE) and label != ROLE}
-    if labels.get("kubernetes.io/role"):
-        roles.add(labels["kubernetes.io/role"])
-    return ",".join(sorted(roles)) or NONE
 
 
 def _namespace(item: Manifest, now: Micros) -> list[Any]:
     return [item["metadata"]["name"], phase_of(item), age_of(item, now)]
-
-
-def _priority_class(item: Manifest, now: Micros) -> list[Any]:
-    return [
-        item["metadata"]["name"],
-        item["value"],
-        bool(item.get("globalDefault")),
-        age_of(item, now),
-        item.get("preemptionPolicy", ""),
-    ]
 
 
 def _runtime_class(item: Manifest, now: Micros) -> list[Any]:
@@ -117,32 +75,7 @@ def _resource_slice(item: Manifest, now: Micros) -> list[Any]:
 
 
 CLUSTER_PRINTERS = {
-    "nodes": Printer(
-        (
-            NAME,
-            Column("Status", "The status of the node"),
-            Column("Roles", "The roles of the node"),
-            AGE,
-            Column("Version", "NodeSystemInfo.kubeletVersion"),
-            Column("Internal-IP", "NodeStatus.addresses", wide=1),
-            Column("External-IP", "NodeStatus.addresses", wide=1),
-            Column("OS-Image", "NodeSystemInfo.osImage", wide=1),
-            Column("Kernel-Version", "NodeSystemInfo.kernelVersion", wide=1),
-            Column("Container-Runtime", "NodeSystemInfo.containerRuntimeVersion", wide=1),
-        ),
-        _node,
-    ),
     "namespaces": Printer((NAME, Column("Status", "The status of the namespace"), AGE), _namespace),
-    "priorityclasses.scheduling.k8s.io": Printer(
-        (
-            NAME,
-            Column("Value", "PriorityClass.value", "integer"),
-            Column("Global-Default", "PriorityClass.globalDefault", "boolean"),
-            AGE,
-            Column("PreemptionPolicy", "PriorityClass.preemptionPolicy"),
-        ),
-        _priority_class,
-    ),
     # Upstream looks for the description in the wrong type.
     "runtimeclasses.node.k8s.io": Printer((NAME, Column("Handler", ""), AGE), _runtime_class),
     "poddisruptionbudgets.policy": Printer(

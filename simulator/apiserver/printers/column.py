@@ -24,6 +24,10 @@ class Column(NamedTuple):
     wide: int = 0
     """1: only shown with ``-o wide``."""
     format: str = ""
+    cell: "str | Cell" = ""
+    """What it shows of an object: the value at a path, ``spec.nodeName``, or what the function returns."""
+    absent: Any = ""
+    """What it shows where there is no value at the path."""
 
     def definition(self) -> Manifest:
         """Return a TableColumnDefinition."""
@@ -36,17 +40,20 @@ class Column(NamedTuple):
         }
 
 
+Cell = Callable[[Manifest, Micros], Any]
+"""A cell of an object at a time."""
 Cells = Callable[[Manifest, Micros], list[Any]]
 """The cells of an object at a time, in the order of the columns."""
+
+
+def _no_conditions(_: Manifest) -> list[Manifest]:
+    return []
 
 
 class Printer(NamedTuple):
     columns: tuple[Column, ...]
     cells: Cells
-
-
-NAME = Column("Name", "ObjectMeta.name", format="name")
-AGE = Column("Age", "ObjectMeta.creationTimestamp")
+    row_conditions: Callable[[Manifest], list[Manifest]] = _no_conditions
 
 
 @cache
@@ -98,6 +105,37 @@ def human_duration(seconds: int) -> str:
     if days < 365 * 8:
         return f"{days // 365}y{days % 365}d" if days % 365 else f"{days // 365}y"
     return f"{days // 365}y"
+
+
+def printer_of(*columns: Column) -> Printer:
+    """Return the printer of columns that say what they show."""
+    cells = [_cell(column) for column in columns]
+    return Printer(columns, lambda item, now: [cell(item, now) for cell in cells])
+
+
+def _cell(column: Column) -> Cell:
+    if not isinstance(column.cell, str):
+        return column.cell
+    fields, absent = column.cell.split("."), column.absent
+
+    def cell(item: Manifest, _: Micros) -> Any:
+        found: Any = item
+        for field in fields:
+            found = found.get(field) if isinstance(found, dict) else None
+        return absent if found is None else found
+
+    return cell
+
+
+NAME = Column("Name", "ObjectMeta.name", format="name", cell="metadata.name")
+AGE = Column("Age", "ObjectMeta.creationTimestamp", cell=age_of)
+SHORT_PRINTER = printer_of(NAME, AGE)
+_CREATED = "metadata.creationTimestamp"
+PLAIN_PRINTER = printer_of(
+    NAME, Column("Created At", "ObjectMeta.creationTimestamp", "date", cell=_CREATED, absent=None)
+)
+"""The printer of the built-in kinds without a printer of their own (defaultTableConvertor in
+apiserver/pkg/registry/rest/table.go)."""
 
 
 def labels_text(labels: Manifest | None) -> str:

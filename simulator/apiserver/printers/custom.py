@@ -12,7 +12,7 @@ import msgspec
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, human_duration
 from simulator.apiserver.printers.simple_json_path import PathError, value_at_path
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.kernel.go_text import go_json
 
 _AGE_PATH: Final = ".metadata.creationTimestamp"

@@ -56,7 +56,7 @@ def row_conditions(pod: Manifest) -> list[Manifest]:
     return [{"type": "Completed", "status": "True", "reason": reason, "message": message}]
 
 
-POD_PRINTER = Printer(COLUMNS, pod_cells)
+POD_PRINTER = Printer(COLUMNS, pod_cells, row_conditions)
 
 
 class _ContainerSummary:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, Printer, age_of
+from simulator.apiserver.printers.column import AGE, NAME, UNSET, Column, Printer, age_of
 from simulator.objects.metadata import annotations_of, is_terminating
 from simulator.objects.status import phase_of, status_of
 
@@ -13,11 +13,6 @@ ACCESS_MODES = {
     "ReadWriteMany": "RWX",
     "ReadWriteOncePod": "RWOP",
 }
-_DEFAULT_CLASS = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
-_DEFAULT_ATTRIBUTES_CLASS = "volumeattributesclass.alpha.kubernetes.io/is-default-class"
 _CLASS = "volume.beta.kubernetes.io/storage-class"
 """An annotation that counts more than the field ``storageClassName``."""
 
@@ -69,62 +64,6 @@ def _claim(item: Manifest, now: Micros) -> list[Any]:
     ]
 
 
-def _name_of_class(item: Manifest, annotations: tuple[str, ...]) -> str:
-    """Return the name, and whether one of the annotations makes the class the default one."""
-    is_default = any(annotations_of(item).get(name) == "true" for name in annotations)
-    name: str = item["metadata"]["name"]
-    return f"{name} (default)" if is_default else name
-
-
-def _storage_class(item: Manifest, now: Micros) -> list[Any]:
-    return [
-        _name_of_class(item, _DEFAULT_CLASS),
-        item["provisioner"],
-        item.get("reclaimPolicy", "Delete"),
-        item.get("volumeBindingMode", "Immediate"),
-        bool(item.get("allowVolumeExpansion")),
-        age_of(item, now),
-    ]
-
-
-def _csi_node(item: Manifest, now: Micros) -> list[Any]:
-    return [item["metadata"]["name"], len(item["spec"].get("drivers") or ()), age_of(item, now)]
-
-
-def _csi_driver(item: Manifest, now: Micros) -> list[Any]:
-    spec = item["spec"]
-    requests = spec.get("tokenRequests")
-    return [
-        item["metadata"]["name"],
-        bool(spec.get("attachRequired", True)),
-        *(bool(spec.get(field)) for field in ("podInfoOnMount", "storageCapacity")),
-        UNSET if requests is None else ",".join(each.get("audience", "") for each in requests),
-        bool(spec.get("requiresRepublish")),
-        ",".join(spec.get("volumeLifecycleModes") or ()) or NONE,
-        age_of(item, now),
-    ]
-
-
-def _csi_capacity(item: Manifest, now: Micros) -> list[Any]:
-    return [item["metadata"]["name"], item["storageClassName"], item.get("capacity", UNSET)]
-
-
-def _attachment(item: Manifest, now: Micros) -> list[Any]:
-    spec = item["spec"]
-    return [
-        item["metadata"]["name"],
-        spec["attacher"],
-        spec["source"].get("persistentVolumeName", ""),
-        spec["nodeName"],
-        bool(status_of(item).get("attached")),
-        age_of(item, now),
-    ]
-
-
-def _attributes_class(item: Manifest, now: Micros) -> list[Any]:
-    return [_name_of_class(item, (_DEFAULT_ATTRIBUTES_CLASS,)), item["driverName"], age_of(item, now)]
-
-
 STORAGE_PRINTERS = {
     "persistentvolumes": Printer(
         (
@@ -155,61 +94,5 @@ STORAGE_PRINTERS = {
             Column("VolumeMode", "PersistentVolumeClaimSpec.volumeMode", wide=1),
         ),
         _claim,
-    ),
-    "storageclasses.storage.k8s.io": Printer(
-        (
-            NAME,
-            Column("Provisioner", "StorageClass.provisioner"),
-            Column("ReclaimPolicy", "StorageClass.reclaimPolicy"),
-            Column("VolumeBindingMode", "StorageClass.volumeBindingMode"),
-            Column("AllowVolumeExpansion", "StorageClass.allowVolumeExpansion"),
-            AGE,
-        ),
-        _storage_class,
-    ),
-    "csinodes.storage.k8s.io": Printer(
-        (
-            NAME,
-            Column(
-                "Drivers", "Drivers indicates the number of CSI drivers registered on the node", "integer"
-            ),
-            AGE,
-        ),
-        _csi_node,
-    ),
-    "csidrivers.storage.k8s.io": Printer(
-        (
-            NAME,
-            Column("AttachRequired", "CSIDriverSpec.attachRequired", "boolean"),
-            Column("PodInfoOnMount", "CSIDriverSpec.podInfoOnMount", "boolean"),
-            Column("StorageCapacity", "CSIDriverSpec.storageCapacity", "boolean"),
-            Column("TokenRequests", "CSIDriverSpec.tokenRequests"),
-            Column("RequiresRepublish", "CSIDriverSpec.requiresRepublish", "boolean"),
-            Column("Modes", "CSIDriverSpec.volumeLifecycleModes"),
-            AGE,
-        ),
-        _csi_driver,
-    ),
-    "csistoragecapacities.storage.k8s.io": Printer(
-        (
-            NAME,
-            Column("StorageClassName", "CSIStorageCapacity.storageClassName"),
-            Column("Capacity", "CSIStorageCapacity.capacity"),
-        ),
-        _csi_capacity,
-    ),
-    "volumeattachments.storage.k8s.io": Printer(
-        (
-            NAME,
-            Column("Attacher", "VolumeAttachmentSpec.attacher", format="name"),
-            Column("PV", "VolumeAttachmentSource.persistentVolumeName"),
-            Column("Node", "VolumeAttachmentSpec.nodeName"),
-            Column("Attached", "VolumeAttachmentStatus.attached", "boolean"),
-            AGE,
-        ),
-        _attachment,
-    ),
-    "volumeattributesclasses.storage.k8s.io": Printer(
-        (NAME, Column("DriverName", "VolumeAttributesClass.driverName"), AGE), _attributes_class
     ),
 }

@@ -14,7 +14,7 @@ from simulator.apiserver.printers.column import (
     labels_text,
     since,
 )
-from simulator.apiserver.resources import SCALES
+from simulator.apiserver.resource import SCALES
 from simulator.objects.conditions import conditions_of
 from simulator.objects.labels import selector_text
 from simulator.objects.metadata import is_terminating

@@ -14,7 +14,7 @@ from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.quota.evaluator import Evaluator
 from simulator.apiserver.quota.objects import evaluator_of
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Forbidden
 from simulator.objects.metadata import key_of, name_of, namespace_of
 from simulator.objects.status import status_of, with_status

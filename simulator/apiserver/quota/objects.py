@@ -11,7 +11,8 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.quota.evaluator import Evaluator, selects
 from simulator.apiserver.quota.pods import PodEvaluator
-from simulator.apiserver.resources import EVENTS, PODS, Resource
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import EVENTS, PODS
 from simulator.objects import quantity
 from simulator.objects.metadata import annotations_of
 from simulator.objects.quantity import NANO

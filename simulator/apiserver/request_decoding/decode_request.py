@@ -18,7 +18,7 @@ from simulator.apiserver.request_decoding.read_object import (
     repeated_yaml_keys,
 )
 from simulator.apiserver.request_decoding.typed_values import TypedValues
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest
 from simulator.apiserver.types.schema_types import decoded_type
 from simulator.kernel.go_text import json_kind

@@ -14,7 +14,7 @@ from simulator.apiserver.bounds import (
     parse_finite_float,
     parse_integer,
 )
-from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
+from simulator.apiserver.json_syntax import find_syntax_fault
 from simulator.apiserver.yaml_reader import Loader, check_bounds
 from simulator.kernel.go_text import quote
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 from simulator.apiserver.own_kinds import OWN_KINDS
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.structural_schema import PRESERVES, TYPE_FIELDS, structural_schema
 from simulator.apiserver.types.api_types import META, api_types
 from simulator.apiserver.types.model import (

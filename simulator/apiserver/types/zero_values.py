@@ -7,7 +7,7 @@ import copy
 from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.types.model import Field, OwnType, Scalar, StructType, Type, once_per_type
 from simulator.apiserver.types.schema_types import decoded_type
 

@@ -5,7 +5,7 @@ Upstream evicts pods first that use more than they request. Usage is not simulat
 of the resource count as using more than that."""
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.validation import SYSTEM_CLASSES
+from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.controllers.controller import Controller
 from simulator.controllers.kubelet import pod_status
 from simulator.objects import container_status

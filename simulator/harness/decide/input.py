@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource, find_built_in
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import find_built_in
 from simulator.config.configuration import ADAPTIVE_PERCENT
 from simulator.framework.extender import Transport
 from simulator.framework.runtime import Framework

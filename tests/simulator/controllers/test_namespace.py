@@ -2,7 +2,8 @@
 
 from simulator.api import Manifest
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.resources import NAMESPACES, Resource, find_built_in
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NAMESPACES, find_built_in
 from tests.simulator.lab import Lab, node, pod
 
 

@@ -7,8 +7,9 @@ Upstream: plugin/pkg/admission/runtimeclass/admission.go and pkg/util/toleration
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.kinds.pods.strategy import PODS
 from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import Forbidden
 from simulator.objects.pod_requests import parse_resource_list
 
@@ -17,7 +18,15 @@ _OTHER_OVERHEAD: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClas
 _OWN_OVERHEAD: Final = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 
 
-def apply_runtime_class(pod: Manifest, overlay: Overlay, *, strict: bool) -> None:
+class RuntimeClass(AdmissionPlugin):
+    name = "RuntimeClass"
+    handles = {PODS.id: ("CREATE",)}
+
+    def admit(self, request: Attributes) -> None:
+        _apply_runtime_class(request.object, request.overlay, strict=request.is_strict)
+
+
+def _apply_runtime_class(pod: Manifest, overlay: Overlay, *, strict: bool) -> None:
     """Set the overhead and the scheduling of the pod's RuntimeClass. Raises Forbidden for what contradicts
     it.
 

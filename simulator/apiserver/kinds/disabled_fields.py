@@ -1,15 +1,15 @@
 """Removal of fields whose feature gate is off by default, which kube-apiserver drops from what it stores.
 
-Upstream: dropDisabledFields in pkg/api/pod/util.go, dropStatefulSetDisabledFields in
-pkg/registry/apps/statefulset/strategy.go, dropDisabledFields in
-the strategies of pkg/registry/resource,
+Upstream: dropStatefulSetDisabledFields in pkg/registry/apps/statefulset/strategy.go, dropDisabledFields in
+pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go and in the strategies of pkg/registry/resource,
 and DropDisabledFields in pkg/api/persistentvolumeclaim/util.go, v1.34.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.kinds.pods.disabled_fields import drop_disabled_pod_fields
 
 _OF_DEVICES: Final = (
     "taints",  # DRADeviceTaints
@@ -21,8 +21,6 @@ _OF_RESULTS: Final = (
     *("bindingConditions", "bindingFailureConditions"),  # DRADeviceBindingConditions
     *("shareID", "consumedCapacity"),  # DRAConsumableCapacity
 )
-_PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")
-"""Sources of projected volumes (ClusterTrustBundleProjection, PodCertificateRequest)."""
 
 
 def drop_disabled_fields(resource_id: str, manifest: Manifest) -> None:
@@ -36,51 +34,8 @@ def drop_disabled_fields(resource_id: str, manifest: Manifest) -> None:
     _drop_status_fields(resource_id, manifest)
 
 
-def _of_pod(spec: Manifest) -> None:
-    spec.pop("hostnameOverride", None)  # HostnameOverride
-    for containers in ("containers", "initContainers", "ephemeralContainers"):
-        for container in spec.get(containers, ()):
-            _of_container(container, may_restart=containers == "initContainers")
-    _image_volumes(spec)
-    for volume in spec.get("volumes", ()):
-        for source in _at(volume, "projected").get("sources", ()):
-            for field in _PROJECTIONS:
-                source.pop(field, None)
-
-
-def _of_container(container: Manifest, *, may_restart: bool) -> None:
-    container.pop("restartPolicyRules", None)  # ContainerRestartRules
-    if not may_restart or container.get("restartPolicy") != "Always":
-        container.pop("restartPolicy", None)
-    lifecycle = _at(container, "lifecycle")
-    if lifecycle.pop("stopSignal", None) and not lifecycle:  # ContainerStopSignals
-        del container["lifecycle"]
-    for variable in container.get("env", ()):
-        _at(variable, "valueFrom").pop("fileKeyRef", None)  # EnvFiles
-
-
-def _image_volumes(spec: Manifest) -> None:
-    """Remove the volumes of images and their mounts (ImageVolume)."""
-    volumes = spec.get("volumes", [])
-    dropped = {volume["name"] for volume in volumes if "image" in volume}
-    if not dropped:
-        return
-    _replace(spec, "volumes", [volume for volume in volumes if "image" not in volume])
-    for containers in ("containers", "initContainers", "ephemeralContainers"):
-        for container in spec.get(containers, ()):
-            mounts = container.get("volumeMounts", [])
-            _replace(container, "volumeMounts", [each for each in mounts if each["name"] not in dropped])
-
-
-def _replace(holder: Manifest, field: str, items: list[Any]) -> None:
-    if items:
-        holder[field] = items
-    else:
-        holder.pop(field, None)
-
-
 def _of_template(spec: Manifest) -> None:
-    _of_pod(_at(spec, "template", "spec"))
+    drop_disabled_pod_fields(_at(spec, "template", "spec"))
 
 
 def _of_stateful_set(spec: Manifest) -> None:
@@ -141,14 +96,6 @@ def _drop_status_fields(resource_id: str, manifest: Manifest) -> None:
         device.pop("shareID", None)
 
 
-def _of_csi_driver(spec: Manifest) -> None:
-    spec.pop("nodeAllocatableUpdatePeriodSeconds", None)  # MutableCSINodeAllocatableCount
-
-
-def _of_node(spec: Manifest) -> None:
-    spec.pop("configSource", None)  # DynamicKubeletConfig, which is gone
-
-
 def _at(of: Manifest, *path: str) -> Manifest:
     """Return the object at the path; an empty one that belongs to nothing, if there is none."""
     for field in path:
@@ -157,7 +104,6 @@ def _at(of: Manifest, *path: str) -> Manifest:
 
 
 _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
-    "pods": _of_pod,
     "replicationcontrollers": _of_template,
     "deployments.apps": _of_template,
     "replicasets.apps": _of_template,
@@ -166,8 +112,6 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "jobs.batch": _of_template,
     "cronjobs.batch": _of_cron_job,
     "persistentvolumeclaims": _of_claim,
-    "csidrivers.storage.k8s.io": _of_csi_driver,
-    "nodes": _of_node,
     "leases.coordination.k8s.io": _of_lease,
     "deviceclasses.resource.k8s.io": _of_device_class,
     "resourceclaims.resource.k8s.io": _of_device_claim,

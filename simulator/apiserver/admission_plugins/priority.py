@@ -3,16 +3,49 @@
 Upstream: plugin/pkg/admission/priority/admission.go, v1.34.
 """
 
+from typing import Final
+
 from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.kinds.pods.strategy import PODS
+from simulator.apiserver.kinds.priority_classes import (
+    PREEMPT,
+    PRIORITY_CLASSES,
+    SYSTEM_CLASSES,
+    system_priority_class,
+)
 from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.resources import PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import Forbidden, forbidden
-from simulator.apiserver.validation import SYSTEM_CLASSES
 
-PREEMPT = "PreemptLowerPriority"
+_KEPT: Final = ("priority", "preemptionPolicy", "priorityClassName")
+"""The fields of a pod that an update need not have."""
 
 
-def resolve_priority(pod: Manifest, overlay: Overlay) -> None:
+class Priority(AdmissionPlugin):
+    name = "Priority"
+    handles = {PODS.id: ("CREATE",), PRIORITY_CLASSES.id: ("CREATE", "UPDATE")}
+
+    def does_handle(self, request: Attributes) -> bool:
+        # An update of a pod may leave its priority out on all paths.
+        return super().does_handle(request) or (request.operation == "UPDATE" and request.resource == PODS)
+
+    def admit(self, request: Attributes) -> None:
+        if request.resource != PODS:
+            return
+        if request.old is None:
+            _resolve_priority(request.object, request.overlay)
+            return
+        spec, known = request.object.setdefault("spec", {}), request.old["spec"]
+        for field in _KEPT:
+            if field in known:
+                spec.setdefault(field, known[field])
+
+    def validate(self, request: Attributes) -> None:
+        if request.resource == PRIORITY_CLASSES:
+            _check_global_default(request.object, request.overlay)
+
+
+def _resolve_priority(pod: Manifest, overlay: Overlay) -> None:
     """Set the pod's ``priority`` and ``preemptionPolicy``, and ``priorityClassName`` if the global default
     class applies. Raises Forbidden for an unknown class, and for values that differ from the class's."""
     spec = pod["spec"]
@@ -44,7 +77,7 @@ def resolve_priority(pod: Manifest, overlay: Overlay) -> None:
     spec["preemptionPolicy"] = policy
 
 
-def check_global_default(new: Manifest, overlay: Overlay) -> None:
+def _check_global_default(new: Manifest, overlay: Overlay) -> None:
     """Raise Forbidden if ``new`` is a global default and another PriorityClass is one already."""
     if not new.get("globalDefault"):
         return
@@ -56,26 +89,6 @@ def check_global_default(new: Manifest, overlay: Overlay) -> None:
             "Only one default can exist"
         )
         raise Forbidden(PRIORITY_CLASSES.id, name, detail, [forbidden("globalDefault", detail)])
-
-
-def system_priority_class(name: str) -> Manifest:
-    descriptions = {
-        "system-cluster-critical": (
-            "Used for system critical pods that must run in the cluster, but can be moved to another node if "
-            "necessary."
-        ),
-        "system-node-critical": (
-            "Used for system critical pods that must not be moved from their current node."
-        ),
-    }
-    return {
-        "apiVersion": PRIORITY_CLASSES.api_version,
-        "kind": PRIORITY_CLASSES.kind,
-        "metadata": {"name": name},
-        "value": SYSTEM_CLASSES[name],
-        "description": descriptions[name],
-        "preemptionPolicy": PREEMPT,
-    }
 
 
 def _find_class(name: str, overlay: Overlay) -> Manifest | None:

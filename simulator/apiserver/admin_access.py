@@ -6,7 +6,6 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import Cause, forbidden
 
 RESOURCE_CLAIMS: Final = "resourceclaims.resource.k8s.io"
@@ -46,5 +45,5 @@ def _results(claim: Manifest) -> list[bool]:
 
 
 def _is_allowed(manifest: Manifest, overlay: Overlay) -> bool:
-    namespace = overlay.get(NAMESPACES.id, manifest["metadata"].get("namespace", "")) or {}
+    namespace = overlay.get("namespaces", manifest["metadata"].get("namespace", "")) or {}
     return ((namespace.get("metadata") or {}).get("labels") or {}).get(_LABEL) == "true"

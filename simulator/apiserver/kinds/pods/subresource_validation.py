@@ -7,8 +7,8 @@ pkg/apis/core/validation/validation.go, v1.34.
 from collections.abc import Iterator
 
 from simulator.api import Manifest
-from simulator.apiserver.defaults import qos_class
 from simulator.apiserver.go_structs import core_struct, struct_difference
+from simulator.apiserver.kinds.pods.qos import qos_class
 from simulator.apiserver.status import Cause, forbidden, invalid
 
 MIRROR = "kubernetes.io/config.mirror"

@@ -6,11 +6,13 @@ Upstream: plugin/pkg/admission/storage/persistentvolume/resize/admission.go, v1.
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.status import Forbidden
 from simulator.apiserver.volume_update_validation import CLASS_ANNOTATION
 from simulator.objects import quantity
 
+_CLAIMS: Final = "persistentvolumeclaims"
 _NOT_BOUND: Final = "Only bound persistent volume claims can be expanded"
 _NOT_ALLOWED: Final = (
     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must "
@@ -18,17 +20,19 @@ _NOT_ALLOWED: Final = (
 )
 
 
-def check_expansion(new: Manifest, old: Manifest, overlay: Overlay) -> None:
-    """Raise Forbidden if the claim asks for more and its class does not allow that."""
-    if _size(new) <= _size(old):
-        return
-    if old.get("status", {}).get("phase") != "Bound":
-        detail = _NOT_BOUND
-    elif not _allows_expansion(new, old, overlay):
-        detail = _NOT_ALLOWED
-    else:
-        return
-    raise Forbidden("persistentvolumeclaims", new["metadata"]["name"], detail)
+class ClaimResize(AdmissionPlugin):
+    name = "PersistentVolumeClaimResize"
+    handles = {_CLAIMS: ("UPDATE",)}
+
+    def validate(self, request: Attributes) -> None:
+        """Raise Forbidden if the claim asks for more and its class does not allow that."""
+        new, old = request.object, request.old or {}
+        if _size(new) <= _size(old):
+            return
+        if old.get("status", {}).get("phase") != "Bound":
+            raise Forbidden(_CLAIMS, request.name, _NOT_BOUND)
+        if not _allows_expansion(new, old, request.overlay):
+            raise Forbidden(_CLAIMS, request.name, _NOT_ALLOWED)
 
 
 def _size(claim: Manifest) -> quantity.Nanos:

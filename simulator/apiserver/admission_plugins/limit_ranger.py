@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
 from simulator.apiserver.amounts import Amounts, Texts
+from simulator.apiserver.kinds.pods.strategy import PODS
 from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import Forbidden
 from simulator.objects import quantity
 from simulator.objects.metadata import name_of, namespace_of
@@ -23,7 +24,20 @@ CLAIMS: Final = "persistentvolumeclaims"
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
 
 
-def set_default_resources(pod: Manifest, overlay: Overlay) -> None:
+class LimitRanger(AdmissionPlugin):
+    name = "LimitRanger"
+    handles = {PODS.id: ("CREATE",), CLAIMS: ("CREATE", "UPDATE")}
+
+    def admit(self, request: Attributes) -> None:
+        if request.resource == PODS:
+            _set_default_resources(request.object, request.overlay)
+
+    def validate(self, request: Attributes) -> None:
+        if not request.was_placed:
+            _check_limits(request.resource.id, request.object, request.overlay)
+
+
+def _set_default_resources(pod: Manifest, overlay: Overlay) -> None:
     """Set the requests and limits that containers lack, and say so in an annotation (PodMutateLimitFunc)."""
     for limit_range in _limit_ranges(pod, overlay):
         limits, requests = _defaults(limit_range)
@@ -38,7 +52,7 @@ def set_default_resources(pod: Manifest, overlay: Overlay) -> None:
             annotations[_ANNOTATION] = f"LimitRanger plugin set: {'; '.join(changes)}"
 
 
-def check_limits(resource: str, manifest: Manifest, overlay: Overlay) -> None:
+def _check_limits(resource: str, manifest: Manifest, overlay: Overlay) -> None:
     """Check a new pod or claim. Raises Forbidden for the first LimitRange that it exceeds."""
     check = {PODS.id: _check_pod, CLAIMS: _check_claim}[resource]
     for limit_range in _limit_ranges(manifest, overlay):

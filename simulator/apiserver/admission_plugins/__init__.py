@@ -1,0 +1,1 @@
+"""The admission plugins of kube-apiserver that change or refuse requests. ``order.py`` lists them."""

@@ -1,0 +1,34 @@
+"""The NamespaceLifecycle admission plugin: objects are only created in namespaces that are there to stay.
+
+Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go, v1.34.
+"""
+
+from typing import Final
+
+from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.status import NamespaceTerminating, NotFound
+
+NAMESPACES: Final = "namespaces"
+BUILT_IN_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+
+
+class NamespaceLifecycle(AdmissionPlugin):
+    name = "NamespaceLifecycle"
+
+    def does_handle(self, request: Attributes) -> bool:
+        return request.operation == "CREATE" and request.resource.namespaced
+
+    def validate(self, request: Attributes) -> None:
+        namespace = request.object["metadata"]["namespace"]
+        check_namespace(request.resource, namespace, request.name, request.overlay)
+
+
+def check_namespace(resource: Resource, namespace: str, name: str, overlay: Overlay) -> None:
+    """Check that an object can be created in a namespace. Raises NotFound or NamespaceTerminating."""
+    found = overlay.get(NAMESPACES, namespace)
+    if found is None and namespace not in BUILT_IN_NAMESPACES:
+        raise NotFound(NAMESPACES, namespace)
+    if found and "deletionTimestamp" in found["metadata"]:
+        raise NamespaceTerminating(resource.id, name, namespace)

@@ -1,0 +1,52 @@
+"""The order of the admission plugins (AllOrderedPlugins in pkg/kubeapiserver/options/plugins.go, v1.34)."""
+
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.claim_resize import ClaimResize
+from simulator.apiserver.admission_plugins.default_storage_class import DefaultStorageClass
+from simulator.apiserver.admission_plugins.limit_ranger import LIMIT_RANGES, LimitRanger
+from simulator.apiserver.admission_plugins.namespace_lifecycle import NamespaceLifecycle
+from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.admission_plugins.priority import Priority
+from simulator.apiserver.admission_plugins.runtime_class import RUNTIME_CLASSES, RuntimeClass
+from simulator.apiserver.admission_plugins.storage_protection import StorageObjectInUseProtection
+from simulator.apiserver.kinds.pods.strategy import PODS
+from simulator.apiserver.kinds.priority_classes import PRIORITY_CLASSES
+from simulator.apiserver.overlay import Overlay
+
+_LIMIT_RANGER, _PRIORITY, _RUNTIME_CLASS = LimitRanger(), Priority(), RuntimeClass()
+ADMISSION_PLUGINS: Final[tuple[AdmissionPlugin, ...]] = (
+    NamespaceLifecycle(),
+    _LIMIT_RANGER,
+    _PRIORITY,
+    DefaultStorageClass(),
+    StorageObjectInUseProtection(),
+    ClaimResize(),
+    _RUNTIME_CLASS,
+)
+"""All but ResourceQuota, which is the last and keeps what a request charges (``quota/charges.py``)."""
+READ_OF_PODS: Final = (LIMIT_RANGES, PRIORITY_CLASSES.id, RUNTIME_CLASSES)
+"""The resources that :func:`complete_pod` reads."""
+
+
+def admit_request(request: Attributes) -> None:
+    """Let all plugins change the object. Raises StatusError."""
+    for plugin in ADMISSION_PLUGINS:
+        if plugin.does_handle(request):
+            plugin.admit(request)
+
+
+def validate_request(request: Attributes) -> None:
+    """Let all plugins look at the object. Raises StatusError."""
+    for plugin in ADMISSION_PLUGINS:
+        if plugin.does_handle(request):
+            plugin.validate(request)
+
+
+def complete_pod(pod: Manifest, overlay: Overlay) -> None:
+    """Change a pod that no request creates as the plugins that are about pods do, but for what contradicts
+    its RuntimeClass: it may come from another cluster. Raises StatusError."""
+    request = Attributes(operation="CREATE", resource=PODS, object=pod, overlay=overlay, is_strict=False)
+    for plugin in (_LIMIT_RANGER, _PRIORITY, _RUNTIME_CLASS):
+        plugin.admit(request)

@@ -1,0 +1,262 @@
+"""The kinds by which CSI drivers are known: CSIDrivers, CSINodes, CSIStorageCapacities, VolumeAttachments.
+
+Upstream: strategy.go of their folders in pkg/registry/storage, pkg/apis/storage/v1/defaults.go and
+pkg/apis/storage/validation/validation.go, v1.34.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from simulator.api import Manifest, Micros
+from simulator.apiserver import names
+from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, check_name, check_not_negative
+from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.pod_warnings import term_warnings
+from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, printer_of
+from simulator.apiserver.resource import built_in
+from simulator.apiserver.selector_validation import validate_label_selector
+from simulator.apiserver.shapes import all_of, field, immutable, immutable_struct, named_by, one_of
+from simulator.apiserver.status import NIL, Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.storage_validation import validate_volume_spec
+from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, status_strategy
+from simulator.apiserver.volume_plugin_validation import check_driver_name
+from simulator.objects import quantity
+
+_MAX_NODE_ID: Final = 192
+_GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
+_LIFECYCLE_MODES: Final = ("Persistent", "Ephemeral")
+_CHANGEABLE: Final = ("tokenRequests", "requiresRepublish", "seLinuxMount")
+"""The fields in the spec of a CSIDriver with whose changes the generation grows."""
+_ONE_SOURCE: Final = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+_DRIVER_DEFAULTS: Final = {
+    "attachRequired": True,
+    "podInfoOnMount": False,
+    "storageCapacity": False,
+    "fsGroupPolicy": "ReadWriteOnceWithFSType",
+    "requiresRepublish": False,
+    "seLinuxMount": False,
+}
+
+
+def _drop_driver_fields(manifest: Manifest) -> None:
+    # MutableCSINodeAllocatableCount
+    (manifest.get("spec") or {}).pop("nodeAllocatableUpdatePeriodSeconds", None)
+
+
+def _set_driver_defaults(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    for name, value in _DRIVER_DEFAULTS.items():
+        spec.setdefault(name, value)
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+
+
+def _token_requests(requests: list[Manifest], path: str) -> Iterator[Cause]:
+    seen: set[str] = set()
+    for index, request in enumerate(requests):
+        at, audience = f"{path}[{index}]", request.get("audience", "")
+        if audience in seen:
+            yield duplicate(f"{at}.audience", audience)
+            continue
+        seen.add(audience)
+        seconds = request.get("expirationSeconds", 600)
+        if seconds < 600:
+            detail = "may not specify a duration less than 10 minutes"
+            yield invalid(f"{at}.expirationSeconds", seconds, detail)
+        elif seconds > 1 << 32:
+            detail = "may not specify a duration larger than 2^32 seconds"
+            yield invalid(f"{at}.expirationSeconds", seconds, detail)
+
+
+def _lifecycle_modes(modes: list[str], path: str) -> Iterator[Cause]:
+    for mode in modes:
+        if mode not in _LIFECYCLE_MODES:
+            yield not_supported(path, mode, _LIFECYCLE_MODES, as_given=True)
+
+
+def _validate_driver_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateCSIDriverUpdate reports, which misspells a field."""
+    after, before = new["spec"], old["spec"]
+    for name, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes",) * 2):
+        if after.get(name) != before.get(name):
+            yield invalid(f"spec.{shown}", after.get(name, NIL), IMMUTABLE)
+
+
+def _set_node_defaults(manifest: Manifest) -> None:
+    """Set the drivers: Go writes them even if there are none."""
+    spec = manifest.setdefault("spec", {})
+    spec["drivers"] = spec.get("drivers") or None
+
+
+def _node_drivers(drivers: list[Manifest], path: str) -> Iterator[Cause]:
+    """Yield the faults that validateCSINodeDrivers reports."""
+    seen: set[str] = set()
+    for index, driver in enumerate(drivers):
+        at, name, node = f"{path}[{index}]", driver["name"], driver["nodeID"]
+        yield from check_driver_name(name, f"{at}.name")
+        if not node:
+            yield required(f"{at}.nodeID")
+        if len(node.encode()) > _MAX_NODE_ID:
+            yield invalid(f"{at}.nodeID", node, f"must be {_MAX_NODE_ID} characters or less")
+        yield from check_not_negative(driver.get("allocatable", {}), ("count",), f"{at}.allocatable")
+        if name in seen:
+            yield duplicate(f"{at}.name", name)
+        seen.add(name)
+        keys = driver.get("topologyKeys") or []
+        for number, key in enumerate(keys):
+            if not key:
+                yield required(at)
+            if key in keys[:number]:
+                yield duplicate(at, key)
+            yield from check_name(names.qualified_name, key, at)
+
+
+def _validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateCSINodeUpdate: drivers can be added and removed (MutableCSINodeAllocatableCount is off)."""
+    drivers = new["spec"].get("drivers") or ()
+    for known in old["spec"].get("drivers") or ():
+        for driver in drivers:
+            if driver["name"] == known["name"] and driver != known:
+                shown = api_struct("storage.v1.CSINodeDriver", driver)
+                yield invalid("spec.drivers", shown, IMMUTABLE, whole=True)
+
+
+def _amount(text: str, path: str) -> Iterator[Cause]:
+    if quantity.parse_text(text) < 0:
+        yield invalid(path, text, NOT_NEGATIVE)
+
+
+def _capacity_warnings(manifest: Manifest, _: object = None) -> Iterator[str]:
+    topology = manifest.get("nodeTopology") or {}
+    yield from term_warnings(topology, "nodeTopology")
+    for key in sorted(topology.get("matchLabels") or ()):
+        if key in DEPRECATED_LABELS:
+            yield f"nodeTopology.matchLabels.{key}: {DEPRECATED_LABELS[key]}"
+
+
+def _validate_attachment(manifest: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateVolumeAttachment and ValidateVolumeAttachmentV1 report."""
+    spec: dict[str, Any] = manifest["spec"]
+    source, path = spec.get("source") or {}, "spec.source"
+    name, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
+    if not spec["attacher"]:
+        yield required("spec.attacher")
+    if name is None and inline is None:
+        yield required(path, _ONE_SOURCE)
+    elif name is not None and inline is not None:
+        yield forbidden(path, _ONE_SOURCE)
+    elif name == "":
+        yield required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
+    elif inline is not None:
+        yield from validate_volume_spec(inline, f"{path}.inlineVolumeSpec", is_inline=True)
+    yield from check_name(names.dns_subdomain, spec["nodeName"], "spec.nodeName")
+    yield from check_driver_name(spec["attacher"], "spec.attacher")
+    if name is not None:
+        yield from check_name(names.dns_subdomain, name, f"{path}.persistentVolumeName")
+
+
+def _audiences(item: Manifest, _: Micros) -> str:
+    requests = item["spec"].get("tokenRequests")
+    return UNSET if requests is None else ",".join(each.get("audience", "") for each in requests)
+
+
+CSI_DRIVER_STRATEGY: Final = Strategy(
+    resource=built_in("storage.k8s.io/v1", "CSIDriver", in_cluster=True),
+    drop_disabled_fields=_drop_driver_fields,
+    set_defaults=_set_driver_defaults,
+    validate=all_of(
+        field("spec.fsGroupPolicy", one_of(_GROUP_POLICIES)),
+        field("spec.tokenRequests", _token_requests),
+        field("spec.volumeLifecycleModes", _lifecycle_modes),
+    ),
+    needs_version=True,
+    validate_update=_validate_driver_update,
+    update_order="MSUSC",
+    desired_state=lambda manifest: [manifest["spec"].get(name) for name in _CHANGEABLE],
+    begins_with_generation=False,
+    is_shown_when_deleted=True,
+    printer=printer_of(
+        NAME,
+        Column(
+            "AttachRequired",
+            "CSIDriverSpec.attachRequired",
+            "boolean",
+            cell="spec.attachRequired",
+            absent=True,
+        ),
+        *(
+            Column(name, f"CSIDriverSpec.{path}", "boolean", cell=f"spec.{path}", absent=False)
+            for name, path in (("PodInfoOnMount", "podInfoOnMount"), ("StorageCapacity", "storageCapacity"))
+        ),
+        Column("TokenRequests", "CSIDriverSpec.tokenRequests", cell=_audiences),
+        Column(
+            "RequiresRepublish",
+            "CSIDriverSpec.requiresRepublish",
+            "boolean",
+            cell="spec.requiresRepublish",
+            absent=False,
+        ),
+        Column(
+            "Modes",
+            "CSIDriverSpec.volumeLifecycleModes",
+            cell=lambda item, _: ",".join(item["spec"].get("volumeLifecycleModes") or ()) or NONE,
+        ),
+        AGE,
+    ),
+)
+CSI_NODE_STRATEGY: Final = Strategy(
+    resource=built_in("storage.k8s.io/v1", "CSINode", in_cluster=True),
+    set_defaults=_set_node_defaults,
+    validate=field("spec.drivers", _node_drivers),
+    needs_version=True,
+    validate_update=_validate_node_update,
+    update_order="MSMSC",
+    is_shown_when_deleted=True,
+    printer=printer_of(
+        NAME,
+        Column(
+            "Drivers",
+            "Drivers indicates the number of CSI drivers registered on the node",
+            "integer",
+            cell=lambda item, _: len(item["spec"].get("drivers") or ()),
+        ),
+        AGE,
+    ),
+)
+CSI_CAPACITY_STRATEGY: Final = Strategy(
+    resource=built_in("storage.k8s.io/v1", "CSIStorageCapacity"),
+    validate=all_of(
+        field("nodeTopology", validate_label_selector),
+        field("storageClassName", named_by(names.dns_subdomain), default=""),
+        field("capacity", _amount),
+    ),
+    warnings_on_create=_capacity_warnings,
+    warnings_on_update=_capacity_warnings,
+    needs_version=True,
+    validate_update=immutable("nodeTopology", "storageClassName"),
+    printer=printer_of(
+        NAME,
+        Column("StorageClassName", "CSIStorageCapacity.storageClassName", cell="storageClassName"),
+        Column("Capacity", "CSIStorageCapacity.capacity", cell="capacity", absent=UNSET),
+    ),
+)
+ATTACHMENT_STRATEGY: Final = Strategy(
+    resource=built_in("storage.k8s.io/v1", "VolumeAttachment", in_cluster=True, has_status=True),
+    validate=_validate_attachment,
+    needs_version=True,
+    validate_update=immutable_struct("spec", "storage.v1.VolumeAttachmentSpec"),
+    update_order="MSMSC",
+    subresources={"status": status_strategy(keeps_metadata=WHOLE_METADATA)},
+    is_shown_when_deleted=True,
+    printer=printer_of(
+        NAME,
+        Column("Attacher", "VolumeAttachmentSpec.attacher", format="name", cell="spec.attacher"),
+        Column("PV", "VolumeAttachmentSource.persistentVolumeName", cell="spec.source.persistentVolumeName"),
+        Column("Node", "VolumeAttachmentSpec.nodeName", cell="spec.nodeName"),
+        Column(
+            "Attached", "VolumeAttachmentStatus.attached", "boolean", cell="status.attached", absent=False
+        ),
+        AGE,
+    ),
+)

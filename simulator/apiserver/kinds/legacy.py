@@ -1,0 +1,531 @@
+"""The strategies of the kinds that have no file of their own yet: their rules are in tables by function."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.admin_access import RESOURCE_CLAIMS, check_admin_access, check_admin_access_of_status
+from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
+from simulator.apiserver.core_update_validation import validate_namespace_finalizers
+from simulator.apiserver.core_validation import CORE_CHECKS
+from simulator.apiserver.definition_validation import validate_definition
+from simulator.apiserver.device_validation import DEVICE_CHECKS
+from simulator.apiserver.event_validation import validate_event, validate_event_update
+from simulator.apiserver.field_checks import NameRule
+from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
+from simulator.apiserver.kind_warnings import (
+    KIND_WARNINGS,
+)
+from simulator.apiserver.kinds.disabled_fields import drop_disabled_fields
+from simulator.apiserver.more_update_validation import UPDATE_CHECKS
+from simulator.apiserver.more_validation import MORE_CHECKS
+from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.pod_warnings import pod_warnings
+from simulator.apiserver.printers.access import ACCESS_PRINTERS
+from simulator.apiserver.printers.autoscaler import AUTOSCALER_PRINTER
+from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
+from simulator.apiserver.printers.column import PLAIN_PRINTER, SHORT_PRINTER
+from simulator.apiserver.printers.control_plane import CONTROL_PLANE_PRINTERS
+from simulator.apiserver.printers.events import EVENT_PRINTER
+from simulator.apiserver.printers.network import NETWORK_PRINTERS
+from simulator.apiserver.printers.storage import STORAGE_PRINTERS
+from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
+from simulator.apiserver.resource import CRDS, SCALES, Resource, ScalePaths, built_in
+from simulator.apiserver.service_allocation import allocate_new, allocate_updated
+from simulator.apiserver.status import Cause
+from simulator.apiserver.status_validation import validate_status_update
+from simulator.apiserver.storage_defaults import STORAGE_DEFAULTS
+from simulator.apiserver.storage_validation import (
+    validate_persistent_volume,
+    validate_persistent_volume_claim,
+)
+from simulator.apiserver.strategy import (
+    STATUS,
+    WHOLE_METADATA,
+    Strategy,
+    Subresource,
+    no_change,
+    nothing,
+    spec_of,
+    status_strategy,
+    with_field,
+    without_field,
+)
+from simulator.apiserver.workload_defaults import (
+    WORKLOAD_DEFAULTS,
+    number_next_template,
+    number_template,
+    select_own_pods,
+)
+from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, WORKLOAD_CHECKS_OF_UPDATED
+
+NAMESPACE_FINALIZER: Final = "kubernetes"
+"""The finalizer in the spec of a namespace. The namespace controller removes it when the namespace is
+empty."""
+_FIRST_PHASES: Final = {
+    "namespaces": "Active",
+    "persistentvolumeclaims": "Pending",
+    "persistentvolumes": "Pending",
+}
+_PHASE_TIME: Final = "lastPhaseTransitionTime"
+_NAMES: Final = """
+v1                              ConfigMap                      namespaced -       cm
+v1                              Endpoints                      namespaced -       ep
+v1                              Event                          namespaced -       ev
+v1                              LimitRange                     namespaced -       limits
+v1                              Namespace                      cluster    status  ns
+v1                              PersistentVolume               cluster    status  pv
+v1                              PersistentVolumeClaim          namespaced status  pvc
+v1                              PodTemplate                    namespaced -       -
+v1                              ReplicationController          namespaced status  rc
+v1                              ResourceQuota                  namespaced status  quota
+v1                              Secret                         namespaced -       -
+v1                              Service                        namespaced status  svc
+v1                              ServiceAccount                 namespaced -       sa
+admissionregistration.k8s.io/v1 MutatingWebhookConfiguration   cluster    -       -
+admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy      cluster    status  -
+admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding cluster  -       -
+admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration cluster    -       -
+apiextensions.k8s.io/v1         CustomResourceDefinition       cluster    status  crd,crds
+apiregistration.k8s.io/v1       APIService                     cluster    status  -
+apps/v1                         ControllerRevision             namespaced -       -
+apps/v1                         DaemonSet                      namespaced status  ds
+apps/v1                         Deployment                     namespaced status  deploy
+apps/v1                         ReplicaSet                     namespaced status  rs
+apps/v1                         StatefulSet                    namespaced status  sts
+autoscaling/v2                  HorizontalPodAutoscaler        namespaced status  hpa
+batch/v1                        CronJob                        namespaced status  cj
+batch/v1                        Job                            namespaced status  -
+certificates.k8s.io/v1          CertificateSigningRequest      cluster    status  csr
+coordination.k8s.io/v1          Lease                          namespaced -       -
+discovery.k8s.io/v1             EndpointSlice                  namespaced -       -
+events.k8s.io/v1                Event                          namespaced -       ev
+flowcontrol.apiserver.k8s.io/v1 FlowSchema                     cluster    status  -
+flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration     cluster    status  -
+networking.k8s.io/v1            Ingress                        namespaced status  ing
+networking.k8s.io/v1            IngressClass                   cluster    -       -
+networking.k8s.io/v1            IPAddress                      cluster    -       ip
+networking.k8s.io/v1            NetworkPolicy                  namespaced -       netpol
+networking.k8s.io/v1            ServiceCIDR                    cluster    status  -
+node.k8s.io/v1                  RuntimeClass                   cluster    -       -
+policy/v1                       PodDisruptionBudget            namespaced status  pdb
+rbac.authorization.k8s.io/v1    ClusterRole                    cluster    -       -
+rbac.authorization.k8s.io/v1    ClusterRoleBinding             cluster    -       -
+rbac.authorization.k8s.io/v1    Role                           namespaced -       -
+rbac.authorization.k8s.io/v1    RoleBinding                    namespaced -       -
+resource.k8s.io/v1              DeviceClass                    cluster    -       -
+resource.k8s.io/v1              ResourceClaim                  namespaced status  -
+resource.k8s.io/v1              ResourceClaimTemplate          namespaced -       -
+resource.k8s.io/v1              ResourceSlice                  cluster    -       -
+schedviz/v1                     Timetable                      cluster    -       -
+"""
+
+_WITH_GENERATION = frozenset(
+    (
+        "cronjobs.batch",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "daemonsets.apps",
+        "deployments.apps",
+        "deviceclasses.resource.k8s.io",
+        "endpointslices.discovery.k8s.io",
+        "ingressclasses.networking.k8s.io",
+        "ingresses.networking.k8s.io",
+        "jobs.batch",
+        "networkpolicies.networking.k8s.io",
+        "poddisruptionbudgets.policy",
+        "podtemplates",
+        "replicasets.apps",
+        "replicationcontrollers",
+        "resourceslices.resource.k8s.io",
+        "statefulsets.apps",
+        "flowschemas.flowcontrol.apiserver.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    )
+)
+_ORDERS: Final = {
+    "cronjobs.batch": "US",
+    CRDS: "UC",
+    "daemonsets.apps": "USC",
+    "deployments.apps": "USC",
+    "events": "C",
+    "jobs.batch": "MSUSC",
+    "leases.coordination.k8s.io": "US",
+    "limitranges": "MS",
+    "persistentvolumeclaims": "MSUMSC",
+    "persistentvolumes": "MSMSC",
+    "poddisruptionbudgets.policy": "S",
+    "podtemplates": "US",
+    "replicasets.apps": "USC",
+    "replicationcontrollers": "MSUS",
+    "resourcequotas": "USC",
+    "deviceclasses.resource.k8s.io": "MSUS",
+    "resourceclaims.resource.k8s.io": "MSUCS",
+    "resourceclaimtemplates.resource.k8s.io": "MSUCS",
+    "resourceslices.resource.k8s.io": "USC",
+    "serviceaccounts": "UM",
+    "services": "UCS",
+    "statefulsets.apps": "USC",
+}
+_NEEDING_VERSION: Final = frozenset(
+    (
+        "leases.coordination.k8s.io",
+        "poddisruptionbudgets.policy",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "runtimeclasses.node.k8s.io",
+        "apiservices.apiregistration.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    )
+)
+_CREATED_BY_UPDATE: Final = frozenset(
+    (
+        "endpoints",
+        "events",
+        "events.events.k8s.io",
+        "leases.coordination.k8s.io",
+        "limitranges",
+        "services",
+        "roles.rbac.authorization.k8s.io",
+        "rolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "clusterrolebindings.rbac.authorization.k8s.io",
+    )
+)
+_ORPHANING: Final = ("jobs.batch", "replicationcontrollers")
+_SHOWN_WHEN_DELETED: Final = frozenset(
+    (
+        "namespaces",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+    )
+)
+_NAME_RULES: Final[dict[str, NameRule]] = {
+    "apiservices.apiregistration.k8s.io": names.path_segment,
+    "certificatesigningrequests.certificates.k8s.io": lambda _: [],
+    "events": names.path_segment,
+    "ipaddresses.networking.k8s.io": names.path_segment,
+    "namespaces": names.dns_label,
+    "poddisruptionbudgets.policy": names.path_segment,
+    "services": names.service_name,
+    "clusterroles.rbac.authorization.k8s.io": names.path_segment,
+    "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
+    "roles.rbac.authorization.k8s.io": names.path_segment,
+    "rolebindings.rbac.authorization.k8s.io": names.path_segment,
+}
+_METADATA_LAST: Final = ("events", "poddisruptionbudgets.policy")
+_NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
+_FREE_FINALIZERS: Final = (
+    *("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"),
+    *("coordination.k8s.io", "node.k8s.io"),
+)
+_STATUS_KEEPS_METADATA: Final = ("resourceclaims.resource.k8s.io",)
+_STATUS_KEEPS: Final = {
+    "deployments.apps": ("labels",),
+}
+_STATUS_RESETS_METADATA: Final = (CRDS, "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "namespaces": ("status.phase",),
+    "events": (
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    ),
+    "replicationcontrollers": ("status.replicas",),
+    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
+    "secrets": ("type",),
+    "services": ("spec.clusterIP", "spec.type"),
+    "jobs.batch": ("status.successful",),
+    "certificatesigningrequests.certificates.k8s.io": ("spec.signerName",),
+}
+_PREFIXES: Final = {
+    "replicationcontrollers": "controllers",
+    "endpoints": "services/endpoints",
+    "services": "services/specs",
+    "ingresses.networking.k8s.io": "ingress",
+    CRDS: "apiextensions.k8s.io/customresourcedefinitions",
+}
+_OF_PODS: Final = "this is used in Pod names and hostnames"
+_USES_OF_NAMES: Final = {
+    "cronjobs.batch": _OF_PODS,
+    "deployments.apps": _OF_PODS,
+    "jobs.batch": _OF_PODS,
+    "replicasets.apps": _OF_PODS,
+    "replicationcontrollers": _OF_PODS,
+}
+_TEMPLATES = {
+    "deployments.apps": ("spec", "template"),
+    "replicasets.apps": ("spec", "template"),
+    "statefulsets.apps": ("spec", "template"),
+    "daemonsets.apps": ("spec", "template"),
+    "jobs.batch": ("spec", "template"),
+    "cronjobs.batch": ("spec", "jobTemplate", "spec", "template"),
+    "replicationcontrollers": ("spec", "template"),
+    "podtemplates": ("template",),
+}
+_SCALED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+_STORED_AS: Final = {
+    ("events.k8s.io/v1", "Event"): "events",
+}
+"""The kinds that are stored in another version."""
+_CHANGEABLE: Final = ("tokenRequests", "requiresRepublish", "seLinuxMount")
+"""The fields in the spec of a CSIDriver whose changes count."""
+_CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
+    CRDS: validate_definition,
+    **MORE_CHECKS,
+    **CORE_CHECKS,
+    **DEVICE_CHECKS,
+    "persistentvolumes": validate_persistent_volume,
+    "persistentvolumeclaims": validate_persistent_volume_claim,
+    **WORKLOAD_CHECKS,
+}
+_CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
+    **WORKLOAD_CHECKS_OF_UPDATED,
+}
+_PRINTERS: Final = {
+    "horizontalpodautoscalers.autoscaling": AUTOSCALER_PRINTER,
+    **ACCESS_PRINTERS,
+    **CONTROL_PLANE_PRINTERS,
+    "events": EVENT_PRINTER,
+    **CLUSTER_PRINTERS,
+    **WORKLOAD_PRINTERS,
+    **STORAGE_PRINTERS,
+    **NETWORK_PRINTERS,
+}
+_PLAIN: Final = (
+    CRDS,
+    "limitranges",
+    "clusterroles.rbac.authorization.k8s.io",
+    "roles.rbac.authorization.k8s.io",
+)
+_DEFAULTS: Final[dict[str, Callable[[Manifest], None]]] = {
+    **FURTHER_DEFAULTS,
+    **NETWORK_DEFAULTS,
+    **STORAGE_DEFAULTS,
+    **WORKLOAD_DEFAULTS,
+}
+
+
+def _prepare_new(resource_id: str) -> Callable[[Manifest, str], object]:
+    match resource_id:
+        case "jobs.batch":
+            return lambda manifest, _: select_own_pods(manifest)
+        case "daemonsets.apps":
+            return lambda manifest, _: number_template(manifest)
+        case "namespaces":
+            return _add_namespace_finalizer
+        case "persistentvolumes":
+            return _set_phase_time
+    return no_change
+
+
+def _add_namespace_finalizer(manifest: Manifest, _: str) -> None:
+    finalizers = manifest["spec"].get("finalizers", [])
+    missing = [each for each in (NAMESPACE_FINALIZER,) if each not in finalizers]
+    manifest["spec"]["finalizers"] = [*finalizers, *missing]
+
+
+def _set_phase_time(manifest: Manifest, now: str) -> None:
+    manifest["status"][_PHASE_TIME] = now
+
+
+def _with_phase_time(new: Manifest, old: Manifest, now: str) -> Manifest:
+    """Return the status of a PersistentVolume with the time at which it came into its phase, unless the
+    update has another one (PrepareForUpdate of its status)."""
+    status, before = new.get("status", {}), old.get("status", {})
+    time, known = status.get(_PHASE_TIME), before.get(_PHASE_TIME)
+    if status.get("phase") != before.get("phase"):
+        time = now if time in (None, known) else time
+    elif time is None:
+        time = known
+    return {**new, "status": {**status, _PHASE_TIME: time}} if time is not None else new
+
+
+def _with_stored_versions(definition: Manifest, _: Manifest) -> Manifest:
+    """Return the definition with the version in which objects are stored now among those in which they
+    were."""
+    status = definition.get("status") or {}
+    known = status.get("storedVersions") or []
+    added = [
+        version["name"]
+        for version in definition["spec"].get("versions") or ()
+        if version.get("storage") and version["name"] not in known
+    ]
+    return {**definition, "status": {**status, "storedVersions": [*known, *added]}} if added else definition
+
+
+def _with_spec_finalizers(namespace: Manifest, old: Manifest) -> Manifest:
+    finalizers = old.get("spec", {}).get("finalizers")
+    spec = {**namespace.get("spec", {}), "finalizers": finalizers}
+    return {**namespace, "spec": spec if finalizers else without_field(spec, "finalizers")}
+
+
+def _prepare_claim_status(prepared: Manifest, old: Manifest) -> Manifest:
+    drop_statuses_of_released_devices(old, prepared)
+    return prepared
+
+
+def _allocate(service: Manifest, overlay: Overlay, is_any_taken: bool) -> None:
+    allocate_new(service, overlay, any_address=is_any_taken)
+
+
+def _prepare_daemon_set_status(prepared: Manifest, old: Manifest) -> Manifest:
+    number_next_template(old, prepared)
+    return prepared
+
+
+_PREPARE_STATUS: Final = {
+    "daemonsets.apps": _prepare_daemon_set_status,
+    "resourceclaims.resource.k8s.io": _prepare_claim_status,
+}
+
+
+def _begin_update(resource_id: str) -> Callable[[Manifest, Manifest, Overlay], object]:
+    match resource_id:
+        case "services":
+            return allocate_updated
+        case "daemonsets.apps":
+            return lambda new, old, _: number_next_template(old, new)
+    return no_change
+
+
+_PREPARE_UPDATE: Final = {CRDS: _with_stored_versions, "namespaces": _with_spec_finalizers}
+
+
+def _desired_state(resource_id: str) -> Callable[[Manifest], Any] | None:
+    """Return the part of an object with whose changes the generation grows."""
+    match resource_id:
+        case "deployments.apps":
+            return lambda manifest: (manifest.get("spec"), manifest["metadata"].get("annotations"))
+        case "endpointslices.discovery.k8s.io":
+            return lambda manifest: (
+                {field: value for field, value in manifest.items() if field != "metadata"},
+                manifest["metadata"].get("labels"),
+            )
+        case "podtemplates":
+            return lambda manifest: manifest.get("template")
+    if "webhookconfigurations" in resource_id:
+        return lambda manifest: manifest.get("webhooks")
+    return spec_of if resource_id in _WITH_GENERATION else None
+
+
+def _status(resource: Resource) -> Subresource:
+    name = resource.id
+    keeps = WHOLE_METADATA if name in _STATUS_KEEPS_METADATA else _STATUS_KEEPS.get(name, ())
+    return status_strategy(
+        lambda new, old: validate_status_update(resource, new, old),
+        prepare=_PREPARE_STATUS.get(name),
+        validate_in_cluster=check_admin_access_of_status if name == RESOURCE_CLAIMS else nothing,
+        set_times=_with_phase_time if name == "persistentvolumes" else None,
+        keeps_metadata=keeps,
+        resets_metadata=WHOLE_METADATA if name in _STATUS_RESETS_METADATA else keeps,
+    )
+
+
+def _subresources(resource: Resource) -> dict[str, Subresource]:
+    found = {"status": _status(resource)} if resource.has_status else {}
+    if resource.id == "namespaces":
+        found["finalize"] = Subresource(
+            prepare_for_update=lambda new, old: with_field(new, old, "status"),
+            validate_update=validate_namespace_finalizers,
+            update_order="UC",
+        )
+    if resource.plural == "certificatesigningrequests":
+        found["approval"] = STATUS
+    return found
+
+
+def _warnings(resource: Resource, manifest: Manifest) -> Iterator[str]:
+    if resource.id in KIND_WARNINGS:
+        yield from KIND_WARNINGS[resource.id](manifest)
+    elif path := _TEMPLATES.get(resource.id):
+        template = manifest
+        for name in path:
+            template = template.get(name) or {}
+        yield from pod_warnings(template, f"{'.'.join(path)}.")
+
+
+def _warnings_of_update(resource: Resource, new: Manifest, old: Manifest) -> Iterator[str]:
+    """Yield the warnings about an update; about templates only if the update counts."""
+    generations = {each["metadata"].get("generation") for each in (new, old)}
+    is_same = resource.id in _TEMPLATES and len(generations) == 1
+    return nothing() if is_same else _warnings(resource, new)
+
+
+def _strategy(resource: Resource) -> Strategy:
+    name = resource.id
+    is_service, rules = name == "services", _CHECKS.get(name, nothing)
+    validate_update = UPDATE_CHECKS.get(name, nothing)
+    if resource.plural == "events":
+        rules = lambda event: validate_event(event, resource.api_version)  # noqa: E731
+        validate_update = validate_event_update if resource.group else validate_update
+    return Strategy(
+        resource=resource,
+        drop_disabled_fields=lambda manifest: drop_disabled_fields(name, manifest),
+        set_defaults=_DEFAULTS.get(name, no_change),
+        first_phase=_FIRST_PHASES.get(name, ""),
+        begin_create=_allocate if is_service else no_change,
+        prepare_for_create=_prepare_new(name),
+        name_rule=_NAME_RULES.get(name, names.dns_subdomain),
+        name_rule_of_new=_NAME_RULES_OF_NEW.get(name),
+        name_use=_USES_OF_NAMES.get(name, ""),
+        any_finalizer=resource.group in _FREE_FINALIZERS,
+        validates_metadata=name not in _METADATA_LAST,
+        validate=nothing if resource.plural == "events" else rules,
+        validate_new=rules if resource.plural == "events" else nothing,
+        validate_in_cluster=lambda manifest, overlay: check_admin_access(name, manifest, overlay),
+        validate_updated=_CHECKS_OF_UPDATED.get(name),
+        validate_update=validate_update,
+        warnings_on_create=lambda manifest: _warnings(resource, manifest),
+        warnings_on_update=lambda new, old: _warnings_of_update(resource, new, old),
+        needs_version=name in _NEEDING_VERSION,
+        is_created_by_update=name in _CREATED_BY_UPDATE,
+        prepare_for_update=_PREPARE_UPDATE.get(name),
+        begin_update=_begin_update(name),
+        update_order=_ORDERS.get(name, "MSUC"),
+        desired_state=_desired_state(name),
+        begins_with_generation=name in _WITH_GENERATION,
+        subresources=_subresources(resource),
+        is_shown_when_deleted=name in _SHOWN_WHEN_DELETED,
+        orphans_dependents=name in _ORPHANING,
+        printer=PLAIN_PRINTER if name in _PLAIN else _PRINTERS.get(name, SHORT_PRINTER),
+        fields=_FIELDS.get(name),
+        storage_prefix=_PREFIXES.get(name, ""),
+    )
+
+
+def _named(line: str) -> Resource:
+    api_version, kind, scope, status, short = line.split()
+    return built_in(
+        api_version,
+        kind,
+        *(() if short == "-" else short.split(",")),
+        in_cluster=scope == "cluster",
+        has_status=status == "status",
+        scale=ScalePaths() if kind in _SCALED else None,
+        stored_as=_STORED_AS.get((api_version, kind), ""),
+    )
+
+
+LEGACY_STRATEGIES: Final = tuple(_strategy(_named(line)) for line in _NAMES.strip().splitlines())
+SCALE_STRATEGY: Final = Strategy(resource=SCALES, printer=WORKLOAD_PRINTERS[SCALES.id])
+"""That of Scales, which are not stored, but shown."""

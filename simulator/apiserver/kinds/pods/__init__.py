@@ -1,0 +1,1 @@
+"""Pods, and the parts of them that pod templates have."""

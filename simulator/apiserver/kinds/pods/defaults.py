@@ -1,0 +1,101 @@
+"""Defaults of pods, beyond those of their templates.
+
+Upstream: SetDefaults_Pod in pkg/apis/core/v1/defaults.go and conversion.go beside it, v1.34."""
+
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.pod_defaults import all_containers, set_pod_spec_defaults
+from simulator.apiserver.resource_lists import round_up_to_milli
+from simulator.objects import quantity
+from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
+
+UNREACHABLE_SECONDS: Final = 300
+"""Seconds for which a pod stays on a node that is not ready or unreachable: the default of kube-apiserver's
+--default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds."""
+_STATE_TIMES: Final = {"running": ("startedAt",), "terminated": ("startedAt", "finishedAt")}
+
+
+def set_pod_defaults(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    set_pod_spec_defaults(spec)
+    spec.setdefault("enableServiceLinks", True)
+    for container in all_containers(spec):
+        if spec.get("hostNetwork"):
+            for port in container.get("ports", ()):
+                port.setdefault("hostPort", port["containerPort"])
+        _set_requests_from_limits(container["resources"])
+    _set_pod_level_requests(manifest)
+    _add_default_tolerations(spec)
+
+
+def _set_requests_from_limits(resources: Manifest | None) -> None:
+    if not resources:
+        return
+    for kind in ("limits", "requests"):
+        if kind in resources:
+            resources[kind] = round_up_to_milli(resources[kind])
+    if resources.get("limits"):
+        resources["requests"] = resources["limits"] | resources.get("requests", {})
+
+
+def _set_pod_level_requests(manifest: Manifest) -> None:
+    """Set the pod-level requests of a pod with pod-level limits: the sum of its containers' requests where
+    they have any, otherwise the limits (defaultPodRequests)."""
+    resources = manifest["spec"].get("resources", {})
+    limits = resources.get("limits", {})
+    if not limits:
+        return
+    stated = resources.setdefault("requests", {})
+    without = {**manifest, "spec": {**manifest["spec"], "resources": {}, "overhead": {}}}
+    for name, nanos in pod_requests(without, use_status=False).items():
+        if name in ("cpu", "memory") and name not in stated:
+            stated[name] = _quantity_text(nanos)
+    for name, text in limits.items():
+        if supported_at_pod_level(name):
+            stated.setdefault(name, text)
+
+
+def _quantity_text(nanos: quantity.Nanos) -> str:
+    whole, fraction = divmod(nanos, quantity.NANO)
+    return str(whole) if not fraction else f"{quantity.milli_value(nanos)}m"
+
+
+def _add_default_tolerations(spec: Manifest) -> None:
+    """Add the tolerations for the taints not-ready and unreachable, unless the pod has its own.
+
+    Upstream: plugin/pkg/admission/defaulttolerationseconds/admission.go."""
+    tolerations = spec.setdefault("tolerations", [])
+    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
+        if not any(
+            toleration.get("key", "") in (key, "") and toleration.get("effect", "") in ("NoExecute", "")
+            for toleration in tolerations
+        ):
+            tolerations.append(
+                {
+                    "key": key,
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": UNREACHABLE_SECONDS,
+                }
+            )
+
+
+def complete_container_statuses(status: Manifest) -> None:
+    """Complete the structs of container statuses that are not pointers, and the times in their states."""
+    for kind in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
+        for container in status.get(kind) or ():
+            for field in ("state", "lastState"):
+                state = container.setdefault(field, {})
+                for name, times in _STATE_TIMES.items():
+                    for time in times if isinstance(state.get(name), dict) else ():
+                        state[name].setdefault(time, None)
+
+
+def match_pod_ips(status: Manifest) -> None:
+    """Set ``podIP``, which old clients read: the first of ``podIPs``."""
+    first, known = status.get("podIP", ""), status.get("podIPs") or []
+    if first and (not known or known[0].get("ip", "") != first):
+        status["podIPs"] = [{"ip": first}]
+    elif known:
+        status["podIP"] = known[0].get("ip", "")
