@@ -1,7 +1,7 @@
 """Conditions in CEL: compiled once, evaluated often, by any number of threads.
 
-The library's programs do not change after they are compiled. It limits the iterations of one evaluation;
-condition_cost.py limits what they may do.
+Their environment is plain CEL without regular expressions, as one of a stranger may take longer than all
+else. The cost is estimated when a condition is compiled, and limited when it is evaluated.
 """
 
 import re
@@ -9,35 +9,51 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from cel_expr_python import cel
-
-from schedviz.lessons.condition_cost import Size, TooCostly, find_cost
 from schedviz.store.changes import TRACE_READ
+from simulator.cel.cost_estimate import estimate_limited_cost
+from simulator.cel.declared_sizes import DeclaredSize, make_uniform_size
+from simulator.cel.errors import EvaluationError
+from simulator.cel.expression import Expression
+from simulator.cel.library import STANDARD, without
+from simulator.cel.meter import Meter
+from simulator.cel.object_types import NO_OBJECTS
+from simulator.cel.types import Type, parse_type
+from simulator.cel.values import from_json
+from simulator.kernel.work import measure_work
 
 MAX_LENGTH: Final = 1_000
 """Maximum number of characters of a condition."""
+MAX_COST: Final = 400_000
+"""The maximum cost of a condition, as it is estimated."""
+MAX_ITERATIONS: Final = 10_000
+"""The maximum number of iterations of all macros of an evaluation. It ends then."""
+MAX_WORK: Final = 50_000
+"""The units of work of an evaluation, which take some 0.1 s. It ends then: the estimate does not know how
+large the objects and texts are that are compared and read."""
 CACHED: Final = 4_096
 """Compiled conditions of all lessons."""
 
-_OBJECTS: Final = cel.Type.Map(cel.Type.STRING, cel.Type.DYN)
-_NAMES: Final = cel.Type.Map(cel.Type.STRING, cel.Type.STRING)
-_RECORDS: Final = cel.Type.List(_OBJECTS)
-VARIABLES: Final[Mapping[str, cel.Type]] = {
-    "pods": _OBJECTS,
-    "nodes": _OBJECTS,
-    "priorityclasses": _OBJECTS,
-    "poddisruptionbudgets": _OBJECTS,
-    "deployments": _OBJECTS,
-    "jobs": _OBJECTS,
-    "bound": _NAMES,
-    "waiting": _NAMES,
-    "nominated": _NAMES,
-    "evicted": _RECORDS,
-    "attempts": cel.Type.Map(cel.Type.STRING, cel.Type.INT),
-    "trace": _RECORDS,
-    "guesses": cel.Type.Map(cel.Type.STRING, cel.Type.List(cel.Type.STRING)),
-    "edits": cel.Type.INT,
-    "seconds": cel.Type.DOUBLE,
+_OBJECTS: Final = "map(string, dyn)"
+_NAMES: Final = "map(string, string)"
+VARIABLES: Final[Mapping[str, Type]] = {
+    name: parse_type(text)
+    for name, text in {
+        "pods": _OBJECTS,
+        "nodes": _OBJECTS,
+        "priorityclasses": _OBJECTS,
+        "poddisruptionbudgets": _OBJECTS,
+        "deployments": _OBJECTS,
+        "jobs": _OBJECTS,
+        "bound": _NAMES,
+        "waiting": _NAMES,
+        "nominated": _NAMES,
+        "evicted": f"list({_OBJECTS})",
+        "attempts": "map(string, int)",
+        "trace": f"list({_OBJECTS})",
+        "guesses": "map(string, list(string))",
+        "edits": "int",
+        "seconds": "double",
+    }.items()
 }
 """The variables of conditions with their types, as docs/LESSONS.md describes them."""
 OBJECTS_AT_MOST: Final = 200
@@ -46,18 +62,26 @@ through."""
 OBJECT_BYTES: Final = 32 << 10
 """A larger object, as JSON, is not seen by conditions."""
 
-_OBJECT: Final = Size(OBJECTS_AT_MOST, 1_000)
-_SIZES: Final[Mapping[str, Size]] = {
-    **{name: _OBJECT for name, kind in VARIABLES.items() if kind == _OBJECTS},
-    **{name: Size(OBJECTS_AT_MOST, 1) for name in ("bound", "waiting", "nominated", "attempts")},
-    "evicted": Size(TRACE_READ, 5),
-    "trace": Size(TRACE_READ, 50),
-    "guesses": Size(30, 20),
-}
+_NAME: Final = DeclaredSize(253)
+_SIZES: Final = DeclaredSize(
+    fields={
+        **{
+            name: DeclaredSize(OBJECTS_AT_MOST, key=_NAME, element=each, other=each)
+            for names, each in (
+                (("pods", "nodes", "priorityclasses"), make_uniform_size(1_000)),
+                (("poddisruptionbudgets", "deployments", "jobs"), make_uniform_size(1_000)),
+                (("bound", "waiting", "nominated"), _NAME),
+                (("attempts",), DeclaredSize(1)),
+            )
+            for name in names
+        },
+        "evicted": DeclaredSize(TRACE_READ, element=make_uniform_size(50)),
+        "trace": DeclaredSize(TRACE_READ, element=make_uniform_size(50)),
+        "guesses": DeclaredSize(30, key=_NAME, element=DeclaredSize(20, element=_NAME)),
+    }
+)
 """The sizes from which the cost of a condition is estimated."""
-# A regular expression of a stranger may take longer than all else.
-_CONFIG: Final = cel.NewEnvConfigFromYaml("stdlib: {exclude_functions: [{name: matches}]}")
-_ENVIRONMENT: Final = cel.NewEnv(config=_CONFIG, variables=VARIABLES)
+_ENVIRONMENT: Final = without(STANDARD, "matches")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MESSAGE: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 
@@ -73,17 +97,20 @@ class Condition:
         """Raises ConditionError."""
         if len(text) > MAX_LENGTH:
             raise ConditionError(f"a condition may have {MAX_LENGTH:,} characters, not {len(text):,}")
-        try:
-            self._program = _ENVIRONMENT.compile(text)
-        except RuntimeError as error:  # the library raises nothing more exact
-            raise ConditionError(_first_message(str(error))) from None
-        kind = self._program.return_type()
-        if kind not in (cel.Type.BOOL, cel.Type.DYN):
-            raise ConditionError(f"must be true or false, not of type {kind.name()}")
-        try:
-            self.cost = find_cost(self._program.serialize(), _SIZES)
-        except TooCostly as error:
-            raise ConditionError(str(error)) from None
+        self._expression = Expression(text, VARIABLES, "bool", NO_OBJECTS, _ENVIRONMENT)
+        kind = self._expression.result
+        if kind.name not in ("bool", "dyn"):
+            shown = str(kind).upper().translate({ord("("): "<", ord(")"): ">"})
+            raise ConditionError(f"must be true or false, not of type {shown}")
+        compiled = self._expression.compiled
+        if compiled is None:
+            raise ConditionError(_first_message(self._expression.error))
+        self.cost = estimate_limited_cost(*compiled, _SIZES, MAX_ITERATIONS)
+        if self.cost > MAX_COST:
+            raise ConditionError(
+                f"costs too much: it may look at {self.cost:,} values, and at most {MAX_COST:,} are allowed."
+                " Nest fewer macros, and compare strings or numbers in them, not objects and lists"
+            )
         self.variables = frozenset(_WORD.findall(text)) & VARIABLES.keys()
         """The variables that it may read: all whose names are words of the text."""
         self.reads_budgets = "breaks_budget" in text
@@ -91,18 +118,17 @@ class Condition:
     def holds(self, values: "Values") -> bool:
         """Whether the condition is true. One whose evaluation fails is not."""
         try:
-            found = self._program.eval(values.activation)
-        except RuntimeError:  # such as too many iterations
+            with measure_work(MAX_WORK):
+                return self._expression.evaluate(values.of_cel, Meter(MAX_ITERATIONS)) is True
+        except EvaluationError:  # such as too many iterations
             return False
-        return found.type() == cel.Type.BOOL and found.plain_value() is True
 
 
 class Values:
-    """The values of the variables for some conditions. The library converts each when it is first read. Not
-    to be shared by threads."""
+    """The values of the variables for some conditions."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
-        self.activation = _ENVIRONMENT.Activation(data=dict(values))
+        self.of_cel = {name: from_json(value) for name, value in values.items()}
 
 
 @lru_cache(maxsize=CACHED)
@@ -118,4 +144,4 @@ def _first_message(text: str) -> str:
         return text.splitlines()[0]
     line, column, message = found.groups()
     place = f"column {column}" if line == "1" else f"line {line}, column {column} of the condition"
-    return f"{place}: {message.removesuffix(' [INVALID_ARGUMENT]')}"
+    return f"{place}: {message}"

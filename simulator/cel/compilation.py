@@ -44,7 +44,7 @@ def compile_tree(
     try:
         tree = parse(text, environment)
         checked = check(tree, issues, environment, variables, objects)
-        if not issues:
+        if environment.is_of_kubernetes and not issues:
             validate(tree, checked, issues)
     except SyntaxFault as fault:
         raise CompileFault(f"compilation failed: {fault}") from None

@@ -9,7 +9,7 @@ from typing import Final
 from simulator.cel.call_estimates import NEW_LIST, NEW_MAP, NEW_OBJECT, CallEstimate, estimate_call
 from simulator.cel.call_estimates import Call as CallParts
 from simulator.cel.checker import Checked
-from simulator.cel.cost_ranges import NOTHING, ONE, UNBOUNDED, UNKNOWN, Range, fixed
+from simulator.cel.cost_ranges import NOTHING, ONE, UNBOUNDED, UNKNOWN, Range, add, fixed, multiply
 from simulator.cel.declared_sizes import ITEMS, KEYS, VALUES, DeclaredSize
 from simulator.cel.estimated_sizes import (
     NO_PATH,
@@ -49,8 +49,20 @@ def estimate_cost(tree: Tree, checked: Checked, root: DeclaredSize) -> Range:
     return _Estimator(checked, root).cost(tree.root)
 
 
+def estimate_limited_cost(tree: Tree, checked: Checked, root: DeclaredSize, most_iterations: int) -> int:
+    """Return the largest cost of an evaluation that ends when all its loops together had so many turns."""
+    estimator = _Estimator(checked, root, most_iterations)
+    return add(estimator.cost(tree.root).most, estimator.in_loops)
+
+
 class _Estimator:
-    def __init__(self, checked: Checked, root: DeclaredSize) -> None:
+    def __init__(self, checked: Checked, root: DeclaredSize, most_iterations: int | None = None) -> None:
+        self._most_iterations = most_iterations
+        self._times = 1
+        """How many times the present node is evaluated at most, where the iterations are limited."""
+        self.in_loops = 0
+        """The cost of the turns of all loops, where the iterations are limited. It is not in that of the
+        loops then."""
         self._checked = checked
         self._root = root
         self._paths: dict[int, Path] = {}
@@ -184,7 +196,9 @@ class _Estimator:
         outer = self._locals
         with_result = {**outer, node.accumulator: self._local(node.start)}
         self._locals = {**with_result, **self._iterated(node)}
+        times, self._times = self._times, self._count_turns(node)
         turn = self.cost(node.condition).add(self.cost(node.step))
+        turns, self._times = self._times, times
         self._locals = with_result
         cost = cost.add(self.cost(node.result))
         self._locals = outer
@@ -196,7 +210,17 @@ class _Estimator:
                 self._entries[node.id] = step
         elif isinstance(node.start, Constant):
             self._sizes[node.id] = self._size(node.start) or UNKNOWN
-        return cost.add(count.multiply(turn))
+        if self._most_iterations is None:
+            return cost.add(count.multiply(turn))
+        self.in_loops = add(self.in_loops, multiply(turn.most, turns))
+        return cost
+
+    def _count_turns(self, node: Comprehension) -> int:
+        """Return the number of turns of all evaluations of a loop."""
+        if self._most_iterations is None:
+            return 1
+        count = self._size(node.over) or UNKNOWN
+        return min(multiply(count.most, self._times), self._most_iterations)
 
     def _iterated(self, node: Comprehension) -> dict[str, Local]:
         """Return the variables of a loop."""

@@ -37,3 +37,11 @@ class DeclaredSize:
             else:
                 found = found.fields.get(step, found.other)
         return found
+
+
+def make_uniform_size(most: int) -> DeclaredSize:
+    """Return the size of a value which, as all values inside it at any depth, has ``most`` items at most."""
+    made = DeclaredSize(most)
+    for name in ("key", "element", "other"):
+        object.__setattr__(made, name, made)
+    return made

@@ -37,6 +37,8 @@ class Expression:
         self.names: frozenset[str] = frozenset()
         """All names in it, if it is an expression."""
         self.result: Type = DYN
+        self.compiled: Compiled | None = None
+        """The expression as it was checked; None if it did not compile."""
         try:
             compiled = compile_tree(text, environment, variables, objects)
             self.names = frozenset(_names_in(compiled.tree.root))
@@ -44,7 +46,7 @@ class Expression:
             if self.result.name not in (result, "any", "dyn"):
                 raise CompileFault(f"must evaluate to a {result}")
             self._evaluate = plan_with_cost(compiled.fold(), compiled.checked)
-            self._compiled: Compiled = compiled
+            self.compiled = compiled
         except CompileFault as fault:
             self.error = str(fault)
 
@@ -60,7 +62,7 @@ class Expression:
     def estimate_cost(self, root: DeclaredSize) -> int:
         """Return the largest cost of an evaluation; 0 if the expression did not compile. root: the sizes of
         the values that its variables stand for."""
-        return 0 if self.error else estimate_cost(*self._compiled, DeclaredSize(other=root)).most
+        return estimate_cost(*self.compiled, DeclaredSize(other=root)).most if self.compiled else 0
 
 
 @lru_cache(maxsize=CACHED)

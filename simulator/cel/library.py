@@ -27,6 +27,7 @@ from simulator.cel.functions import Function, Signature
 from simulator.cel.macros import BIND, SORT_BY, STANDARD_MACROS, TWO_VARIABLES, Macros
 from simulator.cel.signatures import (
     COMPREHENSION_SIGNATURES,
+    NUMERIC_SIGNATURES,
     OPTIONAL_SIGNATURES,
     STANDARD_SIGNATURES,
     Signatures,
@@ -63,18 +64,19 @@ class Environment:
     signatures: Signatures
     """The overloads of all functions."""
     macros: Macros
-    has_optionals: bool
-    """Whether ``a.?b``, ``a[?b]`` and the like are allowed."""
+    is_of_kubernetes: bool
+    """Whether ``a.?b``, ``a[?b]`` and the like are allowed, and literals are checked: those of durations,
+    times and patterns must be such, and all elements of a list must be of one type."""
 
 
 def _make_environment(
-    signatures: Iterable[Signatures], functions: Iterable[Function], macros: Macros, *, has_optionals: bool
+    signatures: Iterable[Signatures], functions: Iterable[Function], macros: Macros, *, is_of_kubernetes: bool
 ) -> Environment:
     found: dict[str, tuple[Signature, ...]] = {}
     for table in (*signatures, {name: _signatures(each) for name, each in _by_name(functions).items()}):
         for name, overloads in table.items():
             found[name] = found.get(name, ()) + overloads
-    return Environment(found, macros, has_optionals)
+    return Environment(found, macros, is_of_kubernetes)
 
 
 def _signatures(functions: Iterable[Function]) -> tuple[Signature, ...]:
@@ -93,19 +95,19 @@ def with_bind(environment: Environment) -> Environment:
 
 
 STANDARD: Final = _make_environment(
-    [STANDARD_SIGNATURES], standard.FUNCTIONS, STANDARD_MACROS, has_optionals=False
+    [STANDARD_SIGNATURES], standard.FUNCTIONS, STANDARD_MACROS, is_of_kubernetes=False
 )
 """CEL without extensions."""
-_TABLES: Final = (STANDARD_SIGNATURES, OPTIONAL_SIGNATURES, COMPREHENSION_SIGNATURES)
+_TABLES: Final = (STANDARD_SIGNATURES, NUMERIC_SIGNATURES, OPTIONAL_SIGNATURES, COMPREHENSION_SIGNATURES)
 _MACROS: Final = {**STANDARD_MACROS, **TWO_VARIABLES}
 NEW_EXPRESSIONS: Final = _make_environment(
-    _TABLES, (*standard.FUNCTIONS, *_BEFORE_1_34), _MACROS, has_optionals=True
+    _TABLES, (*standard.FUNCTIONS, *_BEFORE_1_34), _MACROS, is_of_kubernetes=True
 )
 """What v1.33 knows, too (environment.NewExpressions)."""
 STORED_EXPRESSIONS: Final = _make_environment(
     _TABLES,
     (*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS),
     {**_MACROS, **SORT_BY},
-    has_optionals=True,
+    is_of_kubernetes=True,
 )
 """All that v1.34 knows (environment.StoredExpressions)."""

@@ -31,7 +31,7 @@ def parse(expression: str, environment: Environment) -> Tree:
             "ERROR: <input>:-1:0: expression code point size exceeds limit:"
             f" size: {len(expression)}, limit {MAX_LENGTH}"
         )
-    parser = _PARSER_OF_OPTIONALS if environment.has_optionals else _PARSER
+    parser = _PARSER_OF_OPTIONALS if environment.is_of_kubernetes else _PARSER
     try:
         tree = read_tree(parser.compile(expression, disable_check=True).serialize())
     except RuntimeError as error:  # the library raises nothing more exact

@@ -7,12 +7,8 @@ from typing import Final
 from simulator.cel.functions import Signature
 
 _NUMBERS: Final = ("int", "uint", "double")
-_COMPARED: Final = (
-    ("bool", "bool"),
-    *((one, other) for one in _NUMBERS for other in _NUMBERS),
-    *((each, each) for each in ("string", "bytes", "timestamp", "duration")),
-)
-_COMPARISON: Final = tuple(f"({one}, {other}) -> bool" for one, other in _COMPARED)
+_COMPARED: Final = ("bool", *_NUMBERS, "string", "bytes", "timestamp", "duration")
+_COMPARISON: Final = tuple(f"({each}, {each}) -> bool" for each in _COMPARED)
 _PAIR: Final = ("(bool, bool) -> bool",)
 _EQUALITY: Final = ("(A, A) -> bool",)
 _NUMERIC: Final = tuple(f"({each}, {each}) -> {each}" for each in ("double", "int", "uint"))
@@ -90,6 +86,11 @@ def _read(texts: Mapping[str, tuple[str, ...]]) -> Signatures:
 
 STANDARD_SIGNATURES: Final = _read(_TEXTS)
 OPTIONAL_SIGNATURES: Final = _read(_OPTIONAL_TEXTS)
+_OF_TWO_TYPES: Final = tuple(
+    f"({one}, {other}) -> bool" for one in _NUMBERS for other in _NUMBERS if one != other
+)
+NUMERIC_SIGNATURES: Final = _read(dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _OF_TWO_TYPES))
+"""Comparisons of numbers of two types (cel.CrossTypeNumericComparisons)."""
 COMPREHENSION_SIGNATURES: Final = _read(
     {"cel.@mapInsert": ("(map(K, V), map(K, V)) -> map(K, V)", "(map(K, V), K, V) -> map(K, V)")}
 )

@@ -5,7 +5,7 @@ type of Kubernetes is a subclass of :class:`Opaque`.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -122,13 +122,44 @@ class DomainMap(Map):
         return super().find(key) or (Map(),)
 
 
+class JsonMap(Map):
+    """A map that is an object of JSON. Its values become those of CEL when they are read."""
+
+    __slots__ = ("_json",)
+
+    def __init__(self, json: Mapping[str, Any]) -> None:
+        self._json = json
+
+    def find(self, key: Value) -> tuple[Value, ...]:
+        return (from_json(self._json[key]),) if self.contains(key) else ()
+
+    def contains(self, key: Value) -> bool:
+        return type(key) is str and key in self._json
+
+    def keys(self) -> Iterator[Value]:
+        return iter(self._json)
+
+    def items(self) -> Iterable[tuple[Value, Value]]:
+        return ((key, from_json(value)) for key, value in self._json.items())
+
+    def __len__(self) -> int:
+        return len(self._json)
+
+
+def from_json(value: Any) -> Value:
+    """Return a value of JSON as one of CEL."""
+    if type(value) is dict:
+        return JsonMap(value)
+    return [from_json(each) for each in value] if type(value) is list else value
+
+
 def _key(key: Value) -> Value:
     return _BoolKey(key) if isinstance(key, bool) else key
 
 
 _NAMES: Final = {
     bool: "bool", int: "int", Uint: "uint", float: "double", str: "string", bytes: "bytes",
-    type(None): "null_type", list: "list", Map: "map", DomainMap: "map", TypeName: "type",
+    type(None): "null_type", list: "list", Map: "map", DomainMap: "map", JsonMap: "map", TypeName: "type",
     Duration: "google.protobuf.Duration", Timestamp: "google.protobuf.Timestamp", Optional: "optional_type",
 }  # fmt: skip
 _GO_NAMES: Final = {
