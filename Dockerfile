@@ -1,4 +1,6 @@
-FROM python:3.12-slim
+# May be an image by its digest: docs/KUBERNETES.md.
+ARG PYTHON_IMAGE=python:3.12-slim
+FROM ${PYTHON_IMAGE}
 
 WORKDIR /schedviz
 COPY requirements/accounts.txt requirements/

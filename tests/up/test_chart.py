@@ -143,6 +143,8 @@ def test_the_server_goes_on_until_no_proxy_sends_it_requests() -> None:
 def test_an_image_may_be_named_by_its_digest() -> None:
     digest = "sha256:" + "0" * 64
     assert containers({"image": {"digest": digest}})["worker"]["image"] == f"schedviz@{digest}"
+    redis = containers({"redis": {"image": f"redis@{digest}"}})["redis"]
+    assert redis["image"] == f"redis@{digest}"
 
 
 def test_the_database_of_accounts_is_migrated_before_the_server_starts() -> None:

@@ -100,11 +100,12 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
 
 def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None:
     """But for DATA_DIR: Redis writes to the volume; for files with secrets, which are the containers' own;
-    and for the limit of Redis' container."""
+    and for the image and the limit of Redis' container."""
     text = (ROOT / "docker-compose.yml").read_text()
     taken = {name for name, _ in re.findall(r"\$\{(\w+)(:-[^}]*)?\}", text)}
-    assert "REDIS_CONTAINER_MEMORY" in taken
-    assert taken - {"REDIS_CONTAINER_MEMORY"} == {
+    of_redis = {"REDIS_CONTAINER_MEMORY", "REDIS_IMAGE"}
+    assert of_redis <= taken
+    assert taken - of_redis == {
         name for name in environment.KNOWN if name != "DATA_DIR" and not name.endswith("_FILE")
     }
     [port] = services["web"]["ports"]
