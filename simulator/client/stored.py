@@ -1,8 +1,8 @@
 """Checks that a stored object fits its kind, as client-go does when it decodes what a watch delivers.
 
 The API server stores no other objects, but the store may contain some that came another way, on which a
-component would fail again and again. The msgspec types are made from the schemas that admission uses
-(:mod:`simulator.apiserver.schema`); to check a pod takes some 10 µs."""
+component would fail again and again. The msgspec types are made from the types that admission uses
+(:mod:`simulator.apiserver.types`); to check a pod takes some 10 µs."""
 
 import datetime
 from functools import cache
@@ -12,7 +12,8 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN
-from simulator.apiserver.schema import Schema, definitions, type_name_of
+from simulator.apiserver.types.model import Field, ListType, MapType, OwnType, Scalar, StructType, Type
+from simulator.apiserver.types.schema_types import UNKNOWN_KIND, decoded_type
 from simulator.objects import quantity
 
 _RESOURCES = {resource.id: resource for resource in BUILT_IN if not resource.stored_as}
@@ -43,10 +44,10 @@ def checked(resource: str, key: str, manifest: Manifest) -> Manifest:
     """Return the object, with an empty ``spec`` if its kind has one and the object has none, as Go's types
     do. Raises Misfit.
 
-    If its kind has no schema, only the metadata is checked."""
+    If its kind has no type, only the metadata is checked."""
     known = _RESOURCES.get(resource)
     try:
-        msgspec.convert(manifest, _type(type_name_of(known) if known else "unknown"), dec_hook=_decode)
+        msgspec.convert(manifest, _type_of(resource), dec_hook=_decode)
     except msgspec.ValidationError as error:
         raise Misfit(str(error)) from None
     metadata = manifest.get("metadata") or {}
@@ -57,7 +58,7 @@ def checked(resource: str, key: str, manifest: Manifest) -> Manifest:
         return manifest
     if (manifest.get("apiVersion"), manifest.get("kind")) != (known.api_version, known.kind):
         raise Misfit(f"its apiVersion and kind are not {known.api_version} and {known.kind}")
-    if manifest.get("spec") is None and "spec" in definitions()[type_name_of(known)].get("properties", {}):
+    if manifest.get("spec") is None and "spec" in decoded_type(known).fields:
         return {**manifest, "spec": {}}
     return manifest
 
@@ -71,63 +72,66 @@ def _decode(kind: type, value: object) -> object:
 
 
 @cache
-def _type(name: str) -> Any:
-    return _of({"$ref": name}, ())
+def _type_of(resource: str) -> Any:
+    known = _RESOURCES.get(resource)
+    return _msgspec_type(decoded_type(known) if known else UNKNOWN_KIND, ())
 
 
 _made: dict[str, Any] = {}
 
 
-def _of(schema: Schema, within: tuple[str, ...]) -> Any:
-    """Return the msgspec type of a schema. ``within`` are the types that contain it: a type that contains
+def _msgspec_type(of: Type, within: tuple[str, ...]) -> Any:
+    """Return the msgspec type of a type. ``within`` are the types that contain it: a type that contains
     itself (JSONSchemaProps) is checked no further."""
-    if "$ref" in schema:
-        name = schema["$ref"]
-        if name in within:
-            return Any
-        if name not in _made:
-            _made[name] = _of({"title": name, **definitions()[name]}, (*within, name))
-        return _made[name]
-    kind, form = schema.get("type"), schema.get("format", "")
-    if form == "quantity":
-        return _Quantity
-    if isinstance(kind, list):
-        return _INTEGERS["int32"] | str
-    match kind:
-        case "object" if "properties" in schema:
-            return _struct(schema, within)
-        case "object":
-            values = schema.get("additionalProperties")
-            if not isinstance(values, dict):
-                return dict[str, Any]
-            return dict[str, _of(values, within)]  # type: ignore[misc]  # made at run time
-        case "array":
-            return list[_of(schema.get("items", {}), within)]  # type: ignore[misc]  # made at run time
-        case "string":
-            return _TIME if form == "date-time" else str
-        case "integer":
-            return _INTEGERS[form]
-        case "number":
-            return float
-        case "boolean":
-            return bool
+    match of:
+        case StructType(name=name) if name:
+            if name in within:
+                return Any
+            if name not in _made:
+                _made[name] = _struct(of, (*within, name))
+            return _made[name]
+        case StructType():
+            return _struct(of, within)
+        case ListType():
+            return list[_msgspec_type(of.items, within)]  # type: ignore[misc]  # made at run time
+        case MapType():
+            return dict[str, _msgspec_type(of.values, within)]  # type: ignore[misc]  # made at run time
+        case Scalar(kind=kind):
+            return _INTEGERS.get(kind) or {"bool": bool, "float64": float}.get(kind, str)
+        case OwnType():
+            return _OWN.get(of.short_name, Any)
     return Any
 
 
-def _struct(schema: Schema, within: tuple[str, ...]) -> Any:
+_OWN: dict[str, Any] = {
+    "FieldsV1": dict[str, Any],
+    "IntOrString": _INTEGERS["int32"] | str,
+    "MicroTime": _TIME,
+    "Quantity": _Quantity,
+    "Time": _TIME,
+}
+"""The msgspec types of the types that decode themselves."""
+
+
+def _struct(of: StructType, within: tuple[str, ...]) -> Any:
     """Return the type of an object with fields. Of the required fields of a status and its conditions, only
-    FOUND_BY are required here: components write these objects, and Go reads 0 or "" for a missing field. A
-    field that is not required may be null, which means "not set": real API servers answer ``lastProbeTime:
-    null`` in the conditions of each pod. So may one of NULL_LISTS."""
-    title: str = schema.get("title", "")
-    required = schema.get("required", ())
-    if title.endswith(("Status", "Condition")):
-        required = [name for name in required if name in FOUND_BY]
-    names = {f"field_{number}": name for number, name in enumerate(schema["properties"])}
+    FOUND_BY are required here, and none of what a kubelet says of itself: components write these objects, and
+    Go reads 0 or "" for a missing field. A field that is not required may be null, which means "not set":
+    real API servers answer ``lastProbeTime: null`` in the conditions of each pod. So may one of
+    NULL_LISTS."""
+    names = {f"field_{number}": field for number, field in enumerate(of.fields.values())}
     fields: list[Any] = [
-        (field, _of(schema["properties"][name], within))
-        if name in required and name not in NULL_LISTS
-        else (field, _of(schema["properties"][name], within) | None, msgspec.UNSET)
-        for field, name in names.items()
+        (place, _msgspec_type(field.type, within))
+        if _is_required(of, field)
+        else (place, _msgspec_type(field.type, within) | None, msgspec.UNSET)
+        for place, field in names.items()
     ]
-    return msgspec.defstruct("Object", fields, rename=names, kw_only=True, gc=False)
+    renamed = {place: field.name for place, field in names.items()}
+    return msgspec.defstruct("Object", fields, rename=renamed, kw_only=True, gc=False)
+
+
+def _is_required(of: StructType, field: Field) -> bool:
+    if not field.is_required or field.name in NULL_LISTS:
+        return False
+    written_by_components = of.name.endswith(("Status", "Condition", "NodeSystemInfo"))
+    return field.name in FOUND_BY or not written_by_components

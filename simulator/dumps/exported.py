@@ -9,7 +9,7 @@ from simulator.apiserver.kinds.pods.defaults import UNREACHABLE_SECONDS
 from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import find_by_kind
-from simulator.apiserver.schema import schema_of
+from simulator.apiserver.types.schema_types import decoded_type
 from simulator.objects.status import phase_of
 
 GENERATED_KINDS: Final = frozenset(
@@ -78,7 +78,8 @@ def _without_generated_fields(manifest: Manifest) -> Manifest:
             rest = {field: value for field, value in spec.items() if field != "selector"}
             found["spec"] = {**rest, "template": {**template, "metadata": {"labels": own}}}
     resource = find_by_kind(manifest["apiVersion"], manifest["kind"])
-    kept = schema_of(resource).get("required", ()) if resource is not None else ()
+    fields = decoded_type(resource).fields if resource is not None else {}
+    kept = [name for name, field in fields.items() if field.is_required]
     return {field: value for field, value in found.items() if field in kept or value not in ({}, None)}
 
 

@@ -18,7 +18,6 @@ from simulator.apiserver.managed_fields.field_paths import (
     paths_in_order,
     to_fields_v1,
 )
-from simulator.apiserver.managed_fields.field_types import FieldType
 from simulator.apiserver.managed_fields.field_writes import (
     FieldWrite,
     apply_manifest,
@@ -30,8 +29,8 @@ from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.typed_objects import compare, fields_of
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_by_kind
-from simulator.apiserver.schema import schema_of
 from simulator.apiserver.status import PlainError
+from simulator.apiserver.types.schema_types import type_of
 
 
 def _resource(api_version: str, kind: str) -> Resource:
@@ -42,7 +41,7 @@ def _resource(api_version: str, kind: str) -> Resource:
 
 DEPLOYMENTS = _resource("apps/v1", "Deployment")
 CONFIG_MAPS = _resource("v1", "ConfigMap")
-DEPLOYMENT_TYPE = FieldType.of(schema_of(DEPLOYMENTS))
+DEPLOYMENT_TYPE = type_of(DEPLOYMENTS)
 
 NAMES = st.sampled_from("abcd")
 PORTS = st.lists(

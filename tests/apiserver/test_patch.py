@@ -9,9 +9,9 @@ from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.resources import NODES, PODS
-from simulator.apiserver.schema import schema_of
 from simulator.apiserver.selection import selection_predicate
 from simulator.apiserver.status import BadRequest, PlainError, StatusError
+from simulator.apiserver.types.schema_types import type_of
 
 # The examples of RFC 7386, appendix A.
 MERGES: list[tuple[Any, Any, Any]] = [
@@ -56,7 +56,7 @@ def test_a_strategic_patch_merges_lists_by_their_keys() -> None:
             "tolerations": [{"key": "b"}],
         },
     }
-    assert apply_strategic_merge_patch(schema_of(PODS), pod, change) == {
+    assert apply_strategic_merge_patch(type_of(PODS), pod, change) == {
         "metadata": {"labels": {"a": "1", "c": "3"}, "finalizers": ["x/b", "x/a"]},
         "spec": {
             "containers": [{"name": "three", "image": "d"}, {"name": "two", "image": "c", "args": ["y"]}],
@@ -66,7 +66,7 @@ def test_a_strategic_patch_merges_lists_by_their_keys() -> None:
 
 
 def test_strategic_directives_replace_and_delete() -> None:
-    schema = schema_of(PODS)
+    schema = type_of(PODS)
     pod = {
         "metadata": {"labels": {"a": "1"}, "finalizers": ["a/b", "c/d"]},
         "spec": {"nodeSelector": {"a": "b"}},
@@ -87,7 +87,7 @@ def test_strategic_directives_replace_and_delete() -> None:
     node = {
         "status": {"conditions": [{"type": "Disk", "status": "True"}, {"type": "Ready", "status": "True"}]}
     }
-    found = apply_strategic_merge_patch(schema_of(NODES), node, conditions)["status"]["conditions"]
+    found = apply_strategic_merge_patch(type_of(NODES), node, conditions)["status"]["conditions"]
     assert [condition["status"] for condition in found] == ["True", "False"]
 
 
@@ -225,7 +225,7 @@ REFUSED_STRATEGIC: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("change", "message"), REFUSED_STRATEGIC)
 def test_a_strategic_patch_that_cannot_be_applied_is_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(StatusError) as refused:
-        apply_strategic_merge_patch(schema_of(PODS), CONFIG, change)
+        apply_strategic_merge_patch(type_of(PODS), CONFIG, change)
     assert str(refused.value) == message
 
 
@@ -233,16 +233,16 @@ def test_new_values_of_a_strategic_patch_lose_their_directives() -> None:
     """A value that nothing is merged with is left out if it has ``$patch``; its other directives stay, and
     become unknown fields."""
     selected = {"spec": {"nodeSelector": {"$patch": "replace", "a": "b"}}}
-    assert "nodeSelector" not in apply_strategic_merge_patch(schema_of(PODS), {"spec": {}}, selected)["spec"]
+    assert "nodeSelector" not in apply_strategic_merge_patch(type_of(PODS), {"spec": {}}, selected)["spec"]
     volumes = {"spec": {"volumes": [{"name": "v"}, {"name": "w", "$patch": "delete"}]}}
-    found = apply_strategic_merge_patch(schema_of(PODS), {"spec": {}}, volumes)
+    found = apply_strategic_merge_patch(type_of(PODS), {"spec": {}}, volumes)
     assert found == {"spec": {"volumes": [{"name": "v"}]}}
     affinity = {"spec": {"affinity": {"$retainKeys": ["podAffinity"], "podAffinity": {}}}}
-    assert apply_strategic_merge_patch(schema_of(PODS), {"spec": {}}, affinity) == affinity
+    assert apply_strategic_merge_patch(type_of(PODS), {"spec": {}}, affinity) == affinity
 
 
 def test_items_are_deleted_only_from_lists_that_are_merged() -> None:
     pod = {"spec": {"containers": [{"name": "c", "args": ["a", "b"]}]}}
     change = {"spec": {"containers": [{"name": "c", "$deleteFromPrimitiveList/args": ["a"]}]}}
-    found = apply_strategic_merge_patch(schema_of(PODS), pod, change)
+    found = apply_strategic_merge_patch(type_of(PODS), pod, change)
     assert found["spec"]["containers"][0]["args"] == ["a"]

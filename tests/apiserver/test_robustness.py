@@ -13,9 +13,9 @@ from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
-from simulator.apiserver.schema import schema_of
 from simulator.apiserver.selection import selection_predicate
 from simulator.apiserver.table import build_table
+from simulator.apiserver.types.schema_types import type_of
 from simulator.apiserver.update import admit_update
 from tests.apiserver.cluster import NOW, Cluster, refusal
 
@@ -186,7 +186,7 @@ def test_any_patch_is_applied_or_refused_with_a_status(
 
     def change() -> None:
         new = (
-            apply_strategic_merge_patch(schema_of(resource), old, patch)
+            apply_strategic_merge_patch(type_of(resource), old, patch)
             if strategically
             else apply_merge_patch(old, patch)
         )

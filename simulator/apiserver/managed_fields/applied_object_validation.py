@@ -7,50 +7,57 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.apiserver.managed_fields.field_paths import PathElement, element_text, field_element
-from simulator.apiserver.managed_fields.field_types import FieldType, ItemError
+from simulator.apiserver.managed_fields.field_types import (
+    ItemError,
+    deduced,
+    element_of,
+    is_whole,
+    scalar_type,
+)
+from simulator.apiserver.types.model import ListType, MapType, StructType, Type, field_type
 from simulator.kernel.go_text import go_syntax, plain
 
 
-def applied_object_errors(kind: FieldType, value: Any, path: str = "") -> Iterator[str]:
+def applied_object_errors(of: Type, value: Any, path: str = "") -> Iterator[str]:
     """Yield what is wrong with an applied object, each with its path."""
-    deduced = kind.deduced(value)
+    known = deduced(of, value)
     if value is None:
         return
-    match deduced.kind:
-        case "scalar":
-            if expected := _scalar_error(deduced.scalar, value):
-                yield _at(path, expected)
-        case "list" if not isinstance(value, list):
+    match known:
+        case ListType() if not isinstance(value, list):
             yield _at(path, f"expected list, got &{{{plain(value)}}}")
-        case "list":
-            yield from _item_errors(deduced, value, path)
-        case _ if not isinstance(value, dict):
+        case ListType():
+            yield from _item_errors(known, value, path)
+        case StructType() | MapType() if not isinstance(value, dict):
             yield _at(path, f"expected map, got &{{{plain(value)}}}")
-        case _:
+        case StructType() | MapType():
             for name, item in value.items():
                 below = path + element_text(field_element(name))
-                declared = deduced.field(name)
+                declared = field_type(known, name)
                 if declared is None:
                     yield _at(below, "field not declared in schema")
                     return
                 yield from applied_object_errors(declared, item, below)
+        case _:
+            if expected := _scalar_error(scalar_type(known), value):
+                yield _at(path, expected)
 
 
-def _item_errors(kind: FieldType, items: list[Any], path: str) -> Iterator[str]:
+def _item_errors(of: ListType, items: list[Any], path: str) -> Iterator[str]:
     seen: set[PathElement] = set()
     for index, item in enumerate(items):
-        if kind.is_atomic:
-            yield from applied_object_errors(kind.items, item, f"{path}[{index}]")
+        if is_whole(of):
+            yield from applied_object_errors(of.items, item, f"{path}[{index}]")
             continue
         try:
-            element = kind.element_of(item)
+            element = element_of(of, item)
         except ItemError as error:
             yield _at(path, f"element {index}: {error}")
             return
         if element in seen:
             yield _at(path, f"duplicate entries for key {element_text(element)}")
         seen.add(element)
-        yield from applied_object_errors(kind.items, item, path + element_text(element))
+        yield from applied_object_errors(of.items, item, path + element_text(element))
 
 
 def _scalar_error(expected: str, value: Any) -> str:

@@ -14,7 +14,7 @@ from simulator.apiserver.managed_fields.client_side_apply import (
     with_last_applied,
 )
 from simulator.apiserver.managed_fields.field_paths import FieldsError, FieldSet, field_element
-from simulator.apiserver.managed_fields.field_types import FieldType, ItemError
+from simulator.apiserver.managed_fields.field_types import ItemError
 from simulator.apiserver.managed_fields.managers import (
     FieldManager,
     ManagedFields,
@@ -28,8 +28,8 @@ from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.schema import reference_of, schema_of
 from simulator.apiserver.status import BadRequest, PlainError
+from simulator.apiserver.types.schema_types import UNKNOWN_KIND, decoded_type, type_of
 from simulator.apiserver.types.zero_values import empty_object
 
 PAGE_MANAGER: Final = "schedviz"
@@ -139,7 +139,7 @@ def _converted(resource: Resource, merged: Manifest, applied: Manifest) -> Manif
     if resource.schema_text:
         pruned: Manifest = prune_custom(resource, merged, is_applied=True).value
         return pruned
-    if not reference_of(resource):
+    if decoded_type(resource) is UNKNOWN_KIND:
         return merged
     converted = from_unstructured(resource, merged)
     if converted.error:
@@ -167,7 +167,7 @@ def _after_update(
 
 
 def _written_type(resource: Resource, subresource: str) -> WrittenType:
-    kind = FieldType.of(schema_of(resource))
+    kind = type_of(resource)
     return WrittenType(kind, resource.api_version, reset_fields(resource, subresource))
 
 

@@ -8,8 +8,8 @@ from functools import cache
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_paths import FieldSet, field_element
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.schema import schema_of
 from simulator.apiserver.strategy import WHOLE_METADATA
+from simulator.apiserver.types.schema_types import decoded_type
 
 
 @cache
@@ -23,9 +23,7 @@ def reset_fields(resource: Resource, subresource: str) -> FieldSet:
     if resource.schema_text:
         # The rest of a custom resource is not changed either, but upstream names the spec only.
         return frozenset({("f:spec",)})
-    others = [
-        name for name in schema_of(resource).get("properties", {}) if name not in ("metadata", "status")
-    ]
+    others = [name for name in decoded_type(resource).fields if name not in ("metadata", "status")]
     paths = {(field_element(name),) for name in (*others, "spec")} - {("f:apiVersion",), ("f:kind",)}
     status = strategy_of(resource).subresource("status")
     resets = status.resets_metadata if status else ()

@@ -14,7 +14,8 @@ from simulator.apiserver.managed_fields.field_paths import (
     PathElement,
     field_element,
 )
-from simulator.apiserver.managed_fields.field_types import FieldType
+from simulator.apiserver.managed_fields.field_types import declares, deduced, element_of, is_whole
+from simulator.apiserver.types.model import ANYTHING, ListType, MapType, StructType, Type, field_type
 
 
 class _Missing:
@@ -48,34 +49,34 @@ def without_prefixes(fields: FieldSet, prefixes: FieldSet) -> FieldSet:
     return frozenset(path for path in fields if not any(path[:length] in prefixes for length in lengths))
 
 
-def fields_of(kind: FieldType, value: Any) -> FieldSet:
+def fields_of(of: Type, value: Any) -> FieldSet:
     """Return the fields that a manager owns who applies this value. Raises ItemError."""
-    return frozenset(_owned(kind.deduced(value), value, ()))
+    return frozenset(_owned(deduced(of, value), value, ()))
 
 
-def _owned(kind: FieldType, value: Any, path: FieldPath) -> Iterator[FieldPath]:
-    if kind.kind == "scalar" or kind.is_atomic:
+def _owned(of: Type, value: Any, path: FieldPath) -> Iterator[FieldPath]:
+    if is_whole(of):
         yield path
-    elif kind.kind == "list":
+    elif isinstance(of, ListType):
         for item in value or ():
-            below = (*path, kind.element_of(item))
-            yield from _owned(kind.items.deduced(item), item, below)
+            below = (*path, element_of(of, item))
+            yield from _owned(deduced(of.items, item), item, below)
             yield below
     else:
         for name, item in (value or {}).items():
-            declared = kind.field(name)
+            declared = field_type(of, name)
             if declared is None:
                 continue
             below = (*path, field_element(name))
-            yield from _owned(declared.deduced(item), item, below)
-            if item is None or item == {} or name not in kind.fields:
+            yield from _owned(deduced(declared, item), item, below)
+            if item is None or item == {} or not declares(of, name):
                 yield below
 
 
-def compare(kind: FieldType, old: Any, new: Any) -> Comparison:
+def compare(of: Type, old: Any, new: Any) -> Comparison:
     """Compare two values of a type. Raises ItemError."""
     walk = _ComparingWalk()
-    walk.compare(kind, old, new, ())
+    walk.compare(of, old, new, ())
     return Comparison(frozenset(walk.added), frozenset(walk.modified), frozenset(walk.removed))
 
 
@@ -85,28 +86,28 @@ class _ComparingWalk:
         self.modified: set[FieldPath] = set()
         self.removed: set[FieldPath] = set()
 
-    def compare(self, kind: FieldType, old: Any, new: Any, path: FieldPath) -> None:
-        deduced = kind.deduced(old if new is MISSING else new)
-        if self._is_leaf(deduced, old, new):
+    def compare(self, of: Type, old: Any, new: Any, path: FieldPath) -> None:
+        known = deduced(of, old if new is MISSING else new)
+        if self._is_leaf(known, old, new):
             self._add(path, old, new)
             return
-        if deduced.kind == "list":
-            self._compare_lists(deduced, _present(old, []), _present(new, []), path)
+        if isinstance(known, ListType):
+            self._compare_lists(known, _present(old, []), _present(new, []), path)
         else:
             before, after = _present(old, {}), _present(new, {})
             for name in {**before, **after}:
-                declared = deduced.field(name)
+                declared = field_type(known, name)
                 if declared is not None:
                     below = (*path, field_element(name))
                     self.compare(declared, before.get(name, MISSING), after.get(name, MISSING), below)
         if old is MISSING or new is MISSING:
             self._add(path, old, new)
 
-    def _is_leaf(self, kind: FieldType, old: Any, new: Any) -> bool:
+    def _is_leaf(self, of: Type, old: Any, new: Any) -> bool:
         """Whether the value is compared as a whole. Where both sides are empty, null and empty differ."""
-        if kind.kind == "scalar" or kind.is_atomic:
+        if is_whole(of):
             return True
-        container = list if kind.kind == "list" else dict
+        container = list if isinstance(of, ListType) else dict
         if any(value not in (None, MISSING) and not isinstance(value, container) for value in (old, new)):
             return True
         return not _present(old, ()) and not _present(new, ())
@@ -119,8 +120,8 @@ class _ComparingWalk:
         elif old != new:
             self.modified.add(path)
 
-    def _compare_lists(self, kind: FieldType, old: list[Any], new: list[Any], path: FieldPath) -> None:
-        before, after = _by_element(kind, old), _by_element(kind, new)
+    def _compare_lists(self, of: ListType, old: list[Any], new: list[Any], path: FieldPath) -> None:
+        before, after = _by_element(of, old), _by_element(of, new)
         for element in {**before, **after}:
             below = (*path, element)
             lefts, rights = before.get(element, []), after.get(element, [])
@@ -129,61 +130,60 @@ class _ComparingWalk:
                     self.modified.add(below)
             elif len(lefts) > 1:
                 if rights:
-                    self.compare(kind.items, MISSING, rights[0], below)
+                    self.compare(of.items, MISSING, rights[0], below)
                 self.removed.add(below)
             elif len(rights) > 1:
                 if lefts:
-                    self.compare(kind.items, lefts[0], MISSING, below)
+                    self.compare(of.items, lefts[0], MISSING, below)
                 self.added.add(below)
             else:
                 left, right = (items[0] if items else MISSING for items in (lefts, rights))
-                self.compare(kind.items, left, right, below)
+                self.compare(of.items, left, right, below)
 
 
 def _present(value: Any, empty: Any) -> Any:
     return empty if value is MISSING or value is None else value
 
 
-def _by_element(kind: FieldType, items: list[Any]) -> dict[PathElement, list[Any]]:
+def _by_element(of: ListType, items: list[Any]) -> dict[PathElement, list[Any]]:
     found: dict[PathElement, list[Any]] = {}
     for item in items:
-        found.setdefault(kind.element_of(item), []).append(item)
+        found.setdefault(element_of(of, item), []).append(item)
     return found
 
 
-def merge(kind: FieldType, old: Any, new: Any) -> Any:
+def merge(of: Type, old: Any, new: Any) -> Any:
     """Merge a value into another: what the new one does not say stays. MISSING if nothing is left. Raises
     ItemError."""
     if new is MISSING:
         return old
-    deduced = kind.deduced(new)
-    container = list if deduced.kind == "list" else dict
+    known = deduced(of, new)
+    container = list if isinstance(known, ListType) else dict
     if (
-        deduced.kind == "scalar"
-        or deduced.is_atomic
+        is_whole(known)
         or (not _present(old, ()) and not new)
         or not isinstance(_present(old, container()), container)
     ):
         return new
-    if deduced.kind == "list":
-        items = _merge_lists(deduced, _present(old, []), new or [])
+    if isinstance(known, ListType):
+        items = _merge_lists(known, _present(old, []), new or [])
         return items or MISSING
     before, after = _present(old, {}), new or {}
     merged = {}
     for name in {**before, **after}:
         value = merge(
-            deduced.field(name) or FieldType({}), before.get(name, MISSING), after.get(name, MISSING)
+            field_type(known, name) or ANYTHING, before.get(name, MISSING), after.get(name, MISSING)
         )
         if value is not MISSING:
             merged[name] = value
     return merged or MISSING
 
 
-def _merge_lists(kind: FieldType, old: list[Any], new: list[Any]) -> list[Any]:
+def _merge_lists(of: ListType, old: list[Any], new: list[Any]) -> list[Any]:
     """Merge two lists: the items of the new one in its order, each other item where it was, as far as
     possible (visitListItems in merge.go)."""
-    before, after = _by_element(kind, old), {kind.element_of(item): item for item in new}
-    left, right = [kind.element_of(item) for item in old], [*after]
+    before, after = _by_element(of, old), {element_of(of, item): item for item in new}
+    left, right = [element_of(of, item) for item in old], [*after]
     shared = deque(element for element in right if element in before)
     merged: list[Any] = []
     done: set[PathElement] = set()
@@ -191,7 +191,7 @@ def _merge_lists(kind: FieldType, old: list[Any], new: list[Any]) -> list[Any]:
     def take(element: PathElement) -> None:
         """Add an item of the new list, merged with that of the old one unless this is there twice."""
         olds = before.get(element, [])
-        merged.append(merge(kind.items, olds[0] if len(olds) == 1 else MISSING, after[element]))
+        merged.append(merge(of.items, olds[0] if len(olds) == 1 else MISSING, after[element]))
         done.add(element)
         if shared and shared[0] == element:
             shared.popleft()
@@ -221,50 +221,50 @@ def _merge_lists(kind: FieldType, old: list[Any], new: list[Any]) -> list[Any]:
     return [item for item in merged if item is not MISSING]
 
 
-def remove_fields(kind: FieldType, value: Any, removed: FieldSet) -> Any:
+def remove_fields(of: Type, value: Any, removed: FieldSet) -> Any:
     """Return a value without these fields; None for a list or an object of which nothing is left."""
     if not removed:
         return value
-    deduced = kind.deduced(value)
-    if deduced.kind == "scalar":
+    known = deduced(of, value)
+    if not isinstance(known, ListType | MapType | StructType):
         return value
-    if not value or deduced.is_atomic:
+    if not value or is_whole(known):
         return None
     below: dict[PathElement, set[FieldPath]] = {}
     for path in removed:
         if len(path) > 1:
             below.setdefault(path[0], set()).add(path[1:])
-    if deduced.kind == "list":
+    if isinstance(known, ListType):
         items = []
         for item in value:
-            element = deduced.element_of(item)
+            element = element_of(known, item)
             if (element,) not in removed:
                 inner = frozenset(below.get(element, ()))
-                items.append(remove_fields(deduced.items, item, inner))
+                items.append(remove_fields(known.items, item, inner))
         return items or None
     kept = {}
     for name, item in value.items():
         element = field_element(name)
         if (element,) not in removed:
             inner = frozenset(below.get(element, ()))
-            kept[name] = remove_fields(deduced.field(name) or FieldType({}), item, inner)
+            kept[name] = remove_fields(field_type(known, name) or ANYTHING, item, inner)
     return kept or None
 
 
-def with_named_fields(kind: FieldType, fields: FieldSet) -> FieldSet:
+def with_named_fields(of: Type, fields: FieldSet) -> FieldSet:
     """Return the fields and, of the fields that the type declares, each that has one of them below it
     (Set.EnsureNamedFieldsAreMembers)."""
     found = set(fields)
     for path in fields:
-        here: FieldType | None = kind
+        here: Type | None = of
         for length, element in enumerate(path[:-1], start=1):
-            if here is None or here.kind == "any":
+            if not isinstance(here, ListType | MapType | StructType):
                 break
             if element.startswith("f:"):
                 name = element[2:]
-                if name in here.fields:
+                if declares(here, name):
                     found.add(path[:length])
-                here = here.field(name)
+                here = field_type(here, name)
             else:
-                here = here.items
+                here = here.items if isinstance(here, ListType) else None
     return frozenset(found)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from simulator.api import Manifest
 from simulator.apiserver.managed_fields.conflicts import ApplyConflict
 from simulator.apiserver.managed_fields.field_paths import FieldSet
-from simulator.apiserver.managed_fields.field_types import FieldType
 from simulator.apiserver.managed_fields.managers import FieldManager, ManagedFields, OwnedFields
 from simulator.apiserver.managed_fields.typed_objects import (
     MISSING,
@@ -22,13 +21,14 @@ from simulator.apiserver.managed_fields.typed_objects import (
     with_named_fields,
     without_prefixes,
 )
+from simulator.apiserver.types.model import Type
 
 
 class WrittenType(NamedTuple):
     """The objects that a path writes: their type, their apiVersion, and the fields that a write does not
     own."""
 
-    kind: FieldType
+    kind: Type
     api_version: str
     ignored: FieldSet = frozenset()
 
@@ -103,7 +103,7 @@ def _without_changed(
     return ManagedFields({other: owned for other, owned in owners.items() if owned.fields})
 
 
-def _pruned(kind: FieldType, merged: Manifest, managed: ManagedFields, before: FieldSet) -> Manifest:
+def _pruned(kind: Type, merged: Manifest, managed: ManagedFields, before: FieldSet) -> Manifest:
     """Remove the fields that the manager applied before, but for those that it still applies or that another
     manager owns (prune)."""
     named_before = with_named_fields(kind, before)

@@ -29,7 +29,6 @@ from simulator.apiserver.request_errors import (
 )
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS
-from simulator.apiserver.schema import reference_of
 from simulator.apiserver.status import BadRequest, Cause, Invalid
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import ANYTHING
@@ -122,7 +121,7 @@ def _strategically_merged(resource: Resource, body: PatchBody, subject: Manifest
         patch = {}  # to Go's decoder, null is a map without keys
     if not isinstance(patch, dict):
         raise BadRequest(go_type_error(patch, "map[string]interface {}"))
-    result = apply_strategic_merge_patch(reference_of(resource), subject, patch)
+    result = apply_strategic_merge_patch(decoded_type(resource), subject, patch)
     decoded, error, unknown = from_unstructured(resource, result)
     if not error:
         # The converter takes the type from Go, and not from the patch.

@@ -10,8 +10,8 @@ from typing import Any, Final
 from simulator.apiserver.patches.element_order import ordered
 from simulator.apiserver.repeated import identity
 from simulator.apiserver.request_errors import UnprocessablePatch
-from simulator.apiserver.schema import Schema, resolve_reference
 from simulator.apiserver.status import BadRequest, PlainError
+from simulator.apiserver.types.model import ANYTHING, Field, ListType, MapType, StructType, Type
 from simulator.kernel.go_text import plain
 
 _DIRECTIVE: Final = "$patch"
@@ -20,21 +20,20 @@ _DELETE_FROM: Final = "$deleteFromPrimitiveList"
 _RETAIN: Final = "$retainKeys"
 
 
-def apply_strategic_merge_patch(schema: Schema, target: Any, patch: Any) -> Any:
-    """Return the object after the patch; the arguments are not changed. ``schema`` defines how each list is
+def apply_strategic_merge_patch(of: Type, target: Any, patch: Any) -> Any:
+    """Return the object after the patch; the arguments are not changed. ``of`` says how each list is
     merged. Raises StatusError."""
     if not isinstance(patch, dict):
         return patch
-    return _merge_objects(schema, target if isinstance(target, dict) else {}, patch)
+    return _merge_objects(of, target if isinstance(target, dict) else {}, patch)
 
 
-def _merge_objects(schema: Schema, target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+def _merge_objects(of: Type, target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     if _DIRECTIVE in patch:
         return _directed(patch)
-    schema = resolve_reference(schema)
     merged, patch = dict(target), dict(patch)
     _retain_keys(merged, patch)
-    _merge_ordered_lists(schema, merged, patch)
+    _merge_ordered_lists(of, merged, patch)
     for key, value in patch.items():
         deletes = key.startswith(_DELETE_FROM)
         name = _directed_field(key, "primitive list") if deletes else key
@@ -44,9 +43,9 @@ def _merge_objects(schema: Schema, target: dict[str, Any], patch: dict[str, Any]
             if not deletes:
                 _set_new(merged, name, value)
         elif isinstance(value, dict):
-            merged[name] = _merge_field(_field(schema, name), merged[name], value)
+            merged[name] = _merge_field(_field(of, name), merged[name], value)
         elif isinstance(value, list):
-            merged[name] = _merge_list(_field(schema, name), merged[name], value, deletes=deletes)
+            merged[name] = _merge_list(_field(of, name), merged[name], value, deletes=deletes)
         else:
             merged[name] = value
     return merged
@@ -114,15 +113,15 @@ def _retain_keys(merged: dict[str, Any], patch: dict[str, Any]) -> None:
         del merged[key]
 
 
-def _merge_ordered_lists(schema: Schema, merged: dict[str, Any], patch: dict[str, Any]) -> None:
+def _merge_ordered_lists(of: Type, merged: dict[str, Any], patch: dict[str, Any]) -> None:
     """Merge the lists for which the patch has a ``$setElementOrder``, and take both out of the patch."""
     for directive in [key for key in patch if key.startswith(_ORDER)]:
         order = _checked_list(patch.pop(directive))
         name = _directed_field(directive, "setElementOrder list")
         known = _checked_list(merged[name]) if name in merged else None
         given = _checked_list(patch[name]) if name in patch else None
-        field = _field(schema, name)
-        key = field.get("x-kubernetes-patch-merge-key", "")
+        field = _field(of, name)
+        key = field.merge_key
         _check_order(given or [], order, key)
         if known is None and given is None:
             continue
@@ -174,28 +173,28 @@ def _check_merge_key(item: Any, key: str) -> None:
         raise _no_merge_key(item, key)
 
 
-def _field(schema: Schema, name: str) -> Schema:
-    others = schema.get("additionalProperties")
-    return schema.get("properties", {}).get(name) or (others if isinstance(others, dict) else {})
+def _field(of: Type, name: str) -> Field:
+    """Return a field of a struct, or a key of a map."""
+    match of:
+        case StructType() if name in of.fields:
+            return of.fields[name]
+        case MapType():
+            return Field(name, "", of.values)
+    return Field(name, "", ANYTHING)
 
 
-def _strategies(field: Schema) -> list[str]:
-    strategies: str = field.get("x-kubernetes-patch-strategy", "")
-    return strategies.split(",")
+def _merge_field(field: Field, target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    return patch if "replace" in field.patch_strategy else _merge_objects(field.type, target, patch)
 
 
-def _merge_field(field: Schema, target: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    return patch if "replace" in _strategies(field) else _merge_objects(field, target, patch)
-
-
-def _merge_list(field: Schema, target: list[Any], patch: list[Any], *, deletes: bool = False) -> list[Any]:
+def _merge_list(field: Field, target: list[Any], patch: list[Any], *, deletes: bool = False) -> list[Any]:
     """Merge two lists. ``deletes``: the patch names the scalars that are taken out."""
-    if "merge" not in _strategies(field):
+    if "merge" not in field.patch_strategy:
         return patch
     if not target and not patch:
         return target
     _check_items(target, patch)
-    key = field.get("x-kubernetes-patch-merge-key", "")
+    key = field.merge_key
     if not isinstance((target or patch)[0], dict):
         if deletes:
             taken = {*map(identity, patch)}
@@ -216,7 +215,8 @@ def _merge_list(field: Schema, target: list[Any], patch: list[Any], *, deletes: 
         if place == len(merged):
             merged.append(item)
         else:
-            merged[place] = _merge_objects(field["items"], merged[place], item)
+            items = field.type.items if isinstance(field.type, ListType) else ANYTHING
+            merged[place] = _merge_objects(items, merged[place], item)
     return ordered(merged, given, before, key)
 
 
