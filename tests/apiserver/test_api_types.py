@@ -7,6 +7,7 @@ import pytest
 
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode
+from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.request_decoding.decode_request import decode_request
 from simulator.apiserver.resources import BUILT_IN, PODS, find_by_kind
 from simulator.apiserver.status import BadRequest
@@ -145,3 +146,9 @@ def test_a_wrong_value_is_refused_with_the_name_of_its_type() -> None:
     body = b'{"spec": {"containers": [{"lifecycle": {"stopSignal": 9}}]}}'
     with pytest.raises(BadRequest, match=r"of type v1\.Signal"):
         decode_request(PODS, body, is_yaml=False)
+
+
+def test_an_internal_struct_has_the_values_of_all_its_fields() -> None:
+    reference = core_struct("ObjectReference", {"apiVersion": "v1", "kind": "Pod", "uid": "1"})
+    assert [*reference] == ["Kind", "Namespace", "Name", "UID", "APIVersion", "ResourceVersion", "FieldPath"]
+    assert (reference["APIVersion"], reference["UID"], reference["Name"]) == ("v1", "1", "")
