@@ -4,8 +4,8 @@ Upstream: ValidateCustomResourceDefinition and ValidateCustomResourceDefinitionU
 apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
@@ -16,7 +16,6 @@ from simulator.apiserver.definitions.versions import validate_section
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.resource import is_built_in_group
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.webhook_client_validation import validate_client, validate_review_versions
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
@@ -39,7 +38,7 @@ def validate_definition_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults of an update."""
     spec, before = new["spec"], old["spec"]
     if spec != before:
-        yield from _validate_spec(spec, _schemas(before))
+        yield from _validate_spec(spec)
     fields = [
         ("group", spec["group"], before["group"]),
         ("names.plural", spec["names"]["plural"], before["names"]["plural"]),
@@ -64,13 +63,7 @@ def validate_definition_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
     yield from _name_faults((new.get("status") or {}).get("acceptedNames") or {}, "status.acceptedNames")
 
 
-def _schemas(spec: Manifest) -> dict[str, Any]:
-    """Return the schemas of the versions by their names."""
-    return {version.get("name", ""): version.get("schema") for version in spec.get("versions") or ()}
-
-
-def _validate_spec(spec: Manifest, before: Mapping[str, Any] | None = None) -> Iterator[Cause]:
-    """Yield the faults of a spec. ``before``: the schemas before an update."""
+def _validate_spec(spec: Manifest) -> Iterator[Cause]:
     group, scope = spec["group"], spec["scope"]
     if not group:
         yield required("spec.group")
@@ -85,19 +78,14 @@ def _validate_spec(spec: Manifest, before: Mapping[str, Any] | None = None) -> I
     elif scope not in _SCOPES:
         yield not_supported("spec.scope", scope, _SCOPES)
     internal = to_internal_spec(spec)
-    after = _schemas(spec)
-    unchanged = {name for name, schema in (before or {}).items() if name in after and after[name] == schema}
-    yield from _version_faults(spec, internal, unchanged)
+    yield from _version_faults(spec, internal)
     yield from _missing_names(spec["names"], "spec.names")
     yield from _name_faults(spec["names"], "spec.names")
-    first = next(iter(after), None)
-    yield from validate_section(internal.shared, is_unchanged=first in unchanged)
+    yield from validate_section(internal.shared)
     yield from _conversion_faults(spec.get("conversion") or {}, "spec.conversion")
 
 
-def _version_faults(spec: Manifest, internal: InternalSpec, unchanged: set[str]) -> Iterator[Cause]:
-    """Yield the faults of the versions. ``unchanged``: the names of the versions whose schemas an update does
-    not change."""
+def _version_faults(spec: Manifest, internal: InternalSpec) -> Iterator[Cause]:
     for section in internal.versions:
         if internal.shared.schema is None and section.schema is None:
             yield required(section.schema_path, "schemas are required")
@@ -108,7 +96,7 @@ def _version_faults(spec: Manifest, internal: InternalSpec, unchanged: set[str])
         name = section.fields.get("name", "")
         if problems := names.service_name(name):
             yield invalid(f"{section.path}.name", name, ",".join(problems))
-        yield from validate_section(section, is_unchanged=name in unchanged)
+        yield from validate_section(section)
     known = [section.fields.get("name", "") for section in internal.versions]
     printed = internal_versions(internal) or None
     if len(set(known)) < len(known):
@@ -173,9 +161,8 @@ def _conversion_faults(conversion: Manifest, path: str) -> Iterator[Cause]:
         return
     if client is None:
         yield required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook")
-    else:
-        yield from validate_client(client, f"{path}.webhookClientConfig")
-    yield from validate_review_versions(versions, f"{path}.conversionReviewVersions")
+    if not versions:
+        yield required(f"{path}.conversionReviewVersions")
 
 
 def _stored_version_faults(definition: Manifest) -> Iterator[Cause]:

@@ -21,8 +21,6 @@ class DeclaredSize:
     element: "DeclaredSize | None" = None
     other: "DeclaredSize | None" = None
     """The size of a field that is not among ``fields``."""
-    least_serialized: int = 0
-    """The size in bytes of the smallest value in JSON."""
 
     def find(self, path: Sequence[str]) -> "DeclaredSize | None":
         """Return the declared size at a path below this value; None = none is declared."""

@@ -5,9 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from simulator.cel.compilation import Compiled, CompileFault, compile_tree
-from simulator.cel.cost_estimate import estimate_cost
 from simulator.cel.cost_tracking import plan_with_cost
-from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.errors import ExpressionError, cost_exceeded
 from simulator.cel.library import STORED_EXPRESSIONS, Environment
 from simulator.cel.meter import Meter
@@ -58,11 +56,6 @@ class Expression:
             return self._evaluate(dict(values), meter)
         except (RecursionError, OutOfWork):
             raise cost_exceeded() from None
-
-    def estimate_cost(self, root: DeclaredSize) -> int:
-        """Return the largest cost of an evaluation; 0 if the expression did not compile. root: the sizes of
-        the values that its variables stand for."""
-        return estimate_cost(*self.compiled, DeclaredSize(other=root)).most if self.compiled else 0
 
 
 @lru_cache(maxsize=CACHED)

@@ -8,12 +8,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from simulator.apiserver.custom_resources.correlation import ABSENT, OldItems, old_field
-from simulator.apiserver.custom_resources.rule_sizes import declare_sizes
 from simulator.apiserver.custom_resources.rule_types import declare_types
 from simulator.apiserver.custom_resources.rule_values import to_cel
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.apiserver.structural_schema import META
-from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.errors import CostExceeded, ExpressionError
 from simulator.cel.expression import Expression, compile_expression
 from simulator.cel.meter import REQUEST_LIMIT, Budget, OutOfBudget
@@ -83,11 +81,6 @@ def has_declared_type(schema: dict[str, Any]) -> bool:
     return _declare(_SchemaKey(schema))[0] is not None
 
 
-def sizes_of(schema: dict[str, Any]) -> DeclaredSize:
-    """Return the largest sizes of the values that the rules of a structural schema name."""
-    return _declare_sizes(_SchemaKey(schema))
-
-
 def _compile(text: str, schema: dict[str, Any], rule: dict[str, Any], result: str) -> Expression:
     declared, objects = _declare(_SchemaKey(schema))
     of = declared or DYN
@@ -111,11 +104,6 @@ class _SchemaKey:
 @lru_cache(_DECLARED)
 def _declare(key: _SchemaKey) -> tuple[Type | None, ObjectTypes]:
     return declare_types(key.schema)
-
-
-@lru_cache(_DECLARED)
-def _declare_sizes(key: _SchemaKey) -> DeclaredSize:
-    return declare_sizes(key.schema) or DeclaredSize()
 
 
 def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:

@@ -6,23 +6,19 @@ apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go, v1.34.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from simulator.apiserver.custom_resources.rule_sizes import most_in_request
 from simulator.apiserver.custom_resources.rules import (
     OLD_SELF,
     RULES,
     compile_message,
     compile_rule,
     has_declared_type,
-    sizes_of,
 )
 from simulator.apiserver.definitions.field_paths import FieldPathError, find_field
 from simulator.apiserver.definitions.go_schema import rule_struct
-from simulator.apiserver.definitions.rule_costs import Cost, cost_fault
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.apiserver.structural_schema import Schema
-from simulator.cel.cost_ranges import multiply
 from simulator.cel.expression import Expression
 
 Rule = dict[str, Any]
@@ -76,66 +72,33 @@ def _has_line_breaks(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
-class RuleContext(NamedTuple):
-    """The context in which rules are compiled."""
-
-    path: str
-    uncorrelated: str = ""
-    """The path of the part of the schema in which old values are not known."""
-    repetitions: int | None = 1
-    """The maximum number of times that the values can be in an object; None = no limit of the schema bounds
-    it."""
-    limits_rules: bool = True
-    """Whether the cost of each rule is limited."""
-
-
-def compile_faults(
-    schema: Schema, closed: Schema, context: RuleContext, costs: list[Cost]
-) -> Iterator[Cause]:
-    """Yield the rules that do not compile or cost too much, and those that compare old values where they are
-    not known. Their costs are added to ``costs``."""
+def compile_faults(schema: Schema, closed: Schema, path: str, uncorrelated: str) -> Iterator[Cause]:
+    """Yield the rules that do not compile, and those that compare old values where they are not known.
+    ``uncorrelated``: the path of the part of the schema in which that is so; "" = none."""
     if not has_declared_type(closed):
-        yield Cause(f"{context.path}.{RULES}", _WITHOUT_TYPE, "InternalError")
+        yield Cause(f"{path}.{RULES}", _WITHOUT_TYPE, "InternalError")
         return
     for index, rule in enumerate(schema[RULES]):
-        at, compiled = f"{context.path}.{RULES}[{index}]", compile_rule(closed, rule)
+        at, compiled = f"{path}.{RULES}[{index}]", compile_rule(closed, rule)
         error = _error_of(compiled, "must evaluate to a bool")
-        cost = Cost(f"{at}.rule", 0 if error else _rule_cost(closed, compiled, context))
-        costs.append(cost)
-        if context.limits_rules:
-            yield from cost_fault("estimated rule cost", cost)
         if error:
             yield invalid(f"{at}.rule", rule_struct(rule), error, whole=True)
         elif rule.get("messageExpression"):
-            yield from _message_faults(closed, rule, f"{at}.messageExpression", context, costs)
+            yield from _message_faults(closed, rule, f"{at}.messageExpression")
         if OLD_SELF in compiled.names:
-            if context.uncorrelated:
-                portion = f"the uncorrelatable portion of the schema within {context.uncorrelated}"
+            if uncorrelated:
+                portion = f"the uncorrelatable portion of the schema within {uncorrelated}"
                 yield invalid(f"{at}.rule", rule["rule"], f"oldSelf cannot be used on {portion}")
         elif rule.get("optionalOldSelf") is not None:
             detail = "may not be set if oldSelf is not used in rule"
             yield invalid(f"{at}.optionalOldSelf", rule["optionalOldSelf"], detail)
 
 
-def _rule_cost(closed: Schema, compiled: Expression, context: RuleContext) -> int:
-    """Return the cost of a rule for all values of an object."""
-    sizes = sizes_of(closed)
-    times = most_in_request(sizes) if context.repetitions is None else context.repetitions
-    return multiply(compiled.estimate_cost(sizes), times)
-
-
-def _message_faults(
-    closed: Schema, rule: Rule, path: str, context: RuleContext, costs: list[Cost]
-) -> Iterator[Cause]:
-    compiled = compile_message(closed, rule)
-    error = _error_of(compiled, "must evaluate to a string")
+def _message_faults(closed: Schema, rule: Rule, path: str) -> Iterator[Cause]:
+    error = _error_of(compile_message(closed, rule), "must evaluate to a string")
     if error:
         text = f"messageExpression {error.removeprefix('program ')}"
         yield invalid(path, rule_struct(rule), text, whole=True)
-        return
-    costs.append(Cost(path, compiled.estimate_cost(sizes_of(closed))))
-    if context.limits_rules:
-        yield from cost_fault("estimated messageExpression cost", costs[-1])
 
 
 def _error_of(compiled: Expression, without_result: str) -> str:

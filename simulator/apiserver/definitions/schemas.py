@@ -13,8 +13,7 @@ from simulator.apiserver.definitions.defaults import default_faults
 from simulator.apiserver.definitions.go_schema import schema_struct
 from simulator.apiserver.definitions.internal_spec import Section
 from simulator.apiserver.definitions.list_types import list_type_faults, map_type_faults
-from simulator.apiserver.definitions.rule_costs import Cost, repetitions_below, total_faults
-from simulator.apiserver.definitions.rules import RuleContext, compile_faults, rule_field_faults
+from simulator.apiserver.definitions.rules import compile_faults, rule_field_faults
 from simulator.apiserver.definitions.structural import child, fields_of, structural_faults
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported
 from simulator.apiserver.structural_schema import (
@@ -50,31 +49,19 @@ class _Place(NamedTuple):
     """The path of the outermost list or map whose items cannot be compared with their old ones."""
     is_structural: bool = True
     """Whether rules are compiled."""
-    repetitions: int | None = 1
-    """The maximum number of times that its values can be in an object; None = no limit bounds it."""
-    limits_rules: bool = True
-    """Whether the cost of each rule is limited."""
-
-    @property
-    def of_rules(self) -> RuleContext:
-        return RuleContext(self.path, self.uncorrelated, self.repetitions, self.limits_rules)
 
 
 class _Faults(NamedTuple):
     of_schema: list[Cause]
     of_rules: list[Cause]
-    costs: list[Cost]
-    """The costs of the expressions of all rules."""
 
     def extend(self, other: "_Faults") -> None:
         self.of_schema.extend(other.of_schema)
         self.of_rules.extend(other.of_rules)
-        self.costs.extend(other.costs)
 
 
-def validate_schema(section: Section, *, is_unchanged: bool = False) -> Iterator[Cause]:
-    """Yield the faults of the schema of a version, or of that of all versions. The rules of one that an
-    update leaves unchanged may cost as much as they do."""
+def validate_schema(section: Section) -> Iterator[Cause]:
+    """Yield the faults of the schema of a version, or of that of all versions."""
     schema, path = section.schema, section.schema_path
     if schema is None:
         return
@@ -86,9 +73,8 @@ def validate_schema(section: Section, *, is_unchanged: bool = False) -> Iterator
         structural = default_faults(schema, closed, path)
     faults += structural
     is_structural = _is_convertible(schema) and not structural
-    place = _Place(path, is_structural=is_structural, limits_rules=not is_unchanged)
-    found = _faults(schema, closed, place, is_root=True)
-    faults += [*found.of_schema, *found.of_rules, *total_faults(found.costs, path)]
+    found = _faults(schema, closed, _Place(path, is_structural=is_structural), is_root=True)
+    faults += [*found.of_schema, *found.of_rules]
     if not faults and not _is_convertible(schema):
         faults.append(invalid(path, "", "OpenAPIV3Schema 'schema' is not supported"))
     yield from faults
@@ -129,7 +115,7 @@ def _faults(schema: Schema, closed: Schema, place: _Place, *, is_root: bool = Fa
     """Return the faults of a schema. ``closed``: the same schema as a part of the structural schema, in which
     rules are compiled."""
     path = place.path
-    found = _Faults([*_standard_faults(schema, place)], [], [])
+    found = _Faults([*_standard_faults(schema, place)], [])
     if schema.get("uniqueItems"):
         detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
         found.of_schema.append(forbidden(f"{path}.uniqueItems", detail))
@@ -141,7 +127,7 @@ def _faults(schema: Schema, closed: Schema, place: _Place, *, is_root: bool = Fa
     found.of_schema.extend(_extension_faults(schema, path))
     found.of_schema.extend(rule_field_faults(schema, closed, path))
     if schema.get(RULES) and place.is_structural and not found.of_schema:
-        found.of_rules.extend(compile_faults(schema, closed, place.of_rules, found.costs))
+        found.of_rules.extend(compile_faults(schema, closed, path, place.uncorrelated))
     return found
 
 
@@ -166,7 +152,6 @@ def _children(
     schema: Schema, closed: Schema, place: _Place, is_root: bool
 ) -> Iterator[tuple[Schema, Schema, _Place]]:
     path = place.path
-    place = place._replace(repetitions=repetitions_below(schema, place.repetitions))
     others, items = child(schema, "additionalProperties"), child(schema, "items")
     if others is not None:
         reason = "inside additionalProperties applying to object metadata" if place.in_metadata else ""

@@ -21,12 +21,11 @@ MAX_SELECTABLE_FIELDS: Final = 8
 _MAX_WARNING: Final = 256
 
 
-def validate_section(section: Section, *, is_unchanged: bool = False) -> Iterator[Cause]:
-    """Yield the faults of a version, or of what all versions have in common. ``is_unchanged``: whether its
-    schema is that before an update."""
+def validate_section(section: Section) -> Iterator[Cause]:
+    """Yield the faults of a version, or of what all versions have in common."""
     fields, path = section.fields, section.path
     yield from _deprecation_faults(fields, f"{path}.deprecationWarning")
-    yield from validate_schema(section, is_unchanged=is_unchanged)
+    yield from validate_schema(section)
     yield from _scale_faults((fields.get("subresources") or {}).get("scale"), f"{path}.subresources.scale")
     for index, column in enumerate(fields.get("additionalPrinterColumns") or ()):
         yield from _column_faults(column, f"{path}.additionalPrinterColumns[{index}]")
