@@ -10,11 +10,10 @@ from functools import lru_cache
 from typing import Final
 
 from schedviz.store.changes import TRACE_READ
-from simulator.cel.cost_estimate import estimate_limited_cost
 from simulator.cel.declared_sizes import DeclaredSize, make_uniform_size
+from simulator.cel.environments import Environment
 from simulator.cel.errors import EvaluationError
 from simulator.cel.expression import Expression
-from simulator.cel.library import STANDARD, without
 from simulator.cel.meter import Meter
 from simulator.cel.object_types import NO_OBJECTS
 from simulator.cel.types import Type, parse_type
@@ -81,7 +80,6 @@ _SIZES: Final = DeclaredSize(
     }
 )
 """The sizes from which the cost of a condition is estimated."""
-_ENVIRONMENT: Final = without(STANDARD, "matches")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MESSAGE: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 
@@ -97,15 +95,14 @@ class Condition:
         """Raises ConditionError."""
         if len(text) > MAX_LENGTH:
             raise ConditionError(f"a condition may have {MAX_LENGTH:,} characters, not {len(text):,}")
-        self._expression = Expression(text, VARIABLES, "bool", NO_OBJECTS, _ENVIRONMENT)
+        self._expression = Expression(text, VARIABLES, "bool", NO_OBJECTS, Environment.CONDITIONS)
         kind = self._expression.result
         if kind.name not in ("bool", "dyn"):
             shown = str(kind).upper().translate({ord("("): "<", ord(")"): ">"})
             raise ConditionError(f"must be true or false, not of type {shown}")
-        compiled = self._expression.compiled
-        if compiled is None:
+        if self._expression.error:
             raise ConditionError(_first_message(self._expression.error))
-        self.cost = estimate_limited_cost(*compiled, _SIZES, MAX_ITERATIONS)
+        self.cost = self._expression.estimate_cost(_SIZES, MAX_ITERATIONS)
         if self.cost > MAX_COST:
             raise ConditionError(
                 f"costs too much: it may look at {self.cost:,} values, and at most {MAX_COST:,} are allowed."

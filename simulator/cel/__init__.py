@@ -1,1 +1,1 @@
-"""The CEL device selectors of dynamic resource allocation (dynamic-resource-allocation/cel, v1.34)."""
+"""CEL as Kubernetes has it (cel-go v0.26; apiserver/pkg/cel, v1.34)."""

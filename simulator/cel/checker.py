@@ -8,7 +8,7 @@ from typing import Final
 
 from simulator.cel.functions import Function, Signature
 from simulator.cel.issues import Issues
-from simulator.cel.library import LIBRARY, Environment
+from simulator.cel.library import FUNCTIONS, Library
 from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
 from simulator.cel.syntax import (
     Call,
@@ -73,13 +73,13 @@ class Checked:
 def check(
     tree: Tree,
     issues: Issues,
-    environment: Environment,
+    library: Library,
     variables: Mapping[str, Type],
     objects: ObjectTypes = NO_OBJECTS,
 ) -> Checked:
     """Checks a tree. If anything is wrong, it is added to the issues. objects: the types of the variables and
     of their fields that are objects."""
-    checker = _Checker(tree, issues, environment, variables, objects)
+    checker = _Checker(tree, issues, library, variables, objects)
     result = checker.unifier.resolve(checker.check(tree.root), DYN)
     types = {number: checker.unifier.resolve(each, DYN) for number, each in checker.types.items()}
     variables_named, qualified = frozenset(checker.variables), frozenset(checker.qualified)
@@ -91,7 +91,7 @@ class _Checker:
         self,
         tree: Tree,
         issues: Issues,
-        environment: Environment,
+        library: Library,
         variables: Mapping[str, Type],
         objects: ObjectTypes,
     ) -> None:
@@ -99,7 +99,7 @@ class _Checker:
         self._issues = issues
         self._scope: dict[str, Type] = dict(variables)
         self._objects = objects.fields
-        self._known = environment.signatures
+        self._known = library.signatures
         self.unifier = Unifier()
         self.variables: set[int] = set()
         self.qualified: set[int] = set()
@@ -218,7 +218,7 @@ class _Checker:
             self._issues.add(self._place(node), text)
             return ERROR
         self.signatures[node.id] = tuple(fitting)
-        functions = LIBRARY.get(name)
+        functions = FUNCTIONS.get(name)
         if functions:
             self.overloads[node.id] = tuple(each for each in functions if each.signature in fitting)
         return result

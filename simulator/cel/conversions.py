@@ -138,36 +138,3 @@ def to_timestamp(value: Value) -> Timestamp:
 
 def to_type(value: Value) -> TypeName:
     return TypeName(type_name(value))
-
-
-NATIVE_ERRORS: Final = {
-    "string": "unsupported native conversion from string to 'bool'",
-    "int": "unsupported type conversion from 'int' to bool",
-    "uint": "unsupported type conversion from 'uint' to bool",
-    "double": "type conversion error from Double to 'bool'",
-    "bytes": "type conversion error from Bytes to 'bool'",
-    "list": "type conversion error from list to 'bool'",
-    "map": "type conversion error from map to 'bool'",
-    "null_type": "type conversion error from 'null_type' to 'bool'",
-    "type": "type conversion not supported for 'type'",
-    "google.protobuf.Duration": "type conversion error from 'Duration' to 'bool'",
-    "google.protobuf.Timestamp": "type conversion error from 'Timestamp' to 'bool'",
-    "kubernetes.Quantity": "type conversion error from 'Quantity' to 'bool'",
-    "kubernetes.Semver": "type conversion error from 'Semver' to 'bool'",
-    "kubernetes.URL": "type conversion error from 'URL' to 'bool'",
-    "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
-    "net.IP": "type conversion error from 'IP' to 'bool'",
-    "net.CIDR": "type conversion error from 'CIDR' to 'bool'",
-}
-
-
-def to_result(value: Value) -> bool:
-    """Return the result of a selector. Raises ExpressionError if it is no bool
-    (CompilationResult.DeviceMatches)."""
-    if type(value) is bool:
-        return value
-    kind = type_name(value)
-    raise ExpressionError(
-        f"CEL result of type {kind} could not be converted to bool: "
-        + NATIVE_ERRORS.get(kind, f"type conversion error from '{kind}' to 'bool'")
-    )

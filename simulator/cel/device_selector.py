@@ -3,17 +3,14 @@
 from functools import lru_cache
 from typing import Final
 
-from simulator.cel.compilation import Compiled, CompileFault, compile_tree
-from simulator.cel.conversions import to_result
-from simulator.cel.cost_estimate import estimate_cost
 from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.device_value import DeviceValue
-from simulator.cel.errors import ExpressionError
-from simulator.cel.library import NEW_EXPRESSIONS, STORED_EXPRESSIONS, Environment, with_bind
+from simulator.cel.environments import Environment
+from simulator.cel.errors import CompileFault, ExpressionError
 from simulator.cel.meter import Meter
 from simulator.cel.object_types import ObjectTypes
-from simulator.cel.program import Evaluation, plan
 from simulator.cel.types import BOOL, STRING, Type, parse_type
+from simulator.cel.values import Value, type_name
 from simulator.kernel.work import spend_work
 
 CACHED: Final = 1_024
@@ -58,10 +55,27 @@ _FIELDS: Final = ObjectTypes(
         }
     }
 )
-STORED_SELECTORS: Final = with_bind(STORED_EXPRESSIONS)
-"""What selectors may use that are stored: all of them, for the scheduler."""
-NEW_SELECTORS: Final = with_bind(NEW_EXPRESSIONS)
-"""What selectors may use that are written to the API server."""
+_NATIVE_ERRORS: Final = {
+    "string": "unsupported native conversion from string to 'bool'",
+    "int": "unsupported type conversion from 'int' to bool",
+    "uint": "unsupported type conversion from 'uint' to bool",
+    "double": "type conversion error from Double to 'bool'",
+    "bytes": "type conversion error from Bytes to 'bool'",
+    "list": "type conversion error from list to 'bool'",
+    "map": "type conversion error from map to 'bool'",
+    "null_type": "type conversion error from 'null_type' to 'bool'",
+    "type": "type conversion not supported for 'type'",
+    "google.protobuf.Duration": "type conversion error from 'Duration' to 'bool'",
+    "google.protobuf.Timestamp": "type conversion error from 'Timestamp' to 'bool'",
+    "kubernetes.Quantity": "type conversion error from 'Quantity' to 'bool'",
+    "kubernetes.Semver": "type conversion error from 'Semver' to 'bool'",
+    "kubernetes.URL": "type conversion error from 'URL' to 'bool'",
+    "kubernetes.NamedFormat": "type conversion error from 'Format' to 'bool'",
+    "net.IP": "type conversion error from 'IP' to 'bool'",
+    "net.CIDR": "type conversion error from 'CIDR' to 'bool'",
+}
+"""Why a value of a type is no bool."""
+NEW_SELECTORS: Final = Environment.NEW_SELECTORS
 
 
 class DeviceSelector:
@@ -83,26 +97,43 @@ class DeviceSelector:
         assert not self.error, self.error
         meter = Meter(MAX_ITERATIONS)
         try:
-            return to_result(self._evaluate({_DEVICE: device.value}, meter))
+            return _to_result(self._evaluate({_DEVICE: device.value}, meter))
         finally:
             spend_work(self._length // _LENGTH_OF_A_UNIT + _ITERATION_WORK * meter.iterations)
 
     def estimate_cost(self) -> int:
         """Return the largest cost of an evaluation, as the API server estimates it. The selector must have
         compiled."""
-        return estimate_cost(*self._compiled, DeclaredSize(fields={_DEVICE: _DEVICE_SIZE})).most
+        return self._compiled.estimate_cost(DeclaredSize(fields={_DEVICE: _DEVICE_SIZE}))
 
     def _compile(self, expression: str, environment: Environment) -> None:
         """Raises CompileFault."""
+        # The compiler loads the library that parses: only where there are selectors.
+        from simulator.cel.compilation import compile_tree  # noqa: PLC0415
+
         compiled = compile_tree(expression, environment, {_DEVICE: _DEVICE_TYPE}, _FIELDS)
         if compiled.result.name not in ("bool", "any"):
             kind = compiled.result.describe()
             raise CompileFault(f"must evaluate to bool or the unknown type, not {kind}")
-        self._evaluate: Evaluation = plan(compiled.fold(), compiled.checked)
-        self._compiled: Compiled = compiled
+        self._evaluate = compiled.plan()
+        self._compiled = compiled
+
+
+def _to_result(value: Value) -> bool:
+    """Return the result of a selector. Raises ExpressionError if it is no bool
+    (CompilationResult.DeviceMatches)."""
+    if type(value) is bool:
+        return value
+    kind = type_name(value)
+    raise ExpressionError(
+        f"CEL result of type {kind} could not be converted to bool: "
+        + _NATIVE_ERRORS.get(kind, f"type conversion error from '{kind}' to 'bool'")
+    )
 
 
 @lru_cache(maxsize=CACHED)
-def compile_selector(expression: str, environment: Environment = STORED_SELECTORS) -> DeviceSelector:
+def compile_selector(
+    expression: str, environment: Environment = Environment.STORED_SELECTORS
+) -> DeviceSelector:
     """Return the compiled selector of an expression."""
     return DeviceSelector(expression, environment)

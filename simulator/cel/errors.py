@@ -1,4 +1,5 @@
-"""The errors that end an evaluation without a value. Their texts are cel-go's."""
+"""The errors of expressions that do not compile, and of evaluations that end without a value. Their texts are
+cel-go's."""
 
 
 class EvaluationError(Exception):
@@ -11,6 +12,10 @@ class ExpressionError(EvaluationError):
 
 class CostExceeded(EvaluationError):
     """The evaluation would take too much time or memory. No operator continues after this error."""
+
+
+class CompileFault(Exception):
+    """An expression does not compile. The message is upstream's."""
 
 
 def no_such_overload(function: str = "") -> ExpressionError:

@@ -1,16 +1,14 @@
-"""Compiles and evaluates expressions whose cost is counted: rules of custom resources and conditions."""
+"""Expressions whose cost is counted: the rules of custom resources, and the conditions of lessons."""
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from simulator.cel.compilation import Compiled, CompileFault, compile_tree
-from simulator.cel.cost_tracking import plan_with_cost
-from simulator.cel.errors import ExpressionError, cost_exceeded
-from simulator.cel.library import STORED_EXPRESSIONS, Environment
+from simulator.cel.declared_sizes import DeclaredSize
+from simulator.cel.environments import Environment
+from simulator.cel.errors import CompileFault, ExpressionError, cost_exceeded
 from simulator.cel.meter import Meter
 from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
-from simulator.cel.syntax import Name, Node, get_children
 from simulator.cel.types import DYN, Type
 from simulator.cel.values import Value
 from simulator.kernel.work import OutOfWork
@@ -30,21 +28,22 @@ class Expression:
         objects: ObjectTypes,
         environment: Environment,
     ) -> None:
+        # The compiler loads the library that parses: only where there are expressions.
+        from simulator.cel.compilation import compile_tree  # noqa: PLC0415
+
         self.error = ""
         """The compile error, in upstream's words."""
         self.names: frozenset[str] = frozenset()
         """All names in it, if it is an expression."""
         self.result: Type = DYN
-        self.compiled: Compiled | None = None
-        """The expression as it was checked; None if it did not compile."""
         try:
             compiled = compile_tree(text, environment, variables, objects)
-            self.names = frozenset(_names_in(compiled.tree.root))
+            self.names = compiled.names()
             self.result = compiled.result
             if self.result.name not in (result, "any", "dyn"):
                 raise CompileFault(f"must evaluate to a {result}")
-            self._evaluate = plan_with_cost(compiled.fold(), compiled.checked)
-            self.compiled = compiled
+            self._evaluate = compiled.plan_with_cost()
+            self._compiled = compiled
         except CompileFault as fault:
             self.error = str(fault)
 
@@ -57,6 +56,11 @@ class Expression:
         except (RecursionError, OutOfWork):
             raise cost_exceeded() from None
 
+    def estimate_cost(self, variables: DeclaredSize, most_iterations: int) -> int:
+        """Return the largest cost of an evaluation that ends when all its loops together had so many turns.
+        variables: their sizes, as those of fields. The expression must have compiled."""
+        return self._compiled.estimate_cost(variables, most_iterations)
+
 
 @lru_cache(maxsize=CACHED)
 def compile_expression(
@@ -64,13 +68,8 @@ def compile_expression(
     variables: tuple[tuple[str, Type], ...],
     result: str,
     objects: ObjectTypes = NO_OBJECTS,
-    environment: Environment = STORED_EXPRESSIONS,
+    environment: Environment = Environment.STORED_EXPRESSIONS,
 ) -> Expression:
     """Return the compiled expression. variables: names and types of what it may name; result: ``bool`` or
     ``string``; objects: the types of objects among them."""
     return Expression(text, dict(variables), result, objects, environment)
-
-
-def _names_in(node: Node) -> set[str]:
-    found = {node.name} if isinstance(node, Name) else set()
-    return found.union(*map(_names_in, get_children(node)))

@@ -23,6 +23,7 @@ from simulator.cel import (
     strings,
     urls,
 )
+from simulator.cel.environments import Environment
 from simulator.cel.functions import Function, Signature
 from simulator.cel.macros import BIND, SORT_BY, STANDARD_MACROS, TWO_VARIABLES, Macros
 from simulator.cel.signatures import (
@@ -53,13 +54,13 @@ def _by_name(functions: Iterable[Function]) -> Mapping[str, tuple[Function, ...]
     return {name: tuple(found) for name, found in groupby(in_order, key=lambda each: each.name)}
 
 
-LIBRARY: Final = _by_name((*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS))
+FUNCTIONS: Final = _by_name((*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS))
 """All functions with an implementation for each overload, by name."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Environment:
-    """The functions and macros that an expression may use. Equal only to itself."""
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The functions and macros that an environment knows."""
 
     signatures: Signatures
     """The overloads of all functions."""
@@ -69,45 +70,39 @@ class Environment:
     times and patterns must be such, and all elements of a list must be of one type."""
 
 
-def _make_environment(
-    signatures: Iterable[Signatures], functions: Iterable[Function], macros: Macros, *, is_of_kubernetes: bool
-) -> Environment:
-    found: dict[str, tuple[Signature, ...]] = {}
-    for table in (*signatures, {name: _signatures(each) for name, each in _by_name(functions).items()}):
+def _make_library(
+    tables: Iterable[Signatures],
+    functions: Iterable[Function],
+    macros: Macros,
+    *,
+    is_of_kubernetes: bool = True,
+) -> Library:
+    of_functions = {
+        name: tuple(each.signature for each in found) for name, found in _by_name(functions).items()
+    }
+    known: dict[str, tuple[Signature, ...]] = {}
+    for table in (*tables, of_functions):
         for name, overloads in table.items():
-            found[name] = found.get(name, ()) + overloads
-    return Environment(found, macros, is_of_kubernetes)
+            known[name] = known.get(name, ()) + overloads
+    return Library(known, macros, is_of_kubernetes)
 
 
-def _signatures(functions: Iterable[Function]) -> tuple[Signature, ...]:
-    return tuple(each.signature for each in functions)
-
-
-def without(environment: Environment, *names: str) -> Environment:
-    """Return an environment without some functions."""
-    kept = {name: found for name, found in environment.signatures.items() if name not in names}
-    return replace(environment, signatures=kept)
-
-
-def with_bind(environment: Environment) -> Environment:
-    """Return an environment with ``cel.bind``."""
-    return replace(environment, macros={**environment.macros, **BIND})
-
-
-STANDARD: Final = _make_environment(
-    [STANDARD_SIGNATURES], standard.FUNCTIONS, STANDARD_MACROS, is_of_kubernetes=False
-)
-"""CEL without extensions."""
 _TABLES: Final = (STANDARD_SIGNATURES, NUMERIC_SIGNATURES, OPTIONAL_SIGNATURES, COMPREHENSION_SIGNATURES)
-_MACROS: Final = {**STANDARD_MACROS, **TWO_VARIABLES}
-NEW_EXPRESSIONS: Final = _make_environment(
-    _TABLES, (*standard.FUNCTIONS, *_BEFORE_1_34), _MACROS, is_of_kubernetes=True
+_NEW: Final = _make_library(
+    _TABLES, (*standard.FUNCTIONS, *_BEFORE_1_34), {**STANDARD_MACROS, **TWO_VARIABLES}
 )
-"""What v1.33 knows, too (environment.NewExpressions)."""
-STORED_EXPRESSIONS: Final = _make_environment(
+_STORED: Final = _make_library(
     _TABLES,
     (*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS),
-    {**_MACROS, **SORT_BY},
-    is_of_kubernetes=True,
+    {**STANDARD_MACROS, **TWO_VARIABLES, **SORT_BY},
 )
-"""All that v1.34 knows (environment.StoredExpressions)."""
+_PLAIN: Final = {name: found for name, found in STANDARD_SIGNATURES.items() if name != "matches"}
+LIBRARIES: Final[Mapping[Environment, Library]] = {
+    Environment.STORED_EXPRESSIONS: _STORED,
+    Environment.NEW_EXPRESSIONS: _NEW,
+    Environment.STORED_SELECTORS: replace(_STORED, macros={**_STORED.macros, **BIND}),
+    Environment.NEW_SELECTORS: replace(_NEW, macros={**_NEW.macros, **BIND}),
+    Environment.CONDITIONS: _make_library(
+        [_PLAIN], standard.FUNCTIONS, STANDARD_MACROS, is_of_kubernetes=False
+    ),
+}

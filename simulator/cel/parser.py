@@ -6,7 +6,7 @@ from typing import Final
 from cel_expr_python import cel
 
 from simulator.cel.issues import Issues
-from simulator.cel.library import Environment
+from simulator.cel.library import Library
 from simulator.cel.macros import expand_macros
 from simulator.cel.syntax import Tree, read_tree
 
@@ -24,14 +24,14 @@ class SyntaxFault(Exception):
     """The text is no expression. The message is cel-go's."""
 
 
-def parse(expression: str, environment: Environment) -> Tree:
+def parse(expression: str, library: Library) -> Tree:
     """Return the tree of an expression, without macros. Raises SyntaxFault."""
     if len(expression) > MAX_LENGTH:
         raise SyntaxFault(
             "ERROR: <input>:-1:0: expression code point size exceeds limit:"
             f" size: {len(expression)}, limit {MAX_LENGTH}"
         )
-    parser = _PARSER_OF_OPTIONALS if environment.is_of_kubernetes else _PARSER
+    parser = _PARSER_OF_OPTIONALS if library.is_of_kubernetes else _PARSER
     try:
         tree = read_tree(parser.compile(expression, disable_check=True).serialize())
     except RuntimeError as error:  # the library raises nothing more exact
@@ -40,7 +40,7 @@ def parse(expression: str, environment: Environment) -> Tree:
         text = str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
         raise SyntaxFault(_WITHOUT_PLACE.sub("", text).replace(r"\u003F", "?")) from None
     issues = Issues(expression)
-    expanded = expand_macros(tree, environment.macros, issues)
+    expanded = expand_macros(tree, library.macros, issues)
     if issues:
         raise SyntaxFault(str(issues))
     return expanded

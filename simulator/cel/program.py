@@ -12,7 +12,7 @@ from simulator.cel.checker import TYPES, Checked
 from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.functions import Function
 from simulator.cel.lazy import LAZY, Scope, Step
-from simulator.cel.library import LIBRARY
+from simulator.cel.library import FUNCTIONS
 from simulator.cel.meter import Meter
 from simulator.cel.operators import find, find_optionally, look_up
 from simulator.cel.standard import STANDARD
@@ -111,7 +111,7 @@ class Planner:
         always evaluated."""
         if name in LAZY:
             return None
-        candidates = LIBRARY.get(name)
+        candidates = FUNCTIONS.get(name)
         if not candidates:
             return STANDARD[name]
         fitting = self._checked.overloads[node.id]

@@ -6,9 +6,8 @@ from typing import Final
 import pytest
 
 from simulator.cel.compilation import compile_tree
-from simulator.cel.cost_estimate import estimate_cost
 from simulator.cel.declared_sizes import DeclaredSize
-from simulator.cel.library import STORED_EXPRESSIONS
+from simulator.cel.environments import Environment
 from simulator.cel.types import parse_type
 
 NUMBER: Final = ("double", DeclaredSize())
@@ -59,5 +58,5 @@ def entries(value: Declared, most: int) -> Declared:
 )
 def test_an_expression_has_the_cost_that_upstream_estimates(declared: Declared, rule: str, cost: int) -> None:
     kind, size = declared
-    compiled = compile_tree(rule, STORED_EXPRESSIONS, {"self": parse_type(kind)})
-    assert estimate_cost(*compiled, DeclaredSize(other=size)).most == cost
+    compiled = compile_tree(rule, Environment.STORED_EXPRESSIONS, {"self": parse_type(kind)})
+    assert compiled.estimate_cost(DeclaredSize(fields={"self": size})) == cost

@@ -3,8 +3,8 @@
 import pytest
 
 from simulator.cel.device_selector import NEW_SELECTORS, compile_selector
+from simulator.cel.environments import Environment
 from simulator.cel.expression import compile_expression
-from simulator.cel.library import NEW_EXPRESSIONS, STANDARD, STORED_EXPRESSIONS, Environment
 from simulator.cel.meter import Meter
 from tests.cel.devices import evaluate
 
@@ -74,6 +74,9 @@ def test_nothing_of_a_membership_in_an_empty_list_is_evaluated() -> None:
     assert evaluate("device.attributes['gpu.example.com'].nosuch in [1]") == "no such key: nosuch"
 
 
+STORED, NEW, PLAIN = Environment.STORED_EXPRESSIONS, Environment.NEW_EXPRESSIONS, Environment.CONDITIONS
+
+
 def error_of(text: str, environment: Environment) -> str:
     return compile_expression(text, (), "bool", environment=environment).error
 
@@ -81,19 +84,19 @@ def error_of(text: str, environment: Environment) -> str:
 @pytest.mark.parametrize(
     ("text", "known"),
     [
-        ("[1].reverse() == [1]", [STORED_EXPRESSIONS]),
-        ("[1].sortBy(e, e) == [1]", [STORED_EXPRESSIONS]),
-        ("[1].all(i, v, i < v)", [STORED_EXPRESSIONS, NEW_EXPRESSIONS]),
-        ("isQuantity('1')", [STORED_EXPRESSIONS, NEW_EXPRESSIONS]),
-        ("optional.of(1).hasValue()", [STORED_EXPRESSIONS, NEW_EXPRESSIONS]),
-        ("[1].all(e, e > 0)", [STORED_EXPRESSIONS, NEW_EXPRESSIONS, STANDARD]),
-        ("string(1) == '1'", [STORED_EXPRESSIONS, NEW_EXPRESSIONS, STANDARD]),
+        ("[1].reverse() == [1]", [STORED]),
+        ("[1].sortBy(e, e) == [1]", [STORED]),
+        ("[1].all(i, v, i < v)", [STORED, NEW]),
+        ("isQuantity('1')", [STORED, NEW]),
+        ("optional.of(1).hasValue()", [STORED, NEW]),
+        ("[1].all(e, e > 0)", [STORED, NEW, PLAIN]),
+        ("string(1) == '1'", [STORED, NEW, PLAIN]),
         ("cel.bind(x, 1, x > 0)", []),
         ("math.greatest(1, 2) == 2", []),
     ],
 )
 def test_an_environment_knows_the_functions_of_its_version(text: str, known: list[Environment]) -> None:
-    for environment in (STORED_EXPRESSIONS, NEW_EXPRESSIONS, STANDARD):
+    for environment in (STORED, NEW, PLAIN):
         error = error_of(text, environment)
         assert (error == "") == (environment in known), error
         assert not error or "undeclared reference to '" in error
@@ -107,7 +110,7 @@ def test_new_selectors_may_use_only_what_the_version_before_knows() -> None:
 
 
 def test_optionals_are_no_syntax_where_they_are_not_known() -> None:
-    assert "unsupported syntax" in error_of("{'a': 1}.?a == 1", STANDARD)
+    assert "unsupported syntax" in error_of("{'a': 1}.?a == 1", PLAIN)
 
 
 @pytest.mark.parametrize(
