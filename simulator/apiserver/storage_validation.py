@@ -18,6 +18,7 @@ from simulator.apiserver.volume_plugin_validation import (
     CONTENT_NAMES,
     PERSISTENT,
     SECOND_NAMES,
+    check_of_schema,
 )
 from simulator.objects import quantity
 
@@ -143,8 +144,8 @@ def _source(spec: Manifest, path: str) -> Iterator[Cause]:
             at = f"{path}.{SECOND_NAMES.get(source, source)}"
             yield forbidden(at, "may not specify more than 1 volume type")
             continue
-        if source in PERSISTENT:
-            yield from PERSISTENT[source](content, at)
+        check = PERSISTENT.get(source) or check_of_schema(source)
+        yield from check(content, at)
         if source == "local" and "nodeAffinity" not in spec:
             yield required(f"{path}.nodeAffinity", "Local volume requires node affinity")
     if not given:

@@ -1,10 +1,11 @@
-"""Validation of the sources of volumes that pods and PersistentVolumes have in common: what each must have,
-and the paths of the common ones.
+"""Validation of the sources of volumes that pods and PersistentVolumes have in common: the fields that the
+schema of a source requires, and more of the common ones.
 
 Upstream: validateHostPathVolumeSource and its siblings in pkg/apis/core/validation/validation.go, v1.34.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Final
 
 from simulator.api import Manifest
@@ -13,6 +14,8 @@ from simulator.apiserver.enumerations import HOST_PATH_TYPES
 from simulator.apiserver.field_checks import check_present, check_required_name
 from simulator.apiserver.paths import check_no_steps_back
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import StructType
 
 Check = Callable[[Manifest, str], Iterator[Cause]]
 
@@ -25,9 +28,14 @@ _SECRETS: Final = (
 )
 
 
-def requires(*fields: str) -> Check:
-    """Return a check that these fields are not empty."""
-    return lambda source, path: check_present(source, fields, path)
+@cache
+def check_of_schema(name: str) -> Check:
+    """Return the check of a source that no check of its own has: none of the fields that its schema requires
+    is empty. A number may be 0."""
+    of = api_types().struct("io.k8s.api.core.v1.Volume").fields[name].type
+    fields = of.fields.values() if isinstance(of, StructType) else ()
+    needed = [each.name for each in fields if each.is_required and each.type.go_name != "int32"]
+    return lambda source, path: check_present(source, needed, path)
 
 
 def check_driver_name(driver: str, path: str) -> Iterator[Cause]:
@@ -72,18 +80,8 @@ def _csi_of_volume(source: Manifest, path: str) -> Iterator[Cause]:
             yield from check_required_name(names.dns_label, secret.get("namespace", ""), f"{at}.namespace")
 
 
-PLUGINS: Final[dict[str, Check]] = {
-    "hostPath": _host_path,
-    "gcePersistentDisk": requires("pdName"),
-    "awsElasticBlockStore": requires("volumeID"),
-    "nfs": _nfs,
-    "rbd": requires("monitors", "image"),
-    "iscsi": requires("targetPortal", "iqn"),
-    "cinder": requires("volumeID"),
-    "azureDisk": requires("diskName", "diskURI"),
-}
-"""The checks of a pod's sources, by field. A source that is not here only has to fit its schema: the
-scheduler does not read it, and few clusters have it."""
+PLUGINS: Final[dict[str, Check]] = {"hostPath": _host_path, "nfs": _nfs}
+"""The checks of sources of pods and PersistentVolumes, by field."""
 PERSISTENT: Final[dict[str, Check]] = {**PLUGINS, "csi": _csi_of_volume, "local": _local}
 """The checks of a PersistentVolume's sources."""
 CONTENT_NAMES: Final = {"gcePersistentDisk": "persistentDisk"}

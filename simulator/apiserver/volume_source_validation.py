@@ -25,7 +25,7 @@ from simulator.apiserver.volume_plugin_validation import (
     SECOND_NAMES,
     Check,
     check_driver_name,
-    requires,
+    check_of_schema,
 )
 from simulator.objects import quantity
 
@@ -103,8 +103,8 @@ def _volume(volume: Manifest, path: str, pod_name: str, known: Collection[str]) 
         if kind not in volume:
             continue
         if is_first:
-            if kind in _SOURCES:
-                yield from _SOURCES[kind](volume[kind], f"{path}.{CONTENT_NAMES.get(kind, kind)}")
+            check = _SOURCES.get(kind) or check_of_schema(kind)
+            yield from check(volume[kind], f"{path}.{CONTENT_NAMES.get(kind, kind)}")
             if kind == "ephemeral" and pod_name and name:
                 claim = f"{pod_name}-{name}"
                 for problem in names.dns_subdomain(claim):
@@ -154,7 +154,6 @@ _SOURCES: Final[dict[str, Check]] = {
     **PLUGINS,
     "emptyDir": _empty_dir,
     "secret": validate_secret,
-    "persistentVolumeClaim": requires("claimName"),
     "downwardAPI": validate_downward_api,
     "configMap": validate_config_map,
     "projected": validate_projected,

@@ -1,11 +1,14 @@
 """docs/API.md says what the code does."""
 
 import inspect
+import re
+from collections import Counter
 from pathlib import Path
 
 from schedviz.api import urls
 from schedviz.limit_settings import DEFAULTS
 from simulator.apiserver import admission, annotation_validation, bounds, status
+from simulator.apiserver.resources import BUILT_IN
 
 TEXT = (Path(__file__).parents[2] / "docs" / "API.md").read_text()
 
@@ -29,6 +32,13 @@ def test_each_limit_is_documented() -> None:
     ):
         assert f"| {limit} |" in TEXT
     assert f"| {bounds.MAX_BODY_BYTES >> 20} MiB, as kube-apiserver" in TEXT
+
+
+def test_each_kind_is_of_one_sort() -> None:
+    rows = re.findall(r"^\| (?:simulated|kept) \| (.*) \|$", TEXT, re.MULTILINE)
+    assert len(rows) == 2
+    words = Counter(re.findall(r"\w+", " ".join(rows)))
+    assert [kind for kind in {each.kind for each in BUILT_IN} if words[kind] != 1] == []
 
 
 def test_each_path_is_documented() -> None:

@@ -181,14 +181,16 @@ def test_a_wrong_object_is_refused_with_the_causes_of_upstream(
         ("cinder", ["cinder.volumeID"]),
         ("azureDisk", ["azureDisk.diskName", "azureDisk.diskURI"]),
         ("persistentVolumeClaim", ["persistentVolumeClaim.claimName"]),
+        ("cephfs", ["cephfs.monitors"]),
+        ("scaleIO", ["scaleIO.gateway", "scaleIO.system", "scaleIO.secretRef"]),
     ],
 )
-def test_a_source_that_the_scheduler_reads_has_its_fields(source: str, fields: list[str]) -> None:
+def test_a_source_has_the_fields_that_its_schema_requires(source: str, fields: list[str]) -> None:
     expected = [(f"spec.volumes[0].{field}", "Required value") for field in fields]
     assert causes_of(pod({"name": "a", source: {}})) == expected
 
 
-def test_another_source_has_no_rules() -> None:
+def test_a_source_has_no_further_rules() -> None:
     (stored,) = Cluster().create([pod({"name": "a", "flocker": {}})])
     assert stored["spec"]["volumes"] == [{"name": "a", "flocker": {}}]
     assert causes_of(pod({"name": "a", "flocker": {}, "quobyte": {}})) == [
