@@ -90,7 +90,8 @@ class Simulation:
         self._handlers = WatchHandlers(
             self._world, self._scheduler, self._outside, with_controllers=options.controllers
         )
-        self._informer = SharedInformer(self._world, self._handlers.of)
+        queue = self._scheduler.queue
+        self._informer = SharedInformer(self._world, self._handlers.of, lambda: queue.examined)
         self._cycle: Process | None = None
         """The cycle that stands at a point."""
         self.cycles = 0

@@ -12,12 +12,16 @@ from simulator.client.stored import checked
 from simulator.client.world import World
 from simulator.kernel.containment import Actor
 from simulator.kernel.environment import Turn
+from simulator.kernel.parts import size_of
 from simulator.objects.events import EVENTS
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 
 OBJECTS_AT_ONCE: Final = 200
-"""Objects popped by one step: some 20 ms of work, so that a step stays short."""
+BYTES_AT_ONCE: Final = 1_000_000
+EXAMINED_AT_ONCE: Final = 10_000
+"""The bounds of one step, which then takes some tens of milliseconds: objects that are popped, their size as
+JSON, and pods whose queueing hints are called for them. The last object may exceed the latter two."""
 
 PARSED: Final[dict[str, Callable[[Manifest], Pod | Node]]] = {"pods": Pod.parse, "nodes": Node.parse}
 """The kinds whose objects are parsed before the handlers get them."""
@@ -34,19 +38,25 @@ pod or node."""
 class SharedInformer:
     """Takes objects from the delta FIFO, stores them in the indexer, and calls the handlers."""
 
-    def __init__(self, world: World, handlers: Handlers) -> None:
+    def __init__(self, world: World, handlers: Handlers, examined: Callable[[], int]) -> None:
+        """``examined`` returns the number of pods whose queueing hints were called so far."""
         self._world = world
         self._handlers = handlers
+        self._examined = examined
         self._unreadable: set[tuple[str, str]] = set()
         """Objects that do not fit their kind, by resource and key. No component is given them."""
 
     def process(self, now: Micros) -> None:
         """Take in the next objects. A change that a component did not make itself is seen at ``now``."""
         world = self._world
+        last, size = self._examined() + EXAMINED_AT_ONCE, 0
         for _ in range(min(OBJECTS_AT_ONCE, world.informer.waiting)):
+            if size >= BYTES_AT_ONCE or self._examined() >= last:
+                break
             for event in world.informer.pop():
                 if not world.is_own(event.version):
                     world.now = max(world.now, now)
+                size += size_of(event.object)
                 actor = Actor("Informer", event.resource, event.key)
                 world.containment.run(actor, partial(self._process, event))
         world.current = None

@@ -6,8 +6,8 @@ missing, independent of the change. What sync reads is never older than what it 
 before the next step. So it needs no expectations, which upstream keeps for stale caches
 (pkg/controller/controller_utils.go, v1.34)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -32,8 +32,16 @@ from simulator.objects.pod import Pod
 from simulator.objects.status import status_of, with_status
 from simulator.trace import Event, ObjectsCreated, ObjectsDeleted
 
+BURST_BYTES: Final = 600_000
+"""The size of the objects that one run creates, as JSON: to admit them takes up to half a second. 500 plain
+pods have less."""
+OBJECTS_OF_A_RUN: Final = 200
+"""Objects that one run writes one by one, each in a commit of its own: some tenths of a second."""
 CREATE_ATTEMPTS = 8
 """Names tried for objects with generateName, as the API server does."""
+
+
+T = TypeVar("T")
 
 
 class ControllerContext(NamedTuple):
@@ -98,19 +106,31 @@ class Controller:
 
     # Writes
 
-    def create(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
+    def part_of(self, item: ObjectKey, objects: Sequence[T]) -> Sequence[T]:
+        """Return the first of the objects that a run for ``item`` writes one by one, and leave the others to
+        another run at this moment, as a slice ends only between two runs."""
+        if len(objects) > OBJECTS_OF_A_RUN:
+            self.go_on(item, len(objects))
+        return objects[:OBJECTS_OF_A_RUN]
+
+    def go_on(self, item: ObjectKey, left: int) -> None:
+        """Have another run for the item at this moment, as ``left`` objects are left to it and to this one.
+        It is counted for itself, because such runs come to an end."""
+        self._queue.add(item, counted_as=f"{item.key} {left}")
+
+    def create(self, owner: Manifest, manifests: Iterable[Manifest]) -> None:
         """Create objects of one kind in their order, up to the first one that is refused: a quota may have
         room for some of them. ``owner`` becomes the controller of those that have no ownerReferences
         yet. In a namespace that is being deleted nothing is created, and nothing needs to be (the
         controllers look for NamespaceTerminatingCause). Of a burst of large objects only the first part is
         created, and what remains is left to the next sync, too. Raises CreateFailed."""
-        manifests = next(in_parts(manifests, size_of), [])
+        part = next(in_parts(manifests, size_of, BURST_BYTES), [])
         try:
             try:
-                self._create_all(owner, manifests)
+                self._create_all(owner, part)
             except StatusError as refusal:
                 if refusal.document:
-                    self._create_all(owner, manifests[: refusal.document])
+                    self._create_all(owner, part[: refusal.document])
                 raise
         except NamespaceTerminating:
             return

@@ -21,6 +21,7 @@ from simulator.controllers.daemon_placement import (
 )
 from simulator.controllers.pods import count_available, is_available, is_finished, is_ready, pod_from_template
 from simulator.controllers.status_types import DaemonSetStatus
+from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.conditions import condition
 from simulator.objects.int_or_percent import scaled_value_rounded_up
@@ -30,6 +31,8 @@ from simulator.objects.timestamps import micros
 
 DAEMON_SETS = "daemonsets.apps"
 TEMPLATE_LABEL = "pod-template-generation"
+BURST_REPLICAS = 250
+"""The most pods created, and deleted, by one sync (BurstReplicas)."""
 FAILED_POD_DELAY: Micros = SECOND
 """The time for which a finished pod is kept before it is replaced (failedPodsBackoff; upstream's doubles each
 time)."""
@@ -111,9 +114,12 @@ class DaemonSetController(WorkloadController):
                     else:
                         self.enqueue(key, due)
         if surplus:
-            self.delete(manifest, surplus, "failed, or not wanted on its node")
+            self.delete(manifest, surplus[:BURST_REPLICAS], "failed, or not wanted on its node")
         if missing:
-            self.create(manifest, [self._new_pod(manifest, daemons.digest, name) for name in missing])
+            part = missing[:BURST_REPLICAS]
+            self.create(manifest, (self._new_pod(manifest, daemons.digest, name) for name in part))
+        if len(missing) > BURST_REPLICAS or len(surplus) > BURST_REPLICAS:
+            self.go_on(ObjectKey(self.resource, key), len(missing) + len(surplus))
         return bool(surplus or missing)
 
     def _surplus_on_node(
@@ -155,7 +161,8 @@ class DaemonSetController(WorkloadController):
                 (available if self._is_available(manifest, alive[0]) else unavailable).append(name)
         chosen = unavailable + available[: max(0, surge)]
         if chosen:
-            self.create(manifest, [self._new_pod(manifest, daemons.digest, name) for name in chosen])
+            part = chosen[:BURST_REPLICAS]
+            self.create(manifest, (self._new_pod(manifest, daemons.digest, name) for name in part))
 
     def _delete_old(self, manifest: Manifest, daemons: DaemonPods, max_unavailable: int) -> None:
         """Delete old pods: all that are not available, and so many others that no more than
@@ -172,7 +179,7 @@ class DaemonSetController(WorkloadController):
                     (available if pod in usable else unavailable).append(pod)
         replaced = unavailable + available[: max(0, budget)]
         if replaced:
-            self.delete(manifest, replaced, "of an older template")
+            self.delete(manifest, replaced[:BURST_REPLICAS], "of an older template")
 
     def _is_available(self, manifest: Manifest, pod: Manifest) -> bool:
         return is_available(pod, manifest["spec"].get("minReadySeconds", 0), self._world.now)

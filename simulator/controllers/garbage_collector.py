@@ -56,8 +56,12 @@ class GarbageCollector(Controller):
     # Owners that are terminating
 
     def _orphan_dependents(self, item: ObjectKey, manifest: Manifest) -> None:
-        for dependent in self._ownership.dependents(uid_of(manifest)):
+        dependents = [*self._ownership.dependents(uid_of(manifest))]
+        part = self.part_of(item, dependents)
+        for dependent in part:
             self._remove_owners(dependent, {uid_of(manifest)})
+        if len(part) < len(dependents):
+            return
         self._remove_finalizer(item, manifest, ORPHAN_DEPENDENTS)
 
     def _delete_dependents(self, item: ObjectKey, manifest: Manifest) -> None:

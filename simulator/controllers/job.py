@@ -4,6 +4,7 @@ A Job counts its finished pods in its status and removes their finalizers in one
 counted once."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -29,6 +30,7 @@ from simulator.controllers.job_tracking import (
 )
 from simulator.controllers.pods import is_active, is_finished, is_ready, pod_from_template, pods_to_delete
 from simulator.controllers.status_types import JobStatus, with_status_fields
+from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.kernel.parts import in_parts, size_of
 from simulator.objects.conditions import JobCondition, conditions_of
@@ -97,12 +99,19 @@ class JobController(WorkloadController):
     def sync_deleted(self, key: str) -> None:
         """Remove the finalizers of the deleted Job's pods."""
         self._backoffs.pop(key, None)
-        for pod in [pod.manifest for pod in self._pods.values()]:
-            reference = controller_of(pod)
-            if reference is None or reference["kind"] != self.component or not has_tracking_finalizer(pod):
-                continue
-            if object_key(namespace_of(pod), reference["name"]) == key:
-                self.patch("pods", pod, release_pod)
+        tracked = [pod.manifest for pod in self._pods.values() if has_tracking_finalizer(pod.manifest)]
+        own = [pod for pod in tracked if self._is_of(pod, key)]
+        for pod in self.part_of(ObjectKey(self.resource, key), own):
+            self.patch("pods", pod, release_pod)
+
+    def _is_of(self, pod: Manifest, key: str) -> bool:
+        """Whether the Job of this key controls the pod."""
+        reference = controller_of(pod)
+        return (
+            reference is not None
+            and reference["kind"] == self.component
+            and object_key(namespace_of(pod), reference["name"]) == key
+        )
 
     # Counting finished pods
 
@@ -163,13 +172,12 @@ class JobController(WorkloadController):
         if due > self._world.now:
             self.enqueue(key, due)
             return False
-        created = [_new_pod(manifest) for _ in range(missing)]
         if spec["completionMode"] == "Indexed":
             taken = completed_indexes(manifest) | {completion_index(pod) for pod in (*active, *waiting)}
             free = (index for index in range(spec["completions"]) if index not in taken)
-            for pod, index in zip(created, free, strict=False):
-                set_index(pod, manifest, index)
-        self.create(manifest, created)
+            self.create(manifest, (_new_pod(manifest, index) for index in islice(free, missing)))
+        else:
+            self.create(manifest, (_new_pod(manifest) for _ in range(missing)))
         return True
 
     # The end
@@ -229,10 +237,12 @@ def _wanted_active(job: Manifest, active: Sequence[Manifest]) -> int:
     return max(0, min(parallelism, completions - succeeded))
 
 
-def _new_pod(job: Manifest) -> Manifest:
+def _new_pod(job: Manifest, index: int | None = None) -> Manifest:
     pod = pod_from_template(job["spec"]["template"])
     pod["metadata"]["generateName"] = name_of(job) + "-"
     pod["metadata"]["finalizers"] = [TRACKING_FINALIZER]
+    if index is not None:
+        set_index(pod, job, index)
     return pod
 
 

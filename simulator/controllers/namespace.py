@@ -5,10 +5,11 @@ from simulator.api import SECOND, ApiError, Manifest
 from simulator.apiserver.deletion import finalized_namespace
 from simulator.apiserver.resources import NAMESPACES
 from simulator.controllers.controller import Controller
+from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.metadata import finalizers_of, is_terminating, namespace_of_key
 
 DELETED_AT_ONCE = 500
-"""Number of objects that one commit deletes: it blocks the store for about 10 ms."""
+"""Number of objects that one run deletes. A commit of so many blocks the store for about 10 ms."""
 FINALIZER_SECONDS = 15
 """The estimated number of seconds that finalizers take (finalizerEstimateSeconds)."""
 
@@ -44,11 +45,15 @@ class NamespaceController(Controller):
             left = [item for items in found for item in items]
             if not left:
                 continue
+            room = DELETED_AT_ONCE
             for items in found:
                 live = [item for item in items if not is_terminating(item)]
-                for first in range(0, len(live), DELETED_AT_ONCE):
-                    batch = live[first : first + DELETED_AT_ONCE]
-                    self.delete(manifest, batch, "its namespace is being deleted", "Background")
+                if live[:room]:
+                    self.delete(manifest, live[:room], "its namespace is being deleted", "Background")
+                if len(live) > room:
+                    self.go_on(ObjectKey(self.resource, namespace), len(left))
+                    break
+                room -= len(live)
             return max(map(_estimate, left))
         return None
 

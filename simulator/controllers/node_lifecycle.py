@@ -4,6 +4,7 @@ ready (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34)."""
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller
 from simulator.controllers.pods import is_finished, is_ready
+from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import condition_status, with_condition
 from simulator.objects.metadata import annotations_of
 from simulator.objects.node_conditions import FAILED_SINCE, is_broken, with_node_condition
@@ -69,9 +70,10 @@ class NodeLifecycleController(Controller):
                 pod = with_condition(pod, self._world.now, kind, "False", reason="NodeNotReady")
             return pod
 
-        for pod in [pod.manifest for pod in self._pods.values() if pod.node_name == node]:
-            if is_ready(pod) and not is_finished(pod):
-                self.patch("pods", pod, not_ready)
+        pods = [pod.manifest for pod in self._pods.values() if pod.node_name == node]
+        ready = [pod for pod in pods if is_ready(pod) and not is_finished(pod)]
+        for pod in self.part_of(ObjectKey(self.resource, node), ready):
+            self.patch("pods", pod, not_ready)
 
 
 def _unknown_at(node: Manifest) -> Micros | None:

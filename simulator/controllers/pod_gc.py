@@ -3,6 +3,7 @@ pkg/controller/podgc/gc_controller.go, v1.34)."""
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller
+from simulator.controllers.work_queue import ObjectKey
 
 QUARANTINE: Micros = 40 * SECOND
 """The time for which a node must be missing before its pods are removed (quarantineTime)."""
@@ -28,5 +29,6 @@ class PodGarbageCollector(Controller):
         """Do nothing: the node exists again, so its pods stay."""
 
     def sync_deleted(self, key: str) -> None:
-        for pod in [pod for pod in self._pods.values() if pod.node_name == key]:
+        pods = [pod for pod in self._pods.values() if pod.node_name == key]
+        for pod in self.part_of(ObjectKey(self.resource, key), pods):
             self.patch("pods", pod.manifest, lambda _: None)

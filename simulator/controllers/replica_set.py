@@ -71,11 +71,9 @@ class ReplicaSetController(WorkloadController):
         missing = manifest["spec"]["replicas"] - len(pods)
         if missing > 0:
             template = manifest["spec"]["template"]
-            created = [pod_from_template(template) for _ in range(min(missing, BURST_REPLICAS))]
-            for pod in created:
-                pod["metadata"]["generateName"] = name_of(manifest) + "-"
             try:
-                self.create(manifest, created)
+                created = range(min(missing, BURST_REPLICAS))
+                self.create(manifest, (_new_pod(name_of(manifest), template) for _ in created))
             except CreateFailed as refusal:
                 return refusal
         elif missing < 0:
@@ -91,3 +89,9 @@ class ReplicaSetController(WorkloadController):
             return [pod for pod in self.owned(manifest) if is_active(pod)]
         siblings = map(self._get, self._ownership.controlled(deployment["uid"], REPLICA_SETS))
         return [pod for sibling in siblings if sibling for pod in self.owned(sibling) if is_active(pod)]
+
+
+def _new_pod(name: str, template: Manifest) -> Manifest:
+    pod = pod_from_template(template)
+    pod["metadata"]["generateName"] = f"{name}-"
+    return pod

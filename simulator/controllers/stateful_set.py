@@ -38,8 +38,8 @@ from simulator.objects.status import status_of
 from simulator.objects.volumes import PVCS
 
 STATEFUL_SETS = "statefulsets.apps"
-MAX_CREATED = 500
-"""The most pods created by one sync, as by a ReplicaSet's; the next sync does the rest."""
+MAX_WRITTEN = 200
+"""The most pods created or deleted by one sync, each in a commit of its own; the next sync does the rest."""
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
@@ -98,23 +98,21 @@ class StatefulSetController(WorkloadController):
     ) -> bool:
         """Create the missing pods. With OrderedReady each waits until those before it are available."""
         ordered = manifest["spec"]["podManagementPolicy"] == "OrderedReady"
-        done, created = True, 0
+        done, written = True, 0
         for ordinal in _ordinals(manifest):
             pod = pods.get(ordinal)
             if pod is None:
                 revision = current if ordinal < _start(manifest) + _partition(manifest) else update
                 self._create_pod(manifest, ordinal, revision)
-                done, created = False, created + 1
-                if created == MAX_CREATED:
-                    return False
+                done, written = False, written + 1
             elif is_finished(pod) and not is_terminating(pod):
                 self.delete(manifest, [pod], "over, and to be made anew")
-                done = False
+                done, written = False, written + 1
             elif is_terminating(pod) or not self._is_available(manifest, pod):
                 if not ordered:
                     continue
                 done = False
-            if not done and ordered:
+            if (not done and ordered) or written == MAX_WRITTEN:
                 return False
         return done
 
@@ -122,9 +120,13 @@ class StatefulSetController(WorkloadController):
         """Delete the pods beyond the last ordinal, the highest first; with OrderedReady one at a time."""
         ordinals = _ordinals(manifest)
         condemned = sorted((ordinal for ordinal in pods if ordinal not in ordinals), reverse=True)
+        deleted = 0
         for ordinal in condemned:
             if not is_terminating(pods[ordinal]):
                 self.delete(manifest, [pods[ordinal]], "more than the replicas asked for")
+                deleted += 1
+            if deleted == MAX_WRITTEN:
+                return False
             if manifest["spec"]["podManagementPolicy"] == "OrderedReady":
                 return False
         return not condemned

@@ -7,9 +7,10 @@ from typing import ClassVar
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller
 from simulator.controllers.pods import is_finished
+from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import condition
 from simulator.objects.labels import label_selector
-from simulator.objects.metadata import is_terminating, labels_of, namespace_of, object_key, uid_of
+from simulator.objects.metadata import is_terminating, key_of, labels_of, namespace_of, object_key, uid_of
 from simulator.objects.owner_references import controller_of, with_controller, without_owners
 from simulator.objects.status import phase_of, status_of
 
@@ -75,10 +76,12 @@ class WorkloadController(Controller):
             and selector.matches(labels_of(orphan))
             and self.may_own(owner, orphan)
         ]
-        for manifest in adopted:
-            self.patch(resource, manifest, lambda m: with_controller(m, owner))
-        for manifest in released:
-            self.patch(resource, manifest, lambda m: without_owners(m, {uid_of(owner)}))
+        taken = {key_of(manifest) for manifest in adopted}
+        for manifest in self.part_of(ObjectKey(self.resource, key_of(owner)), [*adopted, *released]):
+            if key_of(manifest) in taken:
+                self.patch(resource, manifest, lambda m: with_controller(m, owner))
+            else:
+                self.patch(resource, manifest, lambda m: without_owners(m, {uid_of(owner)}))
         return None if adopted or released else owned
 
     def may_own(self, owner: Manifest, manifest: Manifest) -> bool:

@@ -69,6 +69,8 @@ class SchedulingQueue:
         self.backoff_q = BackoffQueue(clock, self._order, initial_backoff, max_backoff)
         self.active_q = ActiveQueue(self._order, self.backoff_q)
         self.unschedulable_pods: dict[str, QueuedPod] = {}
+        self.examined = 0
+        """The number of pods that cluster events made look at so far."""
         self.nominator = Nominator(lister)
 
     def _order(self, info: QueuedPod) -> tuple[Any, ...]:
@@ -210,6 +212,7 @@ class SchedulingQueue:
     def _move(self, infos: list[QueuedPod], event: ClusterEvent, old: Any, new: Any) -> None:
         if not event.wildcard and not self.hints.interested_in(event):
             return
+        self.examined += len(infos)
         for info in infos:
             if info.gated and not self.hints.gating_plugin_registered(info, event):
                 continue

@@ -188,7 +188,7 @@ def test_orphaned_pods_and_revisions_are_adopted_by_name_and_number() -> None:
 def test_pods_of_a_large_set_are_created_in_small_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stateful_set, "MAX_CREATED", 3)
+    monkeypatch.setattr(stateful_set, "MAX_WRITTEN", 3)
     lab = Lab()
     endless = workload("StatefulSet", replicas=(1 << 31) - 1, podManagementPolicy="Parallel")
     lab.create(node("n1", cpu="64"), endless)
