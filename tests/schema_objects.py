@@ -1,6 +1,6 @@
-"""Hypothesis strategies for objects that fit the API's schemas, one kind at a time.
+"""Hypothesis strategies for objects that fit the API's types, one kind at a time.
 
-What is drawn fits the schema that admission decodes with: every optional field may be absent, null, empty, or
+What is drawn fits the type that admission decodes with: every optional field may be absent, null, empty, or
 any value of its type. Texts come from a small vocabulary, and a kind that needs more than its schema says
 begins from a minimal object, so that most objects pass validation and refer to each other.
 """
@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, settings
 from simulator.api import Manifest
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN
-from simulator.apiserver.schema import Schema, resolve_reference, schema_of
+from simulator.apiserver.types.model import Anything, ListType, MapType, OwnType, Scalar, StructType, Type
+from simulator.apiserver.types.schema_types import decoded_type
 
 KINDS: Final = BUILT_IN
 """Every kind that is stored. (An Event of events.k8s.io/v1 is stored as one of v1.)"""
@@ -211,7 +212,7 @@ def examples(number: int) -> settings:
 def objects(draw: st.DrawFn, resource: Resource) -> Manifest:
     """An object of a kind. About one in sixteen does not begin from the minimal object, and about
     one in sixteen has no name; about one field in thirty-two is null, which means that it is not set."""
-    drawn = _object(draw, schema_of(resource), 0)
+    drawn = _object(draw, decoded_type(resource), 0)
     base = BASES.get(resource.kind, {}) if draw(st.integers(0, 15)) < 15 else {}
     manifest: Manifest = _laid_over(base, drawn)
     manifest["apiVersion"], manifest["kind"] = resource.api_version, resource.kind
@@ -235,51 +236,61 @@ def _laid_over(base: Any, drawn: Any) -> Any:
     return copy.deepcopy(base) if drawn == [] else drawn
 
 
-def _object(draw: st.DrawFn, schema: Schema, depth: int) -> Manifest:
-    fields, required = schema.get("properties", {}), set(schema.get("required", ()))
+def _object(draw: st.DrawFn, of: StructType, depth: int) -> Manifest:
+    chosen = {field.name for field in of.fields.values() if field.is_required}
     if depth < MAX_DEPTH:
-        optional = sorted(fields.keys() - required)
+        optional = sorted(of.fields.keys() - chosen)
         if optional:
-            required |= set(draw(st.lists(st.sampled_from(optional), max_size=4 if depth < 5 else 2)))
+            chosen |= set(draw(st.lists(st.sampled_from(optional), max_size=4 if depth < 5 else 2)))
     return {
-        name: _value(draw, fields[name], name, depth + 1) if draw(st.integers(0, 31)) < 31 else None
-        for name in sorted(required)
+        name: _field(draw, of, name, depth + 1) if draw(st.integers(0, 31)) < 31 else None
+        for name in sorted(chosen)
     }
 
 
-def _value(draw: st.DrawFn, schema: Schema, field: str, depth: int) -> Any:
-    schema = resolve_reference(schema)
-    if "enum" in schema:
-        return draw(st.sampled_from(schema["enum"]))
-    match schema.get("type"):
-        case "object" if isinstance(schema.get("additionalProperties"), dict):
+def _field(draw: st.DrawFn, of: StructType, name: str, depth: int) -> Any:
+    if of.kinds and name in ("apiVersion", "kind"):
+        return draw(st.sampled_from([kind[name == "kind"] for kind in of.kinds]))
+    return _value(draw, of.fields[name].type, name, depth)
+
+
+def _value(draw: st.DrawFn, of: Type, field: str, depth: int) -> Any:
+    match of:
+        case MapType(values=Anything()):
+            return {}
+        case MapType():
             keys = st.sampled_from(MAP_KEYS.get(field, ("a", "b")))
             chosen = draw(st.lists(keys, max_size=2, unique=True))
-            return {key: _value(draw, schema["additionalProperties"], key, depth + 1) for key in chosen}
-        case "object":
-            return _object(draw, schema, depth)
-        case "array":
+            return {key: _value(draw, of.values, key, depth + 1) for key in chosen}
+        case StructType():
+            return _object(draw, of, depth)
+        case ListType():
             count = draw(st.sampled_from((0, 1, 1, 1, 2)))
-            return [_value(draw, schema.get("items", {}), field, depth + 1) for _ in range(count)]
-        case "boolean":
+            return [_value(draw, of.items, field, depth + 1) for _ in range(count)]
+        case OwnType():
+            return draw(st.sampled_from(_OWN_VALUES.get(of.short_name, ({}, {"a": None}, [], "a", 1, False))))
+        case Scalar(kind="bool"):
             return draw(st.booleans())
-        case "integer":
-            large = LARGE if schema.get("format") == "int64" else ()
-            return draw(st.sampled_from((*INTEGERS, *large)))
-        case "number":
+        case Scalar(kind="float64"):
             return draw(st.sampled_from((0, 0.5, -1, 1e300)))
-        case None:
-            return draw(st.sampled_from(({}, {"a": None}, [], "a", 1, False)))
-    if "type" in schema and isinstance(schema["type"], list):
-        return draw(st.sampled_from(AMOUNTS if schema.get("format") == "quantity" else SHARES))
-    return draw(_texts(schema, field))
+        case Scalar(kind=("int32" | "int64") as kind):
+            return draw(st.sampled_from((*INTEGERS, *(LARGE if kind == "int64" else ()))))
+        case Scalar(kind="bytes"):
+            return "YQ=="
+    return draw(_texts(field))
 
 
-def _texts(schema: Schema, field: str) -> st.SearchStrategy[str]:
-    if schema.get("format") == "date-time":
-        return st.sampled_from(TIMES)
-    if schema.get("format") == "byte":
-        return st.just("YQ==")
+_OWN_VALUES: Final = {
+    "FieldsV1": ({},),
+    "IntOrString": SHARES,
+    "MicroTime": TIMES,
+    "Quantity": AMOUNTS,
+    "Time": TIMES,
+}
+"""Values of the types that decode themselves; of the others, any."""
+
+
+def _texts(field: str) -> st.SearchStrategy[str]:
     if field.startswith("schedviz/") or "storageclass" in field or "completion" in field:
         return st.sampled_from(("1", "0", "true", "x", "Filter"))
     return st.sampled_from(WORDS.get(field, (*NAMES, "")))

@@ -13,8 +13,8 @@ from schedviz.api.yaml_text import yaml_of
 from simulator.api import Manifest
 from simulator.apiserver.protobuf import NoDescription
 from simulator.apiserver.protobuf_encoding import encode_protobuf
-from simulator.apiserver.schema import is_known_kind
 from simulator.apiserver.status import StatusError
+from simulator.apiserver.types.api_types import api_types
 
 _TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 
@@ -44,7 +44,7 @@ def _media_type(request: HttpRequest, value: Manifest) -> str:
         accepted = negotiate(request.headers.get("Accept", ""), allows_no_conversion)
         return accepted.media_type if accepted else JSON
     group = value["apiVersion"].rpartition("/")[0]
-    custom = group != META and not is_known_kind(value["apiVersion"], value["kind"])
+    custom = group != META and not api_types().knows(value["apiVersion"], value["kind"])
     try:
         return Representation.of(request, custom=custom).media_type
     except StatusError:

@@ -24,8 +24,8 @@ from simulator.apiserver.delete_options import (
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resource import BINDINGS, EVICTIONS, Resource
 from simulator.apiserver.resources import PODS
-from simulator.apiserver.schema import BINDING, EVICTION
 from simulator.apiserver.status import BadRequest, PlainError
+from simulator.apiserver.types.api_types import BINDING, EVICTION
 
 
 def create_binding(

@@ -18,8 +18,8 @@ from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
 from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
-from simulator.apiserver.schema import type_name_of
 from simulator.apiserver.status import NotFound
+from simulator.apiserver.types.api_types import SCALE
 
 
 def get_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -33,7 +33,7 @@ def get_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target
 
 def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     given, warnings = body.object_of(request, SCALES)
-    scale = decode_body(type_name_of(SCALES), given)
+    scale = decode_body(SCALE, given)
     check_place(resource, target, scale.get("metadata") or {})
     uid = scale["metadata"].get("uid", "")
     if read_current(sandbox).get(resource.id, target.key(resource)) is None:
@@ -60,7 +60,7 @@ def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
             scale["metadata"]["managedFields"] = owners
         given, found = body.patched(request, SCALES, scale)
         warnings.extend(found)
-        scale = decode_body(type_name_of(SCALES), given)
+        scale = decode_body(SCALE, given)
         check_place(resource, target, scale.get("metadata") or {})
         return with_scale(resource, old, scale)
 

@@ -11,7 +11,7 @@ from simulator.apiserver.faults import find_faults
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, Cause
 from simulator.apiserver.structural_schema import EMBEDDED, structural_schema
-from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.api_types import OBJECT_META, api_types
 from simulator.apiserver.types.model import (
     INT_LIMITS,
     Field,
@@ -23,7 +23,7 @@ from simulator.apiserver.types.model import (
     Type,
     once_per_type,
 )
-from simulator.apiserver.types.schema_types import OBJECT_META, decoded_type
+from simulator.apiserver.types.schema_types import decoded_type
 from simulator.apiserver.types.zero_values import keeps_empty, zero_value
 from simulator.objects import quantity
 from simulator.objects.timestamps import is_timestamp

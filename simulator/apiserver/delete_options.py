@@ -9,9 +9,8 @@ from simulator.api import Manifest
 from simulator.apiserver.request_decoding.decode_request import check_type_fields
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_body
 from simulator.apiserver.request_decoding.typed_values import TypedValues
-from simulator.apiserver.schema import DELETE_OPTIONS, find_type_name
 from simulator.apiserver.status import Invalid, PlainError, invalid, not_supported
-from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.api_types import DELETE_OPTIONS, api_types
 
 MAX_GRACE_SECONDS: Final = (1 << 31) - 1
 """Maximum grace period, 68 years. Longer ones of pods are shortened to it, because the end of a grace period
@@ -35,7 +34,7 @@ def decode_delete_options(text: str) -> Manifest:
     except UnreadableBody as error:
         raise PlainError(str(error)) from None
     version, kind = given.get("apiVersion") or "v1", given.get("kind") or "DeleteOptions"
-    if kind != "DeleteOptions" or not (version == _META or find_type_name(version, kind)):
+    if kind != "DeleteOptions" or not (version == _META or api_types().knows(version, kind)):
         shown = f'no kind "{kind[:100]}" is registered for version "{version[:100]}"'
         raise PlainError(f'{shown} in scheme "{_SCHEME}"')
     decoder = TypedValues()

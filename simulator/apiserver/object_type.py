@@ -6,8 +6,8 @@ Upstream: apimachinery/pkg/runtime (errors.go, scheme.go), and transformDecodeEr
 from simulator.api import Manifest
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN
-from simulator.apiserver.schema import is_known_kind
 from simulator.apiserver.status import BadRequest, Invalid, invalid
+from simulator.apiserver.types.api_types import api_types
 
 _SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
 _SHOWN_LENGTH = 100
@@ -74,7 +74,7 @@ def _custom_type_error(
 def type_error(resource: Resource, api_version: str, kind: str) -> str:
     """Return why an object of another type is none of the resource."""
     _, _, version = api_version.rpartition("/")
-    if (api_version, kind) in _KINDS or is_known_kind(api_version, kind):
+    if (api_version, kind) in _KINDS or api_types().knows(api_version, kind):
         package = _INTERNAL_PACKAGES.get(resource.group, resource.group.partition(".")[0])
         wanted = f"{package}.{resource.kind}"
         return f"converting ({version}.{kind}) to ({wanted}): unknown conversion"

@@ -4,42 +4,27 @@ Upstream: the documents under ``/openapi/v3``, v1.34. The package kubernetes-val
 their descriptions, without defaults and enumerations: both are derived as far as they can be.
 """
 
-import importlib.util
 import json
-from functools import cache
-from pathlib import Path
 from typing import Final
 
 from simulator.apiserver.openapi_enumerations import list_values
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.schema import VERSION, Schema, find_type_name
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import Field, StructType
+from simulator.apiserver.types.openapi_documents import Schema, openapi_schemas
 
 _ROOT: Final = "#/components/schemas/"
 _SHIPPED: Final = "#/$defs/"
 _ZEROS: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
-@cache
-def _shipped() -> dict[str, Schema]:
-    spec = importlib.util.find_spec("kubernetes_validate")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    root = Path(spec.submodule_search_locations[0]) / "kubernetes-json-schema"
-    found: dict[str, Schema] = json.loads(
-        (root / f"{VERSION}-local-strict" / "_definitions.json").read_bytes()
-    )["$defs"]
-    return found
-
-
 def components_of(resources: list[Resource]) -> dict[str, Schema]:
     """Return the schemas of the resources' types and of all types that they refer to, by name."""
     found: dict[str, Schema] = {}
     for resource in resources:
-        name = find_type_name(resource.api_version, resource.kind)
-        if name is not None:
-            _add(name, found)
+        of = api_types().of_kind(resource.api_version, resource.kind)
+        if of is not None:
+            _add(of.name, found)
         elif resource.schema_text:
             found[custom_type_name(resource)] = _custom(resource, found)
     return dict(sorted(found.items()))
@@ -81,7 +66,7 @@ def _add(name: str, found: dict[str, Schema]) -> None:
 def _component(name: str, references: list[str]) -> Schema:
     """Return the schema of a type in the form of OpenAPI. Adds the types that it refers to to
     ``references``."""
-    schema = _shipped()[name]
+    schema = openapi_schemas()[name]
     converted = _converted(schema, references)
     of = api_types().find(name)
     if isinstance(of, StructType) and "properties" in schema:

@@ -9,7 +9,7 @@ values have no description.
 from typing import Final
 
 from simulator.apiserver import enumerations as values
-from simulator.apiserver.schema import Schema
+from simulator.apiserver.types.openapi_documents import Schema
 
 Choices = tuple[str, ...]
 FieldChoices = dict[str, Choices]

@@ -14,9 +14,8 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN_GROUPS
-from simulator.apiserver.types.api_types import META, api_types
+from simulator.apiserver.types.api_types import META, OBJECT_META, api_types
 from simulator.apiserver.types.model import ListType, MapType, OwnType, StructType, Type
-from simulator.apiserver.types.schema_types import OBJECT_META
 
 _TYPE_FIELDS: Final = ("kind", "apiVersion")
 _LIST: Final = (*_TYPE_FIELDS, "metadata", "items")

@@ -16,8 +16,9 @@ from simulator.apiserver.patches.unstructured_conversion import from_unstructure
 from simulator.apiserver.request_decoding.decode_request import decode_request
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_by_kind
-from simulator.apiserver.schema import definitions
 from simulator.apiserver.status import BadRequest
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import MapType, Scalar, StructType
 
 LINES = "LS0t\nLS0tLS0t\r\n\nQUFBQQ=\n=\n"
 LINE = "LS0tLS0tLS0tQUFBQQ=="
@@ -63,11 +64,12 @@ def texts(value: Any) -> set[str]:
 def byte_types() -> set[str]:
     """The types with a field of bytes, or with a map of them."""
     found = set()
-    for name, schema in definitions().items():
-        for field in schema.get("properties", {}).values():
-            others = field.get("additionalProperties")
-            if "byte" in (field.get("format"), isinstance(others, dict) and others.get("format")):
-                found.add(name.rpartition(".")[2])
+    for name in api_types().names:
+        of = api_types().find(name)
+        fields = of.fields.values() if isinstance(of, StructType) else ()
+        kinds = [field.type.values if isinstance(field.type, MapType) else field.type for field in fields]
+        if any(isinstance(kind, Scalar) and kind.kind == "bytes" for kind in kinds):
+            found.add(name.rpartition(".")[2])
     return found
 
 

@@ -10,8 +10,8 @@ from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.delete_options import MAX_GRACE_SECONDS, requested_grace_seconds
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import PODS
-from simulator.apiserver.schema import BINDING, DELETE_OPTIONS, EVICTION
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, PlainError
+from simulator.apiserver.types.api_types import BINDING, DELETE_OPTIONS, EVICTION
 from simulator.objects.timestamps import timestamp
 from tests.apiserver.cluster import NOW, Cluster, pod
 

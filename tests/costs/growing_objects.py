@@ -1,4 +1,4 @@
-"""Objects with a list or a map of any size, at any place that the schema of their kind has."""
+"""Objects with a list or a map of any size, at any place that the type of their kind has."""
 
 import copy
 from collections.abc import Iterator
@@ -7,7 +7,8 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from simulator.api import Manifest
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN, defined_resources
-from simulator.apiserver.schema import Schema, definitions, schema_of
+from simulator.apiserver.types.model import ANYTHING, ListType, MapType, OwnType, Scalar, StructType, Type
+from simulator.apiserver.types.schema_types import type_of
 from tests.schema_objects import BASES, WORDS
 
 KINDS: Final = (
@@ -28,6 +29,7 @@ Step = str
 Path = tuple[Step, ...]
 ITEM: Final = "[]"
 VALUE: Final = "{}"
+_TIME: Final = "2025-01-01T00:00:00Z"
 
 DEFINITION: Final[Manifest] = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -184,23 +186,21 @@ class Place(NamedTuple):
 def places() -> Iterator[Place]:
     """Yield every list and map of every kind."""
     for resource in GROWING:
-        for path in _paths(schema_of(resource), (), ()):
+        for path in _paths(type_of(resource), (), ()):
             yield Place(resource, path)
 
 
-def _paths(schema: Schema, path: Path, inside: tuple[str, ...]) -> Iterator[Path]:
-    if reference := schema.get("$ref"):
-        if reference in inside:
-            return
-        schema, inside = definitions()[reference], (*inside, reference)
-    for name, field in sorted(schema.get("properties", {}).items()):
-        yield from _paths(field, (*path, name), inside)
-    if "items" in schema:
-        yield path
-        yield from _paths(schema["items"], (*path, ITEM), inside)
-    elif isinstance(schema.get("additionalProperties"), dict):
-        yield path
-        yield from _paths(schema["additionalProperties"], (*path, VALUE), inside)
+def _paths(of: Type, path: Path, inside: tuple[Type, ...]) -> Iterator[Path]:
+    match of:
+        case StructType() if of not in inside:
+            for name, field in sorted(of.fields.items()):
+                yield from _paths(field.type, (*path, name), (*inside, of))
+        case ListType():
+            yield path
+            yield from _paths(of.items, (*path, ITEM), inside)
+        case MapType() if of.values is not ANYTHING:
+            yield path
+            yield from _paths(of.values, (*path, VALUE), inside)
 
 
 def grown(place: Place, count: int, entries: Entries, *, first: int = 0) -> Manifest:
@@ -222,18 +222,18 @@ def base_of(resource: Resource) -> Manifest:
 
 def grow(manifest: Manifest, place: Place, count: int, entries: Entries, *, first: int = 0) -> None:
     """Set the list or the map at a place of an object."""
-    schema = _resolved(schema_of(place.resource))
+    of = type_of(place.resource)
     above: Any = manifest
     for depth, step in enumerate(place.path):
-        below = _below(schema, step)
+        below = _below(of, step)
         if depth == len(place.path) - 1:
             _put(above, step, _grown_value(below, step, count, entries, first))
             return
         empty = _value(below, step if step not in (ITEM, VALUE) else place.path[depth - 1], 0)
         if not isinstance(empty, list | dict):
-            empty = [] if "items" in below else {}
+            empty = [] if isinstance(below, ListType) else {}
         above = _enter(above, step, empty)
-        schema = below
+        of = below
 
 
 def value_at(manifest: Manifest, path: Path) -> Any:
@@ -266,80 +266,87 @@ def _enter(above: Any, step: Step, empty: Any) -> Any:
     return above.setdefault("a" if step == VALUE else step, empty)
 
 
-def _resolved(schema: Schema) -> Schema:
-    return definitions()[schema["$ref"]] if "$ref" in schema else schema
+def _below(of: Type, step: Step) -> Type:
+    match of:
+        case ListType():
+            return of.items
+        case MapType():
+            return of.values
+    assert isinstance(of, StructType)
+    return of.fields[step].type
 
 
-def _below(schema: Schema, step: Step) -> Schema:
-    if step == ITEM:
-        return _resolved(schema["items"])
-    if step == VALUE:
-        return _resolved(schema["additionalProperties"])
-    return _resolved(schema["properties"][step])
-
-
-def _grown_value(schema: Schema, field: str, count: int, entries: Entries, first: int) -> Any:
-    if "items" in schema:
-        items = _resolved(schema["items"])
+def _grown_value(of: Type, field: str, count: int, entries: Entries, first: int) -> Any:
+    if isinstance(of, ListType):
         if entries == "empty":
-            return [_empty(items) for _ in range(count)]
+            return [_empty(of.items) for _ in range(count)]
         numbers = [first] * count if entries in ("equal", "least") else range(first, first + count)
-        return [_value(items, field, number, entries) for number in numbers]
-    values = _resolved(schema["additionalProperties"])
+        return [_value(of.items, field, number, entries) for number in numbers]
+    assert isinstance(of, MapType)
     prefix = (
         "example.com/a" if field in ("requests", "limits", "capacity", "allocatable", "hard", "used") else "a"
     )
     return {
-        f"{prefix}{number}": _empty(values) if entries == "empty" else _value(values, field, number, entries)
+        f"{prefix}{number}": _empty(of.values)
+        if entries == "empty"
+        else _value(of.values, field, number, entries)
         for number in range(first, first + count)
     }
 
 
-def _empty(schema: Schema) -> Any:
-    match schema.get("type"):
-        case "string":
+def _empty(of: Type) -> Any:
+    match of:
+        case Scalar(kind=("string" | "bytes")):
             return ""
-        case "integer" | "number":
+        case Scalar(kind=("int32" | "int64" | "float64")):
             return 0
-        case "array":
+        case ListType():
             return []
-    return "" if isinstance(schema.get("type"), list) else {}
+        case OwnType() if of.short_name in ("Quantity", "IntOrString", "Time", "MicroTime"):
+            return ""
+    return {}
 
 
-def _value(schema: Schema, field: str, number: int, entries: Entries = "distinct") -> Any:
-    schema = _resolved(schema)
-    if "enum" in schema:
-        return schema["enum"][0]
-    match schema.get("type"):
-        case "array":
-            return [_value(schema["items"], field, number)]
-        case "object":
-            return _object(schema, number, entries)
-        case "integer" | "number":
+def _value(of: Type, field: str, number: int, entries: Entries = "distinct") -> Any:
+    match of:
+        case ListType():
+            return [_value(of.items, field, number)]
+        case MapType():
+            return {}
+        case StructType():
+            return _object(of, number, entries)
+        case Scalar(kind=("int32" | "int64" | "float64")):
             return number % 60_000 + 1
-        case "boolean":
+        case Scalar(kind="bool"):
             return False
-        case "string":
-            return _text(schema, field, number)
-    return "1" if isinstance(schema.get("type"), list) else {"a": number}
+        case Scalar(kind="bytes"):
+            return "YQ=="
+        case Scalar():
+            return _text(field, number)
+        case OwnType():
+            own = {"Quantity": "1", "IntOrString": "1", "FieldsV1": {}}
+            return _TIME if of.short_name.endswith("Time") else own.get(of.short_name, {"a": number})
+    return {"a": number}
 
 
-def _object(schema: Schema, number: int, entries: Entries) -> Manifest:
-    fields = schema.get("properties", {})
-    wanted = {*schema.get("required", ())}
+def _object(of: StructType, number: int, entries: Entries) -> Manifest:
+    wanted = {field.name for field in of.fields.values() if field.is_required}
     if entries != "least":
-        wanted |= {"name", "key", "containerPort", "hostPort", "type"} & fields.keys()
+        wanted |= {"name", "key", "containerPort", "hostPort", "type"} & of.fields.keys()
     if entries == "full":
-        scalars = ("string", "integer", "boolean")
-        wanted |= {name for name, of in fields.items() if _resolved(of).get("type") in scalars}
-    return {name: _value(fields[name], name, number) for name in sorted(wanted)}
+        wanted |= {name for name, field in of.fields.items() if _is_scalar(field.type)}
+    kinds = dict(zip(("apiVersion", "kind"), of.kinds[0], strict=True)) if of.kinds else {}
+    return {
+        name: kinds[name] if name in kinds else _value(of.fields[name].type, name, number)
+        for name in sorted(wanted)
+    }
 
 
-def _text(schema: Schema, field: str, number: int) -> str:
-    if schema.get("format") == "date-time":
-        return "2025-01-01T00:00:00Z"
-    if schema.get("format") == "byte":
-        return "YQ=="
+def _is_scalar(of: Type) -> bool:
+    return of.short_name.endswith("Time") or (isinstance(of, Scalar) and of.kind != "float64")
+
+
+def _text(field: str, number: int) -> str:
     if field in ("ip", "ips", "hostIP", "podIP", "addresses", "clusterIPs", "externalIPs"):
         return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     if field in ("podCIDR", "podCIDRs"):

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from simulator.api import Manifest
-from simulator.apiserver.schema import Schema
+from simulator.apiserver.types.model import Type
 from tests.fuzz import values
 
 Body = tuple[list[tuple[str, str]], bytes]
@@ -37,9 +37,9 @@ def manifest(rng: Random, given: Any) -> Body:
     return _typed(rng, JSON, _broken(rng, json.dumps(values.bounded(given))))
 
 
-def patch(rng: Random, given: Manifest, schema: Schema) -> Body:
+def patch(rng: Random, given: Manifest, of: Type) -> Body:
     """A patch of one of all formats."""
-    changed = values.changed(rng, given, schema)
+    changed = values.changed(rng, given, of)
     parts = [*changed]
     part = (
         {key: changed[key] for key in rng.sample(parts, min(len(parts), rng.randrange(1, 3)))}

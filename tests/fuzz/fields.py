@@ -11,7 +11,7 @@ from schedviz.web import ideas as known_ideas
 from schedviz.web.commands import COMMANDS
 from schedviz.web.comparison_form import PRESETS
 from schedviz.web.forms import FORMS
-from simulator.apiserver import schema
+from simulator.apiserver.types.schema_types import type_of
 from tests.fuzz import bodies, objects, values
 
 MADE: Final = tuple(f"made-{number}" for number in range(4))
@@ -28,7 +28,7 @@ def manifest(rng: Random) -> str:
     """YAML of an object, a changed one half of the time."""
     resource, given = rng.choice(objects.kinds())
     if rng.random() < 0.5:
-        given = values.changed(rng, given, schema.schema_of(resource))
+        given = values.changed(rng, given, type_of(resource))
     text = bodies.yaml_of(values.bounded(given))
     return text if rng.random() < 0.9 else text[: rng.randrange(len(text) + 1)]
 

@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from simulator.api import Manifest
-from simulator.apiserver import schema
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.types.schema_types import type_of
 from tests.fuzz import bodies, objects, values
 from tests.fuzz.request import Request
 
@@ -88,7 +88,7 @@ LOOP_KINDS = {
 
 def create(rng: Random, resource: Resource, manifest: Manifest) -> Made:
     if rng.random() < 0.15:
-        manifest = values.of_schema(rng, schema.schema_of(resource))
+        manifest = values.of_type(rng, type_of(resource))
         if isinstance(manifest, dict):
             manifest |= {"apiVersion": resource.api_version, "kind": resource.kind}
             manifest["metadata"] = {"name": rng.choice(values.NAMES)}
@@ -111,7 +111,7 @@ def replace(rng: Random, resource: Resource, manifest: Manifest) -> Made:
 
 def patch(rng: Random, resource: Resource, manifest: Manifest) -> Made:
     path = place(rng, resource, manifest)
-    headers, body = bodies.patch(rng, manifest, schema.schema_of(resource))
+    headers, body = bodies.patch(rng, manifest, type_of(resource))
     return "PATCH", path, query(rng, "dryRun", "fieldManager", "force"), headers, body
 
 
@@ -170,7 +170,7 @@ def subresource(rng: Random, resource: Resource, manifest: Manifest) -> Made:
     method = rng.choice(("GET", "PUT", "PUT", "PATCH", "PATCH", "POST", "DELETE"))
     headers, body = bodies.manifest(rng, changed)
     if method == "PATCH":
-        headers, body = bodies.patch(rng, manifest, schema.schema_of(resource))
+        headers, body = bodies.patch(rng, manifest, type_of(resource))
     return method, f"{place(rng, resource, manifest)}/{name}", query(rng, "dryRun"), headers, body
 
 
@@ -201,7 +201,7 @@ VERBS: dict[Callable[[Random, Resource, Manifest], Made], int] = {
 def subject(rng: Random, resource: Resource, manifest: Manifest, *, rename: bool = True) -> Manifest:
     """The valid object, a changed one mostly, under one of a few names."""
     if rng.random() < 0.6:
-        manifest = values.changed(rng, manifest, schema.schema_of(resource))
+        manifest = values.changed(rng, manifest, type_of(resource))
     metadata = manifest.get("metadata")
     if rename and isinstance(metadata, dict) and metadata.get("name") == "fuzz":
         manifest = {**manifest, "metadata": {**metadata, "name": rng.choice(values.NAMES)}}

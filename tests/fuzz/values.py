@@ -6,7 +6,16 @@ from random import Random
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.schema import Schema, resolve_reference
+from simulator.apiserver.types.model import (
+    ANYTHING,
+    ListType,
+    MapType,
+    OwnType,
+    Scalar,
+    StructType,
+    Type,
+    field_type,
+)
 
 NAMESPACES = ("default", "team", "kube-system", "canary", "missing")
 NAMES = ("fuzz", "a", "b", "c", "db-1", "db-2", "node-1", "node-2", "node-3", "canary")
@@ -65,48 +74,53 @@ def deep(rng: Random) -> Any:
     return inside
 
 
-def of_schema(rng: Random, schema: Schema, depth: int = 6) -> Any:
-    """A value that a schema allows, but for the formats of its texts; now and then any other."""
-    schema = resolve_reference(schema)
+def of_type(rng: Random, of: Type, depth: int = 6) -> Any:
+    """A value of a type, but for the formats of its texts; now and then any other."""
     if rng.random() < 0.02:
         return value(rng)
-    if "enum" in schema:
-        return rng.choice(schema["enum"])
-    match schema.get("type"):
-        case "boolean":
+    match of:
+        case Scalar(kind="bool"):
             return rng.random() < 0.5
-        case "integer" | "number" | ["integer", "string"]:
+        case Scalar(kind=("int32" | "int64" | "float64")):
             return rng.choice((0, 1, 2, 3, 10, 60, 300, rng.choice(NUMBERS)))
-        case "string" | ["string", "number"]:
-            return _string(rng, schema)
-        case "array" if depth > 0:
-            return [of_schema(rng, schema.get("items", {}), depth - 1) for _ in range(rng.randrange(3))]
-    if "properties" in schema and depth > 0:
-        required = schema.get("required", ())
-        chosen = [name for name in schema["properties"] if name in required or rng.random() < 0.3]
-        return {name: of_schema(rng, schema["properties"][name], depth - 1) for name in chosen}
-    inside = schema.get("additionalProperties")
-    if isinstance(inside, dict) and depth > 0:
-        return {rng.choice(LABELS): of_schema(rng, inside, depth - 1) for _ in range(rng.randrange(3))}
+        case Scalar(kind="bytes"):
+            return rng.choice(("", "AAEC", "not base64"))
+        case Scalar():
+            return rng.choice((*LABELS, *NAMES, text(rng)))
+        case OwnType():
+            return _of_own_type(rng, of.short_name, depth)
+        case ListType() if depth > 0:
+            return [of_type(rng, of.items, depth - 1) for _ in range(rng.randrange(3))]
+        case MapType() if depth > 0:
+            return {rng.choice(LABELS): of_type(rng, of.values, depth - 1) for _ in range(rng.randrange(3))}
+        case StructType() if depth > 0:
+            chosen = [field for field in of.fields.values() if field.is_required or rng.random() < 0.3]
+            return {field.name: _of_field(rng, of, field.name, depth - 1) for field in chosen}
     return value(rng, max(0, min(depth, 2)))
 
 
-def _string(rng: Random, schema: Schema) -> str:
-    match schema.get("format"):
-        case "date-time":
+def _of_field(rng: Random, of: StructType, name: str, depth: int) -> Any:
+    if of.kinds and name in ("apiVersion", "kind"):
+        return rng.choice([kind[name == "kind"] for kind in of.kinds])
+    return of_type(rng, of.fields[name].type, depth)
+
+
+def _of_own_type(rng: Random, name: str, depth: int) -> Any:
+    match name:
+        case "IntOrString":
+            return rng.choice((0, 1, 2, 3, 10, 60, 300, rng.choice(NUMBERS)))
+        case "Time" | "MicroTime":
             return rng.choice(("2026-01-01T00:00:00Z", "2023-11-14T22:14:00.123456Z", "9999-12-31T23:59:59Z"))
-        case "quantity":
+        case "Quantity":
             return rng.choice(("0", "100m", "1", "2", "1Gi", "0.5", "1e3", text(rng)))
-        case "byte":
-            return rng.choice(("", "AAEC", "not base64"))
-    return rng.choice((*LABELS, *NAMES, text(rng)))
+    return value(rng, max(0, min(depth, 2)))
 
 
-def changed(rng: Random, manifest: Manifest, schema: Schema) -> Manifest:
+def changed(rng: Random, manifest: Manifest, of: Type) -> Manifest:
     """A manifest with some of its values replaced, removed, doubled or joined by others."""
     manifest = copy.deepcopy(manifest)
     for _ in range(rng.choice((1, 1, 1, 1, 2, 5))):
-        parent, key, inside = rng.choice([*_places(manifest, schema)])
+        parent, key, inside = rng.choice([*_places(manifest, of)])
         match rng.randrange(12):
             case 0:
                 parent[key] = None
@@ -142,25 +156,22 @@ def _is_too_many(given: Any) -> bool:
     return isinstance(given, int) and PODS_AT_MOST < given < 2**31
 
 
-def _add(rng: Random, parent: Any, key: Any, schema: Schema) -> None:
-    """Put another field of the schema into a value, or another value where it has none."""
-    properties = resolve_reference(schema).get("properties")
-    if properties and isinstance(parent[key], dict):
-        name = rng.choice([*properties])
-        parent[key][name] = of_schema(rng, properties[name])
+def _add(rng: Random, parent: Any, key: Any, of: Type) -> None:
+    """Put another field of the type into a value, or another value where it has none."""
+    if isinstance(of, StructType) and of.fields and isinstance(parent[key], dict):
+        name = rng.choice([*of.fields])
+        parent[key][name] = _of_field(rng, of, name, 6)
     else:
-        parent[key] = of_schema(rng, schema)
+        parent[key] = of_type(rng, of)
 
 
-def _places(parent: Any, schema: Schema) -> Iterator[tuple[Any, Any, Schema]]:
-    """Every nested value, as its container, its key there, and its schema."""
-    schema = resolve_reference(schema)
+def _places(parent: Any, of: Type) -> Iterator[tuple[Any, Any, Type]]:
+    """Every nested value, as its container, its key there, and its type."""
     for key, item in [*(parent.items() if isinstance(parent, dict) else enumerate(parent))]:
         if isinstance(parent, dict):
-            other = schema.get("additionalProperties")
-            inside = schema.get("properties", {}).get(key) or (other if isinstance(other, dict) else {})
+            inside = field_type(of, key) or ANYTHING
         else:
-            inside = schema.get("items", {})
+            inside = of.items if isinstance(of, ListType) else ANYTHING
         yield parent, key, inside
         if isinstance(item, dict | list):
             yield from _places(item, inside)

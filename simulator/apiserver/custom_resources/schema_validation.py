@@ -1,8 +1,8 @@
 """Validates a custom resource against its schema, with upstream's texts.
 
 Upstream: ValidateCustomResource in apiextensions-apiserver/pkg/apiserver/validation/validation.go and
-kube-openapi/pkg/validation, v1.34. Looked at jsonschema, which validates the built-in kinds here: its errors
-would have to be translated one by one into these texts, which is as long as the checks.
+kube-openapi/pkg/validation, v1.34. Looked at jsonschema: its errors would have to be translated one by one
+into these texts, which is as long as the checks.
 """
 
 import json

@@ -1,14 +1,11 @@
 """Columns of a Table, with the descriptions of the fields that they show."""
 
-import importlib.util
-import json
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.schema import VERSION
+from simulator.apiserver.types.openapi_documents import openapi_schemas
 from simulator.objects.timestamps import micros
 
 NONE = "<none>"
@@ -60,11 +57,7 @@ class Printer(NamedTuple):
 def field_descriptions() -> dict[str, str]:
     """Return the descriptions of the fields of Kubernetes' types: ``PodSpec.nodeName`` -> text. Of types of
     the same name that of the core group counts, and then a stable version."""
-    spec = importlib.util.find_spec("kubernetes_validate")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    root = Path(spec.submodule_search_locations[0]) / "kubernetes-json-schema"
-    types = json.loads((root / f"{VERSION}-local-strict" / "_definitions.json").read_bytes())["$defs"]
+    types = openapi_schemas()
     found: dict[str, str] = {}
     for name in sorted(types, key=lambda name: (".core." in name, name.split(".")[-2] in ("v1", "v2"))):
         for field, schema in types[name].get("properties", {}).items():

@@ -11,8 +11,7 @@ from simulator.apiserver.decoding import stored_form
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.status import invalid
 from simulator.apiserver.structural_schema import EMBEDDED, structural_schema
-from simulator.apiserver.types.api_types import api_types
-from simulator.apiserver.types.schema_types import OBJECT_META
+from simulator.apiserver.types.api_types import OBJECT_META, api_types
 
 
 class Embedded(NamedTuple):

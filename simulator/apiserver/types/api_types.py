@@ -27,6 +27,11 @@ from simulator.apiserver.types.model import (
 VERSION: Final = "1.34"
 """The version of Kubernetes whose API is served."""
 META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
+BINDING: Final = "io.k8s.api.core.v1.Binding"
+DELETE_OPTIONS: Final = f"{META}DeleteOptions"
+EVICTION: Final = "io.k8s.api.policy.v1.Eviction"
+OBJECT_META: Final = f"{META}ObjectMeta"
+SCALE: Final = "io.k8s.api.autoscaling.v1.Scale"
 OWN_TYPES: Final = frozenset(
     [
         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
@@ -90,6 +95,10 @@ class ApiTypes:
     def find(self, name: str) -> Type | None:
         """Return the type of a full name, such as ``io.k8s.api.core.v1.PodSpec``."""
         return self._of_name(name) if name in self._records else None
+
+    def knows(self, api_version: str, kind: str) -> bool:
+        """Whether Kubernetes has a type of this apiVersion and kind, also one whose fields are not here."""
+        return f"{api_version}/{kind}" in self.kinds
 
     def of_kind(self, api_version: str, kind: str) -> StructType | None:
         """Return the type of an apiVersion and kind; None if Kubernetes has none."""

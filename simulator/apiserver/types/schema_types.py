@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.structural_schema import PRESERVES, TYPE_FIELDS, structural_schema
-from simulator.apiserver.types.api_types import META, api_types
+from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import (
     ANYTHING,
     STRING,
@@ -21,7 +21,6 @@ from simulator.apiserver.types.model import (
 )
 
 Schema = dict[str, Any]
-OBJECT_META: Final = f"{META}ObjectMeta"
 INT_OR_STRING: Final = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 _SCALARS: Final = {
     "string": STRING,

@@ -13,12 +13,13 @@ The package kubernetes-validate brings the OpenAPI side: which fields are requir
 """
 
 import gzip
-import importlib.util
 import json
 import re
 import sys
 from pathlib import Path
 from typing import Any, Final
+
+from simulator.apiserver.types.openapi_documents import openapi_schemas
 
 Json = dict[str, Any]
 _TAGS: Final = {"pointer": "*", "omitempty": "e", "omitzero": "z", "inline": "i"}
@@ -36,7 +37,7 @@ def main(version: str, *paths: str) -> None:
     for path in paths:
         go |= json.loads(gzip.decompress(Path(path).read_bytes()))["types"]
     go = {_full_name(name): of for name, of in go.items()}
-    schemas = _schemas(version)
+    schemas = dict(openapi_schemas(version))
     kinds = {
         "/".join(filter(None, (kind["group"], kind["version"], kind["kind"]))): name
         for name, schema in sorted(schemas.items())
@@ -59,17 +60,6 @@ def main(version: str, *paths: str) -> None:
     target = Path(__file__).with_name(f"v{version}.json.gz")
     target.write_bytes(gzip.compress(data.encode(), mtime=0))
     print(f"{target}: {len(types)} types, {len(kinds)} kinds, {target.stat().st_size} bytes")
-
-
-def _schemas(version: str) -> Json:
-    spec = importlib.util.find_spec("kubernetes_validate")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    folder = (
-        Path(spec.submodule_search_locations[0]) / "kubernetes-json-schema" / f"v{version}.0-local-strict"
-    )
-    found: Json = json.loads((folder / "_definitions.json").read_bytes())["$defs"]
-    return found
 
 
 def _full_name(text: str) -> str:
