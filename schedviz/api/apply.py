@@ -30,8 +30,8 @@ from simulator.apiserver.query import boolean_parameter
 from simulator.apiserver.request_decoding.decode_request import strict_warnings
 from simulator.apiserver.request_decoding.read_object import (
     UnreadableBody,
+    YamlBody,
     read_yaml_body,
-    repeated_yaml_keys,
 )
 from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
@@ -48,7 +48,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     form = Representation.of(request, custom=is_custom(resource))
     dry_run = body.is_dry_run(request)
     force = _is_forced(request)
-    applied = body.parsed(_read_applied, request)
+    applied, repeated = body.parsed(_read_applied, request)
     old: Manifest | None = None
     warnings: list[str] = []
 
@@ -61,7 +61,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             raise NotFound(resource.id, target.name)
         live = None if old is None else to_served(resource, old)
         new = apply_manifest(resource, live, applied, by, force=force)
-        warnings.extend(_warn_of_repeated(request))
+        warnings.extend(_warn_of_repeated(request, repeated))
         if old is None:
             _check_no_uid(resource, new["metadata"])
             version_of_update(new["metadata"])
@@ -100,7 +100,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
     """Merge the applied Scale into that of the object. Raises StatusError."""
     form = Representation.of(request)
     force = _is_forced(request)
-    applied = body.parsed(_read_applied, request)
+    applied, repeated = body.parsed(_read_applied, request)
     by = FieldWrite(body.field_manager(request), "", "scale", is_applied=True)
     old: Manifest = {}
     dry_run, warnings = body.is_dry_run(request), list[str]()
@@ -111,7 +111,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         live = scale_of(resource, old)
         live["metadata"]["managedFields"] = managed_fields_of_scale(resource, old)
         scale = apply_manifest(SCALES, live, applied, by, force=force)
-        warnings.extend(_warn_of_repeated(request))
+        warnings.extend(_warn_of_repeated(request, repeated))
         check_place(resource, target, scale.get("metadata") or {})
         new = with_scale(resource, old, scale)
         owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
@@ -127,21 +127,20 @@ def _is_forced(request: HttpRequest) -> bool:
     return boolean_parameter(body.query(request), "force")
 
 
-def _read_applied(data: bytes) -> Any:
+def _read_applied(data: bytes) -> YamlBody:
     try:
-        value = read_yaml_body(data.decode(errors="replace"))
+        value, repeated = read_yaml_body(data.decode(errors="replace"))
     except UnreadableBody as error:
         raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error}") from None
     if value is not None and not isinstance(value, dict):
         detail = go_type_error(value, "map[string]interface {}")
         raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {detail}")
-    return value or {}
+    return YamlBody(value or {}, repeated)
 
 
-def _warn_of_repeated(request: HttpRequest) -> list[str]:
+def _warn_of_repeated(request: HttpRequest, repeated: str) -> list[str]:
     """Return warnings about keys that the applied object repeats. Raises BadRequest if the request is
     strict."""
-    repeated = repeated_yaml_keys(request.body.decode(errors="replace"))
     validation = request.GET.get("fieldValidation", "")
     if not repeated or validation == "Ignore":
         return []

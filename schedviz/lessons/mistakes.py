@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from simulator.apiserver.field_positions import FieldPositions
 from simulator.apiserver.manifest import ManifestError
-from simulator.apiserver.yaml_reader import position_of_field
 
 MISTAKES_AT_MOST: Final = 50
 """Maximum number of mistakes of one lesson that are reported."""
@@ -37,11 +37,12 @@ class YamlFile:
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         self.text = text
+        self._positions = FieldPositions(text)
         self.mistakes: list[Mistake] = []
 
     def add(self, field: str, message: str, document: int = 0) -> None:
         """Add a mistake in a field, whose path is written as in Kubernetes: ``steps[0].checks[1].expect``."""
-        place = position_of_field(self.text, field, document)
+        place = self._positions.find(field, document)
         self.add_at(place.line if place else 1, f"{field}: {message}" if field else message)
 
     def add_syntax_error(self, error: ManifestError) -> None:

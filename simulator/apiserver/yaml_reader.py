@@ -7,8 +7,7 @@ in JSON, except that a number with a leading 0 is octal, as for kubectl (``defau
 
 import re
 from collections.abc import Callable
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -121,15 +120,21 @@ class Loader(yaml.CSafeLoader):
 
     yaml_implicit_resolvers: dict[str, Any] = {}
     yaml_constructors = {
-        f"{_YAML}{kind}": yaml.CSafeLoader.yaml_constructors[f"{_YAML}{kind}"]
-        for kind in ("null", "bool", "str", "seq", "map")
+        f"{_YAML}{kind}": yaml.CSafeLoader.yaml_constructors[f"{_YAML}{kind}"] for kind in ("null", "bool")
     }
 
+    def construct_document(self, node: yaml.Node) -> Any:
+        return self.construct_object(node)
+
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        value = super().construct_object(node, deep=True)
-        # Construct the value of an alias again, so that no two objects share a part.
-        del self.constructed_objects[node]
-        return value
+        """Return the value of a node, with all that is in it. PyYAML's own method makes a generator for each
+        list and mapping. The value of an alias is constructed again: no two objects share a part."""
+        if isinstance(node, yaml.MappingNode):
+            return self.construct_mapping(node)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.construct_object(item) for item in node.value]
+        construct = self.yaml_constructors.get(node.tag)
+        return construct(self, node) if construct else node.value
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Expand merge keys (``<<``). Raises ManifestError if the mapping itself repeats a key."""
@@ -169,58 +174,3 @@ for _kind, _pattern, _first in (
     ("merge", "<<", "<"),
 ):
     Loader.add_implicit_resolver(f"{_YAML}{_kind}", re.compile(rf"(?:{_pattern})\Z"), [*_first])
-
-
-class Position(NamedTuple):
-    """A place in a text; both numbers begin with 1."""
-
-    line: int
-    column: int
-
-
-def position_of_field(text: str, field: str, document: int = 0) -> Position | None:
-    """Return the position of a field in a document of a text, or of its nearest parent that exists.
-
-    :func:`parse_yaml_documents` must have accepted the text. ``field`` is a path in the API server's
-    notation, ``document`` the number of the document among those that are not empty."""
-    try:
-        nodes = (node for node in yaml.compose_all(text, Loader=Loader) if not _is_null(node))
-        node = next(islice(nodes, document, None), None)
-    except yaml.YAMLError:
-        return None  # JSON that is not valid YAML
-    found = None
-    while isinstance(node, yaml.CollectionNode) and field:
-        child = _find_child(node, field)
-        if child is None:
-            break
-        found, node, field = child
-    return found
-
-
-def _is_null(node: yaml.Node | None) -> bool:
-    return node is None or node.tag == f"{_YAML}null"
-
-
-def _position(node: yaml.Node) -> Position:
-    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
-
-
-def _find_child(node: yaml.CollectionNode, field: str) -> tuple[Position, yaml.Node, str] | None:
-    """Find the child of a list or mapping that a path begins with. Returns its position, its value and the
-    rest of the path; None if there is no such child. Of several matching keys the longest is used, as keys
-    may contain dots."""
-    if isinstance(node, yaml.SequenceNode):
-        number, _, rest = field.removeprefix("[").partition("]")
-        if not number.isdecimal() or int(number) >= len(node.value):
-            return None
-        item = node.value[int(number)]
-        return _position(item), item, rest
-    field = field.removeprefix(".")
-    best: tuple[Position, yaml.Node, str] | None = None
-    longest = -1
-    for key, value in node.value:
-        for name in (key.value, f"[{key.value}]"):
-            rest = field[len(name) :]
-            if field.startswith(name) and rest[:1] in ("", ".", "[") and len(name) > longest:
-                best, longest = (_position(key), value, rest), len(name)
-    return best

@@ -4,7 +4,7 @@ import pytest
 
 from schedviz.api import write
 from schedviz.store import Sandbox
-from schedviz.web.forms.form_and_yaml import with_position
+from schedviz.web.forms.form_and_yaml import with_positions
 from schedviz.web.forms.node import NodeForm
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from simulator.apiserver.manifest import parse_manifests
@@ -27,7 +27,7 @@ spec:
 """
     (manifest,) = parse_manifests(text)
     requests = "spec.containers[0].resources.requests"
-    assert [with_position(text, cause) for cause in find_unit_mistakes(manifest)] == [
+    assert with_positions(text, find_unit_mistakes(manifest)) == [
         f"line 9, column 11: {requests}[cpu]: 500M is 500,000,000 CPUs. Did you mean 500m?",
         f"line 10, column 11: {requests}[memory]: 512m is 0.512 bytes. Did you mean 512Mi?",
     ]

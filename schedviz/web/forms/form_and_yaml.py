@@ -18,9 +18,9 @@ from schedviz.web.forms.error_paths import path_in_manifest
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
+from simulator.apiserver.field_positions import FieldPositions
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import Cause
-from simulator.apiserver.yaml_reader import position_of_field
 
 
 class FormAndYaml:
@@ -148,7 +148,7 @@ class FormAndYaml:
         """Add the errors of the API server to their fields; those without a field to ``problems``, with their
         lines in the YAML. otherwise: the message if there are no causes."""
         causes = list(causes)
-        self.problems += [with_position(self.text, cause) for cause in self.form.take_causes(causes)]
+        self.problems += with_positions(self.text, self.form.take_causes(causes))
         if not causes:
             self.problems.append(otherwise)
 
@@ -156,12 +156,26 @@ class FormAndYaml:
     def mistakes(self) -> list[str]:
         """The values of the YAML that are valid and most likely not meant."""
         found = find_unit_mistakes(self.manifest) if self.manifest is not None else ()
-        return [with_position(self.text, cause) for cause in found]
+        return with_positions(self.text, found)
 
 
-def with_position(text: str, cause: Cause, document: int = 0) -> str:
-    """Return the message of a cause, with the line and the column of its field in a document of a text."""
-    position = position_of_field(text, path_in_manifest(cause.field), document) if cause.field else None
+def with_positions(text: str, causes: Iterable[Cause], document: int = 0) -> list[str]:
+    """Return the messages of causes in a document of a text, each with the line and the column of its
+    field."""
+    positions = FieldPositions(text)
+    return [_with_position(positions, cause, document) for cause in causes]
+
+
+def with_positions_of_all(text: str, causes: Iterable[Iterable[Cause]]) -> list[str]:
+    """The same for the causes in each document of a text."""
+    positions = FieldPositions(text)
+    return [
+        _with_position(positions, cause, document) for document, found in enumerate(causes) for cause in found
+    ]
+
+
+def _with_position(positions: FieldPositions, cause: Cause, document: int) -> str:
+    position = positions.find(path_in_manifest(cause.field), document) if cause.field else None
     if position is None:
         return str(cause)
     place = gettext("line %(line)s, column %(column)s") % position._asdict()

@@ -9,7 +9,7 @@ from schedviz.api import write
 from schedviz.cache import Current
 from schedviz.web.act import QUERY, Act, write_act
 from schedviz.web.forms import FORMS, ManifestForm
-from schedviz.web.forms.form_and_yaml import FormAndYaml, plain, with_position
+from schedviz.web.forms.form_and_yaml import FormAndYaml, plain, with_positions, with_positions_of_all
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.kubectl import lines
 from schedviz.web.views.editor import Editor, is_step, posted_by
@@ -77,7 +77,7 @@ def paste_yaml(request: HttpRequest, name: str) -> HttpResponse:
             found = parse_manifests(text)
             if not found:
                 raise ManifestError(gettext("There is no document in the text."))
-            mistakes = find_mistakes(text, found)
+            mistakes = with_positions_of_all(text, map(find_unit_mistakes, found))
             anyway = request.POST.get("do") == "anyway" or not mistakes
             write.create(sandbox, found, dry_run=not anyway)
             if anyway:
@@ -85,15 +85,6 @@ def paste_yaml(request: HttpRequest, name: str) -> HttpResponse:
         except ManifestError as error:
             errors = [str(error)]
         except StatusError as error:
-            errors = [with_position(text, cause, error.document) for cause in error.causes] or [error.message]
+            errors = with_positions(text, error.causes, error.document) or [error.message]
     context = {"text": text, "errors": errors, "mistakes": mistakes}
     return form_page(request, sandbox, "forms/paste.html", context, status)
-
-
-def find_mistakes(text: str, manifests: list[Manifest]) -> list[str]:
-    """Return the values of the manifests of a text that are valid and most likely not meant."""
-    return [
-        with_position(text, cause, number)
-        for number, manifest in enumerate(manifests)
-        for cause in find_unit_mistakes(manifest)
-    ]

@@ -40,24 +40,27 @@ def value_element(value: Any) -> PathElement:
     return "v:" + _compact_json(value)
 
 
-def _compact_json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+_compact_json: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+"""Writes a value as JSON without spaces. ``json.dumps`` would make an encoder for each."""
 
 
 def to_fields_v1(fields: Iterable[FieldPath]) -> FieldsV1:
     """Return the ``fieldsV1`` of a set, its elements in upstream's order."""
     root: FieldsV1 = {}
-    inner = set()
-    members = sorted(fields, key=_path_order)
-    for path in members:
-        inner |= {path[:length] for length in range(1, len(path))}
-    for path in members:
+    for path in fields:
         node = root
-        for length, element in enumerate(path, start=1):
+        for element in path:
             node = node.setdefault(element, {})
-            if path[:length] == path and path in inner:
-                node[_MEMBER] = {}
-    return root
+        node[_MEMBER] = {}
+    root.pop(_MEMBER, None)
+    return _in_order(root)
+
+
+def _in_order(node: FieldsV1) -> FieldsV1:
+    """Return what is below an element, in upstream's order. A member with nothing below it is empty."""
+    below = sorted((element for element in node if element != _MEMBER), key=_element_order)
+    found: FieldsV1 = {_MEMBER: {}} if below and _MEMBER in node else {}
+    return found | {element: _in_order(node[element]) for element in below}
 
 
 def from_fields_v1(fields: Any) -> FieldSet:
@@ -148,10 +151,6 @@ def _value_order(value: Any) -> tuple[int, Any]:
         case str():
             return 1, value
     return 3, _compact_json(value)
-
-
-def _path_order(path: FieldPath) -> tuple[Any, ...]:
-    return tuple(map(_element_order, path))
 
 
 def _walk_order(path: FieldPath) -> tuple[Any, ...]:

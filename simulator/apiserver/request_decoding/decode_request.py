@@ -15,7 +15,6 @@ from simulator.apiserver.request_decoding.read_object import (
     UnreadableBody,
     read_json_body,
     read_yaml_body,
-    repeated_yaml_keys,
 )
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resource import Resource
@@ -44,7 +43,7 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
     except UnicodeDecodeError:
         raise ManifestError("not UTF-8") from None
     try:
-        value = read_yaml_body(text) if is_yaml else read_json_body(text, MAX_TEXT_DEPTH)
+        value, repeated = read_yaml_body(text) if is_yaml else (read_json_body(text, MAX_TEXT_DEPTH), "")
         value = {} if value is None else value
         check_type_fields(value)
     except UnreadableBody as error:
@@ -62,7 +61,6 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
     if typed.error:
         raise BadRequest(cannot_be_handled(resource, typed.error))
     count_values(typed.manifest)
-    repeated = repeated_yaml_keys(text) if is_yaml else ""
     return DecodedRequest(typed.manifest, [*filter(None, [repeated]), *typed.strict_errors])
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -90,12 +90,26 @@ def _recorded(pairs: list[tuple[str, Any]]) -> RecordedObject:
     return found
 
 
-def read_yaml_body(text: str) -> Any:
+class YamlBody(NamedTuple):
+    value: Any
+    repeated: str
+    """The error of goyaml.v2's strict decoder for the keys that the text repeats; "" if there are none
+    (setMapIndex in decode.go)."""
+
+
+def read_yaml_body(text: str) -> YamlBody:
     """Parse the first document of a YAML text as goyaml.v2 does. Raises UnreadableBody, and ManifestError
     beyond the bounds of a request."""
     try:
         check_bounds(text)
-        return next(yaml.load_all(text, Loader=_Yaml11Loader), None)
+        loader = _Yaml11Loader(text)
+        document = loader.get_node() if loader.check_node() else None
+        if document is None:
+            return YamlBody(None, "")
+        faults = [*_repeated_keys(document)]
+        return YamlBody(
+            loader.construct_document(document), "\n  ".join((YAML_ERRORS, *faults)) if faults else ""
+        )
     except yaml.MarkedYAMLError as error:
         raise UnreadableBody(f"yaml: {_place(error)}{error.problem}") from None
     except yaml.reader.ReaderError:
@@ -111,14 +125,6 @@ def _place(error: yaml.MarkedYAMLError) -> str:
     return ""
 
 
-def repeated_yaml_keys(text: str) -> str:
-    """Return the error of goyaml.v2's strict decoder for the keys that the first document of a readable text
-    repeats; "" if there are none (setMapIndex in decode.go)."""
-    document = next(yaml.compose_all(text, Loader=_Yaml11Loader), None)
-    faults = [] if document is None else [*_repeated_keys(document)]
-    return "\n  ".join((YAML_ERRORS, *faults)) if faults else ""
-
-
 def _repeated_keys(node: yaml.Node) -> Iterator[str]:
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
@@ -127,6 +133,8 @@ def _repeated_keys(node: yaml.Node) -> Iterator[str]:
         seen = set()
         for key, value in node.value:
             yield from _repeated_keys(value)
+            if not isinstance(key, yaml.ScalarNode):
+                continue  # which is refused
             if key.value in seen:
                 yield f"line {value.start_mark.line + 1}: key {quote(key.value)} already set in map"
             seen.add(key.value)
@@ -149,13 +157,7 @@ def _construct_bool(_: Any, node: yaml.ScalarNode) -> bool:
     return node.value.lower() in ("y", "yes", "on", "true")
 
 
-def _construct_map(loader: _Yaml11Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    """Construct a map without a copy of the object, which PyYAML's own method makes."""
-    return loader.construct_mapping(node)
-
-
 _Yaml11Loader.add_constructor(f"{_YAML}bool", _construct_bool)
-_Yaml11Loader.add_constructor(f"{_YAML}map", _construct_map)
 _Yaml11Loader.add_implicit_resolver(
     f"{_YAML}bool",
     re.compile(r"(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)\Z"),
