@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from django.http.response import HttpResponseBase
 
-from simulator.apiserver.warning_bounds import MAX_CHARACTERS, MAX_CUT_OFF, is_written
+from simulator.apiserver.warning_bounds import MAX_CHARACTERS, MAX_CUT_OFF, MAX_WARNINGS, is_written
 
 _Response = TypeVar("_Response", bound=HttpResponseBase)
 
@@ -22,9 +22,9 @@ def with_warnings(response: _Response, warnings: Sequence[str]) -> _Response:
 
 
 def limited(warnings: Iterable[str]) -> list[str]:
-    """Return the warnings without repeated ones. If they have more than MAX_CHARACTERS, each is cut off, and
-    those that come when MAX_CHARACTERS are written are left out."""
-    texts = [*dict.fromkeys(warnings)]
+    """Return the first MAX_WARNINGS warnings without repeated ones. If they have more than MAX_CHARACTERS,
+    each is cut off, and those that come when MAX_CHARACTERS are written are left out."""
+    texts = [*dict.fromkeys(warnings)][:MAX_WARNINGS]
     written = 0
     for place, text in enumerate(texts):
         written += len(text)

@@ -52,6 +52,7 @@ _MUST_EXIST: Final = (
     "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
     "ResourceQuotaScopeCrossNamespacePodAffinity"
 )
+_APPLIED_WRONGLY: Final = "unsupported scope applied to resource"
 _LIMIT_TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 
 
@@ -60,10 +61,12 @@ def validate_quota(manifest: Manifest) -> Iterator[Cause]:
     hard: dict[str, str] = spec.get("hard") or {}
     yield from check_quota_amounts(hard, "spec.hard")
     scopes = spec.get("scopes") or []
+    unsupported = invalid("spec.scopes", scopes, "unsupported scope")
+    applied_wrongly = invalid("spec.scopes", scopes, _APPLIED_WRONGLY)
     for scope in scopes:
         if scope not in QUOTA_SCOPES:
-            yield invalid("spec.scopes", scopes, "unsupported scope")
-        yield from _wrong_resources(scope, hard, scopes, "spec.scopes")
+            yield unsupported
+        yield from [applied_wrongly] * _count_wrong_resources(scope, hard)
     yield from _conflicts(scopes, scopes, "spec.scopes")
     selector = spec.get("scopeSelector")
     if selector is not None:
@@ -83,12 +86,9 @@ def _is_standard(name: str) -> bool:
     return name in QUOTA_RESOURCES or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
 
 
-def _wrong_resources(
-    scope: str, hard: dict[str, str], shown: Any, path: str, *, whole: bool = False
-) -> Iterator[Cause]:
-    for name in sorted(hard):
-        if _is_standard(name) and not _has_scope(scope, name):
-            yield invalid(path, shown, "unsupported scope applied to resource", whole=whole)
+def _count_wrong_resources(scope: str, hard: dict[str, str]) -> int:
+    """Return for how many resources of a quota a scope is not valid."""
+    return sum(_is_standard(name) and not _has_scope(scope, name) for name in hard)
 
 
 def _has_scope(scope: str, resource: str) -> bool:
@@ -118,11 +118,12 @@ def _scope_selector(
     of the requirement."""
     expressions = selector.get("matchExpressions") or ()
     shown, is_short = core_struct("ScopeSelector", selector), len(expressions) <= _MAX_SHOWN
+    applied_wrongly = invalid(path, shown, _APPLIED_WRONGLY, whole=is_short)
     for each in expressions:
         scope, operator, values = each["scopeName"], each["operator"], each.get("values") or []
         if scope not in QUOTA_SCOPES:
             yield invalid(f"{path}.scopeName", scope, "unsupported scope")
-        yield from _wrong_resources(scope, hard, shown, path, whole=is_short)
+        yield from [applied_wrongly] * _count_wrong_resources(scope, hard)
         if scope in _EXISTING and operator != "Exists":
             yield invalid(f"{path}.operator", operator, _MUST_EXIST)
         if operator in ("In", "NotIn"):

@@ -5,6 +5,7 @@ Upstream: apimachinery/pkg/api/errors/errors.go and apimachinery/pkg/util/valida
 
 import json
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from typing import Any, Final
 
 import msgspec
@@ -53,7 +54,7 @@ def required(field: str, detail: str = "") -> Cause:
 def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> Cause:
     """Return the cause for an invalid value. ``whole``: write the whole value, however long it is: a struct
     of upstream."""
-    shown = _go_text(value, is_struct=True) if whole else _shorten(value)
+    shown = _go_text(value) if whole else _shorten(value)
     return Cause(field, f"Invalid value: {shown}" + (f": {detail}" if detail else ""))
 
 
@@ -63,7 +64,7 @@ def not_supported(
     """Return the cause for an unsupported value. ``as_given``: list the supported values in the given order
     instead of sorted. ``whole``: as :func:`invalid`."""
     choices = ", ".join(f'"{choice}"' for choice in (supported if as_given else sorted(supported)))
-    shown = _go_text(value, is_struct=True) if whole else _shorten(value)
+    shown = _go_text(value) if whole else _shorten(value)
     message = f"Unsupported value: {shown}: supported values: {choices}"
     return Cause(field, message, "FieldValueNotSupported")
 
@@ -75,7 +76,7 @@ def forbidden(field: str, detail: str) -> Cause:
 def duplicate(field: str, value: object, detail: str = "", *, whole: bool = False) -> Cause:
     """Return the cause for a duplicate value. With a ``detail`` or ``whole``, the value is a struct of
     upstream."""
-    shown = _go_text(value, is_struct=True) if detail or whole else _shorten(value)
+    shown = _go_text(value) if detail or whole else _shorten(value)
     shown += f": {detail}" if detail else ""
     return Cause(field, f"Duplicate value: {shown}", "FieldValueDuplicate")
 
@@ -106,31 +107,40 @@ SHOWN_LENGTH = 1_000
 shown in pages and logs."""
 
 
-def _go_text(value: object, *, is_struct: bool = False) -> str:
-    """Return the value as Go writes it. The keys of a map are sorted, the fields of a struct are in their
-    order."""
+def _go_text(value: object) -> str:
+    """Return a value as Go writes it."""
     if isinstance(value, str):
         return quote(value)
-    ordered = value if is_struct else _sorted(value)
-    return json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 _STRUCT_FIRST = ("matchLabels",)
 """Fields that come before others although they are sorted after them."""
 
 
-def _sorted(value: object) -> object:
-    match value:
-        case dict():
-            names = sorted(value, key=lambda name: (name not in _STRUCT_FIRST, name))
-            return {name: _sorted(value[name]) for name in names}
-        case list():
-            return [_sorted(item) for item in value]
-    return value
+class _Beginning:
+    """As much of a value as is shown: the value may be as large as the request, and be in many messages. Maps
+    are sorted by their keys."""
+
+    def __init__(self) -> None:
+        self._left = SHOWN_LENGTH
+        """How many values there may be; each has at least one character."""
+
+    def of(self, value: object) -> object:
+        self._left -= 1
+        match value:
+            case str():
+                return value[: SHOWN_LENGTH + 1]
+            case dict():
+                names = nsmallest(self._left + 1, value, key=lambda name: (name not in _STRUCT_FIRST, name))
+                return {name: self.of(value[name]) for name in names if self._left >= 0}
+            case list():
+                return [self.of(item) for item in value[: self._left + 1] if self._left >= 0]
+        return value
 
 
 def _shorten(value: object) -> str:
-    text = _go_text(value)
+    text = _go_text(_Beginning().of(value))
     return text if len(text) <= SHOWN_LENGTH else text[:SHOWN_LENGTH] + "..."
 
 

@@ -5,6 +5,9 @@ from typing import Final
 
 MAX_CHARACTERS: Final = 4 * 1024
 """Characters of all warnings of a response, from which on each is cut off (truncateAtTotalRunes)."""
+MAX_WARNINGS: Final = 64
+"""Warnings of a response. Each is a header, and the clients of Python read 100 at most. kube-apiserver has no
+such bound."""
 MAX_CUT_OFF: Final = 256
 """Characters of a warning that is cut off (truncateItemRunes)."""
 
@@ -19,7 +22,7 @@ def first_warnings(warnings: Iterable[str]) -> list[str]:
             continue
         found[warning] = None
         written += len(warning[:MAX_CUT_OFF])
-        if written > MAX_CHARACTERS:
+        if written > MAX_CHARACTERS or len(found) == MAX_WARNINGS:
             break
     return [*found]
 

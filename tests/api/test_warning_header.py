@@ -5,6 +5,7 @@ from django.http import HttpResponse
 
 from schedviz.api import warning_header
 from schedviz.api.warning_header import limited, with_warnings
+from simulator.apiserver.warning_bounds import MAX_WARNINGS
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,12 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_warnings_are_cut_off_where_all_are_too_long(warnings: list[str], written: list[str]) -> None:
     assert limited(warnings) == written
+
+
+def test_a_response_has_no_more_headers_than_clients_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warning_header, "MAX_CHARACTERS", 4096)
+    warnings = limited(f"{number}" for number in range(2 * MAX_WARNINGS))
+    assert warnings == [f"{number}" for number in range(MAX_WARNINGS)]
 
 
 def test_warnings_of_a_response_are_limited_together() -> None:
