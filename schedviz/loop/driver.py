@@ -40,6 +40,9 @@ SLICE_SECONDS = 0.25
 """Seconds of work of one slice; then the worker runs another sandbox. 20 busy sandboxes on one worker get one
 slice each in 5 s."""
 
+LONG_SLICE_SECONDS = SLICE_SECONDS + 1.0
+"""A slice that takes longer is logged: other sandboxes waited for it."""
+
 MAX_LEADERS = 200
 """Maximum number of sandboxes that a worker leads at the same time: as many as a workshop has. A small one
 takes a megabyte. Above this the worker releases the lease of the least recently used one, and its next leader
@@ -114,10 +117,14 @@ class Driver:
             if order is None or order > self._began.get(name, -1):
                 began = self._wakes.due.begin(name)
                 self._began[name] = began.order
-                began_at = time.monotonic()
+                began_at, cpu = time.monotonic(), time.thread_time()
                 with self._busy.slice(name):
                     self._slice(name, began)
-                SLICE_DURATION.observe(time.monotonic() - began_at)
+                seconds = time.monotonic() - began_at
+                SLICE_DURATION.observe(seconds)
+                if seconds > LONG_SLICE_SECONDS:
+                    cpu = time.thread_time() - cpu
+                    log.warning("a slice of %s took %.2f s, %.2f s of them on the CPU", name, seconds, cpu)
                 if time.monotonic() - self._checked >= CHECK_SECONDS:
                     self._checked = time.monotonic()
                     self._forget_unused()

@@ -150,6 +150,21 @@ def test_endless_work_is_cut_into_slices(
     assert due <= store.wall() + RETRY_SECONDS  # asked for again, at once
 
 
+def test_a_slice_for_which_others_waited_long_is_logged(
+    driver: Driver,
+    store: Store,
+    sandbox: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run(driver, store, sandbox)
+    assert caplog.messages == []
+    monkeypatch.setattr(module, "LONG_SLICE_SECONDS", 0.0)
+    run(driver, store, sandbox)
+    (message,) = caplog.messages
+    assert message.startswith(f"a slice of {sandbox.name} took ")
+
+
 def test_the_trace_has_the_events_before_a_refused_write_and_not_the_write(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
 ) -> None:
