@@ -1,45 +1,52 @@
 """The work of a request grows no faster than the request: what takes 1 ms for ten entries of a list must not
-take ten seconds for a thousand."""
+take ten seconds for a thousand. ``make fuzz PART=cost`` measures all requests."""
 
-import random
-
+from schedviz.store import Store
 from simulator.apiserver.status import MAX_CAUSE_CHARACTERS, MAX_CAUSES
 from tests.apiserver.cluster import Cluster, pod, refusal
-from tests.costs.counting import MOST, growth_of
-from tests.costs.requests import Case, cases
+from tests.costs.cases import Case, crowd_cases, growing_cases, sample
+from tests.costs.counting import calls_of
+from tests.costs.growing_objects import GROWING
 
-SAMPLE = 160
-COUNT = 120
-"""Entries of the smaller request."""
+SEED = 28
+OF_EACH_KIND = 2
+ONE_CROWD_OF = 4
+"""So that all tests of this file take some 15 s."""
 ONCE_SLOW = (
     "create pods spec.containers[].ports (least)",
     "create pods spec.containers[].ports (full)",
     "create pods spec.containers[].resources.claims (distinct)",
     "create pods spec.topologySpreadConstraints[].matchLabelKeys (least)",
     "create storageclasses.storage.k8s.io allowedTopologies (empty)",
+    "create jobs.batch spec.template.metadata.ownerReferences (empty)",
     "strategic merge patch pods spec.containers (distinct)",
     "ordered strategic merge patch pods spec.imagePullSecrets (distinct)",
     "deleting strategic merge patch pods spec.containers[].ports (distinct)",
     "apply pods spec.containers[].env (distinct)",
 )
-"""Requests whose work once grew with the square of their size."""
+"""Requests whose work once grew with the square of their size, or was too much."""
 
 
-def too_steep(case: Case, count: int) -> str:
-    """What is wrong with the growth of a case; "" if nothing is."""
-    growth = growth_of(case, count) or 0
-    return f"{growth:.2f} times the calls for twice the entries: {case}" if growth >= MOST else ""
+def wrong_ones(store: Store, cases: list[Case]) -> list[str]:
+    """Return what is wrong with the calls of each case, where something is."""
+    counted = ((case, calls_of(store, case)) for case in cases)
+    return [f"{calls.wrong}: {case.name}" for case, calls in counted if calls and calls.wrong]
 
 
-def test_a_sample_of_all_requests_grows_no_faster_than_its_lists() -> None:
-    sample = random.Random(28).sample([*cases()], SAMPLE)
-    assert [*filter(None, (too_steep(case, COUNT) for case in sample))] == []
+def test_a_sample_of_all_requests_grows_no_faster_than_its_lists(store: Store) -> None:
+    cases = sample(OF_EACH_KIND * len(GROWING), SEED)
+    assert {case.growing.resource for case in cases} == {*GROWING}
+    assert wrong_ones(store, [*cases]) == []
 
 
-def test_requests_that_were_once_slow_are_not() -> None:
-    known = [case for case in cases() if str(case) in ONCE_SLOW]
+def test_requests_that_were_once_slow_are_not(store: Store) -> None:
+    known = [case for case in growing_cases() if case.name in ONCE_SLOW]
     assert len(known) == len(ONCE_SLOW)
-    assert [*filter(None, (too_steep(case, 3 * COUNT) for case in known))] == []
+    assert wrong_ones(store, [*known]) == []
+
+
+def test_requests_with_many_objects_grow_no_faster_than_these(store: Store) -> None:
+    assert wrong_ones(store, [*crowd_cases()[::ONE_CROWD_OF]]) == []
 
 
 def test_the_faults_of_an_answer_are_bounded() -> None:

@@ -1,127 +1,106 @@
-"""``python -m tests.costs``: sends generated objects of half the permitted size to the functions of the API.
+"""``python -m tests.costs``: sends requests of half the permitted size to the real processes, one by one.
 
-Each is alone in a process. It prints the ten dearest by CPU seconds and by memory, and those whose calls grow
-too fast.
+It prints the ten dearest by CPU seconds and by memory, how long a visitor of another sandbox waited
+meanwhile, the slices of the worker that were too long, and the requests whose calls grow too fast.
 """
 
 import argparse
-import json
+import math
 import os
-import random
-import resource
-import signal
+import secrets
 import sys
+import tempfile
 import time
 from operator import attrgetter
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
+from schedviz.up.embedded_redis import free_port
 
-import django
+# The settings are read once, so the address must be known before the server behind it is started.
+REDIS_PORT, PASSWORD = free_port(), secrets.token_hex(8)
+os.environ["REDIS_URL"] = f"redis://:{PASSWORD}@127.0.0.1:{REDIS_PORT}/0"
+os.environ["DJANGO_SETTINGS_MODULE"] = "schedviz.settings"
+for name in ("PER_SANDBOX", "PER_OWNER", "PER_ADDRESS"):
+    os.environ[f"MAX_REQUESTS_PER_SECOND_{name}"] = "0"
+
+import django  # noqa: E402 (as above)
 
 django.setup()
 
-from simulator.apiserver.bounds import MAX_NODES, MAX_OBJECT_BYTES, count_values  # noqa: E402 (settings first)
-from simulator.kernel.work import limit_work  # noqa: E402
-from tests.costs.counting import MOST, growth_of  # noqa: E402
-from tests.costs.requests import Case, cases  # noqa: E402
+from schedviz.loop.driver import LONG_SLICE_SECONDS  # noqa: E402
+from tests.costs.cases import Case, crowd_cases, growing_cases, sample  # noqa: E402
+from tests.costs.counting import calls_of  # noqa: E402
+from tests.costs.served import Cost, Server  # noqa: E402
+from tests.stack import running  # noqa: E402
 
-SMALL: Final = 120
-"""Entries of the smaller request of which calls are counted."""
-SECONDS: Final = 2
-MEGABYTES: Final = 200
+SECONDS: Final = 2.0
+MEGABYTES: Final = 200.0
 """What one request may cost at most."""
-_ENDLESS: Final = 60
-"""CPU seconds after which a request is ended."""
-_RESET_PEAK: Final = "5"
-_KILOBYTES: Final = 1024
+WAITED: Final = 0.5
+"""Seconds that 95 % of the visitor's requests may take at most."""
+_REPORTED: Final = 50
 
 
-class Cost(NamedTuple):
-    case: Case
-    entries: int
-    seconds: float
-    megabytes: float
-    growth: float
-
-    def __str__(self) -> str:
-        figures = f"{self.seconds:6.2f} s {self.megabytes:6.0f} MB  x{self.growth:.2f}"
-        return f"{figures}  {self.entries:6} entries: {self.case}"
+def chosen(asked: argparse.Namespace) -> list[Case]:
+    """Return the requests with many objects, and so many of the others."""
+    if asked.only:
+        return [case for case in (*crowd_cases(), *growing_cases()) if asked.only in case.name]
+    if not asked.objects:
+        return [*crowd_cases(), *growing_cases()]
+    crowds = crowd_cases()[: asked.objects]
+    return [*crowds, *sample(asked.objects - len(crowds), asked.seed)]
 
 
-def cost_of(case: Case) -> Cost | None:
-    """Measure a request of half the permitted size in a process of its own. None: there is no such
-    request."""
-    entries = _entries_of_half(case)
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reader)
-        os.write(writer, json.dumps(_measure(case, entries)).encode())
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    if not text:
-        return Cost(case, entries, _ENDLESS, 0, 0)
-    measured = json.loads(text)
-    return Cost(case, entries, *measured) if measured else None
-
-
-def _entries_of_half(case: Case) -> int:
-    some, more = (case.grown(count) for count in (10, 20))
-    size = max((len(json.dumps(more)) - len(json.dumps(some))) / 10, 1)
-    values = max((count_values(more) - count_values(some)) / 10, 1)
-    return int(min(MAX_OBJECT_BYTES / 2 / size, MAX_NODES / 2 / values))
-
-
-def _measure(case: Case, entries: int) -> tuple[float, float, float] | None:
-    work = case.prepare(entries)
-    if work is None:
-        return None
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, _ENDLESS)
-    before = _memory("VmRSS")
-    start = time.process_time()
-    with limit_work():
-        work()
-    seconds, megabytes = time.process_time() - start, _memory("VmHWM") - before
-    return seconds, megabytes, growth_of(case, SMALL) or 0
-
-
-def _memory(field: str) -> float:
-    """Return MB of this process: now (VmRSS), which begins a new peak, or at the peak since then (VmHWM).
-    Where the system does not say them, the peak of all times."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KILOBYTES
-    if field == "VmRSS":
-        Path("/proc/self/clear_refs").write_text(_RESET_PEAK, encoding="ascii")
-    line = next(each for each in status.read_text(encoding="ascii").splitlines() if each.startswith(field))
-    return int(line.split()[1]) / _KILOBYTES
+def measure(server: Server, case: Case) -> tuple[Cost | None, list[str]]:
+    """Return what a request costs, and what is wrong with it."""
+    calls = calls_of(server.store, case)
+    cost = server.cost_of(case)
+    if cost is None:
+        return None, []
+    wrong = [f"{calls.wrong}: {case.name}"] if calls and calls.wrong else []
+    if cost.seconds > SECONDS or cost.megabytes > MEGABYTES or cost.status not in range(1, 500):
+        wrong.append(str(cost))
+    return cost, wrong
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.costs", description="Measures what requests cost.")
     parser.add_argument("--objects", type=int, default=2_000, help="how many; 0 = all")
     parser.add_argument("--seed", type=int, default=1, help="other seeds choose others")
-    parser.add_argument("--only", default="", help="those whose text contains this")
+    parser.add_argument("--only", default="", help="all those whose name contains this")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="ends after so many")
     asked = parser.parse_args()
-    chosen = [case for case in cases() if asked.only in str(case)]
-    if 0 < asked.objects < len(chosen):
-        chosen = random.Random(asked.seed).sample(chosen, asked.objects)
-    costs = [cost for cost in map(cost_of, chosen) if cost]
-    for name in ("seconds", "megabytes"):
+    end = time.monotonic() + 60 * asked.minutes
+    costs: list[Cost] = []
+    wrong: list[str] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="schedviz-cost-") as directory,
+        running(Path(directory), REDIS_PORT, PASSWORD) as stack,
+    ):
+        server = Server(stack)
+        with server.visitor as visitor:
+            for case in chosen(asked):
+                if time.monotonic() > end:
+                    break
+                cost, faults = measure(server, case)
+                for fault in faults:
+                    print(fault, flush=True)
+                wrong += faults
+                costs += [cost] if cost else []
+                if cost and len(costs) % _REPORTED == 0:
+                    print(f"{len(costs)} requests; the visitor's p95 {visitor.p95():.3f} s", flush=True)
+        faults = [fault for log in stack.logs for fault in log.faults()]
+        slices = server.long_slices()
+    for name in ("seconds", "megabytes", "waited"):
         print(f"The dearest by {name}:")
         print(*sorted(costs, key=attrgetter(name), reverse=True)[:10], sep="\n")
-    wrong = [
-        cost for cost in costs if cost.growth >= MOST or cost.seconds > SECONDS or cost.megabytes > MEGABYTES
-    ]
+    print(f"Slices of more than {LONG_SLICE_SECONDS:g} s: {len(slices)}")
+    print(*sorted(slices, key=attrgetter("seconds"), reverse=True)[:10], sep="\n")
+    print(f"The visitor sent {len(visitor.waited)} requests; p95 {visitor.p95():.3f} s")
     print(f"{len(costs)} requests, seed {asked.seed}; above the bounds: {len(wrong)}")
-    print(*wrong, sep="\n")
-    return 1 if wrong else 0
+    print(*wrong, *faults, sep="\n")
+    return 1 if wrong or faults or slices or visitor.p95() > WAITED else 0
 
 
 if __name__ == "__main__":

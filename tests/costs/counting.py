@@ -1,25 +1,85 @@
-"""Counts the calls of a piece of work: the same number on every machine."""
+"""Counts the calls of a request in this process: the same number on every machine."""
 
 import cProfile
-from typing import Final
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple
 
-from tests.costs.requests import Case, Work
+from django.test import Client
 
-MOST: Final = 2.3
+from schedviz.api.write import create_sandbox
+from schedviz.store import Clock, Meta, Store
+from simulator.api import SECOND
+from tests.costs.cases import Answer, Case, Send, prepare
+from tests.costs.requests import Request
+
+MOST_GROWTH: Final = 2.3
 """How many times more calls a request with twice as many entries may make."""
+MOST_CALLS: Final = 16_000_000
+"""The calls that a request of half the permitted size may make: 1 to 2 s of CPU."""
+_LEAST: Final = 2
+"""Entries of the request whose calls do not count: each request makes them."""
+_CHANCE: Final = 10
+"""Calls of an entry that are added: a few that differ by chance are no growth."""
+_CREATED: Final = 1_700_000_000
+_numbers = itertools.count()
 
 
-def calls_of(work: Work) -> int:
-    profile = cProfile.Profile()
-    profile.runcall(work)
-    return sum(entry.callcount for entry in profile.getstats())
+class Calls(NamedTuple):
+    """``growth``: how many times more there are for twice the entries. ``at_half``: how many there are for a
+    request of half the permitted size, by the calls of the smaller ones."""
+
+    growth: float
+    at_half: float
+
+    @property
+    def wrong(self) -> str:
+        """What is wrong; "" if nothing is."""
+        if self.growth >= MOST_GROWTH:
+            return f"{self.growth:.2f} times the calls for twice the entries"
+        if self.at_half > MOST_CALLS:
+            return f"{self.at_half:,.0f} calls for half the permitted size"
+        return ""
 
 
-def growth_of(case: Case, count: int) -> float | None:
-    """Return how many times more calls a request makes with twice as many entries. None: there is no such
-    request."""
-    first, small, large = (case.prepare(entries) for entries in (2, count, 2 * count))
-    if first is None or small is None or large is None:
-        return None
-    first()  # which fills what is cached for each kind
-    return calls_of(large) / calls_of(small)
+def calls_of(store: Store, case: Case) -> Calls | None:
+    """Count the calls of a case. None: there is no such request."""
+    counts = []
+    for entries in (_LEAST, _LEAST, case.small, 2 * case.small):  # the first fills what is cached for a kind
+        with local(store, case) as send:
+            request = prepare(case, entries, send)
+            if request is None:
+                return None
+            profile = cProfile.Profile()
+            profile.runcall(send, request)
+            counts.append(sum(entry.callcount for entry in profile.getstats()))
+    _, fixed, some, more = counts
+    of_some = (some - fixed) / (case.small - _LEAST) + _CHANCE
+    of_more = (more - fixed) / (2 * case.small - _LEAST) + _CHANCE
+    growth = 2 * of_more / of_some
+    return Calls(growth, fixed + (more - some) / case.small * case.half())
+
+
+@contextmanager
+def local(store: Store, case: Case) -> Iterator[Send]:
+    """Yield a function that sends to a new sandbox, in this process. Its time stands still."""
+    name = f"cost-{next(_numbers)}"
+    clock = Clock(sim=_CREATED * SECOND, wall=_CREATED, paused=True)
+    create_sandbox(store, Meta(name=name, created=_CREATED), case.definitions(), clock)
+    client = Client(headers={"host": "localhost"}, raise_request_exception=False)
+
+    def send(request: Request) -> Answer:
+        answer = client.generic(
+            request.method,
+            f"/s/{name}{request.path}",
+            request.body,
+            request.media_type,
+            headers={"accept": request.accept},
+        )
+        return Answer(answer.status_code, b"".join(answer) if answer.streaming else answer.content)
+
+    try:
+        yield send
+    finally:
+        store.delete(name)

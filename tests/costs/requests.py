@@ -1,287 +1,188 @@
-"""The requests whose work is counted.
-
-Each reads a body, admits it, and writes the answer as schedviz/api does, without a store.
-"""
+"""The requests whose cost is measured, as HTTP has them: they know nothing of how the server works."""
 
 import json
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from schedviz.api.representation import Representation
-from schedviz.api.warning_header import limited
-from schedviz.api.yaml_text import yaml_of
+import yaml
+
+from schedviz.api.accept import PROTOBUF, YAML
 from simulator.api import Manifest
-from simulator.apiserver import admission
-from simulator.apiserver.admission import Admission
-from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.managed_fields.field_writes import FieldWrite, apply_manifest
-from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.owner_references import drop_repeated_owners
-from simulator.apiserver.patches.patch_request import PATCH_TYPES, PatchBody, patched_object
 from simulator.apiserver.protobuf_encoding import NoDescription, encode_protobuf
-from simulator.apiserver.request_decoding.decode_request import decode_protobuf_request, decode_request
-from simulator.apiserver.request_decoding.read_object import read_yaml_body
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.response_json import response_json
-from simulator.apiserver.served_versions import to_served, to_stored
-from simulator.apiserver.status import StatusError
-from simulator.apiserver.update import admit_update
-from simulator.apiserver.warnings import warnings_of, warnings_of_update
-from tests.apiserver.cluster import NOW, Cluster
-from tests.costs.growing_objects import (
-    CUSTOM,
-    DEFINITION,
-    ENTRIES,
-    Entries,
-    Path,
-    Place,
-    base_of,
-    grow,
-    grown,
-    places,
-    value_at,
+from tests.costs.growing_objects import CUSTOM, Entries, Path, Place, base_of, grow, grown, value_at
+
+JSON: Final = "application/json"
+_JSON_PATCH, _MERGE_PATCH, _STRATEGIC_PATCH = (
+    f"application/{name}-patch+json" for name in ("json", "merge", "strategic-merge")
 )
+_APPLY: Final = "application/apply-patch+yaml"
+_TABLE: Final = f"{JSON};as=Table;v=v1;g=meta.k8s.io"
+_MANAGER: Final = "?fieldManager=other"
 
-TIME: Final = "2025-01-01T00:00:00Z"
-Work = Callable[[], object]
+
+class Request(NamedTuple):
+    """``path``: below that of the sandbox."""
+
+    method: str
+    path: str
+    body: bytes = b""
+    media_type: str = JSON
+    accept: str = JSON
 
 
-class Case(NamedTuple):
-    """A kind of request with a list or a map that grows. ``second``: a further one, which grows with it."""
+class Growing(NamedTuple):
+    """A list or a map that grows, in an object. ``second``: a further one, which grows with it."""
 
-    request: str
     place: Place
     entries: Entries
     second: Place | None = None
 
     def __str__(self) -> str:
         also = f" and {self.second}" if self.second else ""
-        return f"{self.request} {self.place}{also} ({self.entries})"
+        return f"{self.place}{also} ({self.entries})"
 
-    def prepare(self, count: int) -> Work | None:
-        """Return the request with so many entries, to be carried out once. None: there is no such request."""
-        return REQUESTS[self.request](self, count)
+    @property
+    def resource(self) -> Resource:
+        return self.place.resource
 
-    def grown(self, count: int, *, first: int = 0) -> Manifest:
+    @property
+    def path(self) -> Path:
+        return self.place.path
+
+    def with_entries(self, count: int, *, first: int = 0) -> Manifest:
+        """Return the object with so many entries. ``first``: the number of the first."""
         found = grown(self.place, count, self.entries, first=first)
         if self.second:
             grow(found, self.second, count, self.entries, first=first)
         return found
 
 
-def cases() -> Iterator[Case]:
-    """Yield each request for each list and map, and pairs of them, in a lasting order."""
-    draw = random.Random(28)
-    found = [*places()]
-    by_kind: dict[str, list[Place]] = {}
-    for place in found:
-        by_kind.setdefault(place.resource.id, []).append(place)
-    for place in found:
-        for entries in ENTRIES:
-            for request in REQUESTS:
-                yield Case(request, place, entries)
-        others = by_kind[place.resource.id]
-        yield Case(draw.choice([*REQUESTS]), place, draw.choice(ENTRIES), draw.choice(others))
+def path_of(resource: Resource, name: str = "", subresource: str = "") -> str:
+    """Return the path of an object, or of all objects of a resource."""
+    steps = ["apis" if resource.group else "api", resource.api_version]
+    steps += ["namespaces", "default"] if resource.namespaced else []
+    steps += [resource.plural, name, subresource]
+    return "/" + "/".join(filter(None, steps))
 
 
-def cluster() -> Cluster:
-    found = Cluster()
-    found.create([DEFINITION])
-    return found
+def stored_before(growing: Growing, count: int) -> list[list[Request]]:
+    """Return what is sent before a request that needs a stored object: of these the first that is accepted,
+    as large as the request if possible."""
+    resource = growing.resource
+    small = create(growing, base_of(resource))
+    if _subresource(growing) == "status":
+        path = path_of(resource, _name(growing))
+        whole = json.dumps(growing.with_entries(count)).encode()
+        return [[small, Request("PUT", f"{path}/status", whole)], [Request("GET", path)]]
+    return [
+        [create(growing, growing.with_entries(count))],
+        [create(growing, growing.with_entries(1))],
+        [small],
+    ]
 
 
-def _answer(resource: Resource, call: Callable[[], tuple[Manifest, list[str]]]) -> object:
-    """Write the answer of a request: the object with its warnings, or the Status."""
-    try:
-        result, warnings = call()
-    except StatusError as error:
-        return response_json(error.status()), limited(error.warnings)
-    except ManifestError as error:
-        return str(error)
-    return response_json(to_served(resource, result)), limited(warnings)
+def create(growing: Growing, manifest: Manifest) -> Request:
+    return Request("POST", path_of(growing.resource), json.dumps(manifest).encode())
 
 
-def _write(subresource: str = "", *, manager: str = "test", is_applied: bool = False) -> FieldWrite:
-    return FieldWrite(manager, TIME, subresource, is_applied=is_applied)
-
-
-def _admit(manifest: Manifest, into: Cluster, *, is_applied: bool = False) -> Admission:
-    return admission.admit(
-        [manifest], into, NOW, source="test", entry="api", write=_write(is_applied=is_applied)
-    )
-
-
-def _stored(case: Case, into: Cluster, count: int) -> Manifest:
-    """Return the stored object that a request changes: as large as the request, if it may be created; else a
-    small one."""
-    for wanted in (lambda: case.grown(count), lambda: case.grown(1), lambda: base_of(case.place.resource)):
-        try:
-            (stored,) = into.commit(_admit(wanted(), into).changes[:1])
-        except StatusError:
-            continue
-        return stored
-    raise AssertionError(f"the small {case.place.resource.kind} is refused")
-
-
-def _subresource(resource: Resource, path: Path) -> str:
-    if path[0] == "status" and resource.has_status:
+def _subresource(growing: Growing) -> str:
+    if growing.path[0] == "status" and growing.resource.has_status:
         return "status"
-    return "ephemeralcontainers" if "ephemeralContainers" in path[:2] else ""
+    return "ephemeralcontainers" if "ephemeralContainers" in growing.path[:2] else ""
 
 
-def _create(case: Case, count: int) -> Work:
-    resource, into, data = case.place.resource, cluster(), json.dumps(case.grown(count)).encode()
-
-    def call() -> tuple[Manifest, list[str]]:
-        manifest, warnings = decode_request(resource, data, is_yaml=False)
-        warnings = warnings + drop_repeated_owners(manifest)
-        created = _admit(manifest, into).objects[0].object
-        assert created
-        return created, [*warnings, *warnings_of(resource, created)]
-
-    return lambda: _answer(resource, call)
+def _own_path(growing: Growing) -> str:
+    return path_of(growing.resource, _name(growing), _subresource(growing)) + _MANAGER
 
 
-def _create_of_yaml(case: Case, count: int) -> Work:
-    resource, into = case.place.resource, cluster()
-    data = yaml_of(case.grown(count)).encode()
-
-    def call() -> tuple[Manifest, list[str]]:
-        manifest, warnings = decode_request(resource, data, is_yaml=True)
-        created = _admit(manifest, into).objects[0].object
-        assert created
-        return created, warnings
-
-    return lambda: _answer(resource, call)
+def _name(growing: Growing) -> str:
+    return str(base_of(growing.resource)["metadata"]["name"])
 
 
-def _create_of_protobuf(case: Case, count: int) -> Work | None:
-    resource, into = case.place.resource, cluster()
+def _create(growing: Growing, count: int, _: Manifest) -> Request:
+    return create(growing, growing.with_entries(count))
+
+
+def _create_of_yaml(growing: Growing, count: int, _: Manifest) -> Request:
+    text = yaml.dump(growing.with_entries(count), Dumper=yaml.CSafeDumper)
+    return Request("POST", path_of(growing.resource), text.encode(), YAML)
+
+
+def _create_of_protobuf(growing: Growing, count: int, _: Manifest) -> Request | None:
     try:
-        data = encode_protobuf(case.grown(count))
+        data = encode_protobuf(growing.with_entries(count))
     except (NoDescription, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-    def call() -> tuple[Manifest, list[str]]:
-        manifest = decode_protobuf_request(resource, data)
-        created = _admit(manifest, into).objects[0].object
-        assert created
-        return created, []
-
-    return lambda: _answer(resource, call)
+    return Request("POST", path_of(growing.resource), data, PROTOBUF)
 
 
-def _paste(case: Case, count: int) -> Work:
-    resource, into, text = case.place.resource, cluster(), json.dumps(case.grown(count))
-
-    def call() -> tuple[Manifest, list[str]]:
-        created = into.admit(parse_manifests(text)).objects[0].object
-        assert created
-        return created, []
-
-    return lambda: _answer(resource, call)
-
-
-def _update(case: Case, count: int) -> Work:
-    resource, into = case.place.resource, cluster()
-    old = _stored(case, into, count)
-    new = case.grown(count)
-    new["metadata"] = {**new["metadata"], "labels": {**new["metadata"].get("labels", {}), "changed": "a"}}
-    found = value_at(new, case.place.path)
+def _update(growing: Growing, count: int, old: Manifest) -> Request:
+    new = growing.with_entries(count)
+    labels = {**new["metadata"].get("labels", {}), "changed": "a"}
+    version = old["metadata"]["resourceVersion"]
+    new["metadata"] = {**new["metadata"], "labels": labels, "resourceVersion": version}
+    found = value_at(new, growing.path)
     if isinstance(found, list):
         found.reverse()
         if found and isinstance(found[0], dict):
             found[0] = {**found[0], "name": "changed"}
-    data, subresource = json.dumps(new).encode(), _subresource(resource, case.place.path)
-
-    def call() -> tuple[Manifest, list[str]]:
-        manifest, warnings = decode_request(resource, data, is_yaml=False)
-        warnings = warnings + drop_repeated_owners(manifest)
-        kind, changed = to_stored(resource, manifest)
-        result, found = _updated(kind, old, changed, into, _write(subresource, manager="other"))
-        return result, [*warnings, *found]
-
-    return lambda: _answer(resource, call)
+    return Request("PUT", _own_path(growing), json.dumps(new).encode())
 
 
-def _updated(
-    kind: Resource, old: Manifest, new: Manifest, into: Cluster, write: FieldWrite
-) -> tuple[Manifest, list[str]]:
-    admitted = admit_update(kind, old, new, into, subresource=write.subresource, write=write)
-    result = (admitted.changes and admitted.changes[0].object) or old
-    return result, warnings_of_update(kind, result, old, write.subresource)
+def _patch(growing: Growing, media_type: str, patch: Any) -> Request:
+    return Request("PATCH", _own_path(growing), json.dumps(patch).encode(), media_type)
 
 
-def _patch(case: Case, count: int, media_type: str, patch: Any) -> Work:
-    resource, into = case.place.resource, cluster()
-    old = _stored(case, into, count)
-    data, subresource = json.dumps(patch).encode(), _subresource(resource, case.place.path)
-
-    def call() -> tuple[Manifest, list[str]]:
-        body = PatchBody(media_type, data, "")
-        manifest, warnings = patched_object(resource, body, to_served(resource, old))
-        warnings = warnings + drop_repeated_owners(manifest, is_patched=True)
-        kind, changed = to_stored(resource, manifest)
-        result, found = _updated(kind, old, changed, into, _write(subresource, manager="other"))
-        return result, [*warnings, *found]
-
-    return lambda: _answer(resource, call)
+def _merge_patch(growing: Growing, count: int, _: Manifest) -> Request:
+    return _patch(growing, _MERGE_PATCH, growing.with_entries(count, first=count // 2))
 
 
-def _merge_patch(case: Case, count: int) -> Work:
-    return _patch(case, count, PATCH_TYPES[1], case.grown(count, first=count // 2))
-
-
-def _strategic_patch(case: Case, count: int) -> Work | None:
-    if case.place.resource == CUSTOM:
+def _strategic_patch(growing: Growing, count: int, _: Manifest) -> Request | None:
+    if growing.resource == CUSTOM:
         return None
-    return _patch(case, count, PATCH_TYPES[2], case.grown(count, first=count // 2))
+    return _patch(growing, _STRATEGIC_PATCH, growing.with_entries(count, first=count // 2))
 
 
-def _ordered_patch(case: Case, count: int) -> Work | None:
+def _ordered_patch(growing: Growing, count: int, _: Manifest) -> Request | None:
     """A strategic merge patch with the order of all items, as kubectl writes it."""
-    place = case.place
-    patch = case.grown(count, first=count // 2)
-    items = value_at(patch, place.path)
-    if place.resource == CUSTOM or not isinstance(items, list) or place.path[-1] in ("[]", "{}"):
+    patch = growing.with_entries(count, first=count // 2)
+    items = value_at(patch, growing.path)
+    if growing.resource == CUSTOM or not isinstance(items, list) or growing.path[-1] in ("[]", "{}"):
         return None
-    above = value_at(patch, place.path[:-1]) if len(place.path) > 1 else patch
-    above[f"$setElementOrder/{place.path[-1]}"] = [
-        {
-            key: item[key]
-            for key in ("name", "key", "type", "uid", "ip", "containerPort", "port")
-            if key in item
-        }
-        if isinstance(item, dict)
-        else item
-        for item in items
+    keys = ("name", "key", "type", "uid", "ip", "containerPort", "port")
+    _above(patch, growing.path)[f"$setElementOrder/{growing.path[-1]}"] = [
+        {key: item[key] for key in keys if key in item} if isinstance(item, dict) else item for item in items
     ]
-    return _patch(case, count, PATCH_TYPES[2], patch)
+    return _patch(growing, _STRATEGIC_PATCH, patch)
 
 
-def _deleting_patch(case: Case, count: int) -> Work | None:
+def _deleting_patch(growing: Growing, count: int, _: Manifest) -> Request | None:
     """A strategic merge patch that deletes all items one by one."""
-    place, patch = case.place, case.grown(count)
-    items = value_at(patch, place.path)
-    if place.resource == CUSTOM or not isinstance(items, list) or place.path[-1] in ("[]", "{}"):
+    patch = growing.with_entries(count)
+    items = value_at(patch, growing.path)
+    if growing.resource == CUSTOM or not isinstance(items, list) or growing.path[-1] in ("[]", "{}"):
         return None
-    above = value_at(patch, place.path[:-1]) if len(place.path) > 1 else patch
+    above = _above(patch, growing.path)
     if items and isinstance(items[0], dict):
-        above[place.path[-1]] = [{**item, "$patch": "delete"} for item in items]
+        above[growing.path[-1]] = [{**item, "$patch": "delete"} for item in items]
     else:
-        above[f"$deleteFromPrimitiveList/{place.path[-1]}"] = above.pop(place.path[-1])
-    return _patch(case, count, PATCH_TYPES[2], patch)
+        above[f"$deleteFromPrimitiveList/{growing.path[-1]}"] = above.pop(growing.path[-1])
+    return _patch(growing, _STRATEGIC_PATCH, patch)
 
 
-def _json_patch(case: Case, count: int) -> Work | None:
+def _above(manifest: Manifest, path: Path) -> Any:
+    return value_at(manifest, path[:-1]) if len(path) > 1 else manifest
+
+
+def _json_patch(growing: Growing, count: int, _: Manifest) -> Request | None:
     """A JSON patch that adds the entries one by one."""
-    place = case.place
-    if any(step in ("[]", "{}") for step in place.path[:-1]) and place.path[-1] in ("[]", "{}"):
+    path = growing.path
+    if any(step in ("[]", "{}") for step in path[:-1]) and path[-1] in ("[]", "{}"):
         return None
-    added = value_at(case.grown(count, first=count), place.path)
-    start = case.grown(1)
-    parts = ["0" if step == "[]" else "a" if step == "{}" else step for step in place.path]
+    added = value_at(growing.with_entries(count, first=count), path)
+    start = growing.with_entries(1)
+    parts = ["0" if step == "[]" else "a" if step == "{}" else step for step in path]
     whole = "".join(f"/{part}" for part in parts)
     operations = [{"op": "replace", "path": f"/{parts[0]}", "value": start.get(parts[0])}]
     if isinstance(added, list):
@@ -290,46 +191,22 @@ def _json_patch(case: Case, count: int) -> Work | None:
         operations += [
             {"op": "add", "path": f"{whole}/{name}", "value": item} for name, item in added.items()
         ]
-    return _patch(case, count, PATCH_TYPES[0], operations)
+    return _patch(growing, _JSON_PATCH, operations)
 
 
-def _apply(case: Case, count: int) -> Work:
-    resource, into, data = case.place.resource, cluster(), json.dumps(case.grown(count))
-
-    def call() -> tuple[Manifest, list[str]]:
-        applied = read_yaml_body(data)
-        new = apply_manifest(resource, None, applied, _write(is_applied=True), force=False)
-        created = _admit(new, into, is_applied=True).objects[0].object
-        assert created
-        return created, warnings_of(resource, created)
-
-    return lambda: _answer(resource, call)
+def _apply(growing: Growing, count: int, _: Manifest) -> Request:
+    return _patch(growing, _APPLY, growing.with_entries(count))
 
 
-def _apply_again(case: Case, count: int) -> Work:
-    return _applied_to(case, count, force=True, first=count // 2)
+def _apply_again(growing: Growing, count: int, _: Manifest) -> Request:
+    request = _patch(growing, _APPLY, growing.with_entries(count, first=count // 2))
+    return request._replace(path=f"{request.path}&force=true")
 
 
-def _apply_conflict(case: Case, count: int) -> Work:
-    return _applied_to(case, count, force=False, first=0)
-
-
-def _applied_to(case: Case, count: int, *, force: bool, first: int) -> Work:
-    resource, into = case.place.resource, cluster()
-    old = _stored(case, into, count)
-    wanted = case.grown(count, first=first)
-    if not force:
-        _change_scalars(value_at(wanted, case.place.path))
-    data, subresource = json.dumps(wanted), _subresource(resource, case.place.path)
-
-    def call() -> tuple[Manifest, list[str]]:
-        applied = read_yaml_body(data)
-        write = _write(subresource, manager="applier", is_applied=True)
-        new = apply_manifest(resource, to_served(resource, old), applied, write, force=force)
-        kind, changed = to_stored(resource, new)
-        return _updated(kind, old, changed, into, write)
-
-    return lambda: _answer(resource, call)
+def _apply_conflict(growing: Growing, count: int, _: Manifest) -> Request:
+    wanted = growing.with_entries(count)
+    _change_scalars(value_at(wanted, growing.path))
+    return _patch(growing, _APPLY, wanted)
 
 
 def _change_scalars(entries: Any) -> None:
@@ -347,58 +224,39 @@ def _change_scalars(entries: Any) -> None:
             entry.update(dict.fromkeys(names, "changed"))
 
 
-def _as_stored(case: Case, count: int) -> Manifest | None:
-    into = cluster()
-    stored = _stored(case, into, count)
-    return None if value_at(stored, case.place.path) is None else stored
+def _list(accept: str) -> "Build":
+    def build(growing: Growing, _: int, old: Manifest) -> Request | None:
+        if value_at(old, growing.path) is None or (accept == PROTOBUF and _is_json_only(growing.resource)):
+            return None
+        return Request("GET", path_of(growing.resource), accept=accept)
+
+    return build
 
 
-def _list(case: Case, count: int) -> Work | None:
-    stored = _as_stored(case, count)
-    if stored is None:
-        return None
-    resource = case.place.resource
-
-    def write() -> object:
-        shown = Representation().list(resource, [stored], {"resourceVersion": "1"}, lambda: NOW)
-        return response_json(shown), yaml_of(shown)
-
-    return write
+def _is_json_only(resource: Resource) -> bool:
+    return resource == CUSTOM or "schedviz" in resource.group
 
 
-def _list_of_protobuf(case: Case, count: int) -> Work | None:
-    stored = _as_stored(case, count)
-    if stored is None or case.place.resource == CUSTOM or "schedviz" in case.place.resource.group:
-        return None
-    shown = Representation().list(case.place.resource, [stored], {"resourceVersion": "1"}, lambda: NOW)
-    return lambda: encode_protobuf(shown)
-
-
-def _table(case: Case, count: int) -> Work | None:
-    stored = _as_stored(case, count)
-    if stored is None:
-        return None
-    form = Representation("Table")
-    return lambda: response_json(
-        form.list(case.place.resource, [stored], {"resourceVersion": "1"}, lambda: NOW)
-    )
-
-
-REQUESTS: Final[dict[str, Callable[[Case, int], Work | None]]] = {
+Build = Callable[[Growing, int, Manifest], Request | None]
+"""Makes the request with so many entries from the stored object ({} = there is none). None: there is no such
+request."""
+CREATING: Final[dict[str, Build]] = {
     "create": _create,
     "create as YAML": _create_of_yaml,
     "create as Protocol Buffers": _create_of_protobuf,
-    "paste": _paste,
+    "apply": _apply,
+}
+CHANGING: Final[dict[str, Build]] = {
     "update": _update,
     "merge patch": _merge_patch,
     "strategic merge patch": _strategic_patch,
     "ordered strategic merge patch": _ordered_patch,
     "deleting strategic merge patch": _deleting_patch,
     "JSON patch": _json_patch,
-    "apply": _apply,
     "apply again": _apply_again,
     "apply with conflicts": _apply_conflict,
-    "list": _list,
-    "list as Protocol Buffers": _list_of_protobuf,
-    "table": _table,
+    "list": _list(JSON),
+    "list as YAML": _list(YAML),
+    "list as Protocol Buffers": _list(PROTOBUF),
+    "table": _list(_TABLE),
 }
