@@ -16,8 +16,8 @@ from schedviz.lessons.situation import Source
 from schedviz.loop import ring, wake
 from schedviz.store import Clock, LimitReached, Meta, Sandbox, SandboxExists, Store
 from schedviz.store.archive import Mark
-from schedviz.store.bounds import MAX_CHANGES
 from schedviz.store.changes import TRACE_READ
+from schedviz.store.commit_script import check_creation
 from schedviz.store.store import CopiedPast
 from simulator.api import Micros
 from simulator.apiserver.status import AlreadyExists, Conflict, TooManyRequests
@@ -79,12 +79,14 @@ def state_of(name: str) -> State:
 def create_with_state(
     store: Store, name: str, state: State, speed: Clock, *, replace_old: bool = True
 ) -> Sandbox:
-    """Create a paused sandbox. replace_old: an existing one of this name is deleted; if not, it raises
-    StatusError. speed: a clock with its speed. The first leader queues the pods again, as each new leader
-    does. Raises StatusError."""
+    """Create a paused sandbox, in one commit: a larger state is refused. replace_old: an existing one of this
+    name is deleted, unless the state is refused; if not, it raises StatusError. speed: a clock with its
+    speed. The first leader queues the pods again, as each new leader does. Raises StatusError."""
     changes = creations(state.objects)
-    if len(changes) > MAX_CHANGES:
-        raise Conflict("sandboxes", name, f"it has more than {MAX_CHANGES:,} objects")
+    try:
+        check_creation(changes)
+    except LimitReached as error:
+        raise Conflict("sandboxes", name, f"its state is too large to be restored: {error}") from None
     past = CopiedPast(state.trace, state.decisions, state.edits)
     after = Mark(version=0, seq=0, entry=0, cycle=state.cycle, now=state.now)
     clock = speed.stopped(state.now, store.wall())

@@ -1,6 +1,7 @@
 """Calls commit.lua: encodes a :class:`Commit` as the script's request, and reads its reply."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,6 +70,25 @@ def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> lis
         raise _refusal(name, commit, outcome, details)
     version: int = details[0]
     return [*range(version - len(commit.changes) + 1, version + 1)]
+
+
+def check_creation(changes: Sequence[Change]) -> None:
+    """Check whether a new sandbox can have these objects in one commit, before another one is deleted for it.
+    Raises LimitReached."""
+    _check_changes(changes)
+    of_resource = Counter(change.resource for change in changes)
+    size = sum(len(codec.encode_object(change.object)) for change in changes if change.object)
+    counted = (
+        (b"TooManyObjects", len(changes), "objects"),
+        (b"TooManyNodes", of_resource["nodes"], "nodes"),
+        (b"TooManyPods", of_resource["pods"], "pods"),
+        (b"TooManyResources", len(of_resource), "resources"),
+        (b"TooManyBytesAtOnce", size, "commit_bytes"),
+        (b"TooManyBytes", size + min(size, LIMITS["log_bytes"]), "bytes"),
+    )
+    for outcome, found, limit in counted:
+        if 0 < LIMITS[limit] < found:
+            raise _refusal("", Commit(changes), outcome, [])
 
 
 def _check_changes(changes: Sequence[Change]) -> None:

@@ -8,8 +8,8 @@ from django.test import Client
 
 from schedviz.api import removal, write
 from schedviz.cache import default_caches
-from schedviz.lessons import state
 from schedviz.store import Store
+from schedviz.store.commit_script import LIMITS
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 from tests.web.asking import HTMX, text
@@ -99,15 +99,25 @@ def test_what_programs_write_all_the_time_is_undone_with_the_change_before_it(
     assert world.sandbox.names("pods") == world.sandbox.names("leases.coordination.k8s.io") == []
 
 
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        ("commit_bytes", "one commit may change 0 MB of objects as JSON"),
+        ("objects", "a sandbox may hold 1 objects"),
+        ("pods", "a sandbox may hold 1 pods"),
+        ("bytes", "a sandbox may hold 0 MB"),
+    ],
+)
 def test_a_cluster_that_is_too_large_says_so_and_stays(
-    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch, limit: str, words: str
 ) -> None:
-    world.create(pod("web"))
-    world.create(pod("other"))
-    monkeypatch.setattr(state, "MAX_CHANGES", 1)
+    """The sandbox is deleted only when what replaces it can be stored. One of more than 16 MB was lost."""
+    world.create(pod("web"), pod("other"))
+    world.create(pod("another"))
     data = {"edit": edit_of(shown(client, world))}
+    monkeypatch.setitem(LIMITS, limit, 1)
     answer = client.post(f"/s/{world.sandbox.name}/undo/", data)
     assert answer.status_code == 422
     assert "It cannot be undone." in text(answer.content)
-    assert "more than 1 objects" in text(answer.content)
-    assert len(world.sandbox.names("pods")) == 2
+    assert f"its state is too large to be restored: {words}" in text(answer.content)
+    assert len(world.sandbox.names("pods")) == 3
