@@ -39,6 +39,9 @@ class MemoryStorage:
     def find(self, resource: str, key: str) -> ObjectList:
         return ObjectList.with_key(self.objects.get(resource, {}), self.version, key)
 
+    def names(self, resource: str) -> builtins.list[str]:
+        return [*self.objects.get(resource, {})]
+
     def _check(self, change: Change) -> None:
         current = self.get(change.resource, change.key)
         if change.expected == 0:

@@ -3,18 +3,21 @@ methods. For lessons that are checked without a server, and for programs (:mod:`
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import msgspec
 
-from simulator.api import SECOND, ApiError, Change, Manifest, Micros, WatchEvent
-from simulator.apiserver.admission import admit, new_cluster, resource_of
-from simulator.apiserver.deletion import admit_delete, deletion_changes
+from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
+from simulator.apiserver.admission import Admission, new_cluster, resource_of
+from simulator.apiserver.commit import Written, write
+from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.place import Place
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.status import AlreadyExists, NotFound
-from simulator.apiserver.update import admit_update
+from simulator.apiserver.server import ApiServer
+from simulator.apiserver.write_options import WriteOptions
 from simulator.decision import Decision
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of
@@ -67,7 +70,8 @@ class MemorySandbox:
         self._now: Micros = options.start
         if options.imported:
             self._api.commit(options.imported)
-            self._api.commit(admit(options.manifests, self, options.start, source="new").changes)
+            server = ApiServer(self, self.now)
+            self._api.commit(server.create_all(options.manifests, source="new").changes)
         else:
             self._api.commit(new_cluster(options.manifests, options.start))
         self._edits = 0
@@ -100,6 +104,9 @@ class MemorySandbox:
 
     def find(self, resource: str, key: str) -> ObjectList:
         return self._api.find(resource, key)
+
+    def names(self, resource: str) -> builtins.list[str]:
+        return self._api.names(resource)
 
     def list_all(self) -> dict[str, dict[str, Manifest]]:
         """Return every object as resource -> key -> manifest."""
@@ -134,22 +141,18 @@ class MemorySandbox:
 
     def create(self, documents: Sequence[Manifest]) -> Sequence[Manifest]:
         """Create the objects of these manifests, all or none, and return them as they were stored."""
-        source = f"{self.name}/{self._api.version}"
-        changes = admit(documents, self, self._now, source=source).changes
-        self._write(changes)
-        found = [self.get(change.resource, change.key) for change in changes]
-        return [manifest for manifest in found if manifest is not None]
+        return self._write(lambda server: server.create_all(documents)).objects
 
     def delete(self, resource: Resource, key: str, *, grace_seconds: int | None = None) -> None:
-        old = self._existing(resource.id, key)
-        deletion = admit_delete(resource, old, self._now, grace_seconds=grace_seconds)
-        self._write(deletion_changes(resource, old, deletion, self._now) if deletion else [])
+        place, options = Place.of(resource, key), DeleteOptions(grace_seconds=grace_seconds)
+        self._write(lambda server: server.delete(place, options))
 
     def patch(self, resource: Resource, key: str, changes: Manifest) -> Manifest:
         """Apply a JSON merge patch (RFC 7386) to an object."""
-        old = self._existing(resource.id, key)
-        self._write(admit_update(resource, old, apply_merge_patch(old, changes), self).changes)
-        return self.get(resource.id, key) or old
+        place, options = Place.of(resource, key), WriteOptions()
+        return self._write(
+            lambda server: server.update(place, lambda old: apply_merge_patch(old, changes), options)
+        ).object
 
     def patch_named(self, changes: Manifest) -> Manifest:
         """Patch the object that the changes name by their apiVersion, kind and metadata, as :meth:`patch`
@@ -207,23 +210,27 @@ class MemorySandbox:
     def _is_stopped(self) -> bool:
         return self.stops_at is not None and len(self._trace) >= self.stops_at
 
-    def _existing(self, resource: str, key: str) -> Manifest:
-        found = self.get(resource, key)
-        if found is None:
-            raise NotFound(resource, key.rpartition("/")[2])
-        return found
-
-    def _write(self, changes: builtins.list[Change]) -> None:
-        try:
-            self._api.commit(changes)
-        except ApiError as error:  # the other reasons are found before
-            raise AlreadyExists(error.resource, error.key.rpartition("/")[2]) from None
-        self._edits += len({(change.resource, change.key) for change in changes})
+    def _write(self, decide: Callable[[ApiServer], Admission]) -> Written:
+        written = write(self, decide, WriteOptions())
         self._simulation.observe(self._api.take_events())
         # A paused leader takes in what was written, too.
         while self._simulation.take_in(self._now):
             pass
         self._take_outputs()
+        return written
+
+    # A :class:`simulator.apiserver.commit.ServedStorage`
+
+    def serve(self) -> ApiServer:
+        return ApiServer(self, self.now, lambda: f"{self.name}/{self._api.version}")
+
+    def store(self, admitted: Admission) -> Sequence[int]:
+        versions = self._api.commit(admitted.changes)
+        self._edits += len({(change.resource, change.key) for change in admitted.changes})
+        return versions
+
+    def hold(self) -> AbstractContextManager[object]:
+        return nullcontext()
 
     def _elect(self) -> Simulation:
         """Return a new Simulation with all objects."""

@@ -11,7 +11,7 @@ from simulator.apiserver import protobuf
 from simulator.apiserver.delete_options import decode_delete_options
 from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents
 from simulator.apiserver.patches.patch_request import PatchBody, Patched, patched_object
-from simulator.apiserver.query import Query, integer_parameter
+from simulator.apiserver.query import Query, boolean_parameter, integer_parameter
 from simulator.apiserver.request_decoding.decode_request import (
     DecodedRequest,
     cannot_be_handled,
@@ -24,7 +24,7 @@ from simulator.apiserver.request_errors import NoSuchGroup, TooLarge, Unsupporte
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.response_json import response_json
 from simulator.apiserver.status import BadRequest, StatusError
-from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, check_write_options
+from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, WriteOptions, check_write_options
 
 JSON = "application/json"
 PROTOBUF = protobuf.MEDIA_TYPE
@@ -176,6 +176,13 @@ def is_dry_run(request: HttpRequest) -> bool:
     asked = request.GET.getlist("dryRun")
     check_write_options(request.method or "", query(request), asked, is_apply=content_type(request) == APPLY)
     return bool(asked)
+
+
+def write_options(request: HttpRequest) -> WriteOptions:
+    """Return the options of a write that is no deletion. Raises Invalid."""
+    dry_run = is_dry_run(request)
+    forced = content_type(request) == APPLY and boolean_parameter(query(request), "force")
+    return WriteOptions(field_manager(request), dry_run, forced)
 
 
 def field_manager(request: HttpRequest) -> str:

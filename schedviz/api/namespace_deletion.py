@@ -11,13 +11,12 @@ from itertools import islice
 from typing import Final
 
 from schedviz.api.admitted_write import write_admitted
-from schedviz.cache import Current
 from schedviz.store import Commit, NoSandbox, Sandbox
 from schedviz.store.parts import CHANGES_AT_ONCE, parts_of
 from simulator.api import ApiError, Change
-from simulator.apiserver.admission import Admission
-from simulator.apiserver.deletion import finalized_namespace
+from simulator.apiserver.place import Place
 from simulator.apiserver.resources import NAMESPACES, PODS
+from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import NotFound, ServiceUnavailable
 
 PASSES: Final = 20
@@ -27,19 +26,12 @@ wrote meanwhile."""
 
 def finalize_namespace(sandbox: Sandbox, namespace: str) -> None:
     """Delete the objects in a terminating namespace, then the namespace. Raises StatusError."""
-
-    def decide(current: Current) -> Admission:
-        old = current.get(NAMESPACES.id, namespace)
-        if old is None:
-            return Admission([], {})
-        new, version = finalized_namespace(old), int(old["metadata"]["resourceVersion"])
-        return Admission([Change(NAMESPACES.id, namespace, new, version)] if new != old else [], {})
-
     try:
         _delete_contents(sandbox, namespace)
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None
-    write_admitted(sandbox, decide, dry_run=False, again=("Conflict", "NotFound"))
+    place = Place(NAMESPACES, "", namespace)
+    write_admitted(sandbox, lambda server: server.finalize_namespace(place))
 
 
 def _delete_contents(sandbox: Sandbox, namespace: str) -> None:
@@ -73,4 +65,5 @@ def _batches(sandbox: Sandbox, namespace: str) -> Iterator[list[Change]]:
         keys = sandbox.keys_starting_with(resource, f"{namespace}/")
         while batch := [*islice(keys, CHANGES_AT_ONCE)]:
             # A scan may show a key twice.
-            yield from parts_of([Change(resource, key, None) for key in dict.fromkeys(batch)], sandbox)
+            removals = (ApiServer.remove_at_any_version(resource, key) for key in dict.fromkeys(batch))
+            yield from parts_of(removals, sandbox)

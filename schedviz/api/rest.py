@@ -1,6 +1,7 @@
 """The verbs of Kubernetes' API on a sandbox: list, get, create, replace, patch, delete, and subresources."""
 
 from collections.abc import Callable
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -8,17 +9,14 @@ from django.http.response import HttpResponseBase
 from schedviz.access.policy import asker_of
 from schedviz.access.standing import Standing
 from schedviz.api import body
-from schedviz.api.apply import apply_object
-from schedviz.api.definitions import refuse_while_terminating
+from schedviz.api.admitted_write import write_admitted
+from schedviz.api.applied_body import intent_of
 from schedviz.api.discovery import is_served
 from schedviz.api.lists import page
-from schedviz.api.place import check_place
 from schedviz.api.pod_processes import PROCESS_SUBRESOURCES, get_log, refuse_process
 from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation, is_custom
-from schedviz.api.requested_write import create_requested, edit_requested
 from schedviz.api.rest_deletion import delete, delete_collection
-from schedviz.api.scale import get_scale, patch_scale, replace_scale
 from schedviz.api.served import find_served
 from schedviz.api.service_account_token import refuse_token
 from schedviz.api.target import Target, resource_at
@@ -27,24 +25,18 @@ from schedviz.api.watch import watch
 from schedviz.cache import read_current
 from schedviz.limits.requester import requester_of
 from schedviz.store import Sandbox
-from simulator.api import Manifest
 from simulator.apiserver import selection
+from simulator.apiserver.commit import Written
 from simulator.apiserver.list_options import ListOptions
-from simulator.apiserver.metadata_update import (
-    check_version_is_given,
-    is_created_by_update,
-    version_of_update,
-)
-from simulator.apiserver.owner_references import drop_repeated_owners
 from simulator.apiserver.patches.patch_request import check_patch_type
-from simulator.apiserver.preconditions import check_missing_identity, check_stored_identity
+from simulator.apiserver.place import Place
 from simulator.apiserver.query import boolean_parameter, check_timeout, parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
-from simulator.apiserver.resource import Resource
+from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.resources import NAMESPACES, PODS, find_by_kind
-from simulator.apiserver.served_versions import to_served, to_stored
-from simulator.apiserver.status import BadRequest, NotFound, StatusError
-from simulator.apiserver.warnings import warnings_of, warnings_of_update
+from simulator.apiserver.scale import scale_of
+from simulator.apiserver.status import NotFound, StatusError
+from simulator.apiserver.write_options import WriteOptions
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 
@@ -117,79 +109,69 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    refuse_while_terminating(sandbox, resource)
-    form = Representation.of(request, custom=is_custom(resource))
-    dry_run = body.is_dry_run(request)
-    manifest, warnings = body.object_of(request, resource)
-    warnings += drop_repeated_owners(manifest)
-    metadata = manifest.get("metadata")
-    given = metadata.get("namespace") if isinstance(metadata, dict) else None
-    if resource.namespaced and given not in (None, "", target.namespace):
-        raise BadRequest(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
-    created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
-    warnings += warnings_of(resource, created)
-    return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
+    form, options = Representation.of(request, custom=is_custom(resource)), body.write_options(request)
+    given, warnings = body.object_of(request, resource)
+    options.warnings.extend(warnings)
+    place = target.place(resource)
+    written = write_admitted(sandbox, lambda server: server.create(place, given, options), options)
+    return _answer(form, place, sandbox, written, options)
 
 
 def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    form = Representation.of(request, custom=is_custom(resource))
-    dry_run = body.is_dry_run(request)
-    given, warnings = body.object_of(request, resource)
-    warnings += drop_repeated_owners(given)
-    check_place(resource, target, given.get("metadata") or {})
-    kind, manifest = to_stored(resource, given)
-    uid = manifest["metadata"].get("uid") or ""
-    if read_current(sandbox).get(resource.id, target.key(resource)) is None:
-        check_missing_identity(kind, target.namespace, target.name, uid)
-        if is_created_by_update(resource) and not target.subresource:
-            version_of_update(manifest["metadata"])
-            manifest["metadata"].pop("resourceVersion", None)
-            created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
-            return with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
-
-    before: list[Manifest] = []
-
-    def changed(_: Resource, old: Manifest) -> Manifest:
-        before[:] = [old]
-        check_stored_identity(kind, old, uid)
-        check_version_is_given(resource, target.name, manifest["metadata"])
-        return manifest
-
-    replaced = edit_requested(request, sandbox, resource, target, changed, warnings=warnings, dry_run=dry_run)
-    warnings += warnings_of_update(resource, replaced, before[0], target.subresource)
-    return with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
+    form, options = _form(request, resource, target), body.write_options(request)
+    place = target.place(resource)
+    given, warnings = body.object_of(request, SCALES if place.subresource == "scale" else resource)
+    options.warnings.extend(warnings)
+    written = write_admitted(sandbox, lambda server: server.replace(place, given, options), options)
+    return _answer(form, place, sandbox, written, options)
 
 
 def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
+    place = target.place(resource)
     if body.content_type(request) == body.APPLY:
-        return apply_object(request, sandbox, resource, target)
-    check_patch_type(resource, body.content_type(request))
-    form = Representation.of(request, custom=is_custom(resource))
+        form, options, intent = (
+            _form(request, resource, target),
+            body.write_options(request),
+            intent_of(request),
+        )
+        written = write_admitted(sandbox, lambda server: server.apply(place, intent, options), options)
+    else:
+        check_patch_type(resource, body.content_type(request))
+        form, options = _form(request, resource, target), body.write_options(request)
+        patcher = partial(body.patched, request)
+        written = write_admitted(sandbox, lambda server: server.patch(place, patcher, options), options)
+    return _answer(form, place, sandbox, written, options)
 
-    warnings: list[str] = []
-    before: list[Manifest] = []
 
-    def changed(_: Resource, old: Manifest) -> Manifest:
-        before[:] = [old]
-        manifest, found = body.patched(request, resource, to_served(resource, old))
-        warnings.extend(found)
-        warnings.extend(drop_repeated_owners(manifest, is_patched=True))
-        check_place(resource, target, manifest.get("metadata") or {})
-        check_version_is_given(resource, target.name, manifest["metadata"])
-        return to_stored(resource, manifest)[1]
+def get_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
+    form = Representation.of(request)
+    source = read_current(sandbox)
+    found = source.get(resource.id, target.key(resource))
+    if found is None:
+        raise NotFound(resource.id, target.name)
+    return body.answer(form.one(SCALES, scale_of(resource, found), source.now))
 
-    dry_run = body.is_dry_run(request)
-    patched = edit_requested(request, sandbox, resource, target, changed, warnings=warnings, dry_run=dry_run)
-    warnings += warnings_of_update(resource, patched, before[0], target.subresource)
-    return with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
+
+def _form(request: HttpRequest, resource: Resource, target: Target) -> Representation:
+    """Return the form of the response to a write: a Scale is no custom resource."""
+    return Representation.of(request, custom=is_custom(resource) and target.subresource != "scale")
+
+
+def _answer(
+    form: Representation, place: Place, sandbox: Sandbox, written: Written, options: WriteOptions
+) -> HttpResponse:
+    """Return the response to a write: the object, or its Scale."""
+    resource, manifest = place.resource, written.object
+    if place.subresource == "scale":
+        resource, manifest = SCALES, scale_of(resource, manifest)
+    shown = form.one(resource, manifest, sandbox.now)
+    return with_warnings(body.answer(shown, 201 if written.is_created else 200), options.warnings)
 
 
 COLLECTION: dict[str, Handler] = {"GET": list_objects, "POST": create, "DELETE": delete_collection}
 OBJECT: dict[str, Handler] = {"GET": get, "PUT": replace, "PATCH": patch, "DELETE": delete}
 STATUS: dict[str, Handler] = {"GET": get, "PUT": replace, "PATCH": patch}
-SCALE: dict[str, Handler] = {"GET": get_scale, "PUT": replace_scale, "PATCH": patch_scale}
+SCALE: dict[str, Handler] = {"GET": get_scale, "PUT": replace, "PATCH": patch}
 
 
 def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:

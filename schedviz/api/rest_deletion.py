@@ -2,7 +2,8 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from schedviz.api import body, removal
+from schedviz.api import body
+from schedviz.api.admitted_write import write_admitted
 from schedviz.api.lists import page
 from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
@@ -10,18 +11,16 @@ from schedviz.api.warning_header import with_warnings
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
-from simulator.apiserver.delete_options import (
-    check_delete_options,
-    requested_grace_seconds,
-    requested_propagation,
-)
+from simulator.apiserver.commit import Written
+from simulator.apiserver.delete_options import DeleteOptions, check_delete_options, requested_propagation
 from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.list_options import ListOptions
+from simulator.apiserver.place import Place
 from simulator.apiserver.request_errors import MethodNotAllowed
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import NotFound
-from simulator.kernel.work import check_waiting
+from simulator.apiserver.write_options import WriteOptions
 
 JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -32,8 +31,7 @@ JOB_WARNING = (
 def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     form = Representation.of(request, custom=is_custom(resource))
     options = body.delete_options(request)
-    check_delete_options(options)
-    deleted = _delete(sandbox, resource, target.key(resource), options)
+    deleted = _delete(sandbox, target.place(resource), options)
     if deleted.is_gone and not is_shown_when_deleted(resource):
         response = body.answer(body.success(resource, deleted.object))
     else:
@@ -59,9 +57,8 @@ def delete_collection(
     found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
     deleted = []
     for item in found.items:
-        check_waiting()
         try:
-            _delete(sandbox, resource, target.named(item).key(resource), options)
+            _delete(sandbox, target.named(item).place(resource), options)
         except NotFound:
             continue  # another client deleted it meanwhile
         deleted.append(item)
@@ -69,18 +66,10 @@ def delete_collection(
     return with_warnings(response, _job_warnings(resource, options))
 
 
-def _delete(sandbox: Sandbox, resource: Resource, key: str, options: Manifest) -> removal.Deleted:
-    preconditions = options.get("preconditions") or {}
-    return removal.delete(
-        sandbox,
-        resource.id,
-        key,
-        grace_seconds=requested_grace_seconds(options),
-        propagation=requested_propagation(options),
-        uid=preconditions.get("uid", ""),
-        version=preconditions.get("resourceVersion", ""),
-        contents_at_once=False,
-        dry_run=bool(options.get("dryRun")),
+def _delete(sandbox: Sandbox, place: Place, options: Manifest) -> Written:
+    asked, dry_run = DeleteOptions.of(options), bool(options.get("dryRun"))
+    return write_admitted(
+        sandbox, lambda server: server.delete(place, asked, dry_run=dry_run), WriteOptions(dry_run=dry_run)
     )
 
 

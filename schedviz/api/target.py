@@ -12,6 +12,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.lookup import Catalogue, find_resource
+from simulator.apiserver.place import Place
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resource import Resource
 
@@ -29,6 +30,11 @@ class Target(msgspec.Struct, frozen=True):
 
     def key(self, resource: Resource) -> str:
         return resource.key(self.namespace, self.name)
+
+    def place(self, resource: Resource) -> Place:
+        """Return the object, or the subresource, to which the path of this resource refers."""
+        namespace = self.namespace if resource.namespaced else ""
+        return Place(resource, namespace, self.name, self.subresource)
 
     def named(self, item: Manifest) -> "Target":
         """Return the target of one object of this collection."""

@@ -30,7 +30,7 @@ def taint(sandbox: Sandbox, node: str, text: str) -> None:
     if not named:
         raise ValidationError(gettext("Write the taint as key=value:Effect."))
 
-    def change(_: Resource, old: Manifest) -> Manifest:
+    def change(old: Manifest) -> Manifest:
         present = (old.get("spec") or {}).get("taints") or []
         kept = [each for each in present if not any(same_taint(each, one) for one in named)]
         wanted = kept if remove else [*kept, *named]
@@ -61,7 +61,7 @@ def set_metadata(sandbox: Sandbox, resource: Resource, key: str, field: str, cha
 def scale(sandbox: Sandbox, resource: Resource, key: str, replicas: int) -> None:
     """Set ``spec.replicas``. Raises ValidationError for an object without this field, StatusError."""
 
-    def change(_: Resource, old: Manifest) -> Manifest:
+    def change(old: Manifest) -> Manifest:
         if "replicas" not in (old.get("spec") or {}):
             raise ValidationError(gettext("A %(kind)s cannot be scaled.") % {"kind": resource.kind})
         return {**old, "spec": {**old["spec"], "replicas": replicas}}

@@ -30,6 +30,7 @@ from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import CRDS, Resource, plural_of
 from simulator.apiserver.served_versions import to_stored
+from simulator.apiserver.server_objects import missing_server_objects
 from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, PlainError, StatusError
 from simulator.apiserver.validation import validate
 from simulator.objects.timestamps import timestamp
@@ -68,6 +69,11 @@ class Admission(msgspec.Struct, frozen=True):
     has no resourceVersion, the version of the deletion is added."""
     charged: int = 0
     """The number of changes, the last ones, that only charge quotas."""
+    stored: Manifest | None = None
+    """The object that is changed, as it is stored now."""
+    may_exist: bool = False
+    """Whether a creation that is refused as the object exists is decided again: with another generated name,
+    or as an update."""
 
     @property
     def objects(self) -> Sequence[Change]:
@@ -115,12 +121,15 @@ def admit(
     return Admission([*overlay.changes, *charges], overlay.versions, charged=len(charges))
 
 
-def new_cluster(documents: Sequence[Manifest], now: Micros) -> list[Change]:
-    """Return the changes that create a new cluster with the objects of these manifests.
+def new_cluster(documents: Sequence[Manifest], now: Micros, *, for_servers: bool = False) -> list[Change]:
+    """Return the changes that create a new cluster with the objects of these manifests. ``for_servers``: with
+    those that kube-apiserver stores for other servers, too.
 
     The result depends on the arguments only: the same scenario gives the same names and UIDs everywhere."""
     changes = bootstrap(now)
-    return changes + admit(documents, CreatedObjects(changes), now, source="new").changes
+    changes += admit(documents, CreatedObjects(changes), now, source="new").changes
+    further = missing_server_objects(documents) if for_servers else ()
+    return changes + admit(further, CreatedObjects(changes), now, source="server").changes
 
 
 def bootstrap(now: Micros) -> list[Change]:

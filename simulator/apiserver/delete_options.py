@@ -5,6 +5,8 @@ Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go (ValidateDelete
 
 from typing import Final, Literal
 
+import msgspec
+
 from simulator.api import Manifest
 from simulator.apiserver.request_decoding.decode_request import check_type_fields
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_body
@@ -20,6 +22,30 @@ Propagation = Literal["Orphan", "Background", "Foreground"]
 _SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _META = "meta.k8s.io/v1"
 _POLICIES = ("Foreground", "Background", "Orphan")
+
+
+class DeleteOptions(msgspec.Struct, frozen=True):
+    """The options of a deletion or eviction."""
+
+    grace_seconds: int | None = None
+    """None: the object's own grace period."""
+    propagation: Propagation | None = None
+    """None: the default of the kind."""
+    uid: str = ""
+    version: str = ""
+    """The UID and the resourceVersion that the object must have; "" = any."""
+
+    @staticmethod
+    def of(options: Manifest) -> "DeleteOptions":
+        """Return the options in a request. Raises Invalid."""
+        check_delete_options(options)
+        preconditions = options.get("preconditions") or {}
+        return DeleteOptions(
+            requested_grace_seconds(options),
+            requested_propagation(options),
+            preconditions.get("uid", ""),
+            preconditions.get("resourceVersion", ""),
+        )
 
 
 def decode_delete_options(text: str) -> Manifest:

@@ -141,15 +141,6 @@ def _with_deletion_fields(metadata: Manifest, now: Micros, grace: int) -> Manife
     return {**metadata, "deletionTimestamp": ends, "deletionGracePeriodSeconds": grace}
 
 
-def without_finalizer(manifest: Manifest, finalizer: str) -> Manifest | None:
-    """Return the object without this finalizer; None if it can now be deleted: it is marked for deletion, its
-    grace period is 0 and it has no other finalizer."""
-    metadata = manifest["metadata"]
-    kept = [other for other in metadata.get("finalizers") or () if other != finalizer]
-    new = {**manifest, "metadata": {**metadata, "finalizers": kept}}
-    return None if is_removed(new) else new
-
-
 def is_removed(manifest: Manifest) -> bool:
     """Whether the object waits for nothing any more and so is removed by the write that makes it so: it is
     marked for deletion, its grace period is 0, and it has no finalizer (ShouldDeleteDuringUpdate;
@@ -160,11 +151,10 @@ def is_removed(manifest: Manifest) -> bool:
     return not (_is_namespace(manifest) and manifest.get("spec", {}).get("finalizers"))
 
 
-def finalized_namespace(namespace: Manifest) -> Manifest | None:
-    """Return the namespace without the finalizers of its spec, as its controller writes it when it is empty;
-    None if it can now be deleted."""
-    new = {**namespace, "spec": {**namespace.get("spec", {}), "finalizers": []}}
-    return None if is_removed(new) else new
+def finalized_namespace(namespace: Manifest) -> Manifest:
+    """Return the namespace without the finalizers of its spec, as its controller writes it when it is
+    empty."""
+    return {**namespace, "spec": {**namespace.get("spec", {}), "finalizers": []}}
 
 
 def is_waiting_for(manifest: Manifest, finalizer: str) -> bool:

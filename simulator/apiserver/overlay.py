@@ -31,6 +31,10 @@ class Reader(Protocol):
         """Return the object of that key, or nothing if there is none."""
         ...
 
+    def names(self, resource: str) -> builtins.list[str]:
+        """Return the keys of a resource's objects."""
+        ...
+
 
 class ObjectList(msgspec.Struct, frozen=True):
     """A :class:`Listing` of given objects."""
@@ -62,6 +66,9 @@ class CreatedObjects:
 
     def find(self, resource: str, key: str) -> ObjectList:
         return ObjectList.with_key(self._objects.get(resource, {}), 0, key)
+
+    def names(self, resource: str) -> builtins.list[str]:
+        return [*self._objects.get(resource, {})]
 
 
 class Overlay:

@@ -10,26 +10,25 @@ import msgspec
 from simulator.api import Manifest
 
 
-def drop_repeated_owners(manifest: Manifest, *, is_patched: bool = False) -> list[str]:
-    """Leave out owner references that are equal to an earlier one, and return the warning about them.
-    ``is_patched``: the object is the result of a patch, which is looked at later than other writes."""
-    metadata: dict[str, Any] = manifest.get("metadata") or {}
-    owners = metadata.get("ownerReferences") or []
+def without_repeated_owners(manifest: Manifest, *, is_patched: bool = False) -> tuple[Manifest, list[str]]:
+    """Return the object without owner references that are equal to an earlier one, and the warning about
+    them. ``is_patched``: the object is the result of a patch, which is looked at later than other writes."""
+    given = manifest.get("metadata")
+    metadata: dict[str, Any] = given if isinstance(given, dict) else {}
     kept: dict[bytes, Any] = {}
     repeated = []
-    for owner in owners:
+    for owner in metadata.get("ownerReferences") or []:
         text = msgspec.json.encode(owner, order="sorted")
         if text in kept:
             repeated.append(owner.get("uid") or "")
         else:
             kept[text] = owner
     if not repeated:
-        return []
-    metadata["ownerReferences"] = [*kept.values()]
+        return manifest, []
     after = " after mutating admission happens" if is_patched else ""
     warning = (
         f".metadata.ownerReferences contains duplicate entries{after}; API server dedups owner references in "
         "1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) "
         f"observed: {', '.join(repeated)}"
     )
-    return [warning]
+    return {**manifest, "metadata": {**metadata, "ownerReferences": [*kept.values()]}}, [warning]

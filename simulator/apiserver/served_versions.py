@@ -4,7 +4,17 @@ served: Events of events.k8s.io/v1."""
 from simulator.api import Manifest
 from simulator.apiserver.event_versions import stored_event_field, to_core_event, to_event_v1
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import EVENTS, EVENTS_V1
+from simulator.apiserver.resources import EVENTS, EVENTS_V1, find_built_in
+
+
+def stored_resource(served: Resource) -> Resource:
+    """Return the resource in the version in which its objects are stored."""
+    if not served.stored_as:
+        return served
+    plural, _, group = served.id.partition(".")
+    found = find_built_in(group, plural)
+    assert found is not None
+    return found
 
 
 def to_served(resource: Resource, stored: Manifest) -> Manifest:

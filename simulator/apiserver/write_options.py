@@ -1,9 +1,12 @@
-"""Validation of the query parameters of a write: CreateOptions, UpdateOptions, PatchOptions.
+"""The options of a write, and the validation of its query parameters: CreateOptions, UpdateOptions,
+PatchOptions.
 
 Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go, v1.34.
 """
 
 from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from simulator.apiserver.query import Query
 from simulator.apiserver.status import Cause, Invalid, forbidden, invalid, not_supported, required, too_long
@@ -15,6 +18,18 @@ _KINDS = {
     "PUT": "UpdateOptions",
     "PATCH": "PatchOptions",
 }
+
+
+class WriteOptions(msgspec.Struct, frozen=True):
+    """The options of a create, update, patch or apply."""
+
+    manager: str | None = None
+    """The field manager, who comes to own the fields that change; None: nobody."""
+    dry_run: bool = False
+    force: bool = False
+    """Whether an apply takes fields from other managers."""
+    warnings: list[str] = msgspec.field(default_factory=list)
+    """The warnings of the request so far, to which the API server adds its own."""
 
 
 def check_write_options(method: str, query: Query, dry_run: Sequence[str], *, is_apply: bool = False) -> None:

@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from simulator.api import SECOND, Change, Manifest, Micros
+from simulator.apiserver.component_writes import ComponentWrites
 from simulator.client.informer import Informer
 from simulator.objects.events import EVENTS, event_count, event_identity, event_last_seen
 from simulator.objects.pod import Pod
@@ -120,11 +121,11 @@ class EventRecorder:
         again = known.get(key)
         if again is not None and now - event_last_seen(again) <= FINISH_TIME:
             series = {"count": event_count(again) + 1, "lastObservedTime": micro_time(timestamp(now), now)}
-            change = Change(EVENTS, key, {**again, "series": series})
+            change = ComponentWrites.patch_by_component(EVENTS, {**again, "series": series})
         else:
-            key = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
-            change = Change(EVENTS, key, made, expected=0)
-        return [change, *(Change(EVENTS, old, None) for old in self._expired(now) if old != key)]
+            change = ComponentWrites.create_by_component(EVENTS, made)
+        expired = (old for old in self._expired(now) if old != change.key)
+        return [change, *(ComponentWrites.remove_at_any_version(EVENTS, old) for old in expired)]
 
     def _manifest(
         self,

@@ -174,6 +174,9 @@ class Informer:
     def find(self, resource: str, key: str) -> ObjectList:
         return ObjectList.with_key(self.of(resource), self.version, key)
 
+    def names(self, resource: str) -> builtins.list[str]:
+        return [*self.of(resource)]
+
     def pipeline(self) -> Pipeline:
         return Pipeline(
             version=self.version,

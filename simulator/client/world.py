@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from simulator.api import ApiError, ApiServerLost, Change, Manifest, Micros, Storage
+from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import Conflict, NotFound, StatusError
 from simulator.client.event_recorder import FAILED_CREATE, FAILED_SYNC, EventRecorder, Note
 from simulator.client.informer import Informer
@@ -37,6 +38,8 @@ class World(Environment):
         super().__init__()
         self._storage = storage
         self.informer = Informer()
+        self.server = ApiServer(self.informer, self.clock)
+        """Decides the writes, on what the informer shows."""
         self.events = EventRecorder(self.clock, self.informer)
         self.trace: list[Event] = []
         self._own: dict[int, Run | None] = {}
@@ -129,17 +132,24 @@ class World(Environment):
         *,
         event: Event | None = None,
         note: Note | None = None,
-        removes: bool = False,
     ) -> None:
-        """Make a :class:`Patch`, without waiting for its outcome. What ``mutate`` raises is raised here."""
-        self._patch(Patch(resource, key, uid, mutate, event, note, removes), _ignore, RETRIES)
+        """Update an object at its newest version, without waiting for the outcome."""
+
+        def decide(current: Manifest) -> Sequence[Change]:
+            return self.server.update_by_component(resource, current, mutate(current))
+
+        self.make(Patch(resource, key, uid, decide, event, note))
+
+    def make(self, patch: Patch) -> None:
+        """Make a :class:`Patch`, without waiting for its outcome. What it raises is raised here."""
+        self._patch(patch, _ignore, RETRIES)
 
     def write(self, write: Write, finish: Finish) -> Outcome | None:
-        change: Change | Patch = write.change
+        change: Sequence[Change] | Patch = write.change
         try:
             if isinstance(change, Patch):
                 return self._patch(change, finish, RETRIES)
-            self.commit([change])
+            self.commit(change)
         except StatusError as refusal:
             return Refused(refusal.reason, str(refusal))
         except ApiError as error:
@@ -147,15 +157,11 @@ class World(Environment):
         return Written()
 
     def _patch(self, patch: Patch, finish: Finish, retries: int) -> Outcome | None:
-        resource, key, uid, mutate, event, note, removes = patch
+        resource, key, uid, decide, event, note = patch
         current = self.informer.get(resource, key)
         if current is None or current["metadata"].get("uid", "") != uid:
             return Refused("NotFound", f'{resource} "{key}" not found')
-        new = mutate(current)
-        version = int(current["metadata"]["resourceVersion"])
-        changes = [] if new is current else [Change(resource, key, new, version)]
-        if removes and new is not None:
-            changes.append(Change(resource, key, None, None if changes else version))
+        changes = decide(current)
         if event is not None and event.t != self.now:
             event = msgspec.structs.replace(event, t=self.now)
         recorded = self.events.event(note) if note is not None else ()

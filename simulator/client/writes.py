@@ -1,17 +1,19 @@
-"""The writes that a component can wait for. ``yield Write(change)`` in a process takes a
-:class:`simulator.api.Change`, which is refused if the object has another version than expected (an update),
-or a :class:`Patch`."""
+"""The writes that a component can wait for. ``yield Write(changes)`` in a process takes the changes of an
+update, as the API server decides it (:class:`simulator.apiserver.component_writes.ComponentWrites`), which is
+refused if the object has another version than expected, or a :class:`Patch`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from simulator.api import Manifest
+from simulator.api import Change, Manifest
 from simulator.client.event_recorder import Note
 from simulator.trace import Event
 
-Mutate = Callable[[Manifest], Manifest | None]
-"""Makes the new version of an object: None deletes it, the object itself leaves it unchanged. A StatusError
-that it raises is the answer to a process that waits for the write."""
+Decide = Callable[[Manifest], Sequence[Change]]
+"""Asks the API server for the changes of an object at this version. A StatusError that it raises is the
+answer to a process that waits for the write."""
+Mutate = Callable[[Manifest], Manifest]
+"""Makes the new version of an object; the object itself leaves it unchanged."""
 
 
 class Patch(NamedTuple):
@@ -21,10 +23,8 @@ class Patch(NamedTuple):
     resource: str
     key: str
     uid: str
-    mutate: Mutate
+    decide: Decide
     event: Event | None = None
     """The trace event of the write, with its time; it is in the trace even if there is nothing to change."""
     note: Note | None = None
     """The Event object that is written with it."""
-    removes: bool = False
-    """Whether the object is removed in the same commit, after the change."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent, bare
-from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.component_writes import ComponentWrites
 from simulator.apiserver.resources import PODS
 from simulator.compare.comparison_run import Side
 from simulator.compare.observer import Observer
@@ -74,6 +74,8 @@ class ModelRun:
         """The last decision for each pod that the model does not bind where the recording has it; the first
         DECISIONS_AT_MOST."""
         self._now = workload.start
+        # The recording's API server has admitted the writes.
+        self._server = ComponentWrites(lambda: self._now)
         self.take_in()
 
     def advance(self, end: Micros) -> Iterator[None]:
@@ -91,12 +93,11 @@ class ModelRun:
     def write(self, old: Manifest | None, event: WatchEvent) -> None:
         """Make a client's write. What cannot be made on this side, such as a change of a pod that the model
         has evicted, is left out."""
-        change = self._pod_change(old, event) if event.resource == PODS.id else self._change(event)
-        if change is not None:
-            try:
-                self._api.commit([change])
-            except ApiError:
-                return
+        changes = self._pod_changes(old, event) if event.resource == PODS.id else self._changes(event)
+        try:
+            self._api.commit(changes)
+        except ApiError:
+            return
 
     def take_in(self) -> None:
         events = self._api.take_events()
@@ -115,26 +116,27 @@ class ModelRun:
             elif pod in self.decisions or len(self.decisions) < DECISIONS_AT_MOST:
                 self.decisions[pod] = decision
 
-    def _change(self, event: WatchEvent) -> Change | None:
+    def _changes(self, event: WatchEvent) -> list[Change]:
         known = self._api.get(event.resource, event.key)
         if event.type == "DELETED":
-            return Change(event.resource, event.key, None) if known is not None else None
+            gone = self._server.remove_at_any_version(event.resource, event.key)
+            return [gone] if known is not None else []
         manifest = bare(event.object)
         if known is None:
-            return Change(event.resource, event.key, manifest, 0)
+            return [self._server.create_by_component(event.resource, manifest)]
         if event.resource != "nodes" and "status" in known:
             manifest = {**manifest, "status": known["status"]}  # the model's controllers write it
-        return Change(event.resource, event.key, manifest)
+        return [self._server.patch_by_component(event.resource, manifest)]
 
-    def _pod_change(self, old: Manifest | None, event: WatchEvent) -> Change | None:
+    def _pod_changes(self, old: Manifest | None, event: WatchEvent) -> list[Change]:
         known = self._api.get(PODS.id, event.key)
         manifest = event.object
         if event.type == "ADDED":
-            return Change(PODS.id, event.key, bare(manifest), 0) if known is None else None
+            return [self._server.create_by_component(PODS.id, bare(manifest))] if known is None else []
         if known is None:
-            return None
+            return []
         if event.type == "DELETED" or (is_terminating(manifest) and (old is None or not is_terminating(old))):
-            return None if is_terminating(known) else admit_delete(PODS, known, self._now)
+            return [] if is_terminating(known) else self._server.delete_by_component(PODS, known)
         changed = {
             field: value
             for field, value in manifest["spec"].items()
@@ -149,4 +151,4 @@ class ModelRun:
             if field in manifest["metadata"]
         }
         new = {**known, "spec": changed | kept, "metadata": {**known["metadata"], **marks}}
-        return Change(PODS.id, event.key, bare(new)) if new != known else None
+        return [self._server.patch_by_component(PODS.id, bare(new))] if new != known else []

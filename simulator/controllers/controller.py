@@ -6,26 +6,26 @@ missing, independent of the change. What sync reads is never older than what it 
 before the next step. So it needs no expectations, which upstream keeps for stale caches
 (pkg/controller/controller_utils.go, v1.34)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from simulator.api import ApiError, Change, Manifest, Micros
+from simulator.api import ApiError, Manifest, Micros
 from simulator.apiserver import resources
-from simulator.apiserver.admission import admit
 from simulator.apiserver.delete_options import Propagation
-from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.generation import GENERATION, with_next_generation
+from simulator.apiserver.generation import GENERATION
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
+from simulator.client.writes import Decide, Mutate, Patch
 from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.status_types import written_fields
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.environment import Turn
 from simulator.kernel.parts import in_parts, size_of
-from simulator.objects.metadata import key_of, name_of, uid_of, version_of
+from simulator.objects.metadata import key_of, name_of, uid_of
 from simulator.objects.node import Node
 from simulator.objects.owner_references import controller_reference
 from simulator.objects.pod import Pod
@@ -144,8 +144,7 @@ class Controller:
         namespace = owner["metadata"].get("namespace", "default")
         for attempt in range(1, CREATE_ATTEMPTS + 1):
             source = f"{uid_of(owner)}/{self._draw()}"
-            reader = self._world.informer
-            admission = admit(manifests, reader, self._world.now, source=source, namespace=namespace)
+            admission = self._world.server.create_all(manifests, namespace=namespace, source=source)
             created = ObjectsCreated(
                 t=self._world.now,
                 controller=self.describe(owner),
@@ -177,13 +176,12 @@ class Controller:
     ) -> None:
         """Delete objects of one kind as a DELETE request does: pods with their grace period. The trace names
         ``owner`` as the object for which they are deleted. Raises ApiError."""
-        now = self._world.now
-        admitted = (admit_delete(resource_of(m), m, now, propagation=propagation) for m in manifests)
+        server = self._world.server
+        admitted = (server.delete_by_component(resource_of(m), m, propagation) for m in manifests)
         sizes = {key_of(m): size_of(m) for m in manifests} if len(manifests) > 1 else {}
-        found = (change for change in admitted if change is not None)
-        for changes in in_parts(found, lambda change: sizes.get(change.key, 0)):
+        for changes in in_parts(chain.from_iterable(admitted), lambda change: sizes.get(change.key, 0)):
             deleted = ObjectsDeleted(
-                t=now,
+                t=self._world.now,
                 controller=self.describe(owner),
                 resource=changes[0].resource,
                 keys=[change.key for change in changes],
@@ -195,21 +193,18 @@ class Controller:
         self,
         resource: str,
         manifest: Manifest,
-        mutate: Callable[[Manifest], Manifest | None],
+        mutate: Mutate,
         event: Event | None = None,
-        *,
-        removes: bool = False,
     ) -> None:
-        """Patch an object: ``mutate`` is called with its newest version and returns the new one, None to
-        remove it. ``event`` is added to the trace with the write. ``removes``: the object is removed in the
-        same commit, after this change."""
-
-        def with_generation(current: Manifest) -> Manifest | None:
-            new = mutate(current)
-            return None if new is None else with_next_generation(current, new)
+        """Patch an object: ``mutate`` is called with its newest version and returns the new one. ``event`` is
+        added to the trace with the write."""
 
         place = resource, key_of(manifest), uid_of(manifest)
-        self._world.update(*place, with_generation, event=event, removes=removes)
+        self._world.update(*place, mutate, event=event)
+
+    def write(self, resource: str, manifest: Manifest, decide: Decide, event: Event | None = None) -> None:
+        """Make the write that the API server decides on the newest version of an object."""
+        self._world.make(Patch(resource, key_of(manifest), uid_of(manifest), decide, event))
 
     def set_status(self, manifest: Manifest, status: msgspec.Struct) -> None:
         """Patch the object's status with the fields of ``status``: None removes one, UNSET leaves it."""
@@ -242,8 +237,3 @@ def resource_of(manifest: Manifest) -> Resource:
     known = resources.find_by_kind(manifest["apiVersion"], manifest["kind"])
     assert known is not None, "an object of an unknown kind is not stored"
     return known
-
-
-def change_of(resource: str, manifest: Manifest, new: Manifest | None) -> Change:
-    """Return the write that replaces this version of an object by ``new``; None removes it."""
-    return Change(resource, key_of(manifest), new, version_of(manifest))

@@ -4,18 +4,12 @@ v1.34)."""
 
 from collections.abc import Collection
 
-from simulator.api import Manifest
+from simulator.api import Change, Manifest
 from simulator.apiserver.delete_options import Propagation
-from simulator.apiserver.deletion import (
-    DELETE_DEPENDENTS,
-    ORPHAN_DEPENDENTS,
-    admit_delete,
-    is_waiting_for,
-    without_finalizer,
-)
+from simulator.apiserver.deletion import DELETE_DEPENDENTS, ORPHAN_DEPENDENTS, is_waiting_for
 from simulator.controllers.controller import Controller, resource_of
 from simulator.controllers.work_queue import ObjectKey
-from simulator.objects.metadata import finalizers_of, is_terminating, uid_of
+from simulator.objects.metadata import finalizers_of, is_terminating, uid_of, without_finalizer
 from simulator.objects.owner_references import owner_references, owner_uids, without_owners
 from simulator.trace import ObjectsDeleted
 
@@ -95,11 +89,9 @@ class GarbageCollector(Controller):
             return
         foreground = waiting and self._ownership.dependents(uid_of(manifest))
 
-        def deleted(current: Manifest) -> Manifest | None:
-            resource, now = resource_of(current), self._world.now
+        def decide(current: Manifest) -> list[Change]:
             propagation: Propagation = "Foreground" if foreground else _policy_of(current)
-            change = admit_delete(resource, current, now, propagation=propagation)
-            return current if change is None else change.object
+            return self._world.server.delete_by_component(resource_of(current), current, propagation)
 
         named = ", ".join(f"{owner['kind']} {owner['name']}" for owner in owner_references(manifest))
         event = ObjectsDeleted(
@@ -109,7 +101,7 @@ class GarbageCollector(Controller):
             keys=[item.key],
             reason=f"{named} {'is to go after this' if waiting else 'is gone'}",
         )
-        self.patch(item.resource, manifest, deleted, event)
+        self.write(item.resource, manifest, decide, event)
 
     def _remove_owners(self, item: ObjectKey, uids: Collection[str]) -> None:
         manifest = self._get(item)

@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.api import SECOND, Manifest
 from simulator.client.world import CreateFailed
-from simulator.controllers.controller import ControllerContext, change_of
+from simulator.controllers.controller import ControllerContext
 from simulator.controllers.job_backoff import PodBackoff
 from simulator.controllers.job_indexes import as_ranges, completed_indexes, completion_index, set_index
 from simulator.controllers.job_outcome import (
@@ -25,7 +25,6 @@ from simulator.controllers.job_policies import matching_failure_rule
 from simulator.controllers.job_tracking import (
     TRACKING_FINALIZER,
     has_tracking_finalizer,
-    release_pod,
     without_tracking_finalizer,
 )
 from simulator.controllers.pods import is_active, is_finished, is_ready, pod_from_template, pods_to_delete
@@ -102,7 +101,7 @@ class JobController(WorkloadController):
         tracked = [pod.manifest for pod in self._pods.values() if has_tracking_finalizer(pod.manifest)]
         own = [pod for pod in tracked if self._is_of(pod, key)]
         for pod in self.part_of(ObjectKey(self.resource, key), own):
-            self.patch("pods", pod, release_pod)
+            self.patch("pods", pod, without_tracking_finalizer)
 
     def _is_of(self, pod: Manifest, key: str) -> bool:
         """Whether the Job of this key controls the pod."""
@@ -139,8 +138,11 @@ class JobController(WorkloadController):
             indexes |= completed_indexes(manifest)
             new = msgspec.structs.replace(new, completed_indexes=as_ranges(indexes), succeeded=len(indexes))
         backoff = self._backoff(key, manifest, pods).after(succeeded, failed)
-        released = [change_of("pods", pod, release_pod(pod)) for pod in (*succeeded, *failed)]
-        self._world.commit([change_of(JOBS, manifest, with_status_fields(JOBS, manifest, new)), *released])
+        update = self._world.server.update_by_component
+        changes = update(JOBS, manifest, with_status_fields(JOBS, manifest, new))
+        for pod in (*succeeded, *failed):
+            changes += update("pods", pod, without_tracking_finalizer(pod))
+        self._world.commit(changes)
         self._backoffs[key] = uid_of(manifest), backoff
         return True
 
@@ -207,7 +209,8 @@ class JobController(WorkloadController):
         status = msgspec.structs.replace(status, conditions=conditions)
         if new.type == "Complete":
             status = msgspec.structs.replace(status, completion_time=new.last_transition_time)
-        self._world.commit([change_of(JOBS, manifest, with_status_fields(JOBS, manifest, status))], events)
+        added = with_status_fields(JOBS, manifest, status)
+        self._world.commit(self._world.server.update_by_component(JOBS, manifest, added), events)
 
     def _sync_finished(
         self, key: str, manifest: Manifest, pods: Sequence[Manifest], finished: Manifest

@@ -5,7 +5,7 @@ Simplified: any provisioner creates the volume that is asked for, in the zone of
 time that an annotation of the storage class sets."""
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.controllers.controller import Controller, ControllerContext, change_of
+from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.status_types import VolumeStatus
 from simulator.objects.csi_migration import BY_NAME
 from simulator.objects.durations import annotated_seconds
@@ -107,9 +107,10 @@ class PersistentVolumeClaimController(Controller):
             capacity=volume["spec"].get("capacity"),
         )
         changes = [
-            change_of(resource, old, new)
+            change
             for resource, old, new in ((PVS, volume, new_volume), (PVCS, claim, new_claim))
             if new != old
+            for change in self._world.server.update_by_component(resource, old, new)
         ]
         if changes:
             events = [] if is_fully_bound(claim) else [VolumeBound(t=self._world.now, claim=key, volume=name)]

@@ -1,6 +1,8 @@
 """The pod garbage collector: removes the pods of nodes that were deleted (gcOrphaned in
 pkg/controller/podgc/gc_controller.go, v1.34)."""
 
+from functools import partial
+
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
@@ -31,4 +33,4 @@ class PodGarbageCollector(Controller):
     def sync_deleted(self, key: str) -> None:
         pods = [pod for pod in self._pods.values() if pod.node_name == key]
         for pod in self.part_of(ObjectKey(self.resource, key), pods):
-            self.patch("pods", pod.manifest, lambda _: None)
+            self.write("pods", pod.manifest, partial(self._world.server.remove_by_component, "pods"))

@@ -10,12 +10,13 @@ from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.metadata import (
     annotations_of,
+    finalizers_of,
     is_terminating,
     name_of,
     namespace_of,
     object_key,
     uid_of,
-    with_metadata,
+    without_finalizer,
 )
 from simulator.objects.owner_references import controller_of
 from simulator.objects.status import status_of, with_status
@@ -171,16 +172,14 @@ def without_consumers(claim: Manifest, kept: list[Manifest]) -> Manifest:
     return {**deallocated, "metadata": {**metadata, **({"finalizers": others} if others else {})}}
 
 
-def _released(claim: Manifest) -> Manifest | None:
+def _released(claim: Manifest) -> Manifest:
     """Return a claim that is being deleted: first without its allocation, then without the finalizer that
-    protects it; None if that was the last one. A claim with consumers is left as it is."""
-    finalizers = claim["metadata"].get("finalizers") or []
-    if status_of(claim).get("reservedFor") or FINALIZER not in finalizers:
+    protects it. A claim with consumers is left as it is."""
+    if status_of(claim).get("reservedFor") or FINALIZER not in finalizers_of(claim):
         return claim
     if status_of(claim).get("allocation") is not None:
         return with_status(claim, allocation=None)
-    left = [finalizer for finalizer in finalizers if finalizer != FINALIZER]
-    return with_metadata(claim, finalizers=left) if left else None
+    return without_finalizer(claim, FINALIZER)
 
 
 def _is_done(pod: Manifest) -> bool:

@@ -5,9 +5,15 @@ v1.34."""
 
 from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.storage_protection import PROTECTION
-from simulator.apiserver.deletion import is_waiting_for, without_finalizer
+from simulator.apiserver.deletion import is_waiting_for
 from simulator.controllers.controller import Controller
-from simulator.objects.metadata import is_terminating, name_of, namespace_of_key, object_key
+from simulator.objects.metadata import (
+    is_terminating,
+    name_of,
+    namespace_of_key,
+    object_key,
+    without_finalizer,
+)
 from simulator.objects.pod import Pod
 from simulator.objects.status import phase_of, status_of
 from simulator.objects.volumes import PVCS, PVS, claim_references, ephemeral_claim_problem

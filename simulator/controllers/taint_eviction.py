@@ -6,8 +6,7 @@ controller first observed it, so that a new leader deletes the pod at the same t
 
 from collections.abc import Iterator
 
-from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.deletion import admit_delete
+from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resources import PODS
 from simulator.controllers.controller import Controller
 from simulator.objects.conditions import condition, with_condition
@@ -58,17 +57,16 @@ class TaintEvictionController(Controller):
             node=manifest["spec"]["nodeName"],
             reason=f"taint {taint_key}:NoExecute",
         )
-        self.patch("pods", manifest, self._deleted, event)
+        self.write("pods", manifest, self._delete, event)
 
     def _taints_of_node(self, pod: Manifest) -> list[Manifest]:
         node = self._world.informer.get("nodes", pod["spec"].get("nodeName", ""))
         return no_execute_taints(node) if node is not None else []
 
-    def _deleted(self, pod: Manifest) -> Manifest | None:
+    def _delete(self, pod: Manifest) -> list[Change]:
         now = self._world.now
         marked = with_condition(pod, now, "DisruptionTarget", "True", reason=REASON, message=MESSAGE)
-        change = admit_delete(PODS, marked, now)
-        return pod if change is None else change.object
+        return self._world.server.delete_by_component(PODS, marked)
 
 
 def no_execute_taints(node: Manifest) -> list[Manifest]:

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from simulator.api import ApiError, Manifest, Micros
-from simulator.apiserver.admission import admit
 from simulator.apiserver.status import StatusError
-from simulator.controllers.controller import Controller, change_of
+from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
 from simulator.kernel.environment import Turn
 from simulator.objects import durations
-from simulator.objects.metadata import uid_of
 from simulator.objects.status import status_of
 from simulator.objects.timestamps import micros
 from simulator.trace import CreateRefused
@@ -91,11 +89,12 @@ class TimetableController(Controller):
         elapsed = self._world.now - micros(metadata["creationTimestamp"])
         counts[index] = entries(timetable)[index].count_after(counts[index], elapsed)
         counted = {**timetable, "status": {"created": counts}}
-        changes = [change_of(TIMETABLES, timetable, counted)]
+        server = self._world.server
+        count = server.update_by_component(TIMETABLES, timetable, counted)
+        changes = count
         try:
             manifest = timetable["spec"]["entries"][index]["object"]
-            admission = admit([manifest], self._world.informer, self._world.now, source=source)
-            changes = [*admission.changes, *changes]
+            changes = [*server.create_all([manifest], source=source).changes, *count]
         except StatusError as refusal:
             self._refused(key, index, str(refusal))
         try:
@@ -104,7 +103,7 @@ class TimetableController(Controller):
             if error.resource == TIMETABLES:
                 return  # The timetable was changed: its newer version will be observed and planned.
             self._refused(key, index, str(error))
-            self._world.update(TIMETABLES, key, uid_of(timetable), lambda _: counted)
+            self.patch(TIMETABLES, timetable, lambda _: counted)
 
     def _refused(self, key: str, index: int, message: str) -> None:
         self._world.emit(CreateRefused(t=self._world.now, timetable=key, entry=index, message=message))

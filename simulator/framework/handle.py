@@ -24,9 +24,7 @@ class Client(Protocol):
 
     def get(self, resource: str, key: str) -> Manifest | None: ...
 
-    def update(
-        self, resource: str, key: str, uid: str, mutate: Callable[[Manifest], Manifest | None]
-    ) -> None:
+    def update(self, resource: str, key: str, uid: str, mutate: Callable[[Manifest], Manifest]) -> None:
         """Change an object at its newest version, without waiting for the outcome. ``mutate`` returns the new
         version, or the object itself to leave it unchanged."""
 

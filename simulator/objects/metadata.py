@@ -63,6 +63,12 @@ def finalizers_of(manifest: Manifest) -> Sequence[str]:
     return manifest["metadata"].get("finalizers") or ()
 
 
+def without_finalizer(manifest: Manifest, finalizer: str) -> Manifest:
+    """Return a copy of the object without this finalizer."""
+    kept = [other for other in finalizers_of(manifest) if other != finalizer]
+    return with_metadata(manifest, finalizers=kept)
+
+
 def is_terminating(manifest: Manifest) -> bool:
     """Whether the object's deletion was requested: it has a deletionTimestamp."""
     return "deletionTimestamp" in manifest["metadata"]

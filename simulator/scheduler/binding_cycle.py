@@ -4,8 +4,7 @@ runs beside the scheduling cycles of other pods."""
 from functools import partial
 
 from simulator import trace
-from simulator.api import Manifest, Micros
-from simulator.apiserver.binding import admit_binding
+from simulator.api import Micros
 from simulator.client.event_recorder import SCHEDULED, Note
 from simulator.client.writes import Patch
 from simulator.framework.binding import (
@@ -108,7 +107,7 @@ def bind(scheduler: Scheduler, pod: Pod, state: CycleState, cycle: int) -> Steps
             "pods",
             pod.key,
             pod.uid,
-            partial(_bound, scheduler, pod.node_name),
+            partial(scheduler.world.server.bind_by_component, node=pod.node_name),
             trace.Bound(t=now, cycle=cycle, pod=pod.key, node=pod.node_name),
             Note(SCHEDULED, note, pod),
         )
@@ -128,12 +127,6 @@ def _run_bind(scheduler: Scheduler, pod: Pod, state: CycleState) -> BindResult:
     except ExtenderError as fault:
         return BindResult("", error(str(fault)))
     return run_bind(framework, state, pod, pod.node_name)
-
-
-def _bound(scheduler: Scheduler, node_name: str, pod: Manifest) -> Manifest | None:
-    """Return the pod with its node. Raises StatusError."""
-    target = {"target": {"kind": "Node", "name": node_name}}
-    return admit_binding(pod, target, scheduler.world.now).object
 
 
 def handle_binding_cycle_error(

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Final
 
 from simulator import trace
-from simulator.api import Manifest
-from simulator.apiserver.deletion import admit_delete
+from simulator.api import Change, Manifest
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resources import PODS
 from simulator.client.event_recorder import PREEMPTED, Note
@@ -92,16 +91,15 @@ def preempt_pod(scheduler: Scheduler, preemptor: Pod, victim: Pod, node: str, cy
         preemptor=preemptor.key,
         grace_seconds=victim.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS),
     )
-    delete = partial(_deleted, scheduler, preemptor)
+    delete = partial(_delete, scheduler, preemptor)
     outcome = yield Write(Patch("pods", victim.key, victim.uid, delete, event, note))
     if isinstance(outcome, Refused) and outcome.reason != "NotFound":
         # The victim stays, so that the preemptor would wait for nothing.
         scheduler.queue.activate([preemptor])
 
 
-def _deleted(scheduler: Scheduler, preemptor: Pod, victim: Manifest) -> Manifest | None:
+def _delete(scheduler: Scheduler, preemptor: Pod, victim: Manifest) -> list[Change]:
     now = scheduler.world.now
     message = f"{preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
     marked = with_condition(victim, now, "DisruptionTarget", "True", reason=REASON, message=message)
-    change = admit_delete(PODS, marked, now)
-    return victim if change is None else change.object
+    return scheduler.world.server.delete_by_component(PODS, marked)

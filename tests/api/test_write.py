@@ -10,12 +10,13 @@ from django.test import RequestFactory
 
 from schedviz.api import removal, views, write
 from schedviz.api.admitted_write import write_admitted
-from schedviz.cache import Current, default_caches
+from schedviz.cache import default_caches
 from schedviz.store import Commit, Sandbox, Store
-from simulator.api import Change, Manifest
-from simulator.apiserver.admission import Admission, admit
-from simulator.apiserver.deletion import admit_delete
+from simulator.api import Manifest
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.place import Place
 from simulator.apiserver.resources import NAMESPACES
+from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
@@ -25,6 +26,7 @@ from simulator.apiserver.status import (
     NamespaceTerminating,
     StatusError,
 )
+from simulator.apiserver.write_options import WriteOptions
 from tests.api.asking import request
 
 
@@ -66,15 +68,15 @@ def test_the_writes_of_a_process_to_a_sandbox_wait_for_each_other(store: Store, 
     decided: list[str] = []
 
     def created(name: str) -> None:
-        def decide(current: Current) -> Admission:
+        def decide(server: ApiServer) -> Admission:
             inside.append(name)
-            admitted = admit([pod(name=name)], current, current.now(), source=name)
+            admitted = server.create_all([pod(name=name)])
             decided.append(name)
             assert inside == [name], "no other one is in here"
             inside.clear()
             return admitted
 
-        write_admitted(sandbox, decide, dry_run=False, again=())
+        write_admitted(sandbox, decide)
 
     names = [f"web-{number}" for number in range(8)]
     assert all_at_once([lambda name=name: created(name) for name in names]) == [None] * 8
@@ -85,16 +87,16 @@ def test_a_write_is_decided_again_when_another_process_wrote_what_it_read(store:
     sandbox = store.sandbox(cluster)
     versions: list[int] = []
 
-    def decide(current: Current) -> Admission:
-        admitted = admit([default_class(1)], current, current.now(), source="first")
-        versions.append(current.version())
+    def decide(server: ApiServer) -> Admission:
+        admitted = server.create_all([default_class(1)])
+        versions.append(sandbox.version())
         if len(versions) == 1:
-            other = admit([default_class(2)], current, current.now(), source="other process")
+            other = server.create_all([default_class(2)], source="other process")
             sandbox.commit(Commit(other.changes, unchanged=other.unchanged))
         return admitted
 
     with pytest.raises(Forbidden):
-        write_admitted(sandbox, decide, dry_run=False, again=())
+        write_admitted(sandbox, decide)
     assert len(versions) == 1, "the second decision is the refusal"
     classes = sandbox.list("priorityclasses.scheduling.k8s.io").items
     assert [item["metadata"]["name"] for item in classes if item.get("globalDefault")] == ["class-2"]
@@ -113,49 +115,45 @@ def test_a_pod_is_decided_again_when_its_namespace_or_what_is_in_it_changed(
     metadata = {"name": "l", "namespace": "team"}
     limit_range = {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
 
-    def terminating(current: Current) -> list[Change]:
-        deletion = admit_delete(NAMESPACES, write.existing_object(current, NAMESPACES, "team"), current.now())
-        return [deletion] if deletion else []
-
-    changes = {
-        "namespaces": terminating,
-        "limitranges": lambda current: admit([limit_range], current, current.now(), source="other").changes,
+    changes: dict[str, Callable[[ApiServer], Admission]] = {
+        "namespaces": lambda server: server.delete(Place(NAMESPACES, "", "team")),
+        "limitranges": lambda server: server.create_all([limit_range], source="other"),
     }
     decided: list[int] = []
 
-    def decide(current: Current) -> Admission:
-        admitted = admit([pod(name="web", namespace="team")], current, current.now(), source="a pod")
-        decided.append(current.version())
+    def decide(server: ApiServer) -> Admission:
+        admitted = server.create_all([pod(name="web", namespace="team")])
+        decided.append(sandbox.version())
         if len(decided) == 1:
-            sandbox.commit(Commit(changes[written](current)))
+            sandbox.commit(Commit(changes[written](server).changes))
         return admitted
 
     with pytest.raises(Forbidden if written == "limitranges" else NamespaceTerminating):
-        write_admitted(sandbox, decide, dry_run=False, again=())
+        write_admitted(sandbox, decide)
     assert sandbox.get("pods", "team/web") is None
 
 
 def test_a_decision_that_is_repeated_warns_once(store: Store, cluster: str) -> None:
-    sandbox, warnings = store.sandbox(cluster), ["of the request"]
+    sandbox, options = store.sandbox(cluster), WriteOptions(warnings=["of the request"])
     decided: list[int] = []
 
-    def decide(current: Current) -> Admission:
-        decided.append(current.version())
-        warnings.append("of the decision")
+    def decide(server: ApiServer) -> Admission:
+        decided.append(sandbox.version())
+        options.warnings.append("of the kind")
         if len(decided) == 3:
             raise BadRequest("no")
-        admitted = admit([default_class(len(decided))], current, current.now(), source="first")
+        admitted = server.create_all([default_class(len(decided))])
         if len(decided) == 1:
             other = {**default_class(9), "globalDefault": False}
-            sandbox.commit(Commit(admit([other], current, current.now(), source="other").changes))
+            sandbox.commit(Commit(server.create_all([other], source="other").changes))
         return admitted
 
-    write_admitted(sandbox, decide, dry_run=False, again=(), warnings=warnings)
+    write_admitted(sandbox, decide, options)
     assert len(decided) == 2
-    assert warnings == ["of the request", "of the decision"]
+    assert options.warnings == ["of the request", "of the kind"]
     with pytest.raises(BadRequest) as error:
-        write_admitted(sandbox, decide, dry_run=False, again=(), warnings=warnings)
-    assert error.value.warnings == ["of the request", "of the decision", "of the decision"]
+        write_admitted(sandbox, decide, options)
+    assert error.value.warnings == ["of the request", "of the kind", "of the kind"]
 
 
 def test_of_many_concurrent_default_classes_one_is_created(store: Store, cluster: str) -> None:

@@ -30,6 +30,9 @@ class Cluster:
     def find(self, resource: str, key: str) -> ObjectList:
         return ObjectList.with_key(self.objects.get(resource, {}), self.version, key)
 
+    def names(self, resource: str) -> builtins.list[str]:
+        return [*self.objects.get(resource, {})]
+
     def commit(self, changes: Sequence[Change]) -> builtins.list[Manifest]:
         written = []
         for change in changes:

@@ -19,8 +19,8 @@ from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.past import Past
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Change, Manifest, Micros, bare
-from simulator.apiserver.admission import Admission
-from simulator.apiserver.binding import admit_binding
+from simulator.apiserver.place import Place
+from simulator.apiserver.resources import PODS
 from simulator.objects.conditions import with_condition
 from simulator.objects.timestamps import timestamp
 from simulator.recording import record_decoder
@@ -75,13 +75,7 @@ def slices_of(store: Store, sandbox: Sandbox) -> Callable[[float], None]:
 
 def bind(sandbox: Sandbox, name: str) -> None:
     binding = {"metadata": {"name": name}, "target": {"kind": "Node", "name": "n0"}}
-
-    def decide(current: Sandbox) -> Admission:
-        found = current.get("pods", f"default/{name}")
-        assert found is not None
-        return Admission([admit_binding(found, binding, current.now())], {})
-
-    write_admitted(sandbox, decide, dry_run=False, again=())
+    write_admitted(sandbox, lambda server: server.bind(Place(PODS, "default", name), binding))
 
 
 def test_the_sandbox_runs_beside_an_outside_scheduler_and_then_schedules_again(

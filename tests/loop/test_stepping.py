@@ -11,7 +11,6 @@ from schedviz.loop.clock import pause, resume, run_until, step
 from schedviz.store import Clock, Meta, Sandbox
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
-from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.update import admit_update
 from simulator.commands.run import START, finish_scenario, run_simulation
@@ -227,7 +226,7 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     meta = Meta(sandbox_name, created=START / SECOND, seed=scenario.seed, pace=scenario.pace)
     sandbox = still(scenario.manifests, meta)
 
-    def scaled(kind: Resource, old: Manifest) -> Manifest:
+    def scaled(old: Manifest) -> Manifest:
         return {**old, "spec": {**old["spec"], "replicas": 5}}
 
     def on_until(pod: str) -> Micros:

@@ -229,7 +229,7 @@ def test_an_edit_overwrites_changes_of_components_but_not_of_users(sandbox: Sand
         sandbox,
         "nodes",
         "n",
-        lambda _, old: {**old, "status": {**old["status"], "conditions": [ready]}},
+        lambda old: {**old, "status": {**old["status"], "conditions": [ready]}},
         subresource="status",
     )
     larger = {**start, "status": {**start["status"], "allocatable": {"cpu": "8"}}}
@@ -264,12 +264,12 @@ def test_a_drain_evicts_what_the_budgets_allow_and_leaves_daemons(sandbox: Sandb
     assert (sandbox.get("nodes", "n") or {})["spec"]["unschedulable"] is True
 
 
-def running(_: Any, pod: Manifest) -> Manifest:
+def running(pod: Manifest) -> Manifest:
     ready = {"type": "Ready", "status": "True"}
     return {**pod, "status": {"phase": "Running", "conditions": [ready]}}
 
 
-def allow_one(_: Any, budget: Manifest) -> Manifest:
+def allow_one(budget: Manifest) -> Manifest:
     counts = {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2}
     return {**budget, "status": {**counts, "observedGeneration": 1}}
 

@@ -193,7 +193,7 @@ def save(
 ) -> None:
     """Replace the object, if it has this resourceVersion ("" = any)."""
 
-    def whole(_: Resource, old: Manifest) -> Manifest:
+    def whole(old: Manifest) -> Manifest:
         wanted = {**manifest, "metadata": {**mapping(manifest.get("metadata")), "resourceVersion": version}}
         if kind == NODES_RESOURCE:
             wanted["status"] = {**old.get("status", {}), **mapping(manifest.get("status"))}

@@ -5,6 +5,7 @@ The next step of a pod and its time follow from the manifests of the pod, its no
 that a new leader continues with the same step. Only the start delay begins again then."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Literal, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
@@ -227,13 +228,16 @@ class Kubelet(Controller):
         if pod.finished and finalizers_of(pod.manifest):
             self.patch("pods", pod.manifest, self._with_deletion_time)
         elif pod.finished:
-            self.patch("pods", pod.manifest, lambda _: None)
+            self.write("pods", pod.manifest, partial(self._world.server.remove_by_component, "pods"))
         elif finalizers_of(pod.manifest):
             phase: Literal["Failed", "Succeeded"] = "Failed" if exit_code or not has_run else "Succeeded"
             event = PodFinished(t=now, pod=pod.key, node=pod.node_name, phase=phase)
             self.patch("pods", pod.manifest, stopped, event)
         else:
-            self.patch("pods", pod.manifest, stopped, removes=True)
+            server = self._world.server
+            self.write(
+                "pods", pod.manifest, lambda old: server.remove_by_component("pods", old, stopped(old))
+            )
 
     def _with_deletion_time(self, manifest: Manifest) -> Manifest:
         metadata = manifest["metadata"]

@@ -4,7 +4,8 @@ here they are one write."""
 
 from typing import Final
 
-from simulator.api import Change, Manifest, Micros
+from simulator.api import Manifest, Micros
+from simulator.apiserver.component_writes import ComponentWrites
 from simulator.cluster.cluster import Cluster
 from simulator.framework.handle import Client
 from simulator.framework.status import PluginError, Status, error
@@ -49,8 +50,7 @@ def _bind_claim(
             bound = _bound(current, claim, pod, allocation)
         except PluginError as fault:
             return error(str(fault))
-        version = int(current["metadata"]["resourceVersion"])
-        outcome = yield Write(Change(RESOURCE_CLAIMS, claim.key, bound, version))
+        outcome = yield Write(ComponentWrites.update_by_component(RESOURCE_CLAIMS, current, bound))
         if not isinstance(outcome, Refused):
             # The next cycles see it before the watch shows it (AssumeClaimAfterAPICall).
             cluster.set_object(RESOURCE_CLAIMS, claim.key, bound)

@@ -5,7 +5,8 @@ volume controller and the provisioners do the rest; the plugin checks every seco
 
 from typing import Final
 
-from simulator.api import SECOND, Change, Manifest, Micros
+from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.component_writes import ComponentWrites
 from simulator.framework.handle import Client
 from simulator.framework.status import PluginError, Status, error
 from simulator.kernel.requests import Refused, Steps, Wait, Write
@@ -35,8 +36,8 @@ def bind_pod_volumes(
     ``timeout``."""
     for assumed in volumes.assumed:
         if assumed.after is not assumed.before:
-            version = int(assumed.before["metadata"]["resourceVersion"])
-            outcome = yield Write(Change(assumed.resource, assumed.key, assumed.after, version))
+            changes = ComponentWrites.update_by_component(assumed.resource, assumed.before, assumed.after)
+            outcome = yield Write(changes)
             if isinstance(outcome, Refused):
                 return error(outcome.message)
     deadline = client.clock() + timeout

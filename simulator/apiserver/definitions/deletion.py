@@ -1,0 +1,49 @@
+"""The deletion of CustomResourceDefinitions: they are marked, and no object of theirs is created any more.
+
+Upstream: Delete in apiextensions-apiserver/pkg/registry/customresourcedefinition/etcd.go, and
+customresource_handler.go in its pkg/apiserver, v1.34.
+"""
+
+from typing import Final
+
+from simulator.api import Change, Manifest, Micros
+from simulator.apiserver.definition_conditions import Condition, with_condition
+from simulator.apiserver.overlay import Reader
+from simulator.apiserver.request_errors import NotAllowedWhileTerminating
+from simulator.apiserver.resource import CRDS, Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS
+from simulator.objects.metadata import finalizers_of, is_terminating
+from simulator.objects.timestamps import timestamp
+
+CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+PENDING: Final = Condition(
+    "Terminating",
+    "True",
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
+
+
+def admit_definition_delete(definition: Manifest, now: Micros) -> Change | None:
+    """Return the change that marks a definition for deletion; None if it is marked already."""
+    if is_terminating(definition):
+        return None
+    metadata = {**definition["metadata"], "deletionTimestamp": timestamp(now)}
+    finalizers = finalizers_of(definition)
+    metadata["finalizers"] = finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]
+    status = with_condition(definition.get("status") or {}, PENDING, timestamp(now))
+    marked = {**definition, "metadata": metadata, "status": status}
+    return Change(CRDS, metadata["name"], marked, int(metadata["resourceVersion"]))
+
+
+def is_definition_terminating(resource: str, reader: Reader) -> bool:
+    """Whether a resource has a definition that is being deleted."""
+    if resource.partition(".")[2] in BUILT_IN_GROUPS:
+        return False
+    return any(is_terminating(found) for found in reader.find(CRDS, resource).items)
+
+
+def refuse_while_terminating(resource: Resource, reader: Reader) -> None:
+    """Raise NotAllowedWhileTerminating for the creation of an object whose definition is being deleted."""
+    if is_definition_terminating(resource.id, reader):
+        raise NotAllowedWhileTerminating(resource.id)
