@@ -18,7 +18,6 @@ from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.place import Place
-from simulator.apiserver.preconditions import check_stored_identity
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.write_options import WriteOptions
@@ -71,13 +70,8 @@ def replace(
 ) -> Manifest:
     """Replace an object by a manifest; if this has a UID or a resourceVersion, the object must have the
     same."""
-    kind = known_resource(sandbox, resource)
-
-    def changed(old: Manifest) -> Manifest:
-        check_stored_identity(kind, old, manifest.get("metadata", {}).get("uid") or "", "")
-        return manifest
-
-    return edit(sandbox, resource, key, changed, subresource=subresource, dry_run=dry_run)
+    uid = manifest.get("metadata", {}).get("uid") or ""
+    return edit(sandbox, resource, key, lambda _: manifest, subresource=subresource, dry_run=dry_run, uid=uid)
 
 
 def patch(sandbox: Sandbox, resource: str, key: str, changes: Manifest, *, dry_run: bool = False) -> Manifest:
@@ -94,14 +88,15 @@ def edit(
     subresource: str = "",
     whole: bool = False,
     dry_run: bool = False,
+    uid: str = "",
 ) -> Manifest:
     """Change an object by a function, which is called again with the newer object after a conflict.
 
-    ``whole``: change the status, too; otherwise only the ``status`` subresource changes it."""
+    ``whole``, ``uid``: see :meth:`ApiServer.update`."""
     place = Place.of(known_resource(sandbox, resource), key, subresource)
     options = WriteOptions(manager=PAGE_MANAGER, dry_run=dry_run)
     return write_admitted(
-        sandbox, lambda server: server.update(place, change, options, whole=whole), options
+        sandbox, lambda server: server.update(place, change, options, whole=whole, uid=uid), options
     ).object
 
 

@@ -23,7 +23,11 @@ from simulator.apiserver.metadata_update import is_created_by_update, version_of
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.owner_references import without_repeated_owners
 from simulator.apiserver.place import Place
-from simulator.apiserver.preconditions import check_missing_identity, check_preconditions
+from simulator.apiserver.preconditions import (
+    check_missing_identity,
+    check_preconditions,
+    check_stored_identity,
+)
 from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.served_versions import stored_resource, to_stored
@@ -72,11 +76,7 @@ class ApiServer(ComponentWrites):
         options.warnings.extend(repeated)
         if resource.namespaced:
             place.check_namespace(manifest.get("metadata"))
-        admitted = self._create_at(place, manifest, options)
-        created = admitted.objects[0].object
-        assert created is not None
-        options.warnings.extend(warnings_of(resource, created))
-        return admitted
+        return self._create_at(place, manifest, options)
 
     def create_all(
         self,
@@ -93,9 +93,22 @@ class ApiServer(ComponentWrites):
         by = self._by("", options) if options.manager else None
         return self._admit(documents, by, options, namespace=namespace, entry="page", source=source)
 
-    def _create_at(self, place: Place, manifest: Manifest, options: WriteOptions) -> Admission:
-        by = self._by("", options) if options.manager else None
-        return self._admit([manifest], by, options, namespace=place.namespace or "default", entry="api")
+    def _create_at(
+        self,
+        place: Place,
+        manifest: Manifest,
+        options: WriteOptions,
+        *,
+        by: FieldWrite | None = None,
+    ) -> Admission:
+        if by is None and options.manager:
+            by = self._by("", options)
+        namespace = place.namespace or "default"
+        admitted = self._admit([manifest], by, options, namespace=namespace, entry="api")
+        created = admitted.objects[0].object
+        assert created is not None
+        options.warnings.extend(warnings_of(place.resource, created))
+        return admitted
 
     def _admit(
         self,
@@ -130,10 +143,13 @@ class ApiServer(ComponentWrites):
         options: WriteOptions,
         *,
         whole: bool = False,
+        uid: str = "",
     ) -> Admission:
         """Update an object, or one of its subresources, to what ``updated`` makes of the stored one.
-        ``whole``: change the status, too; otherwise only the subresource ``status`` changes it."""
+        ``whole``: change the status, too; otherwise only the subresource ``status`` changes it. ``uid``: that
+        which the object must have; "" = any."""
         old = self._existing(place)
+        check_stored_identity(stored_resource(place.resource), old, uid)
         return self._update(place, old, updated(old), options, whole=whole)
 
     def replace(self, place: Place, given: Manifest, options: WriteOptions) -> Admission:
@@ -169,13 +185,8 @@ class ApiServer(ComponentWrites):
         stored = self._existing(place) if place.subresource else self._find(place)
         new = applied(place, stored, intent, by, options)
         if stored is None:
-            namespace = place.namespace or "default"
-            admitted = self._admit([new], by, options, namespace=namespace, entry="api")
-            created = admitted.objects[0].object
-            assert created is not None
-            found = warnings_of(place.resource, created)
-            options.warnings.extend(found)
-            return with_fields(admitted, may_exist=True)
+            created = self._create_at(place, new, options, by=by)
+            return with_fields(created, may_exist=True)
         return self._update(place, stored, to_stored(place.resource, new)[1], options, by=by)
 
     def _update(

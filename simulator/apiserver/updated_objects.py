@@ -24,7 +24,7 @@ from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import Conflict
-from simulator.apiserver.types.api_types import type_name_of
+from simulator.apiserver.types.api_types import SCALE
 from simulator.apiserver.write_options import WriteOptions
 
 Patcher = Callable[[Resource, Manifest], Patched]
@@ -85,7 +85,7 @@ def _check_no_uid(resource: Resource, metadata: dict[str, Any]) -> None:
 
 def decoded_scale(place: Place, given: Manifest) -> Manifest:
     """Return a Scale that was sent. Raises BadRequest if it is not one, or that of another object."""
-    scale = decode_body(type_name_of(SCALES), given)
+    scale = decode_body(SCALE, given)
     place.check(scale.get("metadata") or {})
     return scale
 

@@ -11,8 +11,10 @@ from schedviz.loop.clock import pause, resume, run_until, step
 from schedviz.store import Clock, Meta, Sandbox
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.place import Place
 from simulator.apiserver.resources import find_by_kind
-from simulator.apiserver.update import admit_update
+from simulator.apiserver.server import ApiServer
+from simulator.apiserver.write_options import WriteOptions
 from simulator.commands.run import START, finish_scenario, run_simulation
 from simulator.memory import MemoryStorage
 from simulator.scenario import load_scenario
@@ -242,10 +244,10 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     api.commit(new_cluster(scenario.manifests, START))
     simulation = Simulation(api, Options(seed=scenario.seed, pace=scenario.pace))
     expected = run_simulation(simulation, api, START, then)
-    deployment = api.objects["deployments.apps"]["default/web"]
     kind = find_by_kind("apps/v1", "Deployment")
     assert kind
-    api.commit(admit_update(kind, deployment, scaled(kind, deployment), api).changes)
+    server, place = ApiServer(api, lambda: then), Place(kind, "default", "web")
+    api.commit(server.update(place, scaled, WriteOptions()).changes)
     expected += run_simulation(simulation, api, then, end)
 
     got = [e for e in traced(sandbox) if e.t < end and not isinstance(e, LeaderElected)]
