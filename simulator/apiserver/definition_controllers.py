@@ -21,8 +21,8 @@ from simulator.apiserver.definitions.accepted_names import status_with_names
 from simulator.apiserver.definitions.deletion import CLEANUP, PENDING
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.place import Place
-from simulator.apiserver.resource import CRDS
-from simulator.apiserver.resources import BUILT_IN_GROUPS, defined_resources, find_built_in
+from simulator.apiserver.resource import CRDS, is_built_in_group
+from simulator.apiserver.resources import defined_resources, find_built_in
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.write_options import WriteOptions
 from simulator.kernel.parts import in_parts, size_of
@@ -83,7 +83,7 @@ def _definitions_to_clean(changes: Sequence[Change]) -> dict[str, None]:
         ends = change.object is None or is_terminating(change.object)
         if ends and change.resource == CRDS:
             found[change.key] = None
-        elif ends and change.resource.partition(".")[2] not in BUILT_IN_GROUPS:
+        elif ends and not is_built_in_group(change.resource.partition(".")[2]):
             found[change.resource] = None
     return found
 

@@ -10,8 +10,7 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.definition_conditions import Condition, with_condition
 from simulator.apiserver.overlay import Reader
 from simulator.apiserver.request_errors import NotAllowedWhileTerminating
-from simulator.apiserver.resource import CRDS, Resource
-from simulator.apiserver.resources import BUILT_IN_GROUPS
+from simulator.apiserver.resource import CRDS, Resource, is_built_in_group
 from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import timestamp
 
@@ -38,7 +37,7 @@ def admit_definition_delete(definition: Manifest, now: Micros) -> Change | None:
 
 def is_definition_terminating(resource: str, reader: Reader) -> bool:
     """Whether a resource has a definition that is being deleted."""
-    if resource.partition(".")[2] in BUILT_IN_GROUPS:
+    if is_built_in_group(resource.partition(".")[2]):
         return False
     return any(is_terminating(found) for found in reader.find(CRDS, resource).items)
 
