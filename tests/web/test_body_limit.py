@@ -4,6 +4,7 @@ while it arrives."""
 import asyncio
 import http.client
 import json
+import socket
 from collections.abc import Iterator
 from select import select
 from urllib.parse import urlsplit
@@ -183,6 +184,14 @@ async def test_a_client_that_sends_without_end_is_disconnected(monkeypatch: pyte
         {"type": "http.response.body", "body": b"too large", "more_body": True},
         {"type": "http.response.body"},
     ]
+
+
+def test_a_header_has_a_limit_too(server: str) -> None:
+    """schedviz.limits.connections has it, which the command of the server names."""
+    address = urlsplit(server)
+    with socket.create_connection((address.hostname, address.port), PATIENCE) as connected:
+        connected.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\na: " + CHUNK)
+        assert connected.recv(100).startswith(b"HTTP/1.1 431 ")
 
 
 def test_htmx_shows_the_refusal_in_the_place_of_the_response(connection: http.client.HTTPConnection) -> None:
