@@ -19,6 +19,7 @@ from schedviz.store.archive import (
     piece,
 )
 from schedviz.store.bounds import (
+    CHAPTER_BYTES,
     CHAPTER_DECISIONS,
     CHAPTER_ENTRIES,
     CHAPTER_NODES,
@@ -28,8 +29,11 @@ from schedviz.store.bounds import (
 )
 from schedviz.store.codec import Entries
 from schedviz.store.whole_objects import SCANNED_FIRST
-from simulator.api import Manifest
+from simulator.api import Manifest, WatchEvent
 from simulator.decision import Decision
+from simulator.kernel.parts import size_of
+
+LEASES = "leases.coordination.k8s.io"
 
 Collections = dict[str, dict[str, Manifest]]
 """Resource -> key -> object, as :meth:`Sandbox.list_all` returns them."""
@@ -115,6 +119,8 @@ class ArchiveWriter:
         """The version and the objects with which the next chapter begins, when the log has a gap."""
         self._renewals = 0
         """Updates of Lease objects since then, as far as this leader observed them."""
+        self._bytes = 0
+        """The size of the writes of the open chapter that this leader observed."""
         self._decisions, self._decision_nodes = 0, 0
         """Decisions of the open chapter, and the nodes in all of them."""
 
@@ -124,12 +130,15 @@ class ArchiveWriter:
 
     @property
     def must_close(self) -> bool:
-        """Whether the slice must end now, so that the chapter is closed before its decisions are trimmed."""
-        return self._decisions >= CHAPTER_DECISIONS
+        """Whether the slice must end now, so that the chapter is closed before its decisions or writes are
+        trimmed."""
+        return self._decisions >= CHAPTER_DECISIONS or self._bytes >= CHAPTER_BYTES
 
-    def count_renewals(self, renewals: int) -> None:
-        """Count updates of Lease objects, which an outside scheduler writes every two seconds."""
-        self._renewals += renewals
+    def count_writes(self, events: Sequence[WatchEvent]) -> None:
+        """Count observed writes, and among them updates of Lease objects, which an outside scheduler writes
+        every two seconds."""
+        self._bytes += sum(size_of(event.object) for event in events)
+        self._renewals += sum(event.resource == LEASES and event.type == "MODIFIED" for event in events)
 
     def count_decisions(self, decisions: Sequence[Decision]) -> None:
         """Count decisions that were stored."""
@@ -161,6 +170,7 @@ class ArchiveWriter:
         writes = mark.version - began.version
         full = (
             writes >= CHAPTER_WRITES
+            or self._bytes >= CHAPTER_BYTES
             or mark.cycle - began.cycle >= CHAPTER_DECISIONS
             or mark.seq - began.seq >= CHAPTER_ENTRIES
             or mark.entry - began.entry >= CHAPTER_ENTRIES
@@ -236,7 +246,7 @@ class ArchiveWriter:
             chapters.insert(0, closed)
             pages |= {(closed.number, stream): pack(reply) for stream, reply in streams.items()}
         self._chapters = self._sandbox.archive.write(self._chapters, chapters, pages, lease)
-        self._decisions, self._decision_nodes = 0, 0
+        self._bytes, self._decisions, self._decision_nodes = 0, 0, 0
         if opened.snapshot:
             self._snapshot = opened.began.version
             self._renewals = 0

@@ -20,7 +20,6 @@ from simulator.scheduler.stepping import Seen
 from simulator.simulation import Options
 from simulator.trace import AnyEvent, CycleCutOff, LeaderElected
 
-LEASES = "leases.coordination.k8s.io"
 EVENTS_AT_ONCE = 1000
 """Maximum number of watch events that one command reads."""
 
@@ -234,9 +233,7 @@ class Leader:
 
     def _observe(self, events: Sequence[WatchEvent]) -> None:
         self._seen = events[-1].version
-        self._archive_writer.count_renewals(
-            sum(event.resource == LEASES and event.type == "MODIFIED" for event in events)
-        )
+        self._archive_writer.count_writes(events)
         wall = round(self._wall.now() * MICROSECONDS)
         self._term.observe(events, self._player.now, wall)
 

@@ -150,6 +150,26 @@ def test_endless_work_is_cut_into_slices(
     assert due <= store.wall() + RETRY_SECONDS  # asked for again, at once
 
 
+def test_a_slice_ends_with_the_step_in_which_its_time_is_over(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time is that of the steps here: each takes 0.1 s."""
+    run(driver, store, sandbox)
+    steps = 0
+
+    def work(self: StandIn) -> bool:
+        nonlocal steps
+        steps += 1
+        return True
+
+    stand_in.work = work
+    monkeypatch.setattr("schedviz.loop.leader.time.monotonic", lambda: steps / 10)
+    for slices in range(1, 4):
+        run(driver, store, sandbox)
+        assert steps == 3 * slices, "0.25 s are over in the third"
+        assert due_at(store, sandbox)
+
+
 def test_a_slice_for_which_others_waited_long_is_logged(
     driver: Driver,
     store: Store,

@@ -210,6 +210,29 @@ def test_the_archive_has_what_the_streams_lost_and_permalinks_stay_valid(
     assert not store.redis.exists(Keys.of(sandbox.name).chapters, Keys.of(sandbox.name).pages)
 
 
+def test_a_chapter_ends_before_large_writes_leave_the_log(store: Store, short: pytest.MonkeyPatch) -> None:
+    """After a chapter whose log has a gap, the next one begins with a copy of all objects."""
+    short.setitem(LIMITS, "log_bytes", 40_000)
+    short.setattr(archive_writer, "CHAPTER_BYTES", 20_000)
+    short.setattr(archive_writer, "CHAPTER_WRITES", 60)
+    short.setattr(archive_writer, "CHAPTER_DECISIONS", 1_000)
+    short.setattr(archive_writer, "CHAPTER_ENTRIES", 1_000)
+    witness = Witness(short)
+    world = World(store)
+    world.create(node("n0"))
+    world.slice()
+    for number in range(30):
+        large = pod(f"p{number}", cpu="1m")
+        large["metadata"]["annotations"] = {"a": "x" * 3_000}
+        world.create(large)
+        world.slice()
+    chapters = world.sandbox.history().chapters
+    assert len(chapters) > 5
+    assert all(world.sandbox.archive.page(chapter, "log") for chapter in chapters[:-1])
+    assert check(world.sandbox, witness) == len({seen.mark.version for seen in witness.seen})
+    store.delete(world.sandbox.name)
+
+
 def test_the_oldest_chapters_are_deleted_beyond_the_bound(store: Store, short: pytest.MonkeyPatch) -> None:
     short.setattr(archive, "ARCHIVE_BYTES", 40_000)
     witness = Witness(short)
