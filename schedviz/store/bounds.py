@@ -43,8 +43,8 @@ MOVES_LENGTH = 4_000
 reads the whole queue."""
 
 CHAPTER_BYTES = LOG_BYTES // 2
-"""Size of the writes, as JSON, at which a chapter of the archive is full: before the log is trimmed. A chapter
-whose log has a gap is followed by one with a snapshot, which takes seconds for a large sandbox."""
+"""Size of the writes, as JSON, at which a chapter of the archive is full: before the log is trimmed. A
+chapter whose log has a gap is followed by one with a snapshot, which takes seconds for a large sandbox."""
 
 CHAPTER_WRITES = 1_000
 CHAPTER_DECISIONS = 100
