@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,12 +14,14 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from schedviz.limits.requester import Requester
 from schedviz.store import Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.web import imports
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport
 from simulator.dumps.recognition import GET_COMMAND
+from simulator.kernel.work import Abandoned, Waiting, limit_work
 from tests.dumps import SECRET, as_list, cluster, node
 
 from .asking import text
@@ -170,3 +173,31 @@ def test_a_dump_of_more_objects_than_a_sandbox_may_have_stores_nothing(
     answer = client.post("/bring/", {"do": "create", "name": brought, "text": as_list(cluster())})
     assert "a sandbox may hold 15 objects" in text(answer.content)
     assert brought not in {meta.name for meta in store.sandboxes()}
+
+
+def test_an_import_ends_when_its_client_has_disconnected(
+    store: Store, sandbox_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is stored, the process that reads the dump ends, and its place is free."""
+    dump = tmp_path / "dump.json"
+    dump.write_text(as_list(cluster()))
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(*arguments: Any, **options: Any) -> "subprocess.Popen[bytes]":
+        started.append(popen(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(imports.subprocess, "Popen", start)
+    waiting = Waiting()
+
+    def import_and_disconnect() -> None:
+        with imports.read_dump(dump, Requester("ada", "203.0.113.7")) as found:
+            waiting.has_ended = True
+            imports.create_from_dump(store, found, sandbox_name)
+
+    with pytest.raises(Abandoned), limit_work(waiting=waiting):
+        import_and_disconnect()
+    assert not store.exists(sandbox_name)
+    assert [process.poll() is not None for process in started] == [True]
+    assert imports._reading.total() == 0
