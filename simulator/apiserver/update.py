@@ -56,8 +56,6 @@ def admit_update(
     metadata = decoded.setdefault("metadata", {})
     _check_identity(resource, metadata, old)
     version = old["metadata"].get("resourceVersion", "")
-    if (new.get("metadata") or {}).get("managedFields") == []:
-        metadata["managedFields"] = []  # the decoder drops empty lists; this one removes all managers
     owners = _managed_fields(resource, old, decoded, write)
     strategy = strategy_of(resource)
     path = strategy.subresource(subresource)

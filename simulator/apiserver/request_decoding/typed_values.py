@@ -5,8 +5,8 @@ import re
 from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.base64_text import IllegalBase64, canonical_base64
-from simulator.apiserver.request_decoding.plain_values import NotPlain, plain_reader
 from simulator.apiserver.request_decoding.read_object import RecordedObject
+from simulator.apiserver.stored_form import Misfits, normalizer
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import (
     INT_LIMITS,
@@ -62,11 +62,12 @@ class TypedValues:
         self._ended = False
 
     def decode(self, of: Type, value: Any, path: str = "") -> Any:
-        """Return the value with the fields that its type has. ``path``: of the value, for ``strict``."""
-        try:
-            return plain_reader(of)(value)
-        except NotPlain:
-            return self._value(of, value, Place(path))
+        """Return the value with the fields that its type has; one without any fault in its stored form.
+        ``path``: of the value, for ``strict``."""
+        misfits: Misfits = []
+        normal = normalizer(of)(value, misfits)
+        is_custom = isinstance(of, StructType) and of.others is not None  # whose content is not looked at
+        return self._value(of, value, Place(path)) if misfits or is_custom else normal
 
     def _fail(self, error: str) -> None:
         self.error = self.error or error
