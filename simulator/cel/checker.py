@@ -59,6 +59,8 @@ class Checked:
     result: Type
     types: Mapping[int, Type]
     """Id of a node -> its type."""
+    type_names: frozenset[int]
+    """Ids of names and selections that name a type: ``int``, ``net.IP``."""
     variables: frozenset[int]
     """Ids of selections that are the name of a variable: ``authorizer.requestResource``."""
     qualified: frozenset[int]
@@ -82,8 +84,16 @@ def check(
     checker = _Checker(tree, issues, library, variables, objects)
     result = checker.unifier.resolve(checker.check(tree.root), DYN)
     types = {number: checker.unifier.resolve(each, DYN) for number, each in checker.types.items()}
-    variables_named, qualified = frozenset(checker.variables), frozenset(checker.qualified)
-    return Checked(result, types, variables_named, qualified, checker.overloads, checker.signatures)
+    type_names, variables_named = frozenset(checker.type_names), frozenset(checker.variables)
+    return Checked(
+        result,
+        types,
+        type_names,
+        variables_named,
+        frozenset(checker.qualified),
+        checker.overloads,
+        checker.signatures,
+    )
 
 
 class _Checker:
@@ -101,6 +111,7 @@ class _Checker:
         self._objects = objects.fields
         self._known = library.signatures
         self.unifier = Unifier()
+        self.type_names: set[int] = set()
         self.variables: set[int] = set()
         self.qualified: set[int] = set()
         self.overloads: dict[int, tuple[Function, ...]] = {}
@@ -135,20 +146,23 @@ class _Checker:
     def _place(self, node: Node) -> int:
         return self._positions.get(node.id, 0)
 
-    def _find(self, name: str) -> Type | None:
+    def _find(self, node: Node, name: str) -> Type | None:
         name = name.removeprefix(".")
         found = self._scope.get(name)
-        return Type("type", (TYPES[name],)) if found is None and name in TYPES else found
+        if found is None and name in TYPES:
+            self.type_names.add(node.id)
+            return Type("type", (TYPES[name],))
+        return found
 
     def _check_name(self, node: Name) -> Type:
-        found = self._find(node.name)
+        found = self._find(node, node.name)
         if found is None:
             self._issues.add_undeclared(self._place(node), node.name.removeprefix("."))
         return found or ERROR
 
     def _check_select(self, node: Select) -> Type:
         name = get_name(node)
-        found = self._find(name) if name else None
+        found = self._find(node, name) if name else None
         if found is not None:
             self.variables.add(node.id)
             return found

@@ -9,13 +9,13 @@ from typing import Final
 
 from simulator.cel.call_costs import Rule, find_rule
 from simulator.cel.call_estimates import NEW_LIST, NEW_MAP
-from simulator.cel.checker import TYPES, Checked
+from simulator.cel.checker import Checked
 from simulator.cel.errors import EvaluationError, ExpressionError
 from simulator.cel.folding import is_constant
 from simulator.cel.lazy import Scope, Step
 from simulator.cel.meter import COPIED, spend_on_lengths
 from simulator.cel.program import METER, Evaluation, Planner
-from simulator.cel.syntax import Call, ListLiteral, MapLiteral, Name, Node, Select, get_name
+from simulator.cel.syntax import Call, ListLiteral, MapLiteral, Name, Node, Select
 from simulator.cel.values import Value
 
 _SELECTIONS: Final = ("_[_]", "_[?_]", "_?._")
@@ -38,12 +38,12 @@ class _CostPlanner(Planner):
 
     def plan(self, node: Node) -> Step:
         planned = super().plan(node)
-        is_free = not isinstance(node, Name) or node.id in self._free or node.name in TYPES
+        is_free = not isinstance(node, Name) or node.id in self._free
         return planned if is_free else _charge(planned, 1)
 
     def plan_select(self, node: Select) -> Step:
         planned = super().plan_select(node)
-        if node.only_tests or get_name(node) in TYPES:
+        if node.only_tests:
             return planned
         return _charge(planned, 1 if _is_path(node.operand) else 2)
 

@@ -13,14 +13,13 @@ from simulator.cel.syntax import (
     Call,
     Comprehension,
     Constant,
-    Entry,
     ListLiteral,
     MapLiteral,
-    MessageLiteral,
     Name,
     Node,
     Select,
     Tree,
+    rebuild,
 )  # fmt: skip
 from simulator.cel.values import Value
 
@@ -62,24 +61,9 @@ class _Expansion:
         self._id = max(tree.positions, default=0)
 
     def expand(self, node: Node) -> Node:
-        if isinstance(node, Select):
-            return replace(node, operand=self.expand(node.operand))
-        if isinstance(node, Call):
-            return self._expand_call(node)
-        if isinstance(node, ListLiteral):
-            return replace(node, elements=tuple(map(self.expand, node.elements)))
-        if isinstance(node, MapLiteral):
-            entries = (Entry(self.expand(e.key), self.expand(e.value), e.optional) for e in node.entries)
-            return replace(node, entries=tuple(entries))
-        if isinstance(node, MessageLiteral):
-            return replace(node, fields=tuple((name, self.expand(each)) for name, each in node.fields))
-        if isinstance(node, Comprehension):  # what the library's parser makes of optMap
-            return replace(node, start=self.expand(node.start), result=self.expand(node.result))
-        return node
-
-    def _expand_call(self, node: Call) -> Node:
-        target = self.expand(node.target) if node.target else None
-        call = replace(node, target=target, arguments=tuple(map(self.expand, node.arguments)))
+        call = rebuild(node, self.expand)
+        if not isinstance(call, Call):
+            return call
         macro = self._macros.get((call.function, len(call.arguments), call.target is not None))
         if macro is None:
             return call

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.cel.checker import TYPES, Checked
+from simulator.cel.checker import Checked
 from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.functions import Function
 from simulator.cel.lazy import LAZY, Scope, Step
@@ -28,7 +28,7 @@ from simulator.cel.syntax import (
     Select,
     get_name,
 )  # fmt: skip
-from simulator.cel.values import Map, Optional, TypeName, Value, go_name, type_name
+from simulator.cel.values import Map, Optional, Value, go_name, type_name
 
 METER: Final = "@meter"
 """The name by which a scope has the meter of the evaluation."""
@@ -78,7 +78,7 @@ class Planner:
 
     def plan_select(self, node: Select) -> Step:
         name = get_name(node)
-        if name in TYPES or node.id in self._checked.variables:
+        if node.id in self._checked.variables:
             return plan_name(name)
         operand, field = self.plan(node.operand), node.field
         if node.only_tests:
@@ -166,9 +166,6 @@ def _fail(error: ExpressionError) -> Step:
 def plan_name(name: str) -> Step:
     """Return a function that reads a variable."""
     name = name.removeprefix(".")
-    if name in TYPES:
-        value = TypeName(name)
-        return lambda _: value
 
     def run(scope: Scope) -> Value:
         value = scope[name]

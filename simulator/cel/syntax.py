@@ -4,8 +4,8 @@ The numbers of the fields are those of syntax.proto of https://github.com/google
 """
 
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from simulator.cel import wire
 from simulator.cel.values import Uint, Value
@@ -120,6 +120,32 @@ def get_children(node: Node) -> tuple[Node, ...]:
     if isinstance(node, Comprehension):
         return node.over, node.start, node.condition, node.step, node.result
     return ()
+
+
+def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Return the node with what ``change`` makes of each node directly below it."""
+    if isinstance(node, Select):
+        return replace(node, operand=change(node.operand))
+    if isinstance(node, Call):
+        target = change(node.target) if node.target else None
+        return replace(node, target=target, arguments=tuple(map(change, node.arguments)))
+    if isinstance(node, ListLiteral):
+        return replace(node, elements=tuple(map(change, node.elements)))
+    if isinstance(node, MapLiteral):
+        entries = (Entry(change(each.key), change(each.value), each.optional) for each in node.entries)
+        return replace(node, entries=tuple(entries))
+    if isinstance(node, MessageLiteral):
+        return replace(node, fields=tuple((name, change(each)) for name, each in node.fields))
+    if isinstance(node, Comprehension):
+        return replace(
+            node,
+            over=change(node.over),
+            start=change(node.start),
+            condition=change(node.condition),
+            step=change(node.step),
+            result=change(node.result),
+        )
+    return node
 
 
 def _read_node(node: wire.Fields) -> Node:

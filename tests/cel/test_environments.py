@@ -21,6 +21,7 @@ lists.range(3) == [0, 1, 2] && lists.range(0) == [] && lists.range(-1) == []
 [1, 2, 3, 4].slice(1, 3) == [2, 3] && [1].slice(1, 1) == []
 [1, 2].existsOne(x, x == 1) && [1, 2].exists_one(i, v, i == 1 && v == 2)
 {"a": 1}.transformMapEntry(k, v, {k + "b": v}) == {"ab": 1}
+[1].all(int, int == 1) && [1].all(x, type(x) == int) && [int].exists(t, t == type(1))
 optional.of([2, 1]).optMap(x, x.map(y, y + 1)) == optional.of([3, 2])
 """
 
