@@ -37,8 +37,8 @@ def filled(sandbox: Sandbox) -> Sandbox:
         ("new/node/", 1),
         ("edit/pods/default/p1/", 1),
         ("scheduler/", 1),
-        ("objects/", 1),
-        ("objects/?name=p", 1),
+        ("objects/", 2),  # the bytes that the sandbox holds
+        ("objects/?name=p", 2),
         ("objects/pods/", 1),
         ("objects/priorityclasses.scheduling.k8s.io/", 1),
         ("command/", 1),
