@@ -9,10 +9,8 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_address, check_name, parse_address
-from simulator.apiserver.quota_validation import check_quota_amounts
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.objects import quantity
-from simulator.objects.metadata import is_terminating
 
 _IP_MODES: Final = ("Proxy", "VIP")
 _RESIZE_STATES: Final = (
@@ -80,23 +78,7 @@ def _claim_resource(name: str, path: str) -> Iterator[Cause]:
     yield from faults
 
 
-def _quota(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """Yield the faults that ValidateResourceQuotaStatusUpdate reports."""
-    for field in ("hard", "used"):
-        yield from check_quota_amounts(new.get("status", {}).get(field, {}), f"status.{field}")
-
-
-def _namespace(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    phase = new.get("status", {}).get("phase", "")
-    if is_terminating(old) and phase != "Terminating":
-        yield invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")
-    elif not is_terminating(old) and phase != "Active":
-        yield invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
-
-
 CORE_STATUS_CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
-    "namespaces": _namespace,
     "persistentvolumeclaims": _claim_of_storage,
-    "resourcequotas": _quota,
     "services": _service,
 }

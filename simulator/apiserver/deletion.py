@@ -17,7 +17,7 @@ from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import EVENTS, NAMESPACES, PODS, PRIORITY_CLASSES
+from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import Forbidden
 from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import micros, timestamp
@@ -170,10 +170,11 @@ def _finalizers_for(resource: Resource, metadata: Manifest, propagation: Propaga
     """Return the finalizers that the object has after the request. Events are never owners."""
     known: list[str] = metadata.get("finalizers") or []
     of_policies = (ORPHAN_DEPENDENTS, DELETE_DEPENDENTS)
-    if resource == EVENTS:
+    strategy = strategy_of(resource)
+    if strategy.garbage_collection == "Unsupported":
         return [name for name in known if name not in of_policies]
     if propagation is None:
-        if not strategy_of(resource).orphans_dependents or any(name in of_policies for name in known):
+        if strategy.garbage_collection != "OrphanDependents" or any(name in of_policies for name in known):
             return known
         propagation = "Orphan"
     wanted = [*(name for name in known if name not in of_policies), *_FINALIZERS[propagation]]

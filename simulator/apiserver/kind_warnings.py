@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
 from simulator.apiserver.pod_warnings import term_warnings
-
-
-def _runtime_class(manifest: Manifest) -> Iterator[str]:
-    for label in (manifest.get("scheduling") or {}).get("nodeSelector") or ():
-        if label in DEPRECATED_LABELS:
-            yield f"scheduling.nodeSelector: {DEPRECATED_LABELS[label]}"
 
 
 def _service(manifest: Manifest) -> Iterator[str]:
@@ -37,6 +30,5 @@ def _volume(manifest: Manifest) -> Iterator[str]:
 
 KIND_WARNINGS: Final[dict[str, Callable[[Manifest], Iterator[str]]]] = {
     "persistentvolumes": _volume,
-    "runtimeclasses.node.k8s.io": _runtime_class,
     "services": _service,
 }

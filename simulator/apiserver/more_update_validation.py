@@ -18,19 +18,8 @@ from simulator.apiserver.status import NIL, Cause, invalid
 from simulator.apiserver.workload_update_validation import WORKLOAD_UPDATE_CHECKS
 
 
-def _runtime_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    yield from _immutable(new, old, "handler")
-
-
 def _revision(new: Manifest, old: Manifest) -> Iterator[Cause]:
     yield from _immutable(new, old, "data")
-
-
-def _quota(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """Yield the faults that ValidateResourceQuotaUpdate reports. The order of the scopes does not count."""
-    after, before = (manifest.get("spec", {}).get("scopes") for manifest in (new, old))
-    if {*(after or ())} != {*(before or ())}:
-        yield invalid("spec.scopes", after, IMMUTABLE)
 
 
 def _spec_of(type_name: str) -> Callable[[Manifest, Manifest], Iterator[Cause]]:
@@ -63,7 +52,5 @@ UPDATE_CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]]
     "resourceclaims.resource.k8s.io": _spec_of("resource.v1.ResourceClaimSpec"),
     "resourceclaimtemplates.resource.k8s.io": _claim_template,
     "resourceslices.resource.k8s.io": validate_slice_update,
-    "resourcequotas": _quota,
-    "runtimeclasses.node.k8s.io": _runtime_class,
     **WORKLOAD_UPDATE_CHECKS,
 }

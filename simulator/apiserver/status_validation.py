@@ -9,7 +9,6 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.claim_status_validation import validate_claim_status
-from simulator.apiserver.condition_validation import validate_conditions
 from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
 from simulator.apiserver.definition_validation import validate_definition_status
 from simulator.apiserver.job_status_validation import validate_job_status
@@ -40,12 +39,6 @@ _COUNTS: Final[dict[str, tuple[str, ...]]] = {
         "collisionCount",
     ),
     "jobs.batch": ("active", "succeeded", "failed", "ready", "terminating"),
-    "poddisruptionbudgets.policy": (
-        "disruptionsAllowed",
-        "currentHealthy",
-        "desiredHealthy",
-        "expectedPods",
-    ),
     "replicasets.apps": (
         "replicas",
         "fullyLabeledReplicas",
@@ -107,15 +100,9 @@ def _replicas(resource: str, status: Manifest) -> Iterator[Cause]:
         yield invalid("status.availableReplicas", available, f"cannot be greater than {ready}")
 
 
-def _disruption_budget(new: Manifest, _: Manifest) -> Iterator[Cause]:
-    """Yield the faults that ValidatePodDisruptionBudgetStatusUpdate reports, beyond its numbers."""
-    yield from validate_conditions(new.get("status", {}).get("conditions") or (), "status.conditions")
-
-
 _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     **CORE_STATUS_CHECKS,
     CRDS: validate_definition_status,
     "jobs.batch": validate_job_status,
-    "poddisruptionbudgets.policy": _disruption_budget,
     "resourceclaims.resource.k8s.io": validate_claim_status,
 }

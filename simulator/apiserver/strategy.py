@@ -10,7 +10,7 @@ others change nothing.
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -171,8 +171,9 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     # Deletion
     is_shown_when_deleted: bool = False
     """Whether a DELETE answers with the object, and not with a Status (ReturnDeletedObject)."""
-    orphans_dependents: bool = False
-    """Whether dependents are kept unless the request says otherwise (DefaultGarbageCollectionPolicy)."""
+    garbage_collection: Literal["DeleteDependents", "OrphanDependents", "Unsupported"] = "DeleteDependents"
+    """What happens to dependents unless the request says otherwise (DefaultGarbageCollectionPolicy).
+    Unsupported: there are none."""
 
     # Reads
     printer: Printer = PLAIN_PRINTER

@@ -4,12 +4,12 @@ ControllerRevisions and PodTemplates, beyond their schemas.
 Upstream: pkg/apis/apps/validation/validation.go, and ValidateReplicationControllerSpec in
 pkg/apis/core/validation/validation.go, v1.34."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.counts import amount_of, check_at_most_all, validate_int_or_percent
 from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES, UPDATE_STRATEGIES
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name, check_not_negative
 from simulator.apiserver.go_structs import api_struct
@@ -18,14 +18,8 @@ from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.storage_validation import validate_claim_spec
 from simulator.apiserver.template_validation import check_long_running, validate_template
-from simulator.objects.labels import label_selector, parse_int64
+from simulator.objects.labels import label_selector
 
-PERCENTAGE: Final = re.compile("[0-9]{1,9}%", re.ASCII)
-"""A percentage. It has at most nine digits, because with more the number overflows upstream."""
-_NO_PERCENTAGE: Final = (
-    "a valid percent string must be a numeric string followed by an ending '%' "
-    "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
-)
 _NO_MATCH: Final = "`selector` does not match template `labels`"
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
@@ -213,28 +207,6 @@ def _stateful_set_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
         yield invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'", whole=True)
     elif rolling is not None:
         yield from check_not_negative(rolling, ("partition",), at)
-
-
-def validate_int_or_percent(value: int | str, path: str) -> Iterator[Cause]:
-    """Validate a number that is not negative, or a percentage (ValidatePositiveIntOrPercent)."""
-    if isinstance(value, int):
-        if value < 0:
-            yield invalid(path, value, NOT_NEGATIVE)
-    elif not PERCENTAGE.fullmatch(value):
-        yield invalid(path, value, _NO_PERCENTAGE)
-
-
-def check_at_most_all(value: int | str, path: str) -> Iterator[Cause]:
-    """Yield the faults that IsNotMoreThan100Percent reports."""
-    if isinstance(value, str) and PERCENTAGE.fullmatch(value) and int(value[:-1]) > 100:
-        yield invalid(path, value, "must not be greater than 100%")
-
-
-def amount_of(value: int | str) -> int:
-    """Return the number or the percentage (getIntOrPercentValue)."""
-    if isinstance(value, int):
-        return value
-    return int(value[:-1]) if PERCENTAGE.fullmatch(value) else parse_int64(value) or 0
 
 
 def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.apiserver.printers.autoscaler import AUTOSCALER_PRINTER
+from simulator.apiserver.kinds.kept.autoscalers import AUTOSCALER_PRINTER
 
 CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"averageUtilization": 50}}}
 QUEUE = {"type": "External", "external": {"metric": {"name": "q"}, "target": {"averageValue": "30"}}}

@@ -66,11 +66,6 @@ def _of_device_class(spec: Manifest) -> None:
     spec.pop("extendedResourceName", None)  # DRAExtendedResource
 
 
-def _of_lease(spec: Manifest) -> None:
-    for field in ("strategy", "preferredHolder"):
-        spec.pop(field, None)  # CoordinatedLeaderElection
-
-
 def _of_slice(spec: Manifest) -> None:
     for field in ("sharedCounters", "perDeviceNodeSelection"):
         spec.pop(field, None)  # DRAPartitionableDevices
@@ -112,7 +107,6 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "jobs.batch": _of_template,
     "cronjobs.batch": _of_cron_job,
     "persistentvolumeclaims": _of_claim,
-    "leases.coordination.k8s.io": _of_lease,
     "deviceclasses.resource.k8s.io": _of_device_class,
     "resourceclaims.resource.k8s.io": _of_device_claim,
     "resourceclaimtemplates.resource.k8s.io": _of_device_claim_template,

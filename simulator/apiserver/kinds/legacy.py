@@ -7,11 +7,9 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.admin_access import RESOURCE_CLAIMS, check_admin_access, check_admin_access_of_status
 from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
-from simulator.apiserver.core_update_validation import validate_namespace_finalizers
 from simulator.apiserver.core_validation import CORE_CHECKS
 from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.device_validation import DEVICE_CHECKS
-from simulator.apiserver.event_validation import validate_event, validate_event_update
 from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
 from simulator.apiserver.kind_warnings import (
@@ -19,17 +17,11 @@ from simulator.apiserver.kind_warnings import (
 )
 from simulator.apiserver.kinds.disabled_fields import drop_disabled_fields
 from simulator.apiserver.more_update_validation import UPDATE_CHECKS
-from simulator.apiserver.more_validation import MORE_CHECKS
 from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.pod_warnings import pod_warnings
-from simulator.apiserver.printers.access import ACCESS_PRINTERS
-from simulator.apiserver.printers.autoscaler import AUTOSCALER_PRINTER
 from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
 from simulator.apiserver.printers.column import PLAIN_PRINTER, SHORT_PRINTER
-from simulator.apiserver.printers.control_plane import CONTROL_PLANE_PRINTERS
-from simulator.apiserver.printers.events import EVENT_PRINTER
-from simulator.apiserver.printers.network import NETWORK_PRINTERS
 from simulator.apiserver.printers.storage import STORAGE_PRINTERS
 from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
 from simulator.apiserver.resource import CRDS, SCALES, Resource, ScalePaths, built_in
@@ -42,7 +34,6 @@ from simulator.apiserver.storage_validation import (
     validate_persistent_volume_claim,
 )
 from simulator.apiserver.strategy import (
-    STATUS,
     WHOLE_METADATA,
     Strategy,
     Subresource,
@@ -50,8 +41,6 @@ from simulator.apiserver.strategy import (
     nothing,
     spec_of,
     status_strategy,
-    with_field,
-    without_field,
 )
 from simulator.apiserver.workload_defaults import (
     WORKLOAD_DEFAULTS,
@@ -61,65 +50,29 @@ from simulator.apiserver.workload_defaults import (
 )
 from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, WORKLOAD_CHECKS_OF_UPDATED
 
-NAMESPACE_FINALIZER: Final = "kubernetes"
-"""The finalizer in the spec of a namespace. The namespace controller removes it when the namespace is
-empty."""
 _FIRST_PHASES: Final = {
-    "namespaces": "Active",
     "persistentvolumeclaims": "Pending",
     "persistentvolumes": "Pending",
 }
 _PHASE_TIME: Final = "lastPhaseTransitionTime"
 _NAMES: Final = """
-v1                              ConfigMap                      namespaced -       cm
-v1                              Endpoints                      namespaced -       ep
-v1                              Event                          namespaced -       ev
-v1                              LimitRange                     namespaced -       limits
-v1                              Namespace                      cluster    status  ns
 v1                              PersistentVolume               cluster    status  pv
 v1                              PersistentVolumeClaim          namespaced status  pvc
 v1                              PodTemplate                    namespaced -       -
 v1                              ReplicationController          namespaced status  rc
-v1                              ResourceQuota                  namespaced status  quota
-v1                              Secret                         namespaced -       -
 v1                              Service                        namespaced status  svc
-v1                              ServiceAccount                 namespaced -       sa
-admissionregistration.k8s.io/v1 MutatingWebhookConfiguration   cluster    -       -
-admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy      cluster    status  -
-admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding cluster  -       -
-admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration cluster    -       -
 apiextensions.k8s.io/v1         CustomResourceDefinition       cluster    status  crd,crds
-apiregistration.k8s.io/v1       APIService                     cluster    status  -
 apps/v1                         ControllerRevision             namespaced -       -
 apps/v1                         DaemonSet                      namespaced status  ds
 apps/v1                         Deployment                     namespaced status  deploy
 apps/v1                         ReplicaSet                     namespaced status  rs
 apps/v1                         StatefulSet                    namespaced status  sts
-autoscaling/v2                  HorizontalPodAutoscaler        namespaced status  hpa
 batch/v1                        CronJob                        namespaced status  cj
 batch/v1                        Job                            namespaced status  -
-certificates.k8s.io/v1          CertificateSigningRequest      cluster    status  csr
-coordination.k8s.io/v1          Lease                          namespaced -       -
-discovery.k8s.io/v1             EndpointSlice                  namespaced -       -
-events.k8s.io/v1                Event                          namespaced -       ev
-flowcontrol.apiserver.k8s.io/v1 FlowSchema                     cluster    status  -
-flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration     cluster    status  -
-networking.k8s.io/v1            Ingress                        namespaced status  ing
-networking.k8s.io/v1            IngressClass                   cluster    -       -
-networking.k8s.io/v1            IPAddress                      cluster    -       ip
-networking.k8s.io/v1            NetworkPolicy                  namespaced -       netpol
-networking.k8s.io/v1            ServiceCIDR                    cluster    status  -
-node.k8s.io/v1                  RuntimeClass                   cluster    -       -
-policy/v1                       PodDisruptionBudget            namespaced status  pdb
-rbac.authorization.k8s.io/v1    ClusterRole                    cluster    -       -
-rbac.authorization.k8s.io/v1    ClusterRoleBinding             cluster    -       -
-rbac.authorization.k8s.io/v1    Role                           namespaced -       -
-rbac.authorization.k8s.io/v1    RoleBinding                    namespaced -       -
 resource.k8s.io/v1              DeviceClass                    cluster    -       -
 resource.k8s.io/v1              ResourceClaim                  namespaced status  -
 resource.k8s.io/v1              ResourceClaimTemplate          namespaced -       -
 resource.k8s.io/v1              ResourceSlice                  cluster    -       -
-schedviz/v1                     Timetable                      cluster    -       -
 """
 
 _WITH_GENERATION = frozenset(
@@ -129,23 +82,12 @@ _WITH_GENERATION = frozenset(
         "daemonsets.apps",
         "deployments.apps",
         "deviceclasses.resource.k8s.io",
-        "endpointslices.discovery.k8s.io",
-        "ingressclasses.networking.k8s.io",
-        "ingresses.networking.k8s.io",
         "jobs.batch",
-        "networkpolicies.networking.k8s.io",
-        "poddisruptionbudgets.policy",
         "podtemplates",
         "replicasets.apps",
         "replicationcontrollers",
         "resourceslices.resource.k8s.io",
         "statefulsets.apps",
-        "flowschemas.flowcontrol.apiserver.k8s.io",
-        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-        "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
-        "validatingadmissionpolicies.admissionregistration.k8s.io",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
-        "validatingwebhookconfigurations.admissionregistration.k8s.io",
     )
 )
 _ORDERS: Final = {
@@ -153,115 +95,49 @@ _ORDERS: Final = {
     CRDS: "UC",
     "daemonsets.apps": "USC",
     "deployments.apps": "USC",
-    "events": "C",
     "jobs.batch": "MSUSC",
-    "leases.coordination.k8s.io": "US",
-    "limitranges": "MS",
     "persistentvolumeclaims": "MSUMSC",
     "persistentvolumes": "MSMSC",
-    "poddisruptionbudgets.policy": "S",
     "podtemplates": "US",
     "replicasets.apps": "USC",
     "replicationcontrollers": "MSUS",
-    "resourcequotas": "USC",
     "deviceclasses.resource.k8s.io": "MSUS",
     "resourceclaims.resource.k8s.io": "MSUCS",
     "resourceclaimtemplates.resource.k8s.io": "MSUCS",
     "resourceslices.resource.k8s.io": "USC",
-    "serviceaccounts": "UM",
     "services": "UCS",
     "statefulsets.apps": "USC",
 }
-_NEEDING_VERSION: Final = frozenset(
-    (
-        "leases.coordination.k8s.io",
-        "poddisruptionbudgets.policy",
-        "customresourcedefinitions.apiextensions.k8s.io",
-        "runtimeclasses.node.k8s.io",
-        "apiservices.apiregistration.k8s.io",
-        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-        "validatingadmissionpolicies.admissionregistration.k8s.io",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
-        "validatingwebhookconfigurations.admissionregistration.k8s.io",
-    )
-)
-_CREATED_BY_UPDATE: Final = frozenset(
-    (
-        "endpoints",
-        "events",
-        "events.events.k8s.io",
-        "leases.coordination.k8s.io",
-        "limitranges",
-        "services",
-        "roles.rbac.authorization.k8s.io",
-        "rolebindings.rbac.authorization.k8s.io",
-        "clusterroles.rbac.authorization.k8s.io",
-        "clusterrolebindings.rbac.authorization.k8s.io",
-    )
-)
+_NEEDING_VERSION: Final = frozenset(("customresourcedefinitions.apiextensions.k8s.io",))
+_CREATED_BY_UPDATE: Final = frozenset(("services",))
 _ORPHANING: Final = ("jobs.batch", "replicationcontrollers")
 _SHOWN_WHEN_DELETED: Final = frozenset(
     (
-        "namespaces",
         "persistentvolumeclaims",
         "persistentvolumes",
         "podtemplates",
-        "resourcequotas",
-        "serviceaccounts",
         "services",
     )
 )
 _NAME_RULES: Final[dict[str, NameRule]] = {
-    "apiservices.apiregistration.k8s.io": names.path_segment,
-    "certificatesigningrequests.certificates.k8s.io": lambda _: [],
-    "events": names.path_segment,
-    "ipaddresses.networking.k8s.io": names.path_segment,
-    "namespaces": names.dns_label,
-    "poddisruptionbudgets.policy": names.path_segment,
     "services": names.service_name,
-    "clusterroles.rbac.authorization.k8s.io": names.path_segment,
-    "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
-    "roles.rbac.authorization.k8s.io": names.path_segment,
-    "rolebindings.rbac.authorization.k8s.io": names.path_segment,
 }
-_METADATA_LAST: Final = ("events", "poddisruptionbudgets.policy")
 _NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
-_FREE_FINALIZERS: Final = (
-    *("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"),
-    *("coordination.k8s.io", "node.k8s.io"),
-)
+_FREE_FINALIZERS: Final = ("apiextensions.k8s.io",)
 _STATUS_KEEPS_METADATA: Final = ("resourceclaims.resource.k8s.io",)
 _STATUS_KEEPS: Final = {
     "deployments.apps": ("labels",),
 }
 _STATUS_RESETS_METADATA: Final = (CRDS, "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
 _FIELDS: dict[str, tuple[str, ...]] = {
-    "namespaces": ("status.phase",),
-    "events": (
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "source",
-        "type",
-    ),
     "replicationcontrollers": ("status.replicas",),
     "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
-    "secrets": ("type",),
     "services": ("spec.clusterIP", "spec.type"),
     "jobs.batch": ("status.successful",),
-    "certificatesigningrequests.certificates.k8s.io": ("spec.signerName",),
 }
 _PREFIXES: Final = {
     "replicationcontrollers": "controllers",
-    "endpoints": "services/endpoints",
     "services": "services/specs",
-    "ingresses.networking.k8s.io": "ingress",
     CRDS: "apiextensions.k8s.io/customresourcedefinitions",
 }
 _OF_PODS: Final = "this is used in Pod names and hostnames"
@@ -283,15 +159,8 @@ _TEMPLATES = {
     "podtemplates": ("template",),
 }
 _SCALED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
-_STORED_AS: Final = {
-    ("events.k8s.io/v1", "Event"): "events",
-}
-"""The kinds that are stored in another version."""
-_CHANGEABLE: Final = ("tokenRequests", "requiresRepublish", "seLinuxMount")
-"""The fields in the spec of a CSIDriver whose changes count."""
 _CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     CRDS: validate_definition,
-    **MORE_CHECKS,
     **CORE_CHECKS,
     **DEVICE_CHECKS,
     "persistentvolumes": validate_persistent_volume,
@@ -302,21 +171,11 @@ _CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Caus
     **WORKLOAD_CHECKS_OF_UPDATED,
 }
 _PRINTERS: Final = {
-    "horizontalpodautoscalers.autoscaling": AUTOSCALER_PRINTER,
-    **ACCESS_PRINTERS,
-    **CONTROL_PLANE_PRINTERS,
-    "events": EVENT_PRINTER,
     **CLUSTER_PRINTERS,
     **WORKLOAD_PRINTERS,
     **STORAGE_PRINTERS,
-    **NETWORK_PRINTERS,
 }
-_PLAIN: Final = (
-    CRDS,
-    "limitranges",
-    "clusterroles.rbac.authorization.k8s.io",
-    "roles.rbac.authorization.k8s.io",
-)
+_PLAIN: Final = (CRDS,)
 _DEFAULTS: Final[dict[str, Callable[[Manifest], None]]] = {
     **FURTHER_DEFAULTS,
     **NETWORK_DEFAULTS,
@@ -331,17 +190,9 @@ def _prepare_new(resource_id: str) -> Callable[[Manifest, str], object]:
             return lambda manifest, _: select_own_pods(manifest)
         case "daemonsets.apps":
             return lambda manifest, _: number_template(manifest)
-        case "namespaces":
-            return _add_namespace_finalizer
         case "persistentvolumes":
             return _set_phase_time
     return no_change
-
-
-def _add_namespace_finalizer(manifest: Manifest, _: str) -> None:
-    finalizers = manifest["spec"].get("finalizers", [])
-    missing = [each for each in (NAMESPACE_FINALIZER,) if each not in finalizers]
-    manifest["spec"]["finalizers"] = [*finalizers, *missing]
 
 
 def _set_phase_time(manifest: Manifest, now: str) -> None:
@@ -373,12 +224,6 @@ def _with_stored_versions(definition: Manifest, _: Manifest) -> Manifest:
     return {**definition, "status": {**status, "storedVersions": [*known, *added]}} if added else definition
 
 
-def _with_spec_finalizers(namespace: Manifest, old: Manifest) -> Manifest:
-    finalizers = old.get("spec", {}).get("finalizers")
-    spec = {**namespace.get("spec", {}), "finalizers": finalizers}
-    return {**namespace, "spec": spec if finalizers else without_field(spec, "finalizers")}
-
-
 def _prepare_claim_status(prepared: Manifest, old: Manifest) -> Manifest:
     drop_statuses_of_released_devices(old, prepared)
     return prepared
@@ -408,7 +253,7 @@ def _begin_update(resource_id: str) -> Callable[[Manifest, Manifest, Overlay], o
     return no_change
 
 
-_PREPARE_UPDATE: Final = {CRDS: _with_stored_versions, "namespaces": _with_spec_finalizers}
+_PREPARE_UPDATE: Final = {CRDS: _with_stored_versions}
 
 
 def _desired_state(resource_id: str) -> Callable[[Manifest], Any] | None:
@@ -416,15 +261,8 @@ def _desired_state(resource_id: str) -> Callable[[Manifest], Any] | None:
     match resource_id:
         case "deployments.apps":
             return lambda manifest: (manifest.get("spec"), manifest["metadata"].get("annotations"))
-        case "endpointslices.discovery.k8s.io":
-            return lambda manifest: (
-                {field: value for field, value in manifest.items() if field != "metadata"},
-                manifest["metadata"].get("labels"),
-            )
         case "podtemplates":
             return lambda manifest: manifest.get("template")
-    if "webhookconfigurations" in resource_id:
-        return lambda manifest: manifest.get("webhooks")
     return spec_of if resource_id in _WITH_GENERATION else None
 
 
@@ -442,16 +280,7 @@ def _status(resource: Resource) -> Subresource:
 
 
 def _subresources(resource: Resource) -> dict[str, Subresource]:
-    found = {"status": _status(resource)} if resource.has_status else {}
-    if resource.id == "namespaces":
-        found["finalize"] = Subresource(
-            prepare_for_update=lambda new, old: with_field(new, old, "status"),
-            validate_update=validate_namespace_finalizers,
-            update_order="UC",
-        )
-    if resource.plural == "certificatesigningrequests":
-        found["approval"] = STATUS
-    return found
+    return {"status": _status(resource)} if resource.has_status else {}
 
 
 def _warnings(resource: Resource, manifest: Manifest) -> Iterator[str]:
@@ -475,9 +304,6 @@ def _strategy(resource: Resource) -> Strategy:
     name = resource.id
     is_service, rules = name == "services", _CHECKS.get(name, nothing)
     validate_update = UPDATE_CHECKS.get(name, nothing)
-    if resource.plural == "events":
-        rules = lambda event: validate_event(event, resource.api_version)  # noqa: E731
-        validate_update = validate_event_update if resource.group else validate_update
     return Strategy(
         resource=resource,
         drop_disabled_fields=lambda manifest: drop_disabled_fields(name, manifest),
@@ -489,9 +315,7 @@ def _strategy(resource: Resource) -> Strategy:
         name_rule_of_new=_NAME_RULES_OF_NEW.get(name),
         name_use=_USES_OF_NAMES.get(name, ""),
         any_finalizer=resource.group in _FREE_FINALIZERS,
-        validates_metadata=name not in _METADATA_LAST,
-        validate=nothing if resource.plural == "events" else rules,
-        validate_new=rules if resource.plural == "events" else nothing,
+        validate=rules,
         validate_in_cluster=lambda manifest, overlay: check_admin_access(name, manifest, overlay),
         validate_updated=_CHECKS_OF_UPDATED.get(name),
         validate_update=validate_update,
@@ -506,7 +330,7 @@ def _strategy(resource: Resource) -> Strategy:
         begins_with_generation=name in _WITH_GENERATION,
         subresources=_subresources(resource),
         is_shown_when_deleted=name in _SHOWN_WHEN_DELETED,
-        orphans_dependents=name in _ORPHANING,
+        garbage_collection="OrphanDependents" if name in _ORPHANING else "DeleteDependents",
         printer=PLAIN_PRINTER if name in _PLAIN else _PRINTERS.get(name, SHORT_PRINTER),
         fields=_FIELDS.get(name),
         storage_prefix=_PREFIXES.get(name, ""),
@@ -522,7 +346,6 @@ def _named(line: str) -> Resource:
         in_cluster=scope == "cluster",
         has_status=status == "status",
         scale=ScalePaths() if kind in _SCALED else None,
-        stored_as=_STORED_AS.get((api_version, kind), ""),
     )
 
 

@@ -9,17 +9,37 @@ from simulator.apiserver.kinds.csi import (
     CSI_NODE_STRATEGY,
 )
 from simulator.apiserver.kinds.custom import custom_strategy
+from simulator.apiserver.kinds.disruption_budgets import DISRUPTION_BUDGET_STRATEGY
+from simulator.apiserver.kinds.events import EVENT_STRATEGY, EVENT_V1_STRATEGY
+from simulator.apiserver.kinds.kept.table import KEPT_STRATEGIES
+from simulator.apiserver.kinds.leases import LEASE_STRATEGY
 from simulator.apiserver.kinds.legacy import LEGACY_STRATEGIES, SCALE_STRATEGY
+from simulator.apiserver.kinds.namespaces import NAMESPACE_STRATEGY
 from simulator.apiserver.kinds.nodes import NODE_STRATEGY
 from simulator.apiserver.kinds.pods.strategy import POD_STRATEGY
 from simulator.apiserver.kinds.priority_classes import PRIORITY_CLASS_STRATEGY
+from simulator.apiserver.kinds.quotas import LIMIT_RANGE_STRATEGY, RESOURCE_QUOTA_STRATEGY
+from simulator.apiserver.kinds.runtime_classes import RUNTIME_CLASS_STRATEGY
+from simulator.apiserver.kinds.service_accounts import SERVICE_ACCOUNT_STRATEGY
 from simulator.apiserver.kinds.storage_classes import ATTRIBUTES_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY
+from simulator.apiserver.kinds.timetables import TIMETABLE_STRATEGY
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.strategy import Strategy
 
 STRATEGIES: Final = sorted(
     (
+        *KEPT_STRATEGIES,
         *LEGACY_STRATEGIES,
+        DISRUPTION_BUDGET_STRATEGY,
+        EVENT_STRATEGY,
+        EVENT_V1_STRATEGY,
+        LEASE_STRATEGY,
+        LIMIT_RANGE_STRATEGY,
+        NAMESPACE_STRATEGY,
+        RESOURCE_QUOTA_STRATEGY,
+        RUNTIME_CLASS_STRATEGY,
+        SERVICE_ACCOUNT_STRATEGY,
+        TIMETABLE_STRATEGY,
         ATTACHMENT_STRATEGY,
         ATTRIBUTES_CLASS_STRATEGY,
         CSI_CAPACITY_STRATEGY,

@@ -1,18 +1,25 @@
-"""Validation of Events, which are created in ``v1`` or in ``events.k8s.io/v1``.
+"""Events, which are created in ``v1`` or in ``events.k8s.io/v1``, and are stored in the former.
 
-Upstream: ValidateEventCreate and legacyValidateEvent in pkg/apis/core/validation/events.go, v1.34.
+Upstream: pkg/registry/core/event/strategy.go, and ValidateEventCreate, ValidateEventUpdate and
+legacyValidateEvent in pkg/apis/core/validation/events.go, v1.34.
 """
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from simulator.api import Manifest
+from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import IMMUTABLE, check_name
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.object_meta_validation import validate_object_meta
+from simulator.apiserver.printers.column import Column, human_duration, printer_of
+from simulator.apiserver.resource import Resource, built_in
 from simulator.apiserver.status import NIL, Cause, invalid, required
+from simulator.apiserver.strategy import Strategy, UpdateFaults
+from simulator.objects.events import event_count, event_first_seen, event_last_seen
 
+EVENTS: Final = built_in("v1", "Event", "ev")
+EVENTS_V1: Final = built_in("events.k8s.io/v1", "Event", "ev", stored_as=EVENTS.id)
 _OTHER_NAMESPACE: Final = "does not match event.namespace"
 _OF_CLUSTER: Final = ("default", "kube-system")
 """The namespaces of Events about objects without one."""
@@ -34,7 +41,7 @@ _SHORT: Final = 128
 _NOTE_LENGTH: Final = 1024
 
 
-def validate_event(event: Manifest, given_version: str) -> Iterator[Cause]:
+def _validate(event: Manifest, given_version: str) -> Iterator[Cause]:
     """Yield the faults of a new Event, in its stored form. ``given_version``: the apiVersion in which it was
     sent."""
     yield from _in_any_version(event, given_version)
@@ -42,9 +49,9 @@ def validate_event(event: Manifest, given_version: str) -> Iterator[Cause]:
         yield from _in_new_version(event)
 
 
-def validate_event_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+def _validate_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults of an update in ``events.k8s.io/v1``: only the series may change."""
-    yield from _in_any_version(new, "events.k8s.io/v1")
+    yield from _in_any_version(new, EVENTS_V1.api_version)
     if new.get("series") != old.get("series"):
         yield from _series(new)
     for field in _IMMUTABLE:
@@ -107,3 +114,72 @@ def _series(event: Manifest) -> Iterator[Cause]:
         yield invalid("series.count", "", "should be at least 2")
     if not series.get("lastObservedTime"):
         yield required("series.lastObservedTime")
+
+
+def _set_defaults(manifest: Manifest) -> None:
+    for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
+        manifest.setdefault(field, None)
+    manifest.setdefault("source", {})
+    manifest.setdefault("reportingComponent", "")
+    manifest.setdefault("reportingInstance", "")
+
+
+def _target(item: Manifest, _: Micros) -> str:
+    about = item.get("involvedObject") or {}
+    kind: str = about.get("kind", "").lower()
+    return f"{kind}/{about['name']}" if about.get("name") else kind
+
+
+def _reporter(item: Manifest, _: Micros) -> str:
+    source = item.get("source") or {}
+    component: str = source.get("component") or item.get("reportingComponent", "")
+    host = source.get("host") or item.get("reportingInstance", "")
+    return f"{component}, {host}" if host else component
+
+
+def _since(seen: Micros, now: Micros) -> str:
+    return human_duration((now - seen) // SECOND) if seen else "<unknown>"
+
+
+_PRINTER: Final = printer_of(
+    Column("Last Seen", "Event.lastTimestamp", cell=lambda item, now: _since(event_last_seen(item), now)),
+    Column("Type", "Event.type", cell="type"),
+    Column("Reason", "Event.reason", cell="reason"),
+    Column("Object", "Event.involvedObject", cell=_target),
+    Column("Subobject", "ObjectReference.fieldPath", wide=1, cell="involvedObject.fieldPath"),
+    Column("Source", "Event.source", wide=1, cell=_reporter),
+    Column("Message", "Event.message", cell=lambda item, _: item.get("message", "").strip()),
+    Column(
+        "First Seen",
+        "Event.firstTimestamp",
+        wide=1,
+        cell=lambda item, now: _since(event_first_seen(item), now),
+    ),
+    Column("Count", "Event.count", wide=1, cell=lambda item, _: event_count(item)),
+    Column("Name", "ObjectMeta.name", wide=1, format="name", cell="metadata.name"),
+)
+"""The columns do not begin with Name, and there is no Age (printEvent)."""
+
+
+def _strategy(resource: Resource, validate_update: UpdateFaults) -> Strategy:
+    return Strategy(
+        resource=resource,
+        set_defaults=_set_defaults,
+        name_rule=names.path_segment,
+        validates_metadata=False,
+        validate_new=lambda event: _validate(event, resource.api_version),
+        is_created_by_update=True,
+        validate_update=validate_update,
+        update_order="C",
+        printer=_PRINTER,
+        fields=(
+            *(f"involvedObject.{field}" for field in ("kind", "namespace", "name", "uid", "apiVersion")),
+            *("involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent"),
+            *("source", "type"),
+        ),
+        garbage_collection="Unsupported",
+    )
+
+
+EVENT_STRATEGY: Final = _strategy(EVENTS, lambda new, _: _validate(new, EVENTS.api_version))
+EVENT_V1_STRATEGY: Final = _strategy(EVENTS_V1, _validate_update)

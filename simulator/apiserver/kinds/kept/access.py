@@ -1,13 +1,9 @@
-"""The rows of ServiceAccounts, RoleBindings and ClusterRoleBindings."""
+"""The rows of RoleBindings and ClusterRoleBindings."""
 
 from typing import Any
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_of
-
-
-def _service_account(item: Manifest, now: Micros) -> list[Any]:
-    return [item["metadata"]["name"], len(item.get("secrets") or ()), age_of(item, now)]
 
 
 def _binding(item: Manifest, now: Micros) -> list[Any]:
@@ -33,9 +29,8 @@ def _binding_columns(kind: str, role: str) -> tuple[Column, ...]:
     return (NAME, Column("Role", role), AGE, *of_subjects)
 
 
-ACCESS_PRINTERS = {
-    "serviceaccounts": Printer((NAME, Column("Secrets", "ServiceAccount.secrets"), AGE), _service_account),
-    "rolebindings.rbac.authorization.k8s.io": Printer(
+ROLE_BINDING_PRINTERS = {
+    "RoleBinding": Printer(
         _binding_columns(
             "roleBinding",
             "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. "
@@ -43,7 +38,7 @@ ACCESS_PRINTERS = {
         ),
         _binding,
     ),
-    "clusterrolebindings.rbac.authorization.k8s.io": Printer(
+    "ClusterRoleBinding": Printer(
         _binding_columns(
             "clusterRoleBinding",
             "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be "

@@ -133,11 +133,10 @@ _WEBHOOKS = Printer(
     ),
     _webhooks,
 )
-_GROUP = "admissionregistration.k8s.io"
 CONTROL_PLANE_PRINTERS = {
-    f"mutatingwebhookconfigurations.{_GROUP}": _WEBHOOKS,
-    f"validatingwebhookconfigurations.{_GROUP}": _WEBHOOKS,
-    f"validatingadmissionpolicies.{_GROUP}": Printer(
+    "MutatingWebhookConfiguration": _WEBHOOKS,
+    "ValidatingWebhookConfiguration": _WEBHOOKS,
+    "ValidatingAdmissionPolicy": Printer(
         (
             NAME,
             Column(
@@ -150,7 +149,7 @@ CONTROL_PLANE_PRINTERS = {
         ),
         _policy,
     ),
-    f"validatingadmissionpolicybindings.{_GROUP}": Printer(
+    "ValidatingAdmissionPolicyBinding": Printer(
         (
             NAME,
             Column(
@@ -162,7 +161,7 @@ CONTROL_PLANE_PRINTERS = {
         ),
         _policy_binding,
     ),
-    "certificatesigningrequests.certificates.k8s.io": Printer(
+    "CertificateSigningRequest": Printer(
         (
             NAME,
             AGE,
@@ -173,7 +172,7 @@ CONTROL_PLANE_PRINTERS = {
         ),
         _certificate_request,
     ),
-    "flowschemas.flowcontrol.apiserver.k8s.io": Printer(
+    "FlowSchema": Printer(
         (
             NAME,
             Column("PriorityLevel", "PriorityLevelConfigurationReference.name"),
@@ -184,7 +183,7 @@ CONTROL_PLANE_PRINTERS = {
         ),
         _flow_schema,
     ),
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": Printer(
+    "PriorityLevelConfiguration": Printer(
         (
             NAME,
             Column("Type", "PriorityLevelConfigurationSpec.type"),
@@ -196,7 +195,7 @@ CONTROL_PLANE_PRINTERS = {
         ),
         _priority_level,
     ),
-    "apiservices.apiregistration.k8s.io": Printer(
+    "APIService": Printer(
         (
             NAME,
             Column("Service", "The reference to the service that hosts this API endpoint."),

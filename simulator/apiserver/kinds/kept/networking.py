@@ -1,4 +1,4 @@
-"""The rows of Services and their addresses, Endpoints, EndpointSlices, Ingresses and NetworkPolicies."""
+"""The rows of the addresses of Services, Endpoints, EndpointSlices, Ingresses and NetworkPolicies."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -146,20 +146,8 @@ def _service_cidr(item: Manifest, now: Micros) -> list[Any]:
 
 
 NETWORK_PRINTERS = {
-    "services": Printer(
-        (
-            NAME,
-            Column("Type", "ServiceSpec.type"),
-            Column("Cluster-IP", "ServiceSpec.clusterIP"),
-            Column("External-IP", "ServiceSpec.externalIPs"),
-            Column("Port(s)", "ServiceSpec.ports"),
-            AGE,
-            Column("Selector", "ServiceSpec.selector", wide=1),
-        ),
-        _service,
-    ),
-    "endpoints": Printer((NAME, Column("Endpoints", "Endpoints.subsets"), AGE), _endpoints),
-    "endpointslices.discovery.k8s.io": Printer(
+    "Endpoints": Printer((NAME, Column("Endpoints", "Endpoints.subsets"), AGE), _endpoints),
+    "EndpointSlice": Printer(
         (
             NAME,
             Column(
@@ -181,7 +169,7 @@ NETWORK_PRINTERS = {
         ),
         _endpoint_slice,
     ),
-    "ingresses.networking.k8s.io": Printer(
+    "Ingress": Printer(
         (
             NAME,
             Column(
@@ -195,7 +183,7 @@ NETWORK_PRINTERS = {
         ),
         _ingress,
     ),
-    "ingressclasses.networking.k8s.io": Printer(
+    "IngressClass": Printer(
         (
             NAME,
             Column("Controller", "Controller that is responsible for handling this class"),
@@ -204,13 +192,9 @@ NETWORK_PRINTERS = {
         ),
         _ingress_class,
     ),
-    "ipaddresses.networking.k8s.io": Printer(
-        (NAME, Column("ParentRef", "IPAddressSpec.parentRef")), _ip_address
-    ),
-    "servicecidrs.networking.k8s.io": Printer(
-        (NAME, Column("CIDRs", "ServiceCIDRSpec.cidrs"), AGE), _service_cidr
-    ),
-    "networkpolicies.networking.k8s.io": Printer(
+    "IPAddress": Printer((NAME, Column("ParentRef", "IPAddressSpec.parentRef")), _ip_address),
+    "ServiceCIDR": Printer((NAME, Column("CIDRs", "ServiceCIDRSpec.cidrs"), AGE), _service_cidr),
+    "NetworkPolicy": Printer(
         (
             NAME,
             Column(

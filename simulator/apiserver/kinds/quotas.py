@@ -1,6 +1,8 @@
-"""Validation of ResourceQuotas and LimitRanges, beyond their schemas.
+"""ResourceQuotas and LimitRanges.
 
-Upstream: ValidateResourceQuotaSpec and ValidateLimitRange in pkg/apis/core/validation/validation.go, v1.34.
+Upstream: strategy.go in pkg/registry/core/{resourcequota,limitrange}, SetDefaults_LimitRangeItem in
+pkg/apis/core/v1/defaults.go, and the Validate...ResourceQuota... functions and ValidateLimitRange in
+pkg/apis/core/validation/validation.go, v1.34.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,8 +11,10 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import QUOTA_SCOPES
-from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.field_checks import IMMUTABLE, check_name
 from simulator.apiserver.go_structs import core_struct
+from simulator.apiserver.printers.column import AGE, NAME, PLAIN_PRINTER, Column, printer_of
+from simulator.apiserver.resource import built_in
 from simulator.apiserver.resource_validation import (
     HUGE_PAGES,
     QUOTA_RESOURCES,
@@ -20,8 +24,12 @@ from simulator.apiserver.resource_validation import (
     validate_amount,
 )
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects import quantity
+from simulator.objects.status import status_of
 
+RESOURCE_QUOTAS: Final = built_in("v1", "ResourceQuota", "quota", has_status=True)
+LIMIT_RANGES: Final = built_in("v1", "LimitRange", "limits")
 _MAX_SHOWN: Final = 100
 """A scope selector of more requirements is not written as a whole, for each of them."""
 _OF_PODS: Final = frozenset(
@@ -56,10 +64,10 @@ _APPLIED_WRONGLY: Final = "unsupported scope applied to resource"
 _LIMIT_TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 
 
-def validate_quota(manifest: Manifest) -> Iterator[Cause]:
+def _validate_quota(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest.get("spec") or {}
     hard: dict[str, str] = spec.get("hard") or {}
-    yield from check_quota_amounts(hard, "spec.hard")
+    yield from _quota_amounts(hard, "spec.hard")
     scopes = spec.get("scopes") or []
     unsupported = invalid("spec.scopes", scopes, "unsupported scope")
     applied_wrongly = invalid("spec.scopes", scopes, _APPLIED_WRONGLY)
@@ -73,7 +81,7 @@ def validate_quota(manifest: Manifest) -> Iterator[Cause]:
         yield from _scope_selector(selector, hard, scopes, "spec.scopeSelector.matchExpressions")
 
 
-def check_quota_amounts(amounts: dict[str, str], path: str) -> Iterator[Cause]:
+def _quota_amounts(amounts: dict[str, str], path: str) -> Iterator[Cause]:
     for name, text in sorted(amounts.items()):
         at = f"{path}[{name}]"
         yield from check_resource_name(name, at)
@@ -139,7 +147,7 @@ def _scope_selector(
     yield from _conflicts([each["scopeName"] for each in expressions], scopes, path)
 
 
-def validate_limit_range(manifest: Manifest) -> Iterator[Cause]:
+def _validate_limit_range(manifest: Manifest) -> Iterator[Cause]:
     seen: set[str] = set()
     for index, limit in enumerate((manifest.get("spec") or {}).get("limits") or ()):
         path, kind = f"spec.limits[{index}]", limit["type"]
@@ -233,3 +241,70 @@ def _amounts(name: str, texts: dict[str, str], path: str) -> Iterator[Cause]:
             f"{texts['defaultRequest']} in {name}"
         )
         yield invalid(f"{path}.defaultRequest[{name}]", texts["defaultRequest"], detail)
+
+
+def _validate_quota_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateResourceQuotaUpdate reports. The order of the scopes does not count."""
+    after, before = (manifest.get("spec", {}).get("scopes") for manifest in (new, old))
+    if {*(after or ())} != {*(before or ())}:
+        yield invalid("spec.scopes", after, IMMUTABLE)
+
+
+def _validate_quota_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateResourceQuotaStatusUpdate reports."""
+    for field in ("hard", "used"):
+        yield from _quota_amounts(new.get("status", {}).get(field, {}), f"status.{field}")
+
+
+def _amounts_cell(item: Manifest, *, of_limits: bool) -> str:
+    hard, used = (status_of(item).get(name) or {} for name in ("hard", "used"))
+    shown = (name for name in sorted(hard) if name.startswith("limits.") == of_limits)
+    return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in shown)
+
+
+def _set_limit_range_defaults(manifest: Manifest) -> None:
+    """For a container, the default limit is the largest one, and the default request is the default limit or
+    the smallest request."""
+    spec = manifest.setdefault("spec", {})
+    spec["limits"] = spec.get("limits") or None
+    for item in spec["limits"] or ():
+        if item.get("type") != "Container":
+            continue
+        limits = item.get("max", {}) | item.get("default", {})
+        requests = item.get("min", {}) | limits | item.get("defaultRequest", {})
+        for field, quantities in (("default", limits), ("defaultRequest", requests)):
+            if quantities:
+                item[field] = quantities
+
+
+RESOURCE_QUOTA_STRATEGY: Final = Strategy(
+    resource=RESOURCE_QUOTAS,
+    validate=_validate_quota,
+    validate_update=_validate_quota_update,
+    update_order="USC",
+    subresources={"status": status_strategy(_validate_quota_status)},
+    is_shown_when_deleted=True,
+    printer=printer_of(
+        NAME,
+        Column(
+            "Request",
+            "Request represents a minimum amount of cpu/memory that a container may consume.",
+            cell=lambda item, _: _amounts_cell(item, of_limits=False),
+        ),
+        Column(
+            "Limit",
+            "Limits control the maximum amount of cpu/memory that a container may use independent of "
+            "contention on the node.",
+            cell=lambda item, _: _amounts_cell(item, of_limits=True),
+        ),
+        AGE,
+    ),
+)
+LIMIT_RANGE_STRATEGY: Final = Strategy(
+    resource=LIMIT_RANGES,
+    set_defaults=_set_limit_range_defaults,
+    validate=_validate_limit_range,
+    is_created_by_update=True,
+    update_order="MS",
+    printer=PLAIN_PRINTER,
+)

@@ -1,0 +1,137 @@
+"""The kept kinds, with what their strategies in pkg/registry say of names, generations and fields (v1.34)."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import NameRule
+from simulator.apiserver.kinds.kept.access import ROLE_BINDING_PRINTERS
+from simulator.apiserver.kinds.kept.autoscalers import AUTOSCALER_PRINTER
+from simulator.apiserver.kinds.kept.control_plane import CONTROL_PLANE_PRINTERS
+from simulator.apiserver.kinds.kept.networking import NETWORK_PRINTERS
+from simulator.apiserver.printers.column import (
+    AGE,
+    NAME,
+    PLAIN_PRINTER,
+    SHORT_PRINTER,
+    Column,
+    Printer,
+    printer_of,
+)
+from simulator.apiserver.resource import built_in
+from simulator.apiserver.strategy import STATUS, Strategy, spec_of
+
+_ADMISSION: Final = "admissionregistration.k8s.io/v1"
+_FLOWS: Final = "flowcontrol.apiserver.k8s.io/v1"
+_NETWORKING: Final = "networking.k8s.io/v1"
+_ROLES: Final = "rbac.authorization.k8s.io/v1"
+
+
+def _webhooks(manifest: Manifest) -> Any:
+    return manifest.get("webhooks")
+
+
+def _content_and_labels(manifest: Manifest) -> Any:
+    content = {field: value for field, value in manifest.items() if field != "metadata"}
+    return content, manifest["metadata"].get("labels")
+
+
+def _kept(
+    api_version: str,
+    kind: str,
+    *short_names: str,
+    printer: Printer | None = None,
+    in_cluster: bool = False,
+    has_status: bool = False,
+    desired_state: Callable[[Manifest], Any] | None = None,
+    name_rule: NameRule = names.dns_subdomain,
+    fields: tuple[str, ...] | None = None,
+    is_created_by_update: bool = False,
+    storage_prefix: str = "",
+) -> Strategy:
+    resource = built_in(api_version, kind, *short_names, in_cluster=in_cluster, has_status=has_status)
+    columns = {**CONTROL_PLANE_PRINTERS, **NETWORK_PRINTERS, **ROLE_BINDING_PRINTERS}
+    is_configuration = resource.group in ("admissionregistration.k8s.io", "apiregistration.k8s.io")
+    return Strategy(
+        resource=resource,
+        name_rule=name_rule,
+        any_finalizer=is_configuration,
+        needs_version=is_configuration,
+        is_created_by_update=is_created_by_update,
+        desired_state=desired_state,
+        subresources={"approval": STATUS} if kind == "CertificateSigningRequest" else {},
+        printer=printer or columns.get(kind, SHORT_PRINTER),
+        fields=fields,
+        storage_prefix=storage_prefix,
+    )
+
+
+KEPT_STRATEGIES: Final = (
+    _kept(
+        "v1",
+        "ConfigMap",
+        "cm",
+        printer=printer_of(
+            NAME,
+            Column(
+                "Data",
+                "ConfigMap.data",
+                cell=lambda item, _: len(item.get("data") or ()) + len(item.get("binaryData") or ()),
+            ),
+            AGE,
+        ),
+    ),
+    _kept("v1", "Endpoints", "ep", is_created_by_update=True, storage_prefix="services/endpoints"),
+    _kept(
+        "v1",
+        "Secret",
+        fields=("type",),
+        printer=printer_of(
+            NAME,
+            Column("Type", "Secret.type", cell="type"),
+            Column("Data", "Secret.data", cell=lambda item, _: len(item.get("data") or ())),
+            AGE,
+        ),
+    ),
+    _kept(_ADMISSION, "MutatingWebhookConfiguration", in_cluster=True, desired_state=_webhooks),
+    _kept(_ADMISSION, "ValidatingAdmissionPolicy", in_cluster=True, has_status=True, desired_state=spec_of),
+    _kept(_ADMISSION, "ValidatingAdmissionPolicyBinding", in_cluster=True, desired_state=spec_of),
+    _kept(_ADMISSION, "ValidatingWebhookConfiguration", in_cluster=True, desired_state=_webhooks),
+    _kept(
+        "apiregistration.k8s.io/v1",
+        "APIService",
+        in_cluster=True,
+        has_status=True,
+        name_rule=names.path_segment,
+    ),
+    _kept("autoscaling/v2", "HorizontalPodAutoscaler", "hpa", has_status=True, printer=AUTOSCALER_PRINTER),
+    _kept(
+        "certificates.k8s.io/v1",
+        "CertificateSigningRequest",
+        "csr",
+        in_cluster=True,
+        has_status=True,
+        name_rule=lambda _: [],
+        fields=("spec.signerName",),
+    ),
+    _kept("discovery.k8s.io/v1", "EndpointSlice", desired_state=_content_and_labels),
+    _kept(_FLOWS, "FlowSchema", in_cluster=True, has_status=True, desired_state=spec_of),
+    _kept(_FLOWS, "PriorityLevelConfiguration", in_cluster=True, has_status=True, desired_state=spec_of),
+    _kept(_NETWORKING, "Ingress", "ing", has_status=True, desired_state=spec_of, storage_prefix="ingress"),
+    _kept(_NETWORKING, "IngressClass", in_cluster=True, desired_state=spec_of),
+    _kept(_NETWORKING, "IPAddress", "ip", in_cluster=True, name_rule=names.path_segment),
+    _kept(_NETWORKING, "NetworkPolicy", "netpol", desired_state=spec_of),
+    _kept(_NETWORKING, "ServiceCIDR", in_cluster=True, has_status=True),
+    *(
+        _kept(
+            _ROLES,
+            kind,
+            in_cluster=kind.startswith("Cluster"),
+            name_rule=names.path_segment,
+            is_created_by_update=True,
+            printer=PLAIN_PRINTER if kind.endswith("Role") else None,
+        )
+        for kind in ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+    ),
+)

@@ -1,0 +1,27 @@
+"""ServiceAccounts (pkg/registry/core/serviceaccount/strategy.go, v1.34)."""
+
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
+from simulator.apiserver.resource import built_in
+from simulator.apiserver.strategy import Strategy
+
+
+def _keep_names_of_secrets(manifest: Manifest) -> None:
+    """Keep of references to Secrets the names only (cleanSecretReferences)."""
+    if manifest.get("secrets"):
+        manifest["secrets"] = [{k: v for k, v in each.items() if k == "name"} for each in manifest["secrets"]]
+
+
+SERVICE_ACCOUNT_STRATEGY: Final = Strategy(
+    resource=built_in("v1", "ServiceAccount", "sa"),
+    set_defaults=_keep_names_of_secrets,
+    update_order="UM",
+    is_shown_when_deleted=True,
+    printer=printer_of(
+        NAME,
+        Column("Secrets", "ServiceAccount.secrets", cell=lambda item, _: len(item.get("secrets") or ())),
+        AGE,
+    ),
+)
