@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.service_update_validation import validate_service_update
 from simulator.apiserver.status import Cause
 from simulator.apiserver.volume_update_validation import validate_claim_update, validate_volume_update
 
 CORE_UPDATE_CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     "persistentvolumeclaims": validate_claim_update,
     "persistentvolumes": validate_volume_update,
-    "services": validate_service_update,
 }

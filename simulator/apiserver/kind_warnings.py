@@ -8,20 +8,6 @@ from simulator.api import Manifest
 from simulator.apiserver.pod_warnings import term_warnings
 
 
-def _service(manifest: Manifest) -> Iterator[str]:
-    spec = manifest["spec"]
-    if spec.get("type") != "ClusterIP" or spec.get("clusterIP") != "None":
-        return
-    # The default of the affinity, which is "None", counts, too.
-    for field, name in (
-        ("loadBalancerIP", "loadBalancerIP"),
-        ("externalIPs", "externalIPs"),
-        ("sessionAffinity", "SessionAffinity"),
-    ):
-        if spec.get(field):
-            yield f"spec.{name} is ignored for headless services"
-
-
 def _volume(manifest: Manifest) -> Iterator[str]:
     terms = (manifest["spec"].get("nodeAffinity") or {}).get("required", {}).get("nodeSelectorTerms", ())
     for index, term in enumerate(terms):
@@ -30,5 +16,4 @@ def _volume(manifest: Manifest) -> Iterator[str]:
 
 KIND_WARNINGS: Final[dict[str, Callable[[Manifest], Iterator[str]]]] = {
     "persistentvolumes": _volume,
-    "services": _service,
 }

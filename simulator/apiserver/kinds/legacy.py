@@ -7,7 +7,6 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.admin_access import RESOURCE_CLAIMS, check_admin_access, check_admin_access_of_status
 from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
-from simulator.apiserver.core_validation import CORE_CHECKS
 from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.field_checks import NameRule
@@ -17,7 +16,6 @@ from simulator.apiserver.kind_warnings import (
 )
 from simulator.apiserver.kinds.disabled_fields import drop_disabled_fields
 from simulator.apiserver.more_update_validation import UPDATE_CHECKS
-from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.pod_warnings import pod_warnings
 from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
@@ -25,7 +23,6 @@ from simulator.apiserver.printers.column import PLAIN_PRINTER, SHORT_PRINTER
 from simulator.apiserver.printers.storage import STORAGE_PRINTERS
 from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
 from simulator.apiserver.resource import CRDS, SCALES, Resource, ScalePaths, built_in
-from simulator.apiserver.service_allocation import allocate_new, allocate_updated
 from simulator.apiserver.status import Cause
 from simulator.apiserver.status_validation import validate_status_update
 from simulator.apiserver.storage_defaults import STORAGE_DEFAULTS
@@ -60,7 +57,6 @@ v1                              PersistentVolume               cluster    status
 v1                              PersistentVolumeClaim          namespaced status  pvc
 v1                              PodTemplate                    namespaced -       -
 v1                              ReplicationController          namespaced status  rc
-v1                              Service                        namespaced status  svc
 apiextensions.k8s.io/v1         CustomResourceDefinition       cluster    status  crd,crds
 apps/v1                         ControllerRevision             namespaced -       -
 apps/v1                         DaemonSet                      namespaced status  ds
@@ -105,7 +101,6 @@ _ORDERS: Final = {
     "resourceclaims.resource.k8s.io": "MSUCS",
     "resourceclaimtemplates.resource.k8s.io": "MSUCS",
     "resourceslices.resource.k8s.io": "USC",
-    "services": "UCS",
     "statefulsets.apps": "USC",
 }
 _NEEDING_VERSION: Final = frozenset(("customresourcedefinitions.apiextensions.k8s.io",))
@@ -116,12 +111,9 @@ _SHOWN_WHEN_DELETED: Final = frozenset(
         "persistentvolumeclaims",
         "persistentvolumes",
         "podtemplates",
-        "services",
     )
 )
-_NAME_RULES: Final[dict[str, NameRule]] = {
-    "services": names.service_name,
-}
+_NAME_RULES: Final[dict[str, NameRule]] = {}
 _NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
 _FREE_FINALIZERS: Final = ("apiextensions.k8s.io",)
 _STATUS_KEEPS_METADATA: Final = ("resourceclaims.resource.k8s.io",)
@@ -132,12 +124,10 @@ _STATUS_RESETS_METADATA: Final = (CRDS, "resourceclaims.resource.k8s.io", "volum
 _FIELDS: dict[str, tuple[str, ...]] = {
     "replicationcontrollers": ("status.replicas",),
     "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
-    "services": ("spec.clusterIP", "spec.type"),
     "jobs.batch": ("status.successful",),
 }
 _PREFIXES: Final = {
     "replicationcontrollers": "controllers",
-    "services": "services/specs",
     CRDS: "apiextensions.k8s.io/customresourcedefinitions",
 }
 _OF_PODS: Final = "this is used in Pod names and hostnames"
@@ -161,7 +151,6 @@ _TEMPLATES = {
 _SCALED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     CRDS: validate_definition,
-    **CORE_CHECKS,
     **DEVICE_CHECKS,
     "persistentvolumes": validate_persistent_volume,
     "persistentvolumeclaims": validate_persistent_volume_claim,
@@ -178,7 +167,6 @@ _PRINTERS: Final = {
 _PLAIN: Final = (CRDS,)
 _DEFAULTS: Final[dict[str, Callable[[Manifest], None]]] = {
     **FURTHER_DEFAULTS,
-    **NETWORK_DEFAULTS,
     **STORAGE_DEFAULTS,
     **WORKLOAD_DEFAULTS,
 }
@@ -229,10 +217,6 @@ def _prepare_claim_status(prepared: Manifest, old: Manifest) -> Manifest:
     return prepared
 
 
-def _allocate(service: Manifest, overlay: Overlay, is_any_taken: bool) -> None:
-    allocate_new(service, overlay, any_address=is_any_taken)
-
-
 def _prepare_daemon_set_status(prepared: Manifest, old: Manifest) -> Manifest:
     number_next_template(old, prepared)
     return prepared
@@ -246,8 +230,6 @@ _PREPARE_STATUS: Final = {
 
 def _begin_update(resource_id: str) -> Callable[[Manifest, Manifest, Overlay], object]:
     match resource_id:
-        case "services":
-            return allocate_updated
         case "daemonsets.apps":
             return lambda new, old, _: number_next_template(old, new)
     return no_change
@@ -302,14 +284,13 @@ def _warnings_of_update(resource: Resource, new: Manifest, old: Manifest) -> Ite
 
 def _strategy(resource: Resource) -> Strategy:
     name = resource.id
-    is_service, rules = name == "services", _CHECKS.get(name, nothing)
+    rules = _CHECKS.get(name, nothing)
     validate_update = UPDATE_CHECKS.get(name, nothing)
     return Strategy(
         resource=resource,
         drop_disabled_fields=lambda manifest: drop_disabled_fields(name, manifest),
         set_defaults=_DEFAULTS.get(name, no_change),
         first_phase=_FIRST_PHASES.get(name, ""),
-        begin_create=_allocate if is_service else no_change,
         prepare_for_create=_prepare_new(name),
         name_rule=_NAME_RULES.get(name, names.dns_subdomain),
         name_rule_of_new=_NAME_RULES_OF_NEW.get(name),

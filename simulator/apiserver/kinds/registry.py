@@ -21,6 +21,7 @@ from simulator.apiserver.kinds.priority_classes import PRIORITY_CLASS_STRATEGY
 from simulator.apiserver.kinds.quotas import LIMIT_RANGE_STRATEGY, RESOURCE_QUOTA_STRATEGY
 from simulator.apiserver.kinds.runtime_classes import RUNTIME_CLASS_STRATEGY
 from simulator.apiserver.kinds.service_accounts import SERVICE_ACCOUNT_STRATEGY
+from simulator.apiserver.kinds.services.strategy import SERVICE_STRATEGY
 from simulator.apiserver.kinds.storage_classes import ATTRIBUTES_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY
 from simulator.apiserver.kinds.timetables import TIMETABLE_STRATEGY
 from simulator.apiserver.resource import Resource
@@ -39,6 +40,7 @@ STRATEGIES: Final = sorted(
         RESOURCE_QUOTA_STRATEGY,
         RUNTIME_CLASS_STRATEGY,
         SERVICE_ACCOUNT_STRATEGY,
+        SERVICE_STRATEGY,
         TIMETABLE_STRATEGY,
         ATTACHMENT_STRATEGY,
         ATTRIBUTES_CLASS_STRATEGY,

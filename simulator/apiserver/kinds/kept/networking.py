@@ -4,49 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, Printer, age_of, labels_text
+from simulator.apiserver.kinds.services.strategy import balancer_addresses
+from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, Printer, age_of
 from simulator.apiserver.printers.workloads import format_label_selector
-from simulator.objects.status import status_of
 
 SHOWN = 3
 """The maximum of ports, endpoints and hosts in a column."""
-
-
-def _service(item: Manifest, now: Micros) -> list[Any]:
-    spec = item["spec"]
-    return [
-        item["metadata"]["name"],
-        spec.get("type", "ClusterIP"),
-        spec.get("clusterIP") or NONE,
-        _external_address(item),
-        _ports(spec.get("ports") or ()),
-        age_of(item, now),
-        labels_text(spec.get("selector")),
-    ]
-
-
-def _external_address(item: Manifest) -> str:
-    spec = item["spec"]
-    match spec.get("type", "ClusterIP"):
-        case "ExternalName":
-            return spec.get("externalName") or ""
-        case "LoadBalancer":
-            return ",".join([*_balancer_addresses(item), *(spec.get("externalIPs") or ())]) or "<pending>"
-    return ",".join(spec.get("externalIPs") or ()) or NONE
-
-
-def _balancer_addresses(item: Manifest) -> list[str]:
-    """Return the addresses of the load balancer, each once."""
-    ingress = (status_of(item).get("loadBalancer") or {}).get("ingress") or ()
-    return sorted({each.get("ip") or each.get("hostname", "") for each in ingress} - {""})
-
-
-def _ports(ports: Any) -> str:
-    texts = []
-    for each in ports:
-        node_port = f":{each['nodePort']}" if each.get("nodePort") else ""
-        texts.append(f"{each['port']}{node_port}/{each.get('protocol', 'TCP')}")
-    return ",".join(texts) or NONE
 
 
 def _some(texts: list[str], otherwise: str) -> str:
@@ -90,7 +53,7 @@ def _ingress(item: Manifest, now: Micros) -> list[Any]:
         item["metadata"]["name"],
         spec.get("ingressClassName") or NONE,
         _hosts(spec.get("rules") or ()),
-        ",".join(_balancer_addresses(item)),
+        ",".join(balancer_addresses(item)),
         "80, 443" if spec.get("tls") else "80",
         age_of(item, now),
     ]

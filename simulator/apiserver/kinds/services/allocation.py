@@ -12,19 +12,20 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.field_checks import parse_address
-from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.service_families import HEADLESS, set_families
-from simulator.apiserver.service_type import (
+from simulator.apiserver.kinds.services.families import HEADLESS, set_families
+from simulator.apiserver.kinds.services.type_rules import (
     drop_type_dependent_fields,
     hide_internal_policy,
     keep_allocated,
     needs_addresses,
     needs_node_ports,
 )
-from simulator.apiserver.service_validation import is_headless, needs_health_check
+from simulator.apiserver.kinds.services.validation import is_headless, needs_health_check
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.resource import built_in
 from simulator.apiserver.status import Cause, Invalid, StatusError, invalid
 
-SERVICES: Final = "services"
+SERVICES: Final = built_in("v1", "Service", "svc", has_status=True)
 _ADDRESSES: Final = ipaddress.IPv4Network("10.96.0.0/12")
 """kubeadm's range of the addresses of Services, from which they are drawn."""
 _KNOWN_RANGES: Final = (_ADDRESSES, ipaddress.IPv4Network("10.0.0.0/24"))
@@ -45,7 +46,7 @@ class AllocationError(StatusError):
         super().__init__(f"Internal error occurred: {detail}", causes=[Cause("", detail, "")])
 
 
-def allocate_new(service: Manifest, overlay: Overlay, *, any_address: bool = False) -> None:
+def allocate_new(service: Manifest, overlay: Overlay, any_address: bool) -> None:
     """Allocate what a new Service needs. ``any_address``: it may have that of another cluster. Raises
     Invalid."""
     spec = service["spec"]
@@ -90,7 +91,7 @@ class _Used:
 
     def __init__(self, service: Manifest, overlay: Overlay) -> None:
         own = service["metadata"]["uid"]
-        others = [each["spec"] for each in overlay.list(SERVICES) if each["metadata"]["uid"] != own]
+        others = [each["spec"] for each in overlay.list(SERVICES.id) if each["metadata"]["uid"] != own]
         self._service = service
         self._addresses = {address for spec in others for address in spec.get("clusterIPs", ())}
         self._addresses |= {_OF_API_SERVER}

@@ -10,7 +10,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.enumerations import TRAFFIC_POLICIES
-from simulator.apiserver.service_validation import is_externally_accessible, needs_health_check
+from simulator.apiserver.kinds.services.validation import is_externally_accessible, needs_health_check
 
 _ADDRESS_FIELDS: Final = ("clusterIP", "clusterIPs")
 _WITH_NODE_PORTS: Final = ("NodePort", "LoadBalancer")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.apiserver.service_validation import validate_addresses
+from simulator.apiserver.kinds.services.validation import validate_addresses
 from simulator.apiserver.status import Cause, invalid
 
 HEADLESS: Final = "None"

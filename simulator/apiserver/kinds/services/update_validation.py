@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.service_validation import check_balancer_class, is_headless, needs_health_check
+from simulator.apiserver.kinds.services.validation import (
+    check_balancer_class,
+    is_headless,
+    needs_health_check,
+)
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 
 _MAY_NOT_CHANGE: Final = "may not change once set"
