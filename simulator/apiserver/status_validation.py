@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.claim_status_validation import validate_claim_status
 from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
 from simulator.apiserver.definition_validation import validate_definition_status
 from simulator.apiserver.job_status_validation import validate_job_status
@@ -104,5 +103,4 @@ _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     **CORE_STATUS_CHECKS,
     CRDS: validate_definition_status,
     "jobs.batch": validate_job_status,
-    "resourceclaims.resource.k8s.io": validate_claim_status,
 }

@@ -11,7 +11,7 @@ from schedviz.store.past import Readable
 from schedviz.web.manifests import terms
 from schedviz.web.manifests.paths import get
 from simulator.api import Manifest
-from simulator.apiserver.printers.cluster_objects import claim_state
+from simulator.apiserver.kinds.devices.claims import claim_state
 from simulator.controllers.resource_claim import POD_CLAIM_NAME, TEMPLATES
 from simulator.objects.metadata import (
     annotations_of,

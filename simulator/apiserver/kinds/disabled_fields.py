@@ -11,26 +11,12 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.disabled_fields import drop_disabled_pod_fields
 
-_OF_DEVICES: Final = (
-    "taints",  # DRADeviceTaints
-    *("consumesCounters", "nodeName", "nodeSelector", "allNodes"),  # DRAPartitionableDevices
-    *("bindingConditions", "bindingFailureConditions", "bindsToNode"),  # DRADeviceBindingConditions
-    "allowMultipleAllocations",  # DRAConsumableCapacity
-)
-_OF_RESULTS: Final = (
-    *("bindingConditions", "bindingFailureConditions"),  # DRADeviceBindingConditions
-    *("shareID", "consumedCapacity"),  # DRAConsumableCapacity
-)
-
 
 def drop_disabled_fields(resource_id: str, manifest: Manifest) -> None:
     """Remove the disabled fields of an object, in place. Values of wrong types have been refused before."""
     drop = _DROPS.get(resource_id)
     if drop:
         drop(_at(manifest, "spec"))
-    if resource_id == "endpointslices.discovery.k8s.io":
-        for endpoint in manifest.get("endpoints") or ():
-            endpoint.pop("deprecatedTopology", None)  # of v1beta1 (dropTopologyOnV1)
     _drop_status_fields(resource_id, manifest)
 
 
@@ -52,43 +38,11 @@ def _of_claim(spec: Manifest) -> None:
         del spec["dataSourceRef"]
 
 
-def _of_device_claim(spec: Manifest) -> None:
-    for request in _at(spec, "devices").get("requests", ()):
-        for wanted in (_at(request, "exactly"), *request.get("firstAvailable", ())):
-            wanted.pop("capacity", None)  # DRAConsumableCapacity
-
-
-def _of_device_claim_template(spec: Manifest) -> None:
-    _of_device_claim(_at(spec, "spec"))
-
-
-def _of_device_class(spec: Manifest) -> None:
-    spec.pop("extendedResourceName", None)  # DRAExtendedResource
-
-
-def _of_slice(spec: Manifest) -> None:
-    for field in ("sharedCounters", "perDeviceNodeSelection"):
-        spec.pop(field, None)  # DRAPartitionableDevices
-    for device in spec.get("devices", ()):
-        for field in _OF_DEVICES:
-            device.pop(field, None)
-        for capacity in device.get("capacity", {}).values():
-            capacity.pop("requestPolicy", None)  # DRAConsumableCapacity
-
-
 def _drop_status_fields(resource_id: str, manifest: Manifest) -> None:
     """Remove the fields of features that are off from the status of an object, in place."""
     status = _at(manifest, "status")
     if resource_id in ("deployments.apps", "replicasets.apps"):
         status.pop("terminatingReplicas", None)  # DeploymentReplicaSetTerminatingReplicas
-    if resource_id != "resourceclaims.resource.k8s.io":
-        return
-    _at(status, "allocation").pop("allocationTimestamp", None)  # DRADeviceBindingConditions
-    for result in _at(status, "allocation", "devices").get("results", ()):
-        for field in _OF_RESULTS:
-            result.pop(field, None)
-    for device in status.get("devices", ()):
-        device.pop("shareID", None)
 
 
 def _at(of: Manifest, *path: str) -> Manifest:
@@ -107,8 +61,4 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "jobs.batch": _of_template,
     "cronjobs.batch": _of_cron_job,
     "persistentvolumeclaims": _of_claim,
-    "deviceclasses.resource.k8s.io": _of_device_class,
-    "resourceclaims.resource.k8s.io": _of_device_claim,
-    "resourceclaimtemplates.resource.k8s.io": _of_device_claim_template,
-    "resourceslices.resource.k8s.io": _of_slice,
 }

@@ -5,10 +5,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.admin_access import RESOURCE_CLAIMS, check_admin_access, check_admin_access_of_status
-from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
 from simulator.apiserver.definition_validation import validate_definition
-from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
 from simulator.apiserver.kind_warnings import (
@@ -18,7 +15,6 @@ from simulator.apiserver.kinds.disabled_fields import drop_disabled_fields
 from simulator.apiserver.more_update_validation import UPDATE_CHECKS
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.pod_warnings import pod_warnings
-from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
 from simulator.apiserver.printers.column import PLAIN_PRINTER, SHORT_PRINTER
 from simulator.apiserver.printers.storage import STORAGE_PRINTERS
 from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
@@ -65,10 +61,6 @@ apps/v1                         ReplicaSet                     namespaced status
 apps/v1                         StatefulSet                    namespaced status  sts
 batch/v1                        CronJob                        namespaced status  cj
 batch/v1                        Job                            namespaced status  -
-resource.k8s.io/v1              DeviceClass                    cluster    -       -
-resource.k8s.io/v1              ResourceClaim                  namespaced status  -
-resource.k8s.io/v1              ResourceClaimTemplate          namespaced -       -
-resource.k8s.io/v1              ResourceSlice                  cluster    -       -
 """
 
 _WITH_GENERATION = frozenset(
@@ -77,12 +69,10 @@ _WITH_GENERATION = frozenset(
         "customresourcedefinitions.apiextensions.k8s.io",
         "daemonsets.apps",
         "deployments.apps",
-        "deviceclasses.resource.k8s.io",
         "jobs.batch",
         "podtemplates",
         "replicasets.apps",
         "replicationcontrollers",
-        "resourceslices.resource.k8s.io",
         "statefulsets.apps",
     )
 )
@@ -97,10 +87,6 @@ _ORDERS: Final = {
     "podtemplates": "US",
     "replicasets.apps": "USC",
     "replicationcontrollers": "MSUS",
-    "deviceclasses.resource.k8s.io": "MSUS",
-    "resourceclaims.resource.k8s.io": "MSUCS",
-    "resourceclaimtemplates.resource.k8s.io": "MSUCS",
-    "resourceslices.resource.k8s.io": "USC",
     "statefulsets.apps": "USC",
 }
 _NEEDING_VERSION: Final = frozenset(("customresourcedefinitions.apiextensions.k8s.io",))
@@ -116,14 +102,12 @@ _SHOWN_WHEN_DELETED: Final = frozenset(
 _NAME_RULES: Final[dict[str, NameRule]] = {}
 _NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
 _FREE_FINALIZERS: Final = ("apiextensions.k8s.io",)
-_STATUS_KEEPS_METADATA: Final = ("resourceclaims.resource.k8s.io",)
 _STATUS_KEEPS: Final = {
     "deployments.apps": ("labels",),
 }
-_STATUS_RESETS_METADATA: Final = (CRDS, "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
+_STATUS_RESETS_METADATA: Final = (CRDS,)
 _FIELDS: dict[str, tuple[str, ...]] = {
     "replicationcontrollers": ("status.replicas",),
-    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
     "jobs.batch": ("status.successful",),
 }
 _PREFIXES: Final = {
@@ -151,7 +135,6 @@ _TEMPLATES = {
 _SCALED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     CRDS: validate_definition,
-    **DEVICE_CHECKS,
     "persistentvolumes": validate_persistent_volume,
     "persistentvolumeclaims": validate_persistent_volume_claim,
     **WORKLOAD_CHECKS,
@@ -160,7 +143,6 @@ _CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Caus
     **WORKLOAD_CHECKS_OF_UPDATED,
 }
 _PRINTERS: Final = {
-    **CLUSTER_PRINTERS,
     **WORKLOAD_PRINTERS,
     **STORAGE_PRINTERS,
 }
@@ -212,11 +194,6 @@ def _with_stored_versions(definition: Manifest, _: Manifest) -> Manifest:
     return {**definition, "status": {**status, "storedVersions": [*known, *added]}} if added else definition
 
 
-def _prepare_claim_status(prepared: Manifest, old: Manifest) -> Manifest:
-    drop_statuses_of_released_devices(old, prepared)
-    return prepared
-
-
 def _prepare_daemon_set_status(prepared: Manifest, old: Manifest) -> Manifest:
     number_next_template(old, prepared)
     return prepared
@@ -224,7 +201,6 @@ def _prepare_daemon_set_status(prepared: Manifest, old: Manifest) -> Manifest:
 
 _PREPARE_STATUS: Final = {
     "daemonsets.apps": _prepare_daemon_set_status,
-    "resourceclaims.resource.k8s.io": _prepare_claim_status,
 }
 
 
@@ -250,11 +226,10 @@ def _desired_state(resource_id: str) -> Callable[[Manifest], Any] | None:
 
 def _status(resource: Resource) -> Subresource:
     name = resource.id
-    keeps = WHOLE_METADATA if name in _STATUS_KEEPS_METADATA else _STATUS_KEEPS.get(name, ())
+    keeps = _STATUS_KEEPS.get(name, ())
     return status_strategy(
         lambda new, old: validate_status_update(resource, new, old),
         prepare=_PREPARE_STATUS.get(name),
-        validate_in_cluster=check_admin_access_of_status if name == RESOURCE_CLAIMS else nothing,
         set_times=_with_phase_time if name == "persistentvolumes" else None,
         keeps_metadata=keeps,
         resets_metadata=WHOLE_METADATA if name in _STATUS_RESETS_METADATA else keeps,
@@ -297,7 +272,6 @@ def _strategy(resource: Resource) -> Strategy:
         name_use=_USES_OF_NAMES.get(name, ""),
         any_finalizer=resource.group in _FREE_FINALIZERS,
         validate=rules,
-        validate_in_cluster=lambda manifest, overlay: check_admin_access(name, manifest, overlay),
         validate_updated=_CHECKS_OF_UPDATED.get(name),
         validate_update=validate_update,
         warnings_on_create=lambda manifest: _warnings(resource, manifest),

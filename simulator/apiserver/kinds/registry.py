@@ -9,6 +9,12 @@ from simulator.apiserver.kinds.csi import (
     CSI_NODE_STRATEGY,
 )
 from simulator.apiserver.kinds.custom import custom_strategy
+from simulator.apiserver.kinds.devices.claims import (
+    CLAIM_STRATEGY,
+    CLAIM_TEMPLATE_STRATEGY,
+    DEVICE_CLASS_STRATEGY,
+)
+from simulator.apiserver.kinds.devices.slices import RESOURCE_SLICE_STRATEGY
 from simulator.apiserver.kinds.disruption_budgets import DISRUPTION_BUDGET_STRATEGY
 from simulator.apiserver.kinds.events import EVENT_STRATEGY, EVENT_V1_STRATEGY
 from simulator.apiserver.kinds.kept.table import KEPT_STRATEGIES
@@ -31,6 +37,9 @@ STRATEGIES: Final = sorted(
     (
         *KEPT_STRATEGIES,
         *LEGACY_STRATEGIES,
+        CLAIM_STRATEGY,
+        CLAIM_TEMPLATE_STRATEGY,
+        DEVICE_CLASS_STRATEGY,
         DISRUPTION_BUDGET_STRATEGY,
         EVENT_STRATEGY,
         EVENT_V1_STRATEGY,
@@ -38,6 +47,7 @@ STRATEGIES: Final = sorted(
         LIMIT_RANGE_STRATEGY,
         NAMESPACE_STRATEGY,
         RESOURCE_QUOTA_STRATEGY,
+        RESOURCE_SLICE_STRATEGY,
         RUNTIME_CLASS_STRATEGY,
         SERVICE_ACCOUNT_STRATEGY,
         SERVICE_STRATEGY,

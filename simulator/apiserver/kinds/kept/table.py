@@ -20,7 +20,7 @@ from simulator.apiserver.printers.column import (
     printer_of,
 )
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.strategy import STATUS, Strategy, spec_of
+from simulator.apiserver.strategy import STATUS, Strategy, no_change, spec_of
 
 _ADMISSION: Final = "admissionregistration.k8s.io/v1"
 _FLOWS: Final = "flowcontrol.apiserver.k8s.io/v1"
@@ -35,6 +35,11 @@ def _webhooks(manifest: Manifest) -> Any:
 def _content_and_labels(manifest: Manifest) -> Any:
     content = {field: value for field, value in manifest.items() if field != "metadata"}
     return content, manifest["metadata"].get("labels")
+
+
+def _drop_topology(endpoint_slice: Manifest) -> None:
+    for endpoint in endpoint_slice.get("endpoints") or ():
+        endpoint.pop("deprecatedTopology", None)  # of v1beta1 (dropTopologyOnV1)
 
 
 def _kept(
@@ -55,6 +60,7 @@ def _kept(
     is_configuration = resource.group in ("admissionregistration.k8s.io", "apiregistration.k8s.io")
     return Strategy(
         resource=resource,
+        drop_disabled_fields=_drop_topology if kind == "EndpointSlice" else no_change,
         name_rule=name_rule,
         any_finalizer=is_configuration,
         needs_version=is_configuration,

@@ -178,3 +178,13 @@ def check_toleration(toleration: Manifest, path: str) -> Iterator[Cause]:
         yield from check_choice(operator, _OPERATORS, f"{path}.operator")
     if effect and effect not in _EFFECTS:
         yield not_supported(f"{path}.effect", effect, _EFFECTS)
+
+
+def request_names(claim_spec: Manifest) -> set[str]:
+    """Return the names by which a claim's requests, and their alternatives, are referred to
+    (gatherRequestNames)."""
+    known = set[str]()
+    for request in (claim_spec.get("devices") or {}).get("requests") or ():
+        name = request.get("name", "")
+        known |= {name, *(f"{name}/{each.get('name', '')}" for each in request.get("firstAvailable") or ())}
+    return known

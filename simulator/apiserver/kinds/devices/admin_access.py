@@ -8,21 +8,15 @@ from simulator.api import Manifest
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.status import Cause, forbidden
 
-RESOURCE_CLAIMS: Final = "resourceclaims.resource.k8s.io"
-RESOURCE_CLAIM_TEMPLATES: Final = "resourceclaimtemplates.resource.k8s.io"
 _LABEL: Final = "resource.kubernetes.io/admin-access"
 _NOT_ALLOWED: Final = (
     f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"
 )
 
 
-def check_admin_access(resource_id: str, manifest: Manifest, overlay: Overlay) -> Iterator[Cause]:
-    """Check the first request for admin access of a new claim or template."""
-    spec = manifest.get("spec") or {}
-    if resource_id == RESOURCE_CLAIM_TEMPLATES:
-        spec = spec.get("spec") or {}
-    elif resource_id != RESOURCE_CLAIMS:
-        return
+def check_admin_access(manifest: Manifest, spec: Manifest, overlay: Overlay) -> Iterator[Cause]:
+    """Check the first request for admin access of a new claim, or of a template, of which ``spec`` is that of
+    its claims."""
     requests = (spec.get("devices") or {}).get("requests") or ()
     wanted = [bool((request.get("exactly") or {}).get("adminAccess")) for request in requests]
     if any(wanted) and not _is_allowed(manifest, overlay):

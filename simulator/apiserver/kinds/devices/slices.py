@@ -1,5 +1,8 @@
-"""Validation of ResourceSlices, beyond their schema (ValidateResourceSlice and ValidateResourceSliceUpdate in
-pkg/apis/resource/validation/validation.go, v1.34). The fields of features that are off have been dropped."""
+"""ResourceSlices.
+
+Upstream: pkg/registry/resource/resourceslice/strategy.go, and ValidateResourceSlice and
+ValidateResourceSliceUpdate in pkg/apis/resource/validation/validation.go, v1.34.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +10,9 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.device_checks import (
+from simulator.apiserver.field_checks import IMMUTABLE, check_name
+from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.kinds.devices.checks import (
     check_driver_name,
     check_list,
     check_pool_name,
@@ -15,11 +20,19 @@ from simulator.apiserver.device_checks import (
     check_unique,
     key_path,
 )
-from simulator.apiserver.field_checks import IMMUTABLE, check_name
-from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, printer_of
+from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import validate_node_selector
 from simulator.apiserver.status import NIL, Cause, invalid, required, too_long
+from simulator.apiserver.strategy import Strategy, spec_of
 
+_DISABLED: Final = (
+    "taints",  # DRADeviceTaints
+    *("consumesCounters", "nodeName", "nodeSelector", "allNodes"),  # DRAPartitionableDevices
+    *("bindingConditions", "bindingFailureConditions", "bindsToNode"),  # DRADeviceBindingConditions
+    "allowMultipleAllocations",  # DRAConsumableCapacity
+)
+"""The fields of a device whose feature gate is off by default."""
 _MAX_DEVICES: Final = 128
 _MAX_ATTRIBUTES: Final = 32
 _MAX_VALUE: Final = 64
@@ -37,7 +50,7 @@ _SEMVER: Final = re.compile(
 )
 
 
-def validate_slice(manifest: Manifest) -> Iterator[Cause]:
+def _validate(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
     yield from check_driver_name(spec.get("driver", ""), "spec.driver")
     pool = spec.get("pool") or {}
@@ -113,7 +126,7 @@ def _attribute(attribute: Manifest, path: str) -> Iterator[Cause]:
         yield invalid(path, api_struct("resource.v1.DeviceAttribute", attribute), _ONE_VALUE, whole=True)
 
 
-def validate_slice_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+def _validate_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults of changes to fields of a slice that may not change."""
     after, before = new["spec"], old["spec"]
     pool, pool_before = after.get("pool") or {}, before.get("pool") or {}
@@ -122,3 +135,34 @@ def validate_slice_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     for field, zero in (("driver", ""), ("nodeName", NIL)):
         if after.get(field) != before.get(field):
             yield invalid(f"spec.{field}", after.get(field, zero), IMMUTABLE)
+
+
+def _drop_disabled_fields(manifest: Manifest) -> None:
+    spec = manifest.get("spec") or {}
+    for name in ("sharedCounters", "perDeviceNodeSelection"):
+        spec.pop(name, None)  # DRAPartitionableDevices
+    for device in spec.get("devices", ()):
+        for name in _DISABLED:
+            device.pop(name, None)
+        for capacity in device.get("capacity", {}).values():
+            capacity.pop("requestPolicy", None)  # DRAConsumableCapacity
+
+
+RESOURCE_SLICE_STRATEGY: Final = Strategy(
+    resource=built_in("resource.k8s.io/v1", "ResourceSlice", in_cluster=True),
+    drop_disabled_fields=_drop_disabled_fields,
+    validate=_validate,
+    validate_update=_validate_update,
+    update_order="USC",
+    desired_state=spec_of,
+    printer=printer_of(
+        NAME,
+        Column(
+            "Node", "ResourceSliceSpec.nodeName", cell=lambda item, _: item["spec"].get("nodeName") or NONE
+        ),
+        Column("Driver", "ResourceSliceSpec.driver", cell="spec.driver"),
+        Column("Pool", "ResourcePool.name", cell="spec.pool.name"),
+        AGE,
+    ),
+    fields=("spec.nodeName", "spec.driver"),
+)

@@ -7,18 +7,6 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.condition_validation import validate_conditions
-from simulator.apiserver.device_checks import (
-    MAX_REQUESTS,
-    check_configuration,
-    check_driver_name,
-    check_list,
-    check_pool_name,
-    check_raw_object,
-    check_request_reference,
-    check_request_references,
-    check_unique,
-)
-from simulator.apiserver.device_validation import request_names
 from simulator.apiserver.field_checks import (
     IMMUTABLE,
     check_choice,
@@ -28,6 +16,18 @@ from simulator.apiserver.field_checks import (
     too_many,
 )
 from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.kinds.devices.checks import (
+    MAX_REQUESTS,
+    check_configuration,
+    check_driver_name,
+    check_list,
+    check_pool_name,
+    check_raw_object,
+    check_request_reference,
+    check_request_references,
+    check_unique,
+    request_names,
+)
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.selector_validation import validate_node_selector
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, too_long
