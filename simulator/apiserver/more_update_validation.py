@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.core_update_validation import (
-    CORE_UPDATE_CHECKS,
-)
 from simulator.apiserver.definition_validation import validate_definition_update
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.resource import CRDS
@@ -26,7 +23,6 @@ def _immutable(new: Manifest, old: Manifest, field: str) -> Iterator[Cause]:
 
 
 UPDATE_CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
-    **CORE_UPDATE_CHECKS,
     "controllerrevisions.apps": _revision,
     CRDS: validate_definition_update,
     **WORKLOAD_UPDATE_CHECKS,

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from simulator.api import Manifest
-from simulator.apiserver.volume_defaults import FIELD_API_VERSION, set_volume_defaults
+from simulator.apiserver.kinds.volumes.source_defaults import FIELD_API_VERSION, set_volume_defaults
 
 GRACE_SECONDS = 30
 """The default of terminationGracePeriodSeconds (DefaultTerminationGracePeriodSeconds)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS, term_warnings
 from simulator.apiserver.pod_containers import containers_with_paths
 from simulator.objects import quantity
 
@@ -37,14 +37,6 @@ def pod_warnings(pod: Manifest, prefix: str) -> Iterator[str]:
             "negative values are invalid and will be treated as 1"
         )
     yield from _pod_affinity_warnings(spec, path)
-
-
-def term_warnings(term: Manifest, path: str) -> Iterator[str]:
-    """Yield the warnings about a term of a node selector (GetWarningsForNodeSelectorTerm)."""
-    for index, expression in enumerate(term.get("matchExpressions") or ()):
-        key = expression.get("key")
-        if key in DEPRECATED_LABELS:
-            yield f"{path}.matchExpressions[{index}].key: {key} is {DEPRECATED_LABELS[key]}"
 
 
 def _label_warnings(spec: Manifest, path: str) -> Iterator[str]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
 from simulator.apiserver.definition_validation import validate_definition_status
 from simulator.apiserver.job_status_validation import validate_job_status
 from simulator.apiserver.resource import CRDS, Resource
@@ -100,7 +99,6 @@ def _replicas(resource: str, status: Manifest) -> Iterator[Cause]:
 
 
 _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
-    **CORE_STATUS_CHECKS,
     CRDS: validate_definition_status,
     "jobs.batch": validate_job_status,
 }

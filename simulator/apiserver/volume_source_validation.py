@@ -10,6 +10,15 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import check_name, check_required_name
+from simulator.apiserver.kinds.volumes.plugins import (
+    CONTENT_NAMES,
+    PLUGINS,
+    SECOND_NAMES,
+    Check,
+    check_driver_name,
+    check_of_schema,
+)
+from simulator.apiserver.kinds.volumes.validation import validate_claim_spec
 from simulator.apiserver.projected_volume_validation import (
     validate_config_map,
     validate_downward_api,
@@ -18,15 +27,6 @@ from simulator.apiserver.projected_volume_validation import (
 )
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
-from simulator.apiserver.storage_validation import validate_claim_spec
-from simulator.apiserver.volume_plugin_validation import (
-    CONTENT_NAMES,
-    PLUGINS,
-    SECOND_NAMES,
-    Check,
-    check_driver_name,
-    check_of_schema,
-)
 from simulator.objects import quantity
 
 _ORDER: Final = (

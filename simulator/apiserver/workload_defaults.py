@@ -7,8 +7,8 @@ v1.34."""
 from collections.abc import Callable
 
 from simulator.api import Manifest
+from simulator.apiserver.kinds.volumes.source_defaults import set_claim_spec_defaults
 from simulator.apiserver.pod_defaults import set_pod_spec_defaults
-from simulator.apiserver.volume_defaults import set_claim_spec_defaults
 
 JOB_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 JOB_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")

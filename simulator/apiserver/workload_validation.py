@@ -14,9 +14,9 @@ from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES, UPDATE_STRAT
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name, check_not_negative
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.job_validation import JOB_CHECKS, JOB_CHECKS_OF_UPDATED
+from simulator.apiserver.kinds.volumes.validation import validate_claim_spec
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.storage_validation import validate_claim_spec
 from simulator.apiserver.template_validation import check_long_running, validate_template
 from simulator.objects.labels import label_selector
 

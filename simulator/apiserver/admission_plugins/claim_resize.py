@@ -7,9 +7,9 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.kinds.volumes.update_validation import CLASS_ANNOTATION
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.status import Forbidden
-from simulator.apiserver.volume_update_validation import CLASS_ANNOTATION
 from simulator.objects import quantity
 
 _CLAIMS: Final = "persistentvolumeclaims"

@@ -33,11 +33,6 @@ def _of_cron_job(spec: Manifest) -> None:
     _of_template(_at(spec, "jobTemplate", "spec"))
 
 
-def _of_claim(spec: Manifest) -> None:
-    if _at(spec, "dataSourceRef").get("namespace"):  # CrossNamespaceVolumeDataSource
-        del spec["dataSourceRef"]
-
-
 def _drop_status_fields(resource_id: str, manifest: Manifest) -> None:
     """Remove the fields of features that are off from the status of an object, in place."""
     status = _at(manifest, "status")
@@ -60,5 +55,4 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "statefulsets.apps": _of_stateful_set,
     "jobs.batch": _of_template,
     "cronjobs.batch": _of_cron_job,
-    "persistentvolumeclaims": _of_claim,
 }

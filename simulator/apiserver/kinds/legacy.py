@@ -8,24 +8,15 @@ from simulator.apiserver import names
 from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
-from simulator.apiserver.kind_warnings import (
-    KIND_WARNINGS,
-)
 from simulator.apiserver.kinds.disabled_fields import drop_disabled_fields
 from simulator.apiserver.more_update_validation import UPDATE_CHECKS
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.pod_warnings import pod_warnings
 from simulator.apiserver.printers.column import PLAIN_PRINTER, SHORT_PRINTER
-from simulator.apiserver.printers.storage import STORAGE_PRINTERS
 from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
 from simulator.apiserver.resource import CRDS, SCALES, Resource, ScalePaths, built_in
 from simulator.apiserver.status import Cause
 from simulator.apiserver.status_validation import validate_status_update
-from simulator.apiserver.storage_defaults import STORAGE_DEFAULTS
-from simulator.apiserver.storage_validation import (
-    validate_persistent_volume,
-    validate_persistent_volume_claim,
-)
 from simulator.apiserver.strategy import (
     WHOLE_METADATA,
     Strategy,
@@ -43,14 +34,7 @@ from simulator.apiserver.workload_defaults import (
 )
 from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, WORKLOAD_CHECKS_OF_UPDATED
 
-_FIRST_PHASES: Final = {
-    "persistentvolumeclaims": "Pending",
-    "persistentvolumes": "Pending",
-}
-_PHASE_TIME: Final = "lastPhaseTransitionTime"
 _NAMES: Final = """
-v1                              PersistentVolume               cluster    status  pv
-v1                              PersistentVolumeClaim          namespaced status  pvc
 v1                              PodTemplate                    namespaced -       -
 v1                              ReplicationController          namespaced status  rc
 apiextensions.k8s.io/v1         CustomResourceDefinition       cluster    status  crd,crds
@@ -82,8 +66,6 @@ _ORDERS: Final = {
     "daemonsets.apps": "USC",
     "deployments.apps": "USC",
     "jobs.batch": "MSUSC",
-    "persistentvolumeclaims": "MSUMSC",
-    "persistentvolumes": "MSMSC",
     "podtemplates": "US",
     "replicasets.apps": "USC",
     "replicationcontrollers": "MSUS",
@@ -92,13 +74,7 @@ _ORDERS: Final = {
 _NEEDING_VERSION: Final = frozenset(("customresourcedefinitions.apiextensions.k8s.io",))
 _CREATED_BY_UPDATE: Final = frozenset(("services",))
 _ORPHANING: Final = ("jobs.batch", "replicationcontrollers")
-_SHOWN_WHEN_DELETED: Final = frozenset(
-    (
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "podtemplates",
-    )
-)
+_SHOWN_WHEN_DELETED: Final = frozenset(("podtemplates",))
 _NAME_RULES: Final[dict[str, NameRule]] = {}
 _NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
 _FREE_FINALIZERS: Final = ("apiextensions.k8s.io",)
@@ -135,8 +111,6 @@ _TEMPLATES = {
 _SCALED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     CRDS: validate_definition,
-    "persistentvolumes": validate_persistent_volume,
-    "persistentvolumeclaims": validate_persistent_volume_claim,
     **WORKLOAD_CHECKS,
 }
 _CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
@@ -144,12 +118,10 @@ _CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Caus
 }
 _PRINTERS: Final = {
     **WORKLOAD_PRINTERS,
-    **STORAGE_PRINTERS,
 }
 _PLAIN: Final = (CRDS,)
 _DEFAULTS: Final[dict[str, Callable[[Manifest], None]]] = {
     **FURTHER_DEFAULTS,
-    **STORAGE_DEFAULTS,
     **WORKLOAD_DEFAULTS,
 }
 
@@ -160,25 +132,7 @@ def _prepare_new(resource_id: str) -> Callable[[Manifest, str], object]:
             return lambda manifest, _: select_own_pods(manifest)
         case "daemonsets.apps":
             return lambda manifest, _: number_template(manifest)
-        case "persistentvolumes":
-            return _set_phase_time
     return no_change
-
-
-def _set_phase_time(manifest: Manifest, now: str) -> None:
-    manifest["status"][_PHASE_TIME] = now
-
-
-def _with_phase_time(new: Manifest, old: Manifest, now: str) -> Manifest:
-    """Return the status of a PersistentVolume with the time at which it came into its phase, unless the
-    update has another one (PrepareForUpdate of its status)."""
-    status, before = new.get("status", {}), old.get("status", {})
-    time, known = status.get(_PHASE_TIME), before.get(_PHASE_TIME)
-    if status.get("phase") != before.get("phase"):
-        time = now if time in (None, known) else time
-    elif time is None:
-        time = known
-    return {**new, "status": {**status, _PHASE_TIME: time}} if time is not None else new
 
 
 def _with_stored_versions(definition: Manifest, _: Manifest) -> Manifest:
@@ -230,7 +184,6 @@ def _status(resource: Resource) -> Subresource:
     return status_strategy(
         lambda new, old: validate_status_update(resource, new, old),
         prepare=_PREPARE_STATUS.get(name),
-        set_times=_with_phase_time if name == "persistentvolumes" else None,
         keeps_metadata=keeps,
         resets_metadata=WHOLE_METADATA if name in _STATUS_RESETS_METADATA else keeps,
     )
@@ -241,9 +194,7 @@ def _subresources(resource: Resource) -> dict[str, Subresource]:
 
 
 def _warnings(resource: Resource, manifest: Manifest) -> Iterator[str]:
-    if resource.id in KIND_WARNINGS:
-        yield from KIND_WARNINGS[resource.id](manifest)
-    elif path := _TEMPLATES.get(resource.id):
+    if path := _TEMPLATES.get(resource.id):
         template = manifest
         for name in path:
             template = template.get(name) or {}
@@ -265,7 +216,6 @@ def _strategy(resource: Resource) -> Strategy:
         resource=resource,
         drop_disabled_fields=lambda manifest: drop_disabled_fields(name, manifest),
         set_defaults=_DEFAULTS.get(name, no_change),
-        first_phase=_FIRST_PHASES.get(name, ""),
         prepare_for_create=_prepare_new(name),
         name_rule=_NAME_RULES.get(name, names.dns_subdomain),
         name_rule_of_new=_NAME_RULES_OF_NEW.get(name),

@@ -30,6 +30,7 @@ from simulator.apiserver.kinds.service_accounts import SERVICE_ACCOUNT_STRATEGY
 from simulator.apiserver.kinds.services.strategy import SERVICE_STRATEGY
 from simulator.apiserver.kinds.storage_classes import ATTRIBUTES_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY
 from simulator.apiserver.kinds.timetables import TIMETABLE_STRATEGY
+from simulator.apiserver.kinds.volumes.strategy import VOLUME_CLAIM_STRATEGY, VOLUME_STRATEGY
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.strategy import Strategy
 
@@ -52,6 +53,8 @@ STRATEGIES: Final = sorted(
         SERVICE_ACCOUNT_STRATEGY,
         SERVICE_STRATEGY,
         TIMETABLE_STRATEGY,
+        VOLUME_CLAIM_STRATEGY,
+        VOLUME_STRATEGY,
         ATTACHMENT_STRATEGY,
         ATTRIBUTES_CLASS_STRATEGY,
         CSI_CAPACITY_STRATEGY,

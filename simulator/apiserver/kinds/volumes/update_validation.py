@@ -11,8 +11,8 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.go_structs import core_struct, struct_difference, volume_source_struct
+from simulator.apiserver.kinds.volumes.validation import SOURCES
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid
-from simulator.apiserver.storage_validation import SOURCES
 from simulator.objects import quantity
 
 CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"

@@ -12,14 +12,9 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import ACCESS_MODES, RECLAIM_POLICIES, VOLUME_MODES
 from simulator.apiserver.field_checks import NOT_POSITIVE, check_name, check_present
+from simulator.apiserver.kinds.volumes.plugins import CONTENT_NAMES, PERSISTENT, SECOND_NAMES, check_of_schema
 from simulator.apiserver.selector_validation import validate_label_selector, validate_node_selector
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.volume_plugin_validation import (
-    CONTENT_NAMES,
-    PERSISTENT,
-    SECOND_NAMES,
-    check_of_schema,
-)
 from simulator.objects import quantity
 
 SOURCES: Final = (

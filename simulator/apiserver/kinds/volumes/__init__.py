@@ -1,0 +1,1 @@
+"""PersistentVolumes, their claims, and the sources of volumes, which pods have, too."""
