@@ -17,9 +17,9 @@ from msgspec.structs import replace as with_fields
 from simulator.api import Change, Manifest
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.definition_conditions import Condition, with_condition
-from simulator.apiserver.definitions.accepted_names import status_with_names
-from simulator.apiserver.definitions.deletion import CLEANUP, PENDING
 from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.kinds.definitions.accepted_names import status_with_names
+from simulator.apiserver.kinds.definitions.deletion import CLEANUP, PENDING
 from simulator.apiserver.place import Place
 from simulator.apiserver.resource import CRDS, is_built_in_group
 from simulator.apiserver.resources import defined_resources, find_built_in

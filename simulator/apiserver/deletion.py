@@ -13,9 +13,9 @@ from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.admission_plugins.namespace_lifecycle import BUILT_IN_NAMESPACES
 from simulator.apiserver.delete_options import MAX_GRACE_SECONDS, Propagation
 from simulator.apiserver.generation import GENERATION
+from simulator.apiserver.kinds.pods.spec_defaults import GRACE_SECONDS
 from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.apiserver.kinds.registry import strategy_of
-from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import Forbidden

@@ -14,10 +14,10 @@ from simulator.apiserver.admission import Admission, Entry, admit
 from simulator.apiserver.admission_plugins.namespace_lifecycle import check_namespace
 from simulator.apiserver.binding import admit_binding
 from simulator.apiserver.component_writes import ComponentWrites
-from simulator.apiserver.definitions.deletion import admit_definition_delete, refuse_while_terminating
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.deletion import admit_delete, deletion_changes, finalized_namespace, last_state
 from simulator.apiserver.eviction import admit_eviction
+from simulator.apiserver.kinds.definitions.deletion import admit_definition_delete, refuse_while_terminating
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.metadata_update import is_created_by_update, version_of_update
 from simulator.apiserver.overlay import Overlay, Reader

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.pod_annotation_validation import MIRROR
+from simulator.apiserver.kinds.pods.annotations import MIRROR
 from simulator.apiserver.resources import PODS
 from simulator.compare.workload import ComparedWorkload
 from simulator.objects.metadata import annotations_of, is_terminating, uid_of

@@ -4,7 +4,7 @@ pkg/controller/daemon, v1.34). The scheduler places these pods as others; each r
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.workload_defaults import TEMPLATE_GENERATION
+from simulator.apiserver.kinds.workloads.daemon_sets import TEMPLATE_GENERATION
 from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
     REVISION_LABEL,

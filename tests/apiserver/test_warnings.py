@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.pod_annotation_validation import APP_ARMOR
+from simulator.apiserver.kinds.pods.annotations import APP_ARMOR
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.warnings import warnings_of, warnings_of_update
 from tests.apiserver.cluster import Cluster, pod

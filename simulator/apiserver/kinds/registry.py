@@ -9,6 +9,7 @@ from simulator.apiserver.kinds.csi import (
     CSI_NODE_STRATEGY,
 )
 from simulator.apiserver.kinds.custom import custom_strategy
+from simulator.apiserver.kinds.definitions.strategy import DEFINITION_STRATEGY
 from simulator.apiserver.kinds.devices.claims import (
     CLAIM_STRATEGY,
     CLAIM_TEMPLATE_STRATEGY,
@@ -17,9 +18,9 @@ from simulator.apiserver.kinds.devices.claims import (
 from simulator.apiserver.kinds.devices.slices import RESOURCE_SLICE_STRATEGY
 from simulator.apiserver.kinds.disruption_budgets import DISRUPTION_BUDGET_STRATEGY
 from simulator.apiserver.kinds.events import EVENT_STRATEGY, EVENT_V1_STRATEGY
+from simulator.apiserver.kinds.jobs.strategy import CRON_JOB_STRATEGY, JOB_STRATEGY
 from simulator.apiserver.kinds.kept.table import KEPT_STRATEGIES
 from simulator.apiserver.kinds.leases import LEASE_STRATEGY
-from simulator.apiserver.kinds.legacy import LEGACY_STRATEGIES, SCALE_STRATEGY
 from simulator.apiserver.kinds.namespaces import NAMESPACE_STRATEGY
 from simulator.apiserver.kinds.nodes import NODE_STRATEGY
 from simulator.apiserver.kinds.pods.strategy import POD_STRATEGY
@@ -31,39 +32,57 @@ from simulator.apiserver.kinds.services.strategy import SERVICE_STRATEGY
 from simulator.apiserver.kinds.storage_classes import ATTRIBUTES_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY
 from simulator.apiserver.kinds.timetables import TIMETABLE_STRATEGY
 from simulator.apiserver.kinds.volumes.strategy import VOLUME_CLAIM_STRATEGY, VOLUME_STRATEGY
+from simulator.apiserver.kinds.workloads.columns import SCALE_STRATEGY
+from simulator.apiserver.kinds.workloads.daemon_sets import DAEMON_SET_STRATEGY
+from simulator.apiserver.kinds.workloads.deployments import (
+    DEPLOYMENT_STRATEGY,
+    REPLICA_SET_STRATEGY,
+    REPLICATION_CONTROLLER_STRATEGY,
+)
+from simulator.apiserver.kinds.workloads.revisions import POD_TEMPLATE_STRATEGY, REVISION_STRATEGY
+from simulator.apiserver.kinds.workloads.stateful_sets import STATEFUL_SET_STRATEGY
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.strategy import Strategy
 
 STRATEGIES: Final = sorted(
     (
         *KEPT_STRATEGIES,
-        *LEGACY_STRATEGIES,
+        ATTACHMENT_STRATEGY,
+        ATTRIBUTES_CLASS_STRATEGY,
         CLAIM_STRATEGY,
         CLAIM_TEMPLATE_STRATEGY,
+        CRON_JOB_STRATEGY,
+        CSI_CAPACITY_STRATEGY,
+        CSI_DRIVER_STRATEGY,
+        CSI_NODE_STRATEGY,
+        DAEMON_SET_STRATEGY,
+        DEFINITION_STRATEGY,
+        DEPLOYMENT_STRATEGY,
         DEVICE_CLASS_STRATEGY,
         DISRUPTION_BUDGET_STRATEGY,
         EVENT_STRATEGY,
         EVENT_V1_STRATEGY,
+        JOB_STRATEGY,
         LEASE_STRATEGY,
         LIMIT_RANGE_STRATEGY,
         NAMESPACE_STRATEGY,
+        NODE_STRATEGY,
+        POD_STRATEGY,
+        POD_TEMPLATE_STRATEGY,
+        PRIORITY_CLASS_STRATEGY,
+        REPLICATION_CONTROLLER_STRATEGY,
+        REPLICA_SET_STRATEGY,
         RESOURCE_QUOTA_STRATEGY,
         RESOURCE_SLICE_STRATEGY,
+        REVISION_STRATEGY,
         RUNTIME_CLASS_STRATEGY,
         SERVICE_ACCOUNT_STRATEGY,
         SERVICE_STRATEGY,
+        STATEFUL_SET_STRATEGY,
+        STORAGE_CLASS_STRATEGY,
         TIMETABLE_STRATEGY,
         VOLUME_CLAIM_STRATEGY,
         VOLUME_STRATEGY,
-        ATTACHMENT_STRATEGY,
-        ATTRIBUTES_CLASS_STRATEGY,
-        CSI_CAPACITY_STRATEGY,
-        CSI_DRIVER_STRATEGY,
-        CSI_NODE_STRATEGY,
-        NODE_STRATEGY,
-        POD_STRATEGY,
-        PRIORITY_CLASS_STRATEGY,
-        STORAGE_CLASS_STRATEGY,
     ),
     key=lambda each: (each.resource.group, each.resource.kind.lower()),
 )

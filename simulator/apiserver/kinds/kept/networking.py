@@ -5,8 +5,8 @@ from typing import Any
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.kinds.services.strategy import balancer_addresses
+from simulator.apiserver.kinds.workloads.columns import format_label_selector
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, Printer, age_of
-from simulator.apiserver.printers.workloads import format_label_selector
 
 SHOWN = 3
 """The maximum of ports, endpoints and hosts in a column."""

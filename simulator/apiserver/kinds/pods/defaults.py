@@ -5,7 +5,7 @@ Upstream: SetDefaults_Pod in pkg/apis/core/v1/defaults.go and conversion.go besi
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.pod_defaults import all_containers, set_pod_spec_defaults
+from simulator.apiserver.kinds.pods.spec_defaults import all_containers, set_pod_spec_defaults
 from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.objects import quantity
 from simulator.objects.pod_requests import pod_requests, supported_at_pod_level

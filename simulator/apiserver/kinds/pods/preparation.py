@@ -8,8 +8,8 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.defaults import complete_container_statuses, match_pod_ips
+from simulator.apiserver.kinds.pods.profiles import copy_app_armor_annotations
 from simulator.apiserver.kinds.pods.qos import qos_class
-from simulator.apiserver.pod_profiles import copy_app_armor_annotations
 from simulator.apiserver.strategy import with_field, without_field
 
 _RESIZED: Final = ("resources", "resizePolicy")

@@ -1,7 +1,7 @@
 """The quality-of-service class of a pod."""
 
 from simulator.api import Manifest
-from simulator.apiserver.pod_defaults import all_containers
+from simulator.apiserver.kinds.pods.spec_defaults import all_containers
 from simulator.objects import quantity
 
 

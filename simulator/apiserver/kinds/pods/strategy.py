@@ -10,15 +10,15 @@ from simulator.apiserver.kinds.pods.preparation import (
     prepare_resize,
     prepare_status,
 )
+from simulator.apiserver.kinds.pods.printer import POD_PRINTER
+from simulator.apiserver.kinds.pods.status_validation import validate_pod_status
 from simulator.apiserver.kinds.pods.subresource_validation import (
     validate_ephemeral_containers_update,
     validate_resize,
 )
-from simulator.apiserver.pod_status_validation import validate_pod_status
-from simulator.apiserver.pod_update_validation import validate_pod_update
-from simulator.apiserver.pod_validation import validate_new_pod, validate_pod
-from simulator.apiserver.pod_warnings import pod_warnings
-from simulator.apiserver.printers.pods import POD_PRINTER
+from simulator.apiserver.kinds.pods.update_validation import validate_pod_update
+from simulator.apiserver.kinds.pods.validation import validate_new_pod, validate_pod
+from simulator.apiserver.kinds.pods.warnings import pod_warnings
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.strategy import Strategy, Subresource, spec_of, status_strategy
 

@@ -10,6 +10,12 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import check_name, check_required_name
+from simulator.apiserver.kinds.pods.projected_volumes import (
+    validate_config_map,
+    validate_downward_api,
+    validate_projected,
+    validate_secret,
+)
 from simulator.apiserver.kinds.volumes.plugins import (
     CONTENT_NAMES,
     PLUGINS,
@@ -19,12 +25,6 @@ from simulator.apiserver.kinds.volumes.plugins import (
     check_of_schema,
 )
 from simulator.apiserver.kinds.volumes.validation import validate_claim_spec
-from simulator.apiserver.projected_volume_validation import (
-    validate_config_map,
-    validate_downward_api,
-    validate_projected,
-    validate_secret,
-)
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.objects import quantity

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.custom_resources.rules import RULES
-from simulator.apiserver.definitions.defaults import default_faults
-from simulator.apiserver.definitions.go_schema import schema_struct
-from simulator.apiserver.definitions.internal_spec import Section
-from simulator.apiserver.definitions.list_types import list_type_faults, map_type_faults
-from simulator.apiserver.definitions.rules import compile_faults, rule_field_faults
-from simulator.apiserver.definitions.structural import child, fields_of, structural_faults
+from simulator.apiserver.kinds.definitions.defaults import default_faults
+from simulator.apiserver.kinds.definitions.go_schema import schema_struct
+from simulator.apiserver.kinds.definitions.internal_spec import Section
+from simulator.apiserver.kinds.definitions.list_types import list_type_faults, map_type_faults
+from simulator.apiserver.kinds.definitions.rules import compile_faults, rule_field_faults
+from simulator.apiserver.kinds.definitions.structural import child, fields_of, structural_faults
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported
 from simulator.apiserver.structural_schema import (
     EMBEDDED,

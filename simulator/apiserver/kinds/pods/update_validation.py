@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import core_struct, struct_difference
-from simulator.apiserver.pod_annotation_validation import validate_pod_annotations_update
+from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations_update
 from simulator.apiserver.selector_validation import validate_tolerations
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, required
 

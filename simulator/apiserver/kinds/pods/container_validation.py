@@ -11,8 +11,6 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import MESSAGE_POLICIES, PROTOCOLS, PULL_POLICIES
-from simulator.apiserver.env_validation import validate_env
-from simulator.apiserver.ephemeral_validation import validate_ephemeral_container
 from simulator.apiserver.field_checks import (
     check_choice,
     check_name,
@@ -20,10 +18,12 @@ from simulator.apiserver.field_checks import (
     check_present,
     check_required_name,
 )
-from simulator.apiserver.mount_validation import Volumes, validate_mounts
-from simulator.apiserver.probe_validation import GRACE, forbid_probes, validate_probes
+from simulator.apiserver.kinds.pods.environment import validate_env
+from simulator.apiserver.kinds.pods.ephemeral_containers import validate_ephemeral_container
+from simulator.apiserver.kinds.pods.mounts import Volumes, validate_mounts
+from simulator.apiserver.kinds.pods.probes import GRACE, forbid_probes, validate_probes
+from simulator.apiserver.kinds.pods.security import validate_container_security
 from simulator.apiserver.resource_validation import validate_container_resources
-from simulator.apiserver.security_context_validation import validate_container_security
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
 _RESIZABLE: Final = ("cpu", "memory")

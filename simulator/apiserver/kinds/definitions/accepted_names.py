@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.definition_conditions import Condition, has_condition, with_condition
-from simulator.apiserver.definitions.approval import approval_condition
+from simulator.apiserver.kinds.definitions.approval import approval_condition
 from simulator.kernel.go_text import quote
 
 _RESOURCES: Final = ("plural", "singular")

@@ -7,23 +7,23 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.container_validation import (
+from simulator.apiserver.enumerations import DNS_POLICIES, PREEMPTION_POLICIES, RESTART_POLICIES
+from simulator.apiserver.field_checks import check_choice, check_name, check_optional_names
+from simulator.apiserver.go_structs import core_struct
+from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations
+from simulator.apiserver.kinds.pods.container_validation import (
     check_image_of_pod,
     validate_containers,
     validate_host_network,
 )
-from simulator.apiserver.enumerations import DNS_POLICIES, PREEMPTION_POLICIES, RESTART_POLICIES
-from simulator.apiserver.field_checks import check_choice, check_name, check_optional_names
-from simulator.apiserver.go_structs import core_struct
-from simulator.apiserver.placement_validation import validate_affinity, validate_spread
-from simulator.apiserver.pod_annotation_validation import validate_pod_annotations
-from simulator.apiserver.pod_dns_validation import validate_dns_config, validate_host_aliases
-from simulator.apiserver.pod_profiles import validate_profiles_match
+from simulator.apiserver.kinds.pods.dns import validate_dns_config, validate_host_aliases
+from simulator.apiserver.kinds.pods.placement import validate_affinity, validate_spread
+from simulator.apiserver.kinds.pods.profiles import validate_profiles_match
+from simulator.apiserver.kinds.pods.security import validate_host_users, validate_pod_security
+from simulator.apiserver.kinds.pods.volumes import validate_volumes
 from simulator.apiserver.resource_validation import validate_overhead, validate_pod_resources
-from simulator.apiserver.security_context_validation import validate_host_users, validate_pod_security
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
-from simulator.apiserver.volume_source_validation import validate_volumes
 
 _MAX_SECONDS: Final = (1 << 31) - 1
 _SYSTEMS: Final = ("linux", "windows")

@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from simulator.apiserver.definitions.field_paths import FieldPathError, find_field
-from simulator.apiserver.definitions.internal_spec import Section
-from simulator.apiserver.definitions.schemas import validate_schema
+from simulator.apiserver.kinds.definitions.field_paths import FieldPathError, find_field
+from simulator.apiserver.kinds.definitions.internal_spec import Section
+from simulator.apiserver.kinds.definitions.schemas import validate_schema
 from simulator.apiserver.status import Cause, duplicate, invalid, required
 from simulator.apiserver.structural_schema import Schema, structural_schema
 

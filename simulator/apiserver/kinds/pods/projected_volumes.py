@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.env_validation import (
+from simulator.apiserver.field_checks import check_present
+from simulator.apiserver.kinds.pods.environment import (
     VOLUME_FIELDS,
     validate_field_reference,
     validate_resource_reference,
 )
-from simulator.apiserver.field_checks import check_present
 from simulator.apiserver.paths import check_file_path, check_mode
 from simulator.apiserver.status import Cause, forbidden, invalid, required
 

@@ -1,25 +1,33 @@
 """Validation of Jobs and CronJobs, beyond their schemas.
 
-Upstream: pkg/apis/batch/validation/validation.go, v1.34. The policies of a Job are in
-:mod:`simulator.apiserver.job_policy_validation`."""
+Upstream: pkg/apis/batch/validation/validation.go, v1.34."""
 
+import copy
 import re
 import zoneinfo
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import COMPLETION_MODES, REPLACEMENT_POLICIES
-from simulator.apiserver.field_checks import check_choice, check_domain_prefixed, check_not_negative
-from simulator.apiserver.job_policy_validation import validate_failure_policy, validate_success_policy
+from simulator.apiserver.field_checks import (
+    IMMUTABLE,
+    check_choice,
+    check_domain_prefixed,
+    check_not_negative,
+)
+from simulator.apiserver.go_structs import api_struct, pod_template_struct
+from simulator.apiserver.kinds.jobs.policies import validate_failure_policy, validate_success_policy
+from simulator.apiserver.kinds.workloads.templates import validate_selector_update, validate_template
 from simulator.apiserver.selector_validation import validate_label_selector
-from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
-from simulator.apiserver.template_validation import validate_template
-from simulator.apiserver.workload_defaults import JOB_LABELS, JOB_NAME_LABELS, MANUAL_SELECTOR
+from simulator.apiserver.status import NIL, Cause, invalid, not_supported, required, too_long
 from simulator.objects import cron
 from simulator.objects.labels import label_selector
 
+JOB_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
+JOB_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
+MANUAL_SELECTOR = "manualSelector"
 MAX_MANAGED_BY: Final = 63
 """Maximum length of managedBy in bytes."""
 MAX_CRON_JOB_NAME: Final = 52
@@ -37,10 +45,11 @@ _COUNTS: Final = (
     "maxFailedIndexes",
 )
 _POLICIES: Final = ("OnFailure", "Never")
+_SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
 _ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}")
 
 
-def _validate_job(manifest: Manifest) -> Iterator[Cause]:
+def validate_job(manifest: Manifest) -> Iterator[Cause]:
     """Yield the faults that ValidateJob reports."""
     spec, name = manifest["spec"], manifest["metadata"].get("name", "")
     if not spec.get(MANUAL_SELECTOR) and "selector" in spec:
@@ -142,7 +151,7 @@ def _managed_by(manager: str, path: str) -> Iterator[Cause]:
         yield too_long(path, MAX_MANAGED_BY)
 
 
-def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
+def validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
     """Yield the faults that ValidateCronJobCreate reports."""
     yield from _cron_job(manifest["spec"], None)
     name = manifest["metadata"].get("name", "")
@@ -150,7 +159,7 @@ def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("metadata.name", name, f"must be no more than {MAX_CRON_JOB_NAME} characters")
 
 
-def _validate_updated_cron_job(manifest: Manifest, old: Manifest) -> Iterator[Cause]:
+def validate_updated_cron_job(manifest: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults that ValidateCronJobUpdate reports, which does not look at the length of the name."""
     return _cron_job(manifest["spec"], old["spec"])
 
@@ -214,11 +223,58 @@ def _job_template(spec: Manifest, path: str) -> Iterator[Cause]:
         yield not_supported(f"{path}.{MANUAL_SELECTOR}", True, ("nil", "false"), as_given=True)
 
 
-JOB_CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
-    "jobs.batch": _validate_job,
-    "cronjobs.batch": _validate_cron_job,
-}
-JOB_CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
-    "cronjobs.batch": _validate_updated_cron_job,
-}
-"""The checks of updated objects, where these are others than those of new ones."""
+def validate_job_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateJobSpecUpdate reports."""
+    after, before = new["spec"], old["spec"]
+    yield from _completions(after, before)
+    yield from validate_selector_update(new, old)
+    known = before.get("template", {})
+    if before.get("suspend") and "startTime" not in old.get("status", {}):
+        known = _with_directives_of(known, after.get("template", {}))
+    if after.get("template", {}) != known:
+        yield invalid("spec.template", pod_template_struct(after["template"]), IMMUTABLE, whole=True)
+    for field, type_name in (
+        ("completionMode", ""),
+        ("podFailurePolicy", "batch.v1.PodFailurePolicy"),
+        ("backoffLimitPerIndex", ""),
+        ("managedBy", ""),
+        ("successPolicy", "batch.v1.SuccessPolicy"),
+    ):
+        value: Any = after.get(field)
+        if value != before.get(field):
+            shown = api_struct(type_name, value) if type_name and value is not None else value
+            yield invalid(f"spec.{field}", NIL if shown is None else shown, IMMUTABLE, whole=True)
+
+
+def _completions(after: Manifest, before: Manifest) -> Iterator[Cause]:
+    """Yield the faults of completions: an Indexed Job grows and shrinks together with its parallelism
+    (validateCompletions)."""
+    value = after.get("completions")
+    if value == before.get("completions"):
+        return
+    if after.get("completionMode") != "Indexed":
+        yield invalid("spec.completions", NIL if value is None else value, IMMUTABLE)
+    elif value is not None and value != after.get("parallelism"):
+        yield invalid("spec.completions", value, "can only be modified in tandem with spec.parallelism")
+
+
+def _with_directives_of(template: Manifest, new: Manifest) -> Manifest:
+    """Return the stored template with those fields of the new one that may change while the Job is suspended
+    and has not started (validatePodTemplateUpdate)."""
+    merged = copy.deepcopy(template)
+    for of, given, fields in (
+        (merged.setdefault("spec", {}), new.get("spec", {}), _SCHEDULING),
+        (merged.setdefault("metadata", {}), new.get("metadata", {}), ("annotations", "labels")),
+    ):
+        for field in fields:
+            of.pop(field, None)
+            if field in given:
+                of[field] = given[field]
+    affinity = {**merged["spec"].pop("affinity", {})}
+    affinity.pop("nodeAffinity", None)
+    wanted = new.get("spec", {}).get("affinity")
+    if wanted is not None and "nodeAffinity" in wanted:
+        affinity["nodeAffinity"] = wanted["nodeAffinity"]
+    if affinity or wanted is not None:
+        merged["spec"]["affinity"] = affinity
+    return merged

@@ -15,8 +15,8 @@ from simulator.apiserver.custom_resources.rules import (
     compile_rule,
     has_declared_type,
 )
-from simulator.apiserver.definitions.field_paths import FieldPathError, find_field
-from simulator.apiserver.definitions.go_schema import rule_struct
+from simulator.apiserver.kinds.definitions.field_paths import FieldPathError, find_field
+from simulator.apiserver.kinds.definitions.go_schema import rule_struct
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.apiserver.structural_schema import Schema
 from simulator.cel.expression import Expression

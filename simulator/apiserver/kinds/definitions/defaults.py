@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from simulator.apiserver.custom_resources.pruning import prune
 from simulator.apiserver.custom_resources.rules import rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
-from simulator.apiserver.definitions.structural import child, fields_of
+from simulator.apiserver.kinds.definitions.structural import child, fields_of
 from simulator.apiserver.status import Cause, invalid
 from simulator.apiserver.structural_schema import META, Schema
 

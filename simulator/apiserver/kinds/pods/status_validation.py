@@ -9,7 +9,7 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import IMMUTABLE, check_address, check_name, parse_address
-from simulator.apiserver.pod_annotation_validation import validate_pod_annotations_update
+from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations_update
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 
 _SYSTEM_CONDITIONS: Final = ("PodScheduled", "Ready", "Initialized")

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.job_policy_validation import count_indexes, find_intervals
+from simulator.apiserver.kinds.jobs.policies import count_indexes, find_intervals
 from simulator.apiserver.status import Cause, duplicate, invalid, invalid_without_value, required
 from simulator.objects.timestamps import micros
 

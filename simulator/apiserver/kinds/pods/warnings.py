@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS, term_warnings
-from simulator.apiserver.pod_containers import containers_with_paths
+from simulator.apiserver.kinds.pods.containers import containers_with_paths
 from simulator.objects import quantity
 
 _CRITICAL: Final = "scheduler.alpha.kubernetes.io/critical-pod"

@@ -10,10 +10,14 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.definition_conditions import has_condition
-from simulator.apiserver.definitions.approval import approval_faults, approval_of
-from simulator.apiserver.definitions.internal_spec import InternalSpec, internal_versions, to_internal_spec
-from simulator.apiserver.definitions.versions import validate_section
 from simulator.apiserver.field_checks import IMMUTABLE
+from simulator.apiserver.kinds.definitions.approval import approval_faults, approval_of
+from simulator.apiserver.kinds.definitions.internal_spec import (
+    InternalSpec,
+    internal_versions,
+    to_internal_spec,
+)
+from simulator.apiserver.kinds.definitions.versions import validate_section
 from simulator.apiserver.resource import is_built_in_group
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 

@@ -9,13 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.pod_annotation_validation import (
-    APP_ARMOR,
-    SECCOMP_CONTAINER,
-    SECCOMP_POD,
-)
-from simulator.apiserver.pod_containers import containers_with_paths
-from simulator.apiserver.security_context_validation import validate_app_armor
+from simulator.apiserver.kinds.pods.annotations import APP_ARMOR, SECCOMP_CONTAINER, SECCOMP_POD
+from simulator.apiserver.kinds.pods.containers import containers_with_paths
+from simulator.apiserver.kinds.pods.security import validate_app_armor
 from simulator.apiserver.status import Cause, forbidden
 
 _LOCAL: Final = "localhost/"

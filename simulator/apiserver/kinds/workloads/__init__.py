@@ -1,0 +1,1 @@
+"""The kinds that make pods of a template."""

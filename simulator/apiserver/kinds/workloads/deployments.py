@@ -1,0 +1,260 @@
+"""Deployments, ReplicaSets and ReplicationControllers.
+
+Upstream: strategy.go in pkg/registry/apps/{deployment,replicaset} and
+pkg/registry/core/replicationcontroller, pkg/apis/apps/v1/defaults.go, pkg/apis/apps/validation/validation.go,
+and ValidateReplicationControllerSpec in pkg/apis/core/validation/validation.go, v1.34.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver.counts import amount_of, check_at_most_all, validate_int_or_percent
+from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES
+from simulator.apiserver.field_checks import check_not_negative
+from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.kinds.workloads.columns import (
+    LABELS,
+    READY_PODS,
+    container_columns,
+    count_column,
+    ready_cell,
+    replicas_cell,
+    selector_column,
+)
+from simulator.apiserver.kinds.workloads.templates import (
+    check_labels_of_template,
+    check_long_running,
+    check_selector,
+    count_faults,
+    drop_template_fields,
+    is_selector,
+    set_template_defaults,
+    template_warnings,
+    template_warnings_on_update,
+    validate_selector_update,
+    validate_template,
+)
+from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, labels_text, printer_of
+from simulator.apiserver.resource import ScalePaths, built_in
+from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
+
+_NAME_USE: Final = "this is used in Pod names and hostnames"
+_NO_MATCH: Final = "`selector` does not match template `labels`"
+
+
+def _set_replica_set_defaults(manifest: Manifest) -> None:
+    manifest.setdefault("spec", {}).setdefault("replicas", 1)
+    set_template_defaults(manifest)
+
+
+def _set_deployment_defaults(manifest: Manifest) -> None:
+    _set_replica_set_defaults(manifest)
+    spec = manifest["spec"]
+    strategy = spec.setdefault("strategy", {})
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+
+
+def _set_controller_defaults(manifest: Manifest) -> None:
+    """Set the defaults of a ReplicationController, whose template may be missing. The selector defaults to
+    the template's labels."""
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    if "template" in spec:
+        set_template_defaults(manifest)
+        labels = spec["template"]["metadata"].get("labels", {})
+        if labels and not spec.get("selector"):
+            spec["selector"] = dict(labels)
+        if labels and not manifest["metadata"].get("labels"):
+            manifest["metadata"]["labels"] = dict(labels)
+
+
+def _drop_disabled_fields(manifest: Manifest) -> None:
+    drop_template_fields(manifest)
+    # DeploymentReplicaSetTerminatingReplicas
+    (manifest.get("status") or {}).pop("terminatingReplicas", None)
+
+
+def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateDeploymentSpec reports."""
+    spec = manifest["spec"]
+    yield from check_not_negative(spec, ("replicas",), "spec")
+    yield from check_selector(spec.get("selector"), "deployment")
+    yield from _replica_set_template(spec)
+    yield from _deployment_strategy(spec["strategy"], "spec.strategy")
+    counts = ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    yield from check_not_negative(spec, counts, "spec")
+    if spec["progressDeadlineSeconds"] <= spec.get("minReadySeconds", 0):
+        detail = "must be greater than minReadySeconds"
+        yield invalid("spec.progressDeadlineSeconds", spec["progressDeadlineSeconds"], detail)
+
+
+def _validate_replica_set(manifest: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateReplicaSetSpec reports. Upstream names the deployment in a message."""
+    spec = manifest["spec"]
+    yield from check_not_negative(spec, ("replicas", "minReadySeconds"), "spec")
+    yield from check_selector(spec.get("selector"), "deployment")
+    yield from _replica_set_template(spec)
+
+
+def _replica_set_template(spec: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidatePodTemplateSpecForReplicaSet reports."""
+    selector = spec.get("selector")
+    if not is_selector(selector):
+        yield invalid("spec.selector", selector, "invalid label selector")
+        return
+    yield from check_labels_of_template(spec)
+    yield from validate_template(spec["template"], "spec.template")
+    yield from check_long_running(spec["template"], "spec.template", "ReplicaSet")
+
+
+def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
+    """Yield the faults that ValidateDeploymentStrategy reports."""
+    at = f"{path}.rollingUpdate"
+    match strategy["type"]:
+        case "Recreate":
+            if "rollingUpdate" in strategy:
+                yield forbidden(at, "may not be specified when strategy `type` is 'Recreate'")
+        case "RollingUpdate":
+            unavailable, surge = (
+                strategy["rollingUpdate"][field] for field in ("maxUnavailable", "maxSurge")
+            )
+            yield from validate_int_or_percent(unavailable, f"{at}.maxUnavailable")
+            yield from validate_int_or_percent(surge, f"{at}.maxSurge")
+            if amount_of(unavailable) == amount_of(surge) == 0:
+                yield invalid(f"{at}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
+            yield from check_at_most_all(unavailable, f"{at}.maxUnavailable")
+        case _:
+            shown = api_struct("apps.v1.DeploymentStrategy", strategy)
+            yield not_supported(path, shown, DEPLOYMENT_STRATEGIES, whole=True)
+
+
+def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:
+    spec = manifest["spec"]
+    yield from check_not_negative(spec, ("minReadySeconds",), "spec")
+    if not spec.get("selector"):
+        yield required("spec.selector")
+    yield from check_not_negative(spec, ("replicas",), "spec")
+    template = spec.get("template")
+    if template is None:
+        yield required("spec.template")
+        return
+    labels: dict[str, Any] = template["metadata"].get("labels", {})
+    if not spec.get("selector", {}).items() <= labels.items():
+        yield invalid("spec.template.metadata.labels", labels or None, _NO_MATCH)
+    yield from validate_template(template, "spec.template")
+    yield from check_long_running(template, "spec.template", "ReplicationController")
+
+
+DEPLOYMENT_STRATEGY: Final = Strategy(
+    resource=built_in("apps/v1", "Deployment", "deploy", has_status=True, scale=ScalePaths()),
+    drop_disabled_fields=_drop_disabled_fields,
+    set_defaults=_set_deployment_defaults,
+    name_use=_NAME_USE,
+    validate=_validate_deployment,
+    warnings_on_create=template_warnings(),
+    warnings_on_update=template_warnings_on_update(),
+    validate_update=validate_selector_update,
+    update_order="USC",
+    desired_state=lambda manifest: (manifest.get("spec"), manifest["metadata"].get("annotations")),
+    subresources={
+        "status": status_strategy(
+            count_faults(
+                *("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
+                *("unavailableReplicas", "terminatingReplicas", "collisionCount"),
+                at_most_replicas=("updatedReplicas", "readyReplicas", "availableReplicas"),
+            ),
+            keeps_metadata=("labels",),
+        )
+    },
+    printer=printer_of(
+        NAME,
+        Column("Ready", READY_PODS, cell=ready_cell),
+        count_column("Up-to-date", "DeploymentStatus.updatedReplicas", "updatedReplicas", "string"),
+        count_column("Available", "DeploymentStatus.availableReplicas", "availableReplicas", "string"),
+        AGE,
+        *container_columns(),
+        selector_column(
+            "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones "
+            "affected by this deployment."
+        ),
+    ),
+)
+_COUNTED: Final = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+
+
+def _replica_columns(kind: str, selector: Column) -> Printer:
+    return printer_of(
+        NAME,
+        Column("Desired", f"{kind}Spec.replicas", "integer", cell=replicas_cell),
+        count_column("Current", f"{kind}Status.replicas", "replicas"),
+        count_column("Ready", f"{kind}Status.readyReplicas", "readyReplicas"),
+        AGE,
+        *container_columns(),
+        selector,
+    )
+
+
+REPLICA_SET_STRATEGY: Final = Strategy(
+    resource=built_in("apps/v1", "ReplicaSet", "rs", has_status=True, scale=ScalePaths()),
+    drop_disabled_fields=_drop_disabled_fields,
+    set_defaults=_set_replica_set_defaults,
+    name_use=_NAME_USE,
+    validate=_validate_replica_set,
+    warnings_on_create=template_warnings(),
+    warnings_on_update=template_warnings_on_update(),
+    validate_update=validate_selector_update,
+    update_order="USC",
+    desired_state=spec_of,
+    subresources={
+        "status": status_strategy(
+            count_faults(
+                *("replicas", *_COUNTED, "observedGeneration", "terminatingReplicas"),
+                at_most_replicas=_COUNTED,
+            )
+        )
+    },
+    printer=_replica_columns(
+        "ReplicaSet",
+        selector_column(
+            "Selector is a label query over pods that should match the replica count. If the selector is "
+            "empty, it is defaulted to the labels present on the pod template. Label keys and values that "
+            f"must match in order to be controlled by this replica set. {LABELS}"
+        ),
+    ),
+)
+REPLICATION_CONTROLLER_STRATEGY: Final = Strategy(
+    resource=built_in("v1", "ReplicationController", "rc", has_status=True, scale=ScalePaths()),
+    drop_disabled_fields=drop_template_fields,
+    set_defaults=_set_controller_defaults,
+    name_use=_NAME_USE,
+    validate=_validate_replication_controller,
+    warnings_on_create=template_warnings(),
+    warnings_on_update=template_warnings_on_update(),
+    update_order="MSUS",
+    desired_state=spec_of,
+    subresources={
+        "status": status_strategy(
+            count_faults("replicas", *_COUNTED, "observedGeneration", at_most_replicas=_COUNTED)
+        )
+    },
+    garbage_collection="OrphanDependents",
+    printer=_replica_columns(
+        "ReplicationController",
+        Column(
+            "Selector",
+            "ReplicationControllerSpec.selector",
+            wide=1,
+            cell=lambda item, _: labels_text(item["spec"].get("selector")),
+        ),
+    ),
+    fields=("status.replicas",),
+    storage_prefix="controllers",
+)
