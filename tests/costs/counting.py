@@ -2,8 +2,10 @@
 
 import cProfile
 import itertools
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Final, NamedTuple
 
 from django.test import Client
@@ -51,14 +53,46 @@ def calls_of(store: Store, case: Case) -> Calls | None:
             request = prepare(case, entries, send)
             if request is None:
                 return None
-            profile = cProfile.Profile()
-            profile.runcall(send, request)
-            counts.append(sum(entry.callcount for entry in profile.getstats()))
+            counted = count_calls(send, request)
+            assert not counted.answer.is_fault, f"{case.name}: {counted.answer.body[:500]!r}"
+            counts.append(counted)
     _, fixed, some, more = counts
-    of_some = (some - fixed) / (case.small - _LEAST) + _CHANCE
-    of_more = (more - fixed) / (2 * case.small - _LEAST) + _CHANCE
-    growth = 2 * of_more / of_some
-    return Calls(growth, fixed + (more - some) / case.small * case.half())
+    growth = max(
+        _growth(case.small, *(each.calls for each in counts[1:])),
+        _growth(case.small, *(each.lines for each in counts[1:])),
+    )
+    return Calls(growth, fixed.calls + (more.calls - some.calls) / case.small * case.half())
+
+
+def _growth(small: int, fixed: int, some: int, more: int) -> float:
+    of_some = (some - fixed) / (small - _LEAST) + _CHANCE
+    of_more = (more - fixed) / (2 * small - _LEAST) + _CHANCE
+    return 2 * of_more / of_some
+
+
+class Counts(NamedTuple):
+    """``lines``: those that were run, each time: a loop without a call has some, too."""
+
+    calls: int
+    lines: int
+    answer: Answer
+
+
+def count_calls(send: Send, request: Request) -> Counts:
+    lines = 0
+
+    def count_line(_: FrameType, event: str, argument: object) -> object:
+        nonlocal lines
+        lines += 1
+        return count_line
+
+    profile, before = cProfile.Profile(), sys.gettrace()
+    sys.settrace(count_line)
+    try:
+        answer = profile.runcall(send, request)
+    finally:
+        sys.settrace(before)
+    return Counts(sum(entry.callcount for entry in profile.getstats()), lines, answer)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.volumes.plugins import check_driver_name
 from simulator.apiserver.kinds.volumes.validation import validate_volume_spec
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, printer_of
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.shapes import all_of, field, immutable, immutable_struct, named_by, one_of
@@ -103,22 +104,22 @@ def _node_drivers(drivers: list[Manifest], path: str) -> Iterator[Cause]:
             yield duplicate(f"{at}.name", name)
         seen.add(name)
         keys = driver.get("topologyKeys") or []
-        for number, key in enumerate(keys):
+        for key, is_repeated in zip(keys, repeats(keys), strict=True):
             if not key:
                 yield required(at)
-            if key in keys[:number]:
+            if is_repeated:
                 yield duplicate(at, key)
             yield from check_name(names.qualified_name, key, at)
 
 
 def _validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """ValidateCSINodeUpdate: drivers can be added and removed (MutableCSINodeAllocatableCount is off)."""
-    drivers = new["spec"].get("drivers") or ()
+    drivers = {driver["name"]: driver for driver in new["spec"].get("drivers") or ()}
     for known in old["spec"].get("drivers") or ():
-        for driver in drivers:
-            if driver["name"] == known["name"] and driver != known:
-                shown = api_struct("storage.v1.CSINodeDriver", driver)
-                yield invalid("spec.drivers", shown, IMMUTABLE, whole=True)
+        driver = drivers.get(known["name"], known)
+        if driver != known:
+            shown = api_struct("storage.v1.CSINodeDriver", driver)
+            yield invalid("spec.drivers", shown, IMMUTABLE, whole=True)
 
 
 def _amount(text: str, path: str) -> Iterator[Cause]:
