@@ -27,6 +27,12 @@ MAX_DIGITS = 25
 """Maximum number of digits of a number. An int64 has 19; converting a very long number takes quadratic
 time."""
 
+MAX_SHOWN_KEY = 300
+"""Maximum number of characters of a key in the path of a field. A key may be as long as the request, and
+be in the paths of all that is below it."""
+MAX_STRICT_ERRORS = 1_000
+"""Maximum number of unknown and repeated fields of an object that are noted."""
+
 
 class ManifestError(ValueError):
     """The text is not a manifest. The message is one line, with the line number if it is known."""
@@ -67,6 +73,17 @@ def count_values(value: Any, max_depth: int = MAX_DEPTH) -> int:
         )
         level, depth = [*chain.from_iterable(inside)], depth + 1
     return nodes
+
+
+def join_key(path: str, key: str) -> str:
+    """Return the path of a field, or of the value of a map: ``spec.labels``."""
+    return f"{path}.{key[:MAX_SHOWN_KEY]}" if path else key[:MAX_SHOWN_KEY]
+
+
+def index_key(path: str, key: str) -> str:
+    """Return the path of the value of a map where upstream writes its key as an index:
+    ``spec.labels[a]``."""
+    return f"{path}[{key[:MAX_SHOWN_KEY]}]"
 
 
 def parse_integer(text: str) -> int:

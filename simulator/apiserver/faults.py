@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from simulator.apiserver.base64_text import IllegalBase64, decode_base64
+from simulator.apiserver.bounds import index_key, join_key
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import (
@@ -24,8 +25,6 @@ from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 
 MAX_CAUSES = 50
 """Maximum number of faults in one response."""
-MAX_SHOWN = 300
-"""Maximum number of characters of a key in a message, because a key may be as long as the request."""
 _TYPE_NAMES: Final = {
     "bool": "boolean",
     "bytes": "string",
@@ -63,7 +62,7 @@ def _faults(of: Type, value: Any, path: str) -> Iterator[Cause]:
                 yield from _faults(of.items, item, f"{path}[{index}]")
         case MapType(), dict():
             for key, item in value.items():
-                yield from _faults(of.values, item, f"{path}[{key[:MAX_SHOWN]}]")
+                yield from _faults(of.values, item, index_key(path, key))
         case StructType() | MapType(), _:
             yield _wrong_type(path, value, "object")
         case ListType(), _:
@@ -76,7 +75,7 @@ def _faults(of: Type, value: Any, path: str) -> Iterator[Cause]:
 
 def _struct_faults(of: StructType, value: dict[str, Any], path: str) -> Iterator[Cause]:
     for name, item in value.items():
-        at = _join_path(path, name)
+        at = join_key(path, name)
         if name in of.fields:
             yield from _faults(of.fields[name].type, item, at)
             if of.kinds and name in ("apiVersion", "kind"):
@@ -87,7 +86,7 @@ def _struct_faults(of: StructType, value: dict[str, Any], path: str) -> Iterator
             yield _unknown_field(at, name, of.fields)
     for field in of.fields.values() if of.reports_missing else ():
         if field.is_required and field.name not in value:
-            yield required(_join_path(path, field.name))
+            yield required(join_key(path, field.name))
 
 
 def _scalar_faults(kind: str, value: Any, path: str) -> Iterator[Cause]:
@@ -155,7 +154,3 @@ def _unknown_field(path: str, name: str, fields: Iterable[str]) -> Cause:
     close = difflib.get_close_matches(name[:100], fields, n=1)
     hint = f'; did you mean "{close[0]}"?' if close else ""
     return Cause(path, f'unknown field "{path}"{hint}')
-
-
-def _join_path(path: str, name: str) -> str:
-    return f"{path}.{name[:MAX_SHOWN]}" if path else name[:MAX_SHOWN]

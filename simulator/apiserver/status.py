@@ -43,7 +43,7 @@ def first_causes(causes: Iterable[Cause]) -> list[Cause]:
             found.append(Cause("", "further faults are not listed"))
             break
         found.append(cause)
-        written += len(cause.message)
+        written += len(cause.field) + len(cause.message)
     return found
 
 

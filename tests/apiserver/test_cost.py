@@ -1,8 +1,15 @@
 """The work of a request grows no faster than the request: what takes 1 ms for ten entries of a list must not
 take ten seconds for a thousand. ``make fuzz PART=cost`` measures all requests."""
 
+import json
+
 from schedviz.store import Store
-from simulator.apiserver.status import MAX_CAUSE_CHARACTERS, MAX_CAUSES
+from simulator.apiserver.bounds import MAX_SHOWN_KEY, MAX_STRICT_ERRORS
+from simulator.apiserver.custom_resources.pruning import prune
+from simulator.apiserver.custom_resources.schema_validation import schema_faults
+from simulator.apiserver.request_decoding.decode_request import decode_request
+from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.status import MAX_CAUSE_CHARACTERS, MAX_CAUSES, first_causes
 from tests.apiserver.cluster import Cluster, pod, refusal
 from tests.costs.cases import Case, crowd_cases, growing_cases, sample
 from tests.costs.counting import calls_of
@@ -49,6 +56,16 @@ def test_requests_with_many_objects_grow_no_faster_than_these(store: Store) -> N
     assert wrong_ones(store, [*crowd_cases()[::ONE_CROWD_OF]]) == []
 
 
+def test_unknown_and_repeated_fields_are_bounded() -> None:
+    unknown = {f"a{number}": 1 for number in range(2 * MAX_STRICT_ERRORS)}
+    (config_maps,) = (each for each in BUILT_IN if each.kind == "ConfigMap")
+    text = json.dumps({"metadata": {"name": "a"}, **unknown}).encode()
+    assert len(decode_request(config_maps, text, is_yaml=False).strict_errors) == MAX_STRICT_ERRORS
+    assert len(prune({"type": "object"}, unknown).unknown) == MAX_STRICT_ERRORS
+    (path,) = prune({"additionalProperties": {"type": "object"}}, {"a" * 10_000: {"b": 1}}).unknown
+    assert len(path) < 2 * MAX_SHOWN_KEY
+
+
 def test_the_faults_of_an_answer_are_bounded() -> None:
     claims = [{"name": f"a{number}", "resourceClaimName": "a"} for number in range(1_000)]
     used = [{"name": f"b{number}"} for number in range(1_000)]
@@ -57,6 +74,9 @@ def test_the_faults_of_an_answer_are_bounded() -> None:
     assert refused
     assert refused.causes[-1].message == "further faults are not listed"
     assert len(refused.message) < 2 * MAX_CAUSE_CHARACTERS
+    wrong = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+    long_paths = first_causes(schema_faults(wrong, {"a" * (2 * MAX_CAUSE_CHARACTERS): [1] * 10}))
+    assert sum(len(cause.field) + len(cause.message) for cause in long_paths) < MAX_CAUSE_CHARACTERS
     labels = {f"a/{'-' * 70}{number}": "" for number in range(2 * MAX_CAUSES)}
     refused = refusal(lambda: Cluster().create([pod(nodeSelector=labels)]))
     assert refused

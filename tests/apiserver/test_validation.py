@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from simulator.apiserver.faults import MAX_CAUSES, MAX_SHOWN
+from simulator.apiserver.bounds import MAX_SHOWN_KEY
+from simulator.apiserver.faults import MAX_CAUSES
 from simulator.apiserver.status import Invalid
 from simulator.objects import quantity
 from tests.apiserver.cluster import Cluster, pod
@@ -333,7 +334,9 @@ def test_the_number_of_reported_errors_is_bounded() -> None:
     with pytest.raises(Invalid) as refused:
         Cluster().create([pod(**spec)])
     assert len(refused.value.causes) == MAX_CAUSES
-    _refused(pod(nodeSelector={"k" * 10_000: 1}), f"spec.nodeSelector[{'k' * MAX_SHOWN}]", "of type string")
+    _refused(
+        pod(nodeSelector={"k" * 10_000: 1}), f"spec.nodeSelector[{'k' * MAX_SHOWN_KEY}]", "of type string"
+    )
 
 
 def test_a_null_is_not_set_but_in_a_list() -> None:

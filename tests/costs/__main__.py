@@ -76,7 +76,7 @@ def measure(server: Server, cases: Iterable[Case], end: float) -> list[Cost]:
 
 
 def is_wrong(cost: Cost) -> bool:
-    return cost.seconds > SECONDS or cost.megabytes > MEGABYTES or cost.status not in range(1, 500)
+    return cost.seconds > SECONDS or cost.megabytes > MEGABYTES or cost.is_fault
 
 
 def count(directory: Path, cases: Iterable[Case]) -> list[str]:

@@ -45,6 +45,12 @@ class Answer(NamedTuple):
     def is_accepted(self) -> bool:
         return self.status < 400
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether the server failed, or did not answer. kube-apiserver, too, answers some wrong requests with
+        500, and a Status without a reason."""
+        return not self.status or (self.status >= 500 and b'"reason"' in self.body)
+
     def read(self) -> Manifest:
         """Return the object that it contains; {} if it is a page."""
         found: Manifest = json.loads(self.body) if self.body.startswith(b"{") else {}

@@ -44,6 +44,7 @@ class Cost(NamedTuple):
     name: str
     entries: int
     status: int
+    is_fault: bool
     seconds: float
     megabytes: float
     waited: float
@@ -86,7 +87,7 @@ class Server:
             seconds, megabytes = self._cpu() - cpu, self._memory("VmHWM") - memory
             self._settle(sandbox)
             waited = self.visitor.longest_since(began)
-            return Cost(case.name, case.half(), answer.status, seconds, megabytes, waited)
+            return Cost(case.name, case.half(), answer.status, answer.is_fault, seconds, megabytes, waited)
 
     @contextmanager
     def _sandbox(self, case: Case) -> Iterator[Sandbox]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from simulator.apiserver import names
+from simulator.apiserver.bounds import index_key, join_key
 from simulator.apiserver.object_meta_validation import validate_embedded_meta
 from simulator.apiserver.status import Cause, invalid, required
 from simulator.apiserver.structural_schema import EMBEDDED, META, Schema
@@ -27,11 +28,9 @@ def embedded_resources(schema: Schema, value: Any, path: str = "") -> Iterator[E
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):
                 if name in fields:
-                    yield from embedded_resources(
-                        fields[name], value[name], f"{path}.{name}" if path else name
-                    )
+                    yield from embedded_resources(fields[name], value[name], join_key(path, name))
                 elif isinstance(others, dict):
-                    yield from embedded_resources(others, value[name], f"{path}[{name}]")
+                    yield from embedded_resources(others, value[name], index_key(path, name))
         case list():
             for index, item in enumerate(value):
                 yield from embedded_resources(schema.get("items") or {}, item, f"{path}[{index}]")

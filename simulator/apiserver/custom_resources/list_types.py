@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from simulator.apiserver.bounds import index_key, join_key
 from simulator.apiserver.custom_resources.correlation import keys_of
 from simulator.apiserver.status import Cause, duplicate
 from simulator.apiserver.structural_schema import META
@@ -25,9 +26,9 @@ def list_type_faults(schema: dict[str, Any], value: Any, path: str = "") -> Iter
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):
                 if name in fields:
-                    yield from list_type_faults(fields[name], value[name], f"{path}.{name}" if path else name)
+                    yield from list_type_faults(fields[name], value[name], join_key(path, name))
                 elif isinstance(others, dict):
-                    yield from list_type_faults(others, value[name], f"{path}[{name}]")
+                    yield from list_type_faults(others, value[name], index_key(path, name))
 
 
 def _repeated(schema: dict[str, Any], items: list[Any], path: str) -> Iterator[Cause]:

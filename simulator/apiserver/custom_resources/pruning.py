@@ -2,13 +2,14 @@
 
 from typing import Any, NamedTuple
 
+from simulator.apiserver.bounds import MAX_STRICT_ERRORS, join_key
 from simulator.apiserver.structural_schema import META, PRESERVES, Schema
 
 
 class Pruned(NamedTuple):
     value: Any
     unknown: list[str]
-    """The paths of the fields that were dropped, in the order of their texts."""
+    """The paths of the fields that were dropped, in the order of their texts: MAX_STRICT_ERRORS at most."""
 
 
 def prune(schema: Schema, value: Any) -> Pruned:
@@ -44,7 +45,7 @@ def _pruned_fields(
     fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
     kept = {}
     for name, item in value.items():
-        at = f"{path}.{name}" if path else name
+        at = join_key(path, name)
         if name in fields:
             kept[name] = _pruned(fields[name], item, at, unknown)
         elif isinstance(others, dict) or others is True:
@@ -52,6 +53,6 @@ def _pruned_fields(
             kept[name] = _pruned(others if isinstance(others, dict) else None, item, at, unknown)
         elif is_preserved:
             kept[name] = item
-        else:
+        elif len(unknown) < MAX_STRICT_ERRORS:
             unknown.append(at)
     return kept

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from simulator.apiserver.bounds import index_key, join_key
 from simulator.apiserver.custom_resources.correlation import ABSENT, OldItems, old_field
 from simulator.apiserver.custom_resources.rule_types import declare_types
 from simulator.apiserver.custom_resources.rule_values import to_cel
@@ -59,9 +60,9 @@ def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Bud
         case dict():
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):
-                of, at = fields.get(name), f"{path}.{name}" if path else name
+                of, at = fields.get(name), join_key(path, name)
                 if of is None and isinstance(others, dict):
-                    of, at = others, f"{path}[{name}]"
+                    of, at = others, index_key(path, name)
                 if of is not None:
                     yield from _faults(of, value[name], old_field(schema, old, name), at, budget)
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
+from simulator.apiserver.bounds import join_key
 from simulator.apiserver.custom_resources.correlation import ABSENT, OldItems, old_field
 from simulator.apiserver.custom_resources.junctors import junctor_faults
 from simulator.apiserver.custom_resources.text_formats import has_format
@@ -85,7 +86,7 @@ class _Validation:
             field = fields.get(name, others)
             if isinstance(field, dict):
                 before = old_field(schema, old, name)
-                yield from self.faults(field, value[name], f"{path}.{name}" if path else name, before)
+                yield from self.faults(field, value[name], join_key(path, name), before)
 
 
 def _choice(value: Any) -> Hashable:
@@ -181,4 +182,4 @@ def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str) -> 
         yield invalid(path, len(value), detail)
     for name in schema.get("required", ()):
         if name not in value:
-            yield required(f"{path}.{name}" if path else name)
+            yield required(join_key(path, name))

@@ -5,6 +5,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.base64_text import IllegalBase64, canonical_base64
+from simulator.apiserver.bounds import MAX_STRICT_ERRORS, join_key
 from simulator.apiserver.request_decoding.read_object import RecordedObject
 from simulator.apiserver.stored_form import Misfits, normalizer
 from simulator.apiserver.types.api_types import api_types
@@ -39,10 +40,10 @@ class Place(NamedTuple):
     """The Go type that has the last one of the fields."""
 
     def field(self, name: str, struct: str) -> "Place":
-        return Place(f"{self.path}.{name}" if self.path else name, (*self.fields, name), struct)
+        return Place(join_key(self.path, name), (*self.fields, name), struct)
 
     def key(self, name: str) -> "Place":
-        return self._replace(path=f"{self.path}.{name}" if self.path else name)
+        return self._replace(path=join_key(self.path, name))
 
     def item(self, index: int) -> "Place":
         return self._replace(path=f"{self.path}[{index}]")
@@ -68,6 +69,11 @@ class TypedValues:
         normal = normalizer(of)(value, misfits)
         is_custom = isinstance(of, StructType) and of.others is not None  # whose content is not looked at
         return self._value(of, value, Place(path)) if misfits or is_custom else normal
+
+    def _note(self, wrong: str, place: Place) -> None:
+        """Note an unknown or a duplicate field."""
+        if len(self.strict) < MAX_STRICT_ERRORS:
+            self.strict.append(f'{wrong} field "{place.path}"')
 
     def _fail(self, error: str) -> None:
         self.error = self.error or error
@@ -129,12 +135,12 @@ class TypedValues:
             if of.others is not None:
                 at = at._replace(fields=())  # a custom resource has no type, but its metadata has one
             if isinstance(value, RecordedObject) and key in value.repeated:
-                self.strict.append(f'duplicate field "{at.path}"')
+                self._note("duplicate", at)
             field = of.fields.get(key)
             if field is not None:
                 kept[key] = self._value(field.type, item, at)
             elif of.others is None:
-                self.strict.append(f'unknown field "{at.path}"')
+                self._note("unknown", at)
             else:
                 kept[key] = item
                 self._note_repeated(item, at)
@@ -149,7 +155,7 @@ class TypedValues:
             for key, item in value.items():
                 at = place.key(key)
                 if isinstance(value, RecordedObject) and key in value.repeated:
-                    self.strict.append(f'duplicate field "{at.path}"')
+                    self._note("duplicate", at)
                 self._note_repeated(item, at)
 
     def _schema_or_other(self, name: str, value: Any) -> Any:
@@ -180,7 +186,7 @@ class TypedValues:
         for key, item in value.items():
             at = place.key(key)
             if isinstance(value, RecordedObject) and key in value.repeated:
-                self.strict.append(f'duplicate field "{at.path}"')
+                self._note("duplicate", at)
             kept[key] = self._element(of.values, item, at)
         return kept
 

@@ -6,6 +6,7 @@ Defaults within metadata are not checked.
 
 from collections.abc import Iterator
 
+from simulator.apiserver.bounds import index_key
 from simulator.apiserver.custom_resources.pruning import prune
 from simulator.apiserver.custom_resources.rules import rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
@@ -33,4 +34,4 @@ def _faults(schema: Schema, closed: Schema, path: str) -> Iterator[Cause]:
     if items is not None:
         yield from _faults(items, child(closed, "items") or {}, f"{path}.items")
     for name, field in sorted(fields_of(schema).items()):
-        yield from _faults(field, fields_of(closed).get(name, {}), f"{path}.properties[{name}]")
+        yield from _faults(field, fields_of(closed).get(name, {}), index_key(f"{path}.properties", name))

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from simulator.apiserver.bounds import index_key
 from simulator.apiserver.custom_resources.rules import RULES
 from simulator.apiserver.kinds.definitions.defaults import default_faults
 from simulator.apiserver.kinds.definitions.go_schema import schema_struct
@@ -159,7 +160,9 @@ def _children(
         yield others, child(closed, "additionalProperties") or {}, at
     is_atomic = schema.get("x-kubernetes-map-type") == "atomic"
     for name, field in sorted(fields_of(schema).items()):
-        at = place._replace(path=f"{path}.properties[{name}]", uncorrelated=_within(place, is_atomic))
+        at = place._replace(
+            path=index_key(f"{path}.properties", name), uncorrelated=_within(place, is_atomic)
+        )
         if (is_root or schema.get(EMBEDDED)) and name in _META_FIELDS:
             reason = f"in top-level {name}" if is_root else place.no_default
             at = at._replace(in_metadata=True, no_default=reason)

@@ -6,6 +6,7 @@ Upstream: ValidateStructural in apiextensions-apiserver/pkg/apiserver/schema/{va
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from simulator.apiserver.bounds import index_key
 from simulator.apiserver.status import Cause, forbidden, invalid, required
 from simulator.apiserver.structural_schema import EMBEDDED, PRESERVES, Schema
 from simulator.kernel.go_regexp import find_fault
@@ -66,7 +67,7 @@ def _invariants(schema: Schema, level: str, path: str) -> Iterator[Cause]:
     if items is not None:
         yield from _invariants(items, "item", f"{path}.items")
     for name, field in fields_of(schema).items():
-        yield from _invariants(field, "field", f"{path}.properties[{name}]")
+        yield from _invariants(field, "field", index_key(f"{path}.properties", name))
     if others is not None and level == "root":
         yield forbidden(f"{path}.additionalProperties", "must not be used at the root")
     if isinstance(others, dict):
@@ -138,7 +139,7 @@ def _nested(schema: Schema, path: str, skips_any: bool) -> Iterator[Cause]:
     if items is not None:
         yield from _nested(items, f"{path}.items", False)
     for name, field in fields_of(schema).items():
-        yield from _nested(field, f"{path}.properties[{name}]", False)
+        yield from _nested(field, index_key(f"{path}.properties", name), False)
     for name, detail in _FORBIDDEN_BELOW.items():
         value = schema.get(name)
         if value or (name in _DEFINED and value is not None):
