@@ -145,11 +145,11 @@ class World(Environment):
         self._patch(patch, _ignore, RETRIES)
 
     def write(self, write: Write, finish: Finish) -> Outcome | None:
-        change: Sequence[Change] | Patch = write.change
+        change: Change | Sequence[Change] | Patch = write.change
         try:
             if isinstance(change, Patch):
                 return self._patch(change, finish, RETRIES)
-            self.commit(change)
+            self.commit([change] if isinstance(change, Change) else change)
         except StatusError as refusal:
             return Refused(refusal.reason, str(refusal))
         except ApiError as error:

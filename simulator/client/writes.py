@@ -1,6 +1,6 @@
 """The writes that a component can wait for. ``yield Write(changes)`` in a process takes the changes of an
-update, as the API server decides it (:class:`simulator.apiserver.component_writes.ComponentWrites`), which is
-refused if the object has another version than expected, or a :class:`Patch`."""
+update, as the API server decides it (:class:`simulator.apiserver.component_writes.ComponentWrites`), or one
+change, which are refused if the object has another version than expected, or a :class:`Patch`."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
