@@ -47,7 +47,7 @@ def messages(lab: Lab, reason: str) -> list[str]:
             {"status": {"startTime": "yesterday"}},
             "Invalid RFC3339 encoded datetime - at `$.status.startTime`",
         ),
-        ({"status": {"conditions": [{}]}}, "missing required field `status` - at `$.status.conditions[0]`"),
+        ({"status": {"conditions": [{}]}}, "missing required field `type` - at `$.status.conditions[0]`"),
         ({"metadata": {"name": "bad", "labels": []}}, "got `array` - at `$.metadata.labels`"),
         ({"metadata": {"name": "other", "namespace": "default"}}, "are not those of its key, 'default/bad'"),
         ({"kind": "Node"}, "its apiVersion and kind are not v1 and Pod"),
