@@ -205,23 +205,36 @@ class LeaderTerm:
         self._simulation = simulation
         self._began: TermStart | None = began
         self._inputs: list[TermInput] = []
+        self._received: Micros = 0
+        """The time at which the last events were received."""
         self.trace: list[Event] = [*began.events]
         self.decisions: list[Decision] = []
         self.lanes: dict[str, LaneEntry | None] = {}
 
     # Inputs
 
-    def relist(self, listed: Sequence[WatchEvent], version: int, now: Micros) -> None:
+    def relist(
+        self, listed: Sequence[WatchEvent], version: int, now: Micros, *, at_once: bool = True
+    ) -> None:
+        """Pass all objects to the Simulation. at_once: see :meth:`observe`."""
         self._inputs.append(ListInput(version, now))
         self._simulation.relist(listed, version)
-        self._take_in(now)
+        self._receive(now, at_once=at_once)
 
-    def observe(self, events: Sequence[WatchEvent], now: Micros, wall: int | None = None) -> None:
-        """Pass the next watch events to the Simulation."""
+    def observe(
+        self, events: Sequence[WatchEvent], now: Micros, wall: int | None = None, *, at_once: bool = True
+    ) -> None:
+        """Pass the next watch events to the Simulation, which processes them. at_once: if not, the caller
+        calls :meth:`take_in` until it returns False, before anything else."""
         version = events[-1].version
         self._inputs.append(WatchInput(version, now) if wall is None else TimedWatchInput(version, now, wall))
         self._simulation.observe(events, wall)
-        self._take_in(now)
+        self._receive(now, at_once=at_once)
+
+    def take_in(self) -> bool:
+        """Let the Simulation process some of the received events, at the time at which they were received;
+        whether there were any. This needs no step, so a paused Simulation does it too."""
+        return self._simulation.take_in(self._received)
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
         """See :meth:`simulator.simulation.Simulation.step`."""
@@ -276,8 +289,7 @@ class LeaderTerm:
         self._inputs = []
         self.trace, self.decisions, self.lanes = [], [], {}
 
-    def _take_in(self, now: Micros) -> None:
-        """Let the Simulation process the received events. This needs no step, so a paused Simulation does it
-        too."""
-        while self._simulation.take_in(now):
+    def _receive(self, now: Micros, *, at_once: bool) -> None:
+        self._received = now
+        while at_once and self.take_in():
             pass

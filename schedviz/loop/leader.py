@@ -20,6 +20,8 @@ from simulator.scheduler.stepping import Seen
 from simulator.simulation import Options
 from simulator.trace import AnyEvent, CycleCutOff, LeaderElected
 
+ELECTION_SECONDS = 0.25
+"""Seconds for which a new leader lets the Simulation process the listed objects, beside its first slice."""
 EVENTS_AT_ONCE = 1000
 """Maximum number of watch events that one command reads."""
 
@@ -62,6 +64,9 @@ class Leader:
         """Watch events of the Simulation's own writes, which it has not observed yet."""
         self._own_in_log = False
         """Whether it has own writes that must be read from the log, see :meth:`_note_own_writes`."""
+        self._taking_in = False
+        """Whether the Simulation has yet to process what others wrote. It does so before its next step and
+        before the next commit of its outputs, in several slices if need be."""
         self._breaks, self._broken = 0, False
         self.last_run = time.monotonic()
         """The end of the last slice."""
@@ -87,8 +92,8 @@ class Leader:
         self.meter = SchedulerMeter()
         self._player = Player(self._simulation, self._term.step, self._term.try_each, self.clock, now)
         self._list()
-        self._observe_own_writes()
-        self._flush()
+        if self._take_in(time.monotonic() + ELECTION_SECONDS):
+            self._flush()
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
         """Store a write of the Simulation with the trace events before it, and return the new
@@ -119,15 +124,18 @@ class Leader:
         self._player.begin(renewal.clock, renewal.wall.now())
         self._broken = self._broken or renewal.breaks > self._breaks
         self._breaks = renewal.breaks
-        unread = renewal.version > self._seen or self._broken
         deadline = time.monotonic() + seconds
+        if not self._take_in(deadline):
+            return True
+        unread = renewal.version > self._seen or self._broken
         more = True
         while more and time.monotonic() < deadline and not self._archive_writer.must_close:
             if self._player.run(unread=unread):
                 self._observe_own_writes()
             elif unread and not self._simulation.in_cycle:
                 unread = self._read_log()
-                self._observe_own_writes()
+                if not self._take_in(deadline):
+                    return True
             elif self._player.step():
                 self._observe_own_writes()
             else:
@@ -198,29 +206,41 @@ class Leader:
                 self._observe(events)
             else:
                 self._own_in_log = False
-                self._read_log()
+                self._read_log(at_once=True)
 
-    def _read_log(self) -> bool:
-        """Let the Simulation observe new entries of the watch log; whether there were any.
+    def _take_in(self, deadline: float) -> bool:
+        """Let the Simulation process what it has received until the deadline; whether it has processed
+        all."""
+        while self._taking_in:
+            if time.monotonic() >= deadline:
+                self.last_run = time.monotonic()
+                return False
+            self._taking_in = self._term.take_in()
+        self._observe_own_writes()
+        return True
+
+    def _read_log(self, *, at_once: bool = False) -> bool:
+        """Let the Simulation observe new entries of the watch log; whether there were any. at_once: it also
+        processes them.
 
         Lists all objects again if the watch was broken, or if the log was trimmed beyond what was read.
         Raises Gone if Redis lost writes that were read before."""
         if self._broken:
             self._broken = False
-            self._list()
+            self._list(at_once=at_once)
             return True
         try:
             events = self.sandbox.events(self._seen, EVENTS_AT_ONCE)
         except Gone:
             if self.sandbox.version() < self._seen:
                 raise
-            self._list()
+            self._list(at_once=at_once)
             return True
         if events:
-            self._observe(events)
+            self._observe(events, at_once=at_once)
         return bool(events)
 
-    def _list(self) -> None:
+    def _list(self, *, at_once: bool = False) -> None:
         collections, self._seen = self.sandbox.list_all()
         self._archive_writer.objects_listed(self._seen, collections)
         listed = [
@@ -229,13 +249,15 @@ class Leader:
             for key, manifest in objects.items()
         ]
         listed.sort(key=lambda event: event.version)
-        self._term.relist(listed, self._seen, self._player.now)
+        self._term.relist(listed, self._seen, self._player.now, at_once=at_once)
+        self._taking_in = not at_once
 
-    def _observe(self, events: Sequence[WatchEvent]) -> None:
+    def _observe(self, events: Sequence[WatchEvent], *, at_once: bool = True) -> None:
         self._seen = events[-1].version
         self._archive_writer.count_writes(events)
         wall = round(self._wall.now() * MICROSECONDS)
-        self._term.observe(events, self._player.now, wall)
+        self._term.observe(events, self._player.now, wall, at_once=at_once)
+        self._taking_in = not at_once
 
     def _flush(self) -> None:
         self._collect()

@@ -170,6 +170,31 @@ def test_a_slice_ends_with_the_step_in_which_its_time_is_over(
         assert due_at(store, sandbox)
 
 
+def test_what_others_wrote_is_taken_in_over_several_slices_before_any_step(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """200 nodes beside 8,000 unschedulable pods held a worker for 10 s. Here, an object takes 0.1 s."""
+    run(driver, store, sandbox)
+    [simulation] = made
+    sandbox.commit(Commit([create(f"p{number}") for number in range(8)]))
+    stepped: list[int] = []
+    stand_in.work = lambda self: bool(stepped.append(len(self.inbox)))
+    monkeypatch.setattr(
+        "schedviz.loop.leader.time.monotonic", lambda: (len(simulation.seen) - len(simulation.inbox)) / 10
+    )
+    for left in (5, 2):
+        run(driver, store, sandbox)
+        assert len(simulation.inbox) == left
+        assert not any(isinstance(event, PodRemoved) for event in traced(sandbox)), "stored with their input"
+        assert due_at(store, sandbox)
+    assert stepped == [0], "what was due before"
+    run(driver, store, sandbox)
+    assert len([event for event in traced(sandbox) if isinstance(event, PodRemoved)]) == 8
+    assert len(stepped) > 1
+    assert {*stepped} == {0}
+    assert sandbox.name not in store.unseen()
+
+
 def test_a_slice_for_which_others_waited_long_is_logged(
     driver: Driver,
     store: Store,
