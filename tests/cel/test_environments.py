@@ -2,6 +2,8 @@
 
 import pytest
 
+from simulator.cel.compilation import compile_tree
+from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.device_selector import NEW_SELECTORS, compile_selector
 from simulator.cel.environments import Environment
 from simulator.cel.expression import compile_expression
@@ -131,3 +133,10 @@ def test_the_cost_of_the_functions_of_lists(text: str, cost: int) -> None:
     meter = Meter()
     compile_expression(text, (), "bool").evaluate({}, meter)
     assert meter.cost == cost
+
+
+@pytest.mark.parametrize("line", LISTS.strip().splitlines())
+def test_an_evaluation_costs_no_more_than_estimated(line: str) -> None:
+    compiled, meter = compile_tree(line, STORED, {}), Meter()
+    assert compiled.plan_with_cost()({}, meter) is True
+    assert meter.cost <= compiled.estimate_cost(DeclaredSize())

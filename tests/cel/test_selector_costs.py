@@ -50,3 +50,9 @@ def test_a_selector_has_the_cost_that_upstream_estimates(expression: str, cost: 
     assert not selector.error
     assert selector.estimate_cost() == cost
     assert (cost > MAX_COST) == (expression == nested(7))
+
+
+def test_only_what_belongs_to_the_device_has_a_declared_size() -> None:
+    """The items of another list than the device's are of an unknown size (sizeEstimator.EstimateSize)."""
+    selector = compile_selector("[1, 2].map(x, x).map(y, y == 1) == [true]")
+    assert selector.estimate_cost() == 97
