@@ -14,12 +14,12 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, resources
-from simulator.apiserver.admission_plugins.namespace_lifecycle import BUILT_IN_NAMESPACES
 from simulator.apiserver.admission_plugins.order import admit_request, validate_request
 from simulator.apiserver.admission_plugins.plugin import Attributes
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.generation import set_first_generation
+from simulator.apiserver.kinds.namespaces import BUILT_IN_NAMESPACES
 from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES, system_priority_class
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new

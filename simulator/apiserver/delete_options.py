@@ -3,20 +3,18 @@
 Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go (ValidateDeleteOptions), v1.34.
 """
 
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from simulator.api import Manifest
+from simulator.apiserver.kinds.pods.grace import MAX_GRACE_SECONDS
 from simulator.apiserver.request_decoding.decode_request import check_type_fields
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_body
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.status import Invalid, PlainError, invalid, not_supported
 from simulator.apiserver.types.api_types import DELETE_OPTIONS, api_types
 
-MAX_GRACE_SECONDS: Final = (1 << 31) - 1
-"""Maximum grace period, 68 years. Longer ones of pods are shortened to it, because the end of a grace period
-must be a valid time in RFC 3339."""
 Propagation = Literal["Orphan", "Background", "Foreground"]
 """The treatment of an object's dependents: kept, deleted after the object, or deleted before it."""
 _SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"

@@ -10,15 +10,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.admission_plugins.namespace_lifecycle import BUILT_IN_NAMESPACES
-from simulator.apiserver.delete_options import MAX_GRACE_SECONDS, Propagation
+from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.generation import GENERATION
-from simulator.apiserver.kinds.pods.spec_defaults import GRACE_SECONDS
-from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
+from simulator.apiserver.kinds.namespaces import NAMESPACES
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import Forbidden
+from simulator.apiserver.strategy import Strategy
 from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import micros, timestamp
 
@@ -54,29 +52,23 @@ def admit_delete(
     another policy, or its kind has another default. Raises Forbidden for the built-in namespaces and the
     system priority classes.
     """
-    metadata = old["metadata"]
+    metadata, strategy = old["metadata"], strategy_of(resource)
     name = metadata["name"]
-    if resource == NAMESPACES and name in BUILT_IN_NAMESPACES:
-        raise Forbidden(resource.id, name, "this namespace may not be deleted")
-    if resource == PRIORITY_CLASSES and name in SYSTEM_CLASSES:
-        raise Forbidden(resource.id, name, "this is a system priority class and cannot be deleted")
+    if name in strategy.undeletable:
+        raise Forbidden(resource.id, name, strategy.undeletable[name])
     key = resource.key(metadata.get("namespace", ""), name)
     version = metadata.get("resourceVersion")
     expected = int(version) if version else None
-    if resource == NAMESPACES and (not is_terminating(old) or old.get("spec", {}).get("finalizers")):
-        new = _ending_namespace(old, now, propagation)
+    finalizers = _finalizers_for(strategy, metadata, propagation)
+    if strategy.has_finalizers_in_spec and (not is_terminating(old) or old.get("spec", {}).get("finalizers")):
+        new = None if is_terminating(old) else _terminating(old, now, finalizers)
         return None if new is None else Change(resource.id, key, new, expected)
-    if resource == PODS and is_terminating(old) and not _is_shortened(metadata, grace_seconds):
+    grace = strategy.grace_seconds(old, grace_seconds) if strategy.grace_seconds else 0
+    if grace is None:
         return None
-    grace = 0
-    if resource == PODS:
-        grace = (grace_seconds or 0) if is_terminating(old) else _effective_grace_seconds(old, grace_seconds)
-    finalizers = _finalizers_for(resource, metadata, propagation)
     if grace == 0 and not finalizers:
         return Change(resource.id, key, None, expected)
-    marked = _with_deletion_fields(metadata, now, grace)
-    if finalizers or "finalizers" in metadata:
-        marked["finalizers"] = finalizers
+    marked = _with_finalizers(_with_deletion_fields(metadata, now, grace), finalizers)
     return None if marked == metadata else Change(resource.id, key, {**old, "metadata": marked}, expected)
 
 
@@ -95,29 +87,22 @@ def last_state(resource: Resource, old: Manifest, now: Micros) -> Manifest:
     """Return an object that a request removes at once as it is written before: a pod is marked with a grace
     period of 0, and the finalizers of propagation policies are gone (updateForGracefulDeletionAndFinalizers
     in store.go)."""
-    metadata = _with_deletion_fields(old["metadata"], now, 0) if resource == PODS else {**old["metadata"]}
+    has_grace = strategy_of(resource).grace_seconds is not None
+    metadata = _with_deletion_fields(old["metadata"], now, 0) if has_grace else {**old["metadata"]}
     metadata.pop("finalizers", None)
     return {**old, "metadata": metadata}
 
 
-def _ending_namespace(old: Manifest, now: Micros, propagation: Propagation | None) -> Manifest | None:
-    """Return the namespace marked for deletion; None if it is marked already. A namespace has no grace
-    period, not even one of 0."""
-    metadata = old["metadata"]
-    if is_terminating(old):
-        return None
-    marked = {**metadata, "deletionTimestamp": timestamp(now)}
-    finalizers = _finalizers_for(NAMESPACES, metadata, propagation)
-    if finalizers or "finalizers" in metadata:
-        marked["finalizers"] = finalizers
+def _terminating(old: Manifest, now: Micros, finalizers: list[str]) -> Manifest:
+    """Return an object with finalizers in its spec as the first request leaves it. It has no grace period,
+    not even one of 0."""
+    marked = _with_finalizers({**old["metadata"], "deletionTimestamp": timestamp(now)}, finalizers)
     return {**old, "metadata": marked, "status": {**(old.get("status") or {}), "phase": "Terminating"}}
 
 
-def _is_shortened(metadata: Manifest, asked: int | None) -> bool:
-    """Whether a further request changes a terminating pod: it asks for a shorter grace period, or the grace
-    period is 0, so that the pod waits for nothing but its finalizers."""
-    before: int = metadata.get("deletionGracePeriodSeconds", 0)
-    return before == 0 or (asked is not None and asked < before)
+def _with_finalizers(metadata: Manifest, finalizers: list[str]) -> Manifest:
+    has_any = finalizers or "finalizers" in metadata
+    return {**metadata, "finalizers": finalizers} if has_any else metadata
 
 
 def _with_deletion_fields(metadata: Manifest, now: Micros, grace: int) -> Manifest:
@@ -166,11 +151,10 @@ def _is_namespace(manifest: Manifest) -> bool:
     return manifest.get("kind") == NAMESPACES.kind and manifest.get("apiVersion") == NAMESPACES.api_version
 
 
-def _finalizers_for(resource: Resource, metadata: Manifest, propagation: Propagation | None) -> list[str]:
-    """Return the finalizers that the object has after the request. Events are never owners."""
+def _finalizers_for(strategy: Strategy, metadata: Manifest, propagation: Propagation | None) -> list[str]:
+    """Return the finalizers that the object has after the request."""
     known: list[str] = metadata.get("finalizers") or []
     of_policies = (ORPHAN_DEPENDENTS, DELETE_DEPENDENTS)
-    strategy = strategy_of(resource)
     if strategy.garbage_collection == "Unsupported":
         return [name for name in known if name not in of_policies]
     if propagation is None:
@@ -179,13 +163,3 @@ def _finalizers_for(resource: Resource, metadata: Manifest, propagation: Propaga
         propagation = "Orphan"
     wanted = [*(name for name in known if name not in of_policies), *_FINALIZERS[propagation]]
     return known if set(wanted) == set(known) else wanted
-
-
-def _effective_grace_seconds(pod: Manifest, asked: int | None) -> int:
-    """Return the pod's grace period. It is 0 for a pod that is not bound or has finished: it has no running
-    containers to stop."""
-    if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
-        return 0
-    own: int = pod["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS)
-    wanted = own if asked is None else asked
-    return 1 if wanted < 0 else min(wanted, MAX_GRACE_SECONDS)

@@ -5,8 +5,8 @@ delete.go), and in the storage (Preconditions.Check in apiserver/pkg/storage/int
 """
 
 from simulator.api import Manifest
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import Conflict
 from simulator.apiserver.storage_keys import storage_key
 from simulator.objects.metadata import name_of, namespace_of
@@ -21,7 +21,7 @@ def check_preconditions(resource: Resource, manifest: Manifest, uid: str, versio
     ):
         if not wanted or wanted == known:
             continue
-        if resource == NAMESPACES:
+        if strategy_of(resource).has_finalizers_in_spec:
             detail = (
                 f"Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {known}"
             )

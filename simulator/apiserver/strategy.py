@@ -169,6 +169,14 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     subresources: Mapping[str, Subresource] = {}
 
     # Deletion
+    undeletable: Mapping[str, str] = {}
+    """The names of objects that are never deleted, with the reason that a refusal says."""
+    grace_seconds: Callable[[Manifest, int | None], int | None] | None = None
+    """(object, asked) -> the grace period of a deletion; None if the request changes nothing
+    (CheckGracefulDelete). Objects of other kinds have none."""
+    has_finalizers_in_spec: bool = False
+    """Whether an object that is deleted first gets the phase Terminating, and stays until the finalizers of
+    its spec are gone, too (pkg/registry/core/namespace/storage/storage.go)."""
     is_shown_when_deleted: bool = False
     """Whether a DELETE answers with the object, and not with a Status (ReturnDeletedObject)."""
     garbage_collection: Literal["DeleteDependents", "OrphanDependents", "Unsupported"] = "DeleteDependents"
@@ -180,6 +188,10 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[str, ...] | None = None
     """The fields that a field selector may name beside the name and the namespace; None: it is a kind without
     a conversion of its own."""
+    field_values: Mapping[str, Callable[[Manifest], object]] = {}
+    """The values of those fields that are not at their paths in the object."""
+    field_error: str = "field label not supported: {}"
+    """What is said of a field that cannot be selected."""
     storage_prefix: str = ""
     """The folder in etcd, if it is another one than the plural."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.admission_plugins.namespace_lifecycle import BUILT_IN_NAMESPACES
+from simulator.apiserver.kinds.namespaces import BUILT_IN_NAMESPACES
 from simulator.apiserver.kinds.pods.defaults import UNREACHABLE_SECONDS
 from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.apiserver.own_kinds import OWN_KINDS

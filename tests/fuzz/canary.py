@@ -11,7 +11,7 @@ from schedviz.loop import clock
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.store.hold import Hold
 from simulator.api import Change
-from simulator.apiserver.admission_plugins.limit_ranger import LIMIT_RANGES
+from simulator.apiserver.kinds.quotas import LIMIT_RANGES
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.quota.charges import QUOTAS
 from simulator.objects.metadata import key_of
@@ -52,7 +52,7 @@ spec:
 """A node with a taint that only the canary tolerates, and the canary, a pod of the highest priority that fits
 there."""
 
-REFUSING = (QUOTAS, LIMIT_RANGES)
+REFUSING = (QUOTAS, LIMIT_RANGES.id)
 """The resources whose objects can refuse the canary, its node or its namespace."""
 
 

@@ -12,6 +12,7 @@ from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
 from simulator.apiserver.amounts import Amounts, Texts
 from simulator.apiserver.kinds.pods.strategy import PODS
+from simulator.apiserver.kinds.quotas import LIMIT_RANGES
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.status import Forbidden
 from simulator.objects import quantity
@@ -19,7 +20,6 @@ from simulator.objects.metadata import name_of, namespace_of
 from simulator.objects.pod_requests import pod_limits, pod_requests
 from simulator.objects.quantity import NANO, Nanos
 
-LIMIT_RANGES: Final = "limitranges"
 CLAIMS: Final = "persistentvolumeclaims"
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
 
@@ -64,7 +64,7 @@ def _check_limits(resource: str, manifest: Manifest, overlay: Overlay) -> None:
 
 
 def _limit_ranges(manifest: Manifest, overlay: Overlay) -> list[Manifest]:
-    return sorted(overlay.list(LIMIT_RANGES, namespace_of(manifest)), key=name_of)
+    return sorted(overlay.list(LIMIT_RANGES.id, namespace_of(manifest)), key=name_of)
 
 
 def _defaults(limit_range: Manifest) -> tuple[Texts, Texts]:

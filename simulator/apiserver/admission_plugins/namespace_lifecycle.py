@@ -3,15 +3,11 @@
 Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go, v1.34.
 """
 
-from typing import Final
-
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.kinds.namespaces import BUILT_IN_NAMESPACES, NAMESPACES
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import NamespaceTerminating, NotFound
-
-NAMESPACES: Final = "namespaces"
-BUILT_IN_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 class NamespaceLifecycle(AdmissionPlugin):
@@ -27,8 +23,8 @@ class NamespaceLifecycle(AdmissionPlugin):
 
 def check_namespace(resource: Resource, namespace: str, name: str, overlay: Overlay) -> None:
     """Check that an object can be created in a namespace. Raises NotFound or NamespaceTerminating."""
-    found = overlay.get(NAMESPACES, namespace)
+    found = overlay.get(NAMESPACES.id, namespace)
     if found is None and namespace not in BUILT_IN_NAMESPACES:
-        raise NotFound(NAMESPACES, namespace)
+        raise NotFound(NAMESPACES.id, namespace)
     if found and "deletionTimestamp" in found["metadata"]:
         raise NamespaceTerminating(resource.id, name, namespace)

@@ -5,14 +5,16 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.claim_resize import ClaimResize
 from simulator.apiserver.admission_plugins.default_storage_class import DefaultStorageClass
-from simulator.apiserver.admission_plugins.limit_ranger import LIMIT_RANGES, LimitRanger
+from simulator.apiserver.admission_plugins.limit_ranger import LimitRanger
 from simulator.apiserver.admission_plugins.namespace_lifecycle import NamespaceLifecycle
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
 from simulator.apiserver.admission_plugins.priority import Priority
-from simulator.apiserver.admission_plugins.runtime_class import RUNTIME_CLASSES, RuntimeClass
+from simulator.apiserver.admission_plugins.runtime_class import RuntimeClass
 from simulator.apiserver.admission_plugins.storage_protection import StorageObjectInUseProtection
 from simulator.apiserver.kinds.pods.strategy import PODS
 from simulator.apiserver.kinds.priority_classes import PRIORITY_CLASSES
+from simulator.apiserver.kinds.quotas import LIMIT_RANGES
+from simulator.apiserver.kinds.runtime_classes import RUNTIME_CLASSES
 from simulator.apiserver.overlay import Overlay
 
 _LIMIT_RANGER, _PRIORITY, _RUNTIME_CLASS = LimitRanger(), Priority(), RuntimeClass()
@@ -26,7 +28,7 @@ ADMISSION_PLUGINS: Final[tuple[AdmissionPlugin, ...]] = (
     _RUNTIME_CLASS,
 )
 """All but ResourceQuota, which is the last and keeps what a request charges (``quota/charges.py``)."""
-READ_OF_PODS: Final = (LIMIT_RANGES, PRIORITY_CLASSES.id, RUNTIME_CLASSES)
+READ_OF_PODS: Final = (LIMIT_RANGES.id, PRIORITY_CLASSES.id, RUNTIME_CLASSES.id)
 """The resources that :func:`complete_pod` reads."""
 
 

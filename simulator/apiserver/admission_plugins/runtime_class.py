@@ -9,11 +9,11 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
 from simulator.apiserver.kinds.pods.strategy import PODS
+from simulator.apiserver.kinds.runtime_classes import RUNTIME_CLASSES
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.status import Forbidden
 from simulator.objects.pod_requests import parse_resource_list
 
-RUNTIME_CLASSES: Final = "runtimeclasses.node.k8s.io"
 _OTHER_OVERHEAD: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 _OWN_OVERHEAD: Final = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 
@@ -52,7 +52,7 @@ def _apply_runtime_class(pod: Manifest, overlay: Overlay, *, strict: bool) -> No
 
 
 def _find_class(name: str | None, overlay: Overlay) -> Manifest | None:
-    return overlay.get(RUNTIME_CLASSES, name) if name is not None else None
+    return overlay.get(RUNTIME_CLASSES.id, name) if name is not None else None
 
 
 def _set_scheduling(spec: Manifest, scheduling: Manifest, name: str) -> None:

@@ -161,6 +161,12 @@ _PRINTER: Final = printer_of(
 """The columns do not begin with Name, and there is no Age (printEvent)."""
 
 
+def _component(event: Manifest) -> str:
+    """Return the component that reported an event, in its old or its new field."""
+    component: str = (event.get("source") or {}).get("component", "")
+    return component or event.get("reportingComponent", "")
+
+
 def _strategy(resource: Resource, validate_update: UpdateFaults) -> Strategy:
     return Strategy(
         resource=resource,
@@ -177,6 +183,7 @@ def _strategy(resource: Resource, validate_update: UpdateFaults) -> Strategy:
             *("involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent"),
             *("source", "type"),
         ),
+        field_values={"source": _component},
         garbage_collection="Unsupported",
     )
 

@@ -19,6 +19,7 @@ from simulator.objects.metadata import is_terminating
 from simulator.objects.status import phase_of
 
 NAMESPACES: Final = built_in("v1", "Namespace", "ns", in_cluster=True, has_status=True)
+BUILT_IN_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 _FINALIZER: Final = "kubernetes"
 """The finalizer in the spec. The namespace controller removes it when the namespace is empty."""
 
@@ -83,6 +84,8 @@ NAMESPACE_STRATEGY: Final = Strategy(
             update_order="UC",
         ),
     },
+    undeletable=dict.fromkeys(BUILT_IN_NAMESPACES, "this namespace may not be deleted"),
+    has_finalizers_in_spec=True,
     is_shown_when_deleted=True,
     printer=printer_of(
         NAME, Column("Status", "The status of the namespace", cell=lambda item, _: phase_of(item)), AGE

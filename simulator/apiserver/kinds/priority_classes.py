@@ -91,6 +91,7 @@ PRIORITY_CLASS_STRATEGY: Final = Strategy(
     validate=_validate,
     validate_update=_validate_update,
     update_order="UC",
+    undeletable=dict.fromkeys(SYSTEM_CLASSES, "this is a system priority class and cannot be deleted"),
     desired_state=lambda _: None,  # the first generation stays
     printer=Printer(
         (

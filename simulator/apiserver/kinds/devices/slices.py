@@ -165,4 +165,5 @@ RESOURCE_SLICE_STRATEGY: Final = Strategy(
         AGE,
     ),
     fields=("spec.nodeName", "spec.driver"),
+    field_error="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}",
 )

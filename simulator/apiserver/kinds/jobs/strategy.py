@@ -178,6 +178,8 @@ JOB_STRATEGY: Final = Strategy(
         selector_column("JobSpec.selector"),
     ),
     fields=("status.successful",),
+    field_values={"status.successful": lambda job: status_of(job).get("succeeded")},
+    field_error='field label "{}" not supported for Job',
 )
 CRON_JOB_STRATEGY: Final = Strategy(
     resource=built_in("batch/v1", "CronJob", "cj", has_status=True),

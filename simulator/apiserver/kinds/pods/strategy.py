@@ -4,6 +4,7 @@ from typing import Final
 
 from simulator.apiserver.kinds.pods.defaults import set_pod_defaults
 from simulator.apiserver.kinds.pods.disabled_fields import drop_disabled_pod_fields
+from simulator.apiserver.kinds.pods.grace import pod_grace_seconds
 from simulator.apiserver.kinds.pods.preparation import (
     prepare_ephemeral_containers,
     prepare_pod,
@@ -52,9 +53,15 @@ POD_STRATEGY: Final = Strategy(
         "resize": Subresource(prepare_for_update=prepare_resize, validate_update=validate_resize),
     },
     is_shown_when_deleted=True,
+    grace_seconds=pod_grace_seconds,
     printer=POD_PRINTER,
     fields=(
         *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
         *("spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName"),
+        "spec.host",
     ),
+    field_values={
+        "spec.host": lambda pod: pod["spec"].get("nodeName"),  # an old name
+        "status.podIPs": lambda _: None,  # the conversion of pods has it, and their strategy does not
+    },
 )
