@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from schedviz.api import removal, views, write
+from schedviz.api import rest_deletion, views, write
 from schedviz.api.from_scenario import names_to_delete
 from schedviz.limit_settings import DEFAULTS, LimitName
 from schedviz.limits import rates
@@ -391,13 +391,13 @@ def test_a_deletion_of_many_ends_between_two_objects(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write.create(sandbox, [pod(name) for name in ("a", "b", "c")])
-    waiting, delete = Waiting(), removal.delete
+    waiting, write_admitted = Waiting(), rest_deletion.write_admitted
 
-    def delete_and_disconnect(*arguments: Any, **options: Any) -> removal.Deleted:
+    def delete_and_disconnect(*arguments: Any) -> Any:
         waiting.has_ended = True
-        return delete(*arguments, **options)
+        return write_admitted(*arguments)
 
-    monkeypatch.setattr(removal, "delete", delete_and_disconnect)
+    monkeypatch.setattr(rest_deletion, "write_admitted", delete_and_disconnect)
     request = RequestFactory().delete("/")
     with pytest.raises(Abandoned), limit_work(waiting=waiting):
         views.api(request, sandbox.name, "api/v1/namespaces/default/pods")
