@@ -11,11 +11,6 @@ from simulator.kernel.work import OutOfWork, spend_work
 
 PER_CALL_LIMIT: Final = 1_000_000
 """The largest cost of one evaluation."""
-MAX_ITERATIONS: Final = 350_000
-"""The largest number of iterations of all macros of one evaluation: about half a second. An iteration usually
-costs 3 or more, so the limit of the cost is usually reached first."""
-_ALL_ITERATIONS: Final = 2 * MAX_ITERATIONS
-"""The largest number of iterations of all evaluations that share a budget."""
 COPIED: Final = 500
 """The number of list elements that are copied in the time of one iteration; cel-go does not copy them."""
 EVALUATION_WORK: Final = 8
@@ -33,7 +28,9 @@ class Meter:
 
     __slots__ = ("cost", "iterations", "most_iterations")
 
-    def __init__(self, most_iterations: int = MAX_ITERATIONS) -> None:
+    def __init__(self, most_iterations: int = PER_CALL_LIMIT) -> None:
+        """``most_iterations``: of all macros. An iteration usually costs 3 or more, so that by default the
+        limit of the cost is reached first."""
         self.cost = 0
         self.iterations = 0
         self.most_iterations = most_iterations
@@ -52,17 +49,15 @@ class Meter:
 
 
 class OutOfBudget(Exception):
-    """The evaluations together cost too much, or are too many."""
+    """The evaluations together cost too much, or the work of the request is done."""
 
 
 class Budget:
-    """The cost, the evaluations and the iterations that remain for evaluations that share a budget. They also
-    spend the work of the request (:mod:`simulator.kernel.work`), which all its budgets share."""
+    """The cost that remains for evaluations that share a budget. They also spend the work of the request
+    (:mod:`simulator.kernel.work`), which all its budgets share."""
 
-    def __init__(self, cost: int, evaluations: int) -> None:
+    def __init__(self, cost: int) -> None:
         self._cost = cost
-        self._evaluations = evaluations
-        self._iterations = _ALL_ITERATIONS
 
     @property
     def has_ended(self) -> bool:
@@ -73,15 +68,11 @@ class Budget:
 
     def start(self) -> Meter:
         """Return the meter of one more evaluation. Raises OutOfBudget."""
-        self._evaluations -= 1
-        if self._evaluations < 0:
-            raise OutOfBudget
         _spend_work(EVALUATION_WORK)
-        return Meter(min(MAX_ITERATIONS, self._iterations))
+        return Meter()
 
     def spend(self, meter: Meter) -> None:
         """Count what an evaluation did. Raises OutOfBudget."""
-        self._iterations -= meter.iterations
         _spend_work(meter.cost // _COST_OF_A_UNIT + meter.iterations)
         if meter.cost > self._cost:
             raise OutOfBudget

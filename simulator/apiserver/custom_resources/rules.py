@@ -23,8 +23,6 @@ from simulator.kernel.go_text import quote
 from simulator.kernel.work import OutOfWork
 
 RULES: Final = "x-kubernetes-validations"
-MAX_EVALUATIONS: Final = 20_000
-"""Maximum number of evaluations for one object, whose values are made for each: about a second."""
 MAX_MESSAGE: Final = 5_120
 """Maximum number of bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
 _DECLARED: Final = 256
@@ -44,7 +42,7 @@ OLD_SELF: Final = "oldSelf"
 def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, *, path: str = "") -> Iterator[Cause]:
     """Yield the rules of a schema and of the schemas below it that do not hold. ``old``: the value before an
     update. A rule that does not name the old value is not asked again for a value that did not change."""
-    return _faults(schema, value, old, path, Budget(REQUEST_LIMIT, MAX_EVALUATIONS))
+    return _faults(schema, value, old, path, Budget(REQUEST_LIMIT))
 
 
 def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
