@@ -21,6 +21,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import NotFound
 from simulator.apiserver.write_options import WriteOptions
+from simulator.kernel.work import check_waiting
 
 JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -57,6 +58,7 @@ def delete_collection(
     found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
     deleted = []
     for item in found.items:
+        check_waiting()
         try:
             _delete(sandbox, target.named(item).place(resource), options)
         except NotFound:
