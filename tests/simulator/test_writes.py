@@ -68,7 +68,10 @@ def marked(pod: Manifest) -> Manifest:
 
 
 def patch(mutate: Any = marked, uid: str = "u") -> Patch:
-    return Patch("pods", KEY, uid, mutate, BOUND)
+    def decide(pod: Manifest) -> list[Change]:
+        return [Change("pods", KEY, mutate(pod), int(pod["metadata"]["resourceVersion"]))]
+
+    return Patch("pods", KEY, uid, decide, BOUND)
 
 
 def test_a_patch_is_written_with_its_trace_event() -> None:
