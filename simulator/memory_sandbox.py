@@ -17,7 +17,7 @@ from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.place import Place
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.server import ApiServer
-from simulator.apiserver.write_options import WriteOptions
+from simulator.apiserver.write_options import RequestOptions, WriteOptions
 from simulator.decision import Decision
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of
@@ -211,7 +211,7 @@ class MemorySandbox:
         return self.stops_at is not None and len(self._trace) >= self.stops_at
 
     def _write(self, decide: Callable[[ApiServer], Admission]) -> Written:
-        written = write(self, decide, WriteOptions())
+        written = write(self, decide, RequestOptions())
         self._simulation.observe(self._api.take_events())
         # A paused leader takes in what was written, too.
         while self._simulation.take_in(self._now):

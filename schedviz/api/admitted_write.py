@@ -14,7 +14,7 @@ from simulator.apiserver.commit import ReadAgain, Written, write
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import Forbidden, NotFound
-from simulator.apiserver.write_options import WriteOptions
+from simulator.apiserver.write_options import RequestOptions
 
 _LOCKS: Final[WeakValueDictionary[str, Lock]] = WeakValueDictionary()
 """Name of a sandbox that is written to now -> its lock."""
@@ -53,11 +53,11 @@ class SandboxStorage:
 
 
 def write_admitted(
-    sandbox: Sandbox, decide: Callable[[ApiServer], Admission], options: WriteOptions | None = None
+    sandbox: Sandbox, decide: Callable[[ApiServer], Admission], options: RequestOptions | None = None
 ) -> Written:
     """Store what ``decide`` asks of the API server; see :func:`simulator.apiserver.commit.write`. Raises
     StatusError."""
-    return write(SandboxStorage(sandbox), decide, options or WriteOptions())
+    return write(SandboxStorage(sandbox), decide, options or RequestOptions())
 
 
 def notify(sandbox: Sandbox) -> None:

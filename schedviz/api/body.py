@@ -182,7 +182,7 @@ def write_options(request: HttpRequest) -> WriteOptions:
     """Return the options of a write that is no deletion. Raises Invalid."""
     dry_run = is_dry_run(request)
     forced = content_type(request) == APPLY and boolean_parameter(query(request), "force")
-    return WriteOptions(field_manager(request), dry_run, forced)
+    return WriteOptions(field_manager(request), forced, dry_run=dry_run)
 
 
 def field_manager(request: HttpRequest) -> str:

@@ -1,6 +1,7 @@
 """The subresources of pods that are created: ``binding`` and ``eviction``."""
 
 from django.http import HttpRequest, HttpResponse
+from msgspec.structs import replace
 
 from schedviz.api import body
 from schedviz.api.admitted_write import write_admitted
@@ -13,7 +14,6 @@ from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.resource import BINDINGS, EVICTIONS, Resource
 from simulator.apiserver.status import PlainError
 from simulator.apiserver.types.api_types import BINDING, EVICTION
-from simulator.apiserver.write_options import WriteOptions
 
 
 def create_binding(
@@ -34,10 +34,9 @@ def create_eviction(
     given, warnings = body.object_of(request, EVICTIONS, also="policy/v1beta1")
     eviction, place = decode_body(EVICTION, given), target.place(resource)
     options: Manifest = eviction.get("deleteOptions") or {}
-    dry_run, asked = _is_dry_run(request, options), DeleteOptions.of(options)
-    write_admitted(
-        sandbox, lambda server: server.evict(place, eviction, asked), WriteOptions(dry_run=dry_run)
-    )
+    dry_run = _is_dry_run(request, options)
+    asked = replace(DeleteOptions.of(options), dry_run=dry_run)
+    write_admitted(sandbox, lambda server: server.evict(place, asked, eviction), asked)
     return with_warnings(body.answer(body.CREATED, 201), warnings)
 
 

@@ -9,7 +9,6 @@ from simulator.apiserver.commit import Written
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place
 from simulator.apiserver.resources import NAMESPACES, PODS
-from simulator.apiserver.write_options import WriteOptions
 
 
 def delete(
@@ -24,12 +23,8 @@ def delete(
     deletionTimestamp and is removed after its grace period. A namespace is deleted with all objects in it,
     at once and without their grace periods. Other objects are removed at once."""
     place = Place.of(known_resource(sandbox, resource), key)
-    options = DeleteOptions(grace_seconds=grace_seconds, propagation="Background")
-    deleted = write_admitted(
-        sandbox,
-        lambda server: server.delete(place, options, dry_run=dry_run),
-        WriteOptions(dry_run=dry_run),
-    )
+    options = DeleteOptions(grace_seconds, "Background", dry_run=dry_run)
+    deleted = write_admitted(sandbox, lambda server: server.delete(place, options), options)
     if place.resource == NAMESPACES and not dry_run:
         finalize_namespace(sandbox, key)
     return deleted
@@ -45,4 +40,4 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
 def evict(sandbox: Sandbox, key: str) -> None:
     """Evict a pod: delete it if its disruption budgets allow it."""
     place = Place.of(PODS, key, "eviction")
-    write_admitted(sandbox, lambda server: server.evict(place))
+    write_admitted(sandbox, lambda server: server.evict(place, DeleteOptions()))

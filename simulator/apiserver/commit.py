@@ -3,8 +3,9 @@
 Upstream: GuaranteedUpdate in apiserver/pkg/storage/etcd3/store.go, v1.34.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Final, Protocol
 
 import msgspec
@@ -12,6 +13,9 @@ import msgspec
 from simulator.api import ApiError, Change, Manifest, versioned
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.definition_controllers import Decide, run_controllers
+from simulator.apiserver.delete_options import DeleteOptions
+from simulator.apiserver.place import Place
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -21,7 +25,9 @@ from simulator.apiserver.status import (
     StatusError,
     TooManyRequests,
 )
-from simulator.apiserver.write_options import WriteOptions
+from simulator.apiserver.warnings import warnings_of_deletion
+from simulator.apiserver.write_options import RequestOptions
+from simulator.kernel.work import check_waiting
 from simulator.objects.metadata import is_terminating
 
 ATTEMPTS: Final = 20
@@ -68,7 +74,7 @@ class Written(msgspec.Struct, frozen=True):
         return bool(self.changes) and self.changes[0].expected == 0
 
 
-def write(storage: ServedStorage, decide: Decide, options: WriteOptions) -> Written:
+def write(storage: ServedStorage, decide: Decide, options: RequestOptions) -> Written:
     """Decide and store a write, then do what controllers in kube-apiserver do about it. Raises StatusError,
     which has the warnings of the request as well."""
     try:
@@ -77,12 +83,29 @@ def write(storage: ServedStorage, decide: Decide, options: WriteOptions) -> Writ
         error.warnings += options.warnings
         raise
     if not options.dry_run:
-        further = WriteOptions()
+        further = RequestOptions()
         run_controllers(written.changes, lambda next_: _write(storage, next_, further).changes)
     return written
 
 
-def _write(storage: ServedStorage, decide: Decide, options: WriteOptions) -> Written:
+def delete_collection(
+    storage: ServedStorage, resource: Resource, selected: Iterable[Place], options: DeleteOptions
+) -> list[Place]:
+    """Delete objects of a resource one by one, and return those that were not deleted by others meanwhile
+    (DeleteCollection in store.go). The first error ends it. Raises StatusError, Abandoned."""
+    options.warnings.extend(warnings_of_deletion(resource, options))
+    deleted = []
+    for place in selected:
+        check_waiting()
+        try:
+            write(storage, partial(ApiServer.delete, place=place, options=options), options)
+        except NotFound:
+            continue
+        deleted.append(place)
+    return deleted
+
+
+def _write(storage: ServedStorage, decide: Decide, options: RequestOptions) -> Written:
     """Decide and store a write. ``options.warnings``: those of the request so far, to which ``decide`` adds.
     Those of a decision that is repeated are removed."""
     given = len(options.warnings)

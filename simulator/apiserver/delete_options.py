@@ -5,8 +5,6 @@ Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go (ValidateDelete
 
 from typing import Literal
 
-import msgspec
-
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.grace import MAX_GRACE_SECONDS
 from simulator.apiserver.request_decoding.decode_request import check_type_fields
@@ -14,6 +12,7 @@ from simulator.apiserver.request_decoding.read_object import UnreadableBody, rea
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.status import Invalid, PlainError, invalid, not_supported
 from simulator.apiserver.types.api_types import DELETE_OPTIONS, api_types
+from simulator.apiserver.write_options import RequestOptions
 
 Propagation = Literal["Orphan", "Background", "Foreground"]
 """The treatment of an object's dependents: kept, deleted after the object, or deleted before it."""
@@ -22,7 +21,7 @@ _META = "meta.k8s.io/v1"
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
-class DeleteOptions(msgspec.Struct, frozen=True):
+class DeleteOptions(RequestOptions, frozen=True):
     """The options of a deletion or eviction."""
 
     grace_seconds: int | None = None
@@ -43,6 +42,7 @@ class DeleteOptions(msgspec.Struct, frozen=True):
             requested_propagation(options),
             preconditions.get("uid", ""),
             preconditions.get("resourceVersion", ""),
+            dry_run=bool(options.get("dryRun")),
         )
 
 

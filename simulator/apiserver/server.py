@@ -5,7 +5,6 @@ in apiserver/pkg/endpoints/handlers, and the subresources of pods in pkg/registr
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from msgspec.structs import replace as with_fields
 
@@ -17,7 +16,8 @@ from simulator.apiserver.component_writes import ComponentWrites
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.deletion import admit_delete, deletion_changes, finalized_namespace, last_state
 from simulator.apiserver.eviction import admit_eviction
-from simulator.apiserver.kinds.definitions.deletion import admit_definition_delete, refuse_while_terminating
+from simulator.apiserver.kinds.definitions.deletion import refuse_while_terminating
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.metadata_update import is_created_by_update, version_of_update
 from simulator.apiserver.overlay import Overlay, Reader
@@ -28,7 +28,7 @@ from simulator.apiserver.preconditions import (
     check_preconditions,
     check_stored_identity,
 )
-from simulator.apiserver.resource import CRDS, Resource
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.served_versions import stored_resource, to_stored
 from simulator.apiserver.status import Conflict, NotFound
@@ -44,12 +44,11 @@ from simulator.apiserver.updated_objects import (
     replaced,
     replaced_scale,
 )
-from simulator.apiserver.warnings import warnings_of, warnings_of_update
+from simulator.apiserver.warnings import warnings_of, warnings_of_deletion, warnings_of_update
 from simulator.apiserver.whole_update import admit_whole_update
 from simulator.apiserver.write_options import WriteOptions
+from simulator.objects.metadata import is_terminating
 from simulator.objects.timestamps import timestamp
-
-_NO_OPTIONS: Final = DeleteOptions()
 
 
 class ApiServer(ComponentWrites):
@@ -211,25 +210,25 @@ class ApiServer(ComponentWrites):
 
     # Delete
 
-    def delete(
-        self, place: Place, options: DeleteOptions = _NO_OPTIONS, *, dry_run: bool = False
-    ) -> Admission:
+    def delete(self, place: Place, options: DeleteOptions) -> Admission:
         """Delete an object, or mark it for deletion: see :func:`admit_delete`."""
-        kind, old, now = stored_resource(place.resource), self._existing(place), self.now()
+        kind, now = stored_resource(place.resource), self.now()
+        options.warnings.extend(warnings_of_deletion(kind, options))
+        old = self._existing(place)
         check_preconditions(kind, old, options.uid, options.version)
-        if kind.id == CRDS:
-            change = admit_definition_delete(old, now)
-        else:
-            change = admit_delete(
-                kind, old, now, grace_seconds=options.grace_seconds, propagation=options.propagation
-            )
+        if mark := strategy_of(kind).mark_for_deletion:
+            marked = old if is_terminating(old) else mark(old, now)
+            return Admission(self.update_by_component(kind.id, old, marked), {}, stored=old)
+        change = admit_delete(
+            kind, old, now, grace_seconds=options.grace_seconds, propagation=options.propagation
+        )
         if change is None:
             return Admission([], {}, stored=old)
         if change.object is not None:
             return Admission([change], {}, stored=old)
         shown = last_state(kind, old, now)
         changes = deletion_changes(kind, old, change, now)
-        return Admission(changes, {}, last=shown if dry_run else bare(shown), stored=old)
+        return Admission(changes, {}, last=shown if options.dry_run else bare(shown), stored=old)
 
     def recreate(self, place: Place, manifest: Manifest) -> Admission:
         """Delete a pod that is not bound, or a resource claim, and create another one in its place, in one
@@ -261,9 +260,7 @@ class ApiServer(ComponentWrites):
         pod = self._existing(place.named_in(binding, "Binding"))
         return Admission([admit_binding(pod, binding, self.now())], {})
 
-    def evict(
-        self, place: Place, eviction: Manifest | None = None, options: DeleteOptions = _NO_OPTIONS
-    ) -> Admission:
+    def evict(self, place: Place, options: DeleteOptions, eviction: Manifest | None = None) -> Admission:
         """Delete a pod if its disruption budgets allow it. ``eviction``: the body, decoded; None = the pod of
         the path."""
         if eviction is not None:

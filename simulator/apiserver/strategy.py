@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from simulator.api import Manifest
+from simulator.api import Manifest, Micros
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.overlay import Overlay
@@ -182,6 +182,11 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     garbage_collection: Literal["DeleteDependents", "OrphanDependents", "Unsupported"] = "DeleteDependents"
     """What happens to dependents unless the request says otherwise (DefaultGarbageCollectionPolicy).
     Unsupported: there are none."""
+    orphaning_warning: str = ""
+    """The warning to a deletion that does not say what becomes of the dependents."""
+    mark_for_deletion: Callable[[Manifest, Micros], Manifest] | None = None
+    """Marks an object that is not marked yet, for a kind whose objects a controller of kube-apiserver removes
+    (:mod:`simulator.apiserver.definition_controllers`)."""
 
     # Reads
     printer: Printer = PLAIN_PRINTER

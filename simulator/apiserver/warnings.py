@@ -1,11 +1,12 @@
 """Warnings about objects that are accepted (WarningsOnCreate and WarningsOnUpdate of the strategies in
-pkg/registry, v1.34)."""
+pkg/registry, v1.34), and about deletions."""
 
 from collections.abc import Iterator
 from itertools import chain
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.warning_bounds import first_warnings
@@ -21,6 +22,13 @@ def warnings_of(resource: Resource, manifest: Manifest) -> list[str]:
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:
     """Return the warnings about an update."""
     return [] if subresource else first_warnings(strategy_of(resource).warnings_on_update(new, old))
+
+
+def warnings_of_deletion(resource: Resource, options: DeleteOptions) -> list[str]:
+    """Return the warning about a deletion that does not say what becomes of the dependents (Delete in
+    pkg/registry/batch/job/storage/storage.go)."""
+    warning = strategy_of(resource).orphaning_warning
+    return [warning] if warning and options.propagation is None else []
 
 
 def _name_warnings(manifest: Manifest, use: str) -> Iterator[str]:

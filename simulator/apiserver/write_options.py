@@ -20,16 +20,21 @@ _KINDS = {
 }
 
 
-class WriteOptions(msgspec.Struct, frozen=True):
+class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of all writes."""
+
+    dry_run: bool = False
+    warnings: list[str] = msgspec.field(default_factory=list)
+    """The warnings of the request so far, to which the API server adds its own."""
+
+
+class WriteOptions(RequestOptions, frozen=True):
     """The options of a create, update, patch or apply."""
 
     manager: str | None = None
     """The field manager, who comes to own the fields that change; None: nobody."""
-    dry_run: bool = False
     force: bool = False
     """Whether an apply takes fields from other managers."""
-    warnings: list[str] = msgspec.field(default_factory=list)
-    """The warnings of the request so far, to which the API server adds its own."""
 
 
 def check_write_options(method: str, query: Query, dry_run: Sequence[str], *, is_apply: bool = False) -> None:

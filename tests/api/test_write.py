@@ -14,6 +14,7 @@ from schedviz.cache import default_caches
 from schedviz.store import Commit, Sandbox, Store
 from simulator.api import Manifest
 from simulator.apiserver.admission import Admission
+from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place
 from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.server import ApiServer
@@ -116,7 +117,7 @@ def test_a_pod_is_decided_again_when_its_namespace_or_what_is_in_it_changed(
     limit_range = {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
 
     changes: dict[str, Callable[[ApiServer], Admission]] = {
-        "namespaces": lambda server: server.delete(Place(NAMESPACES, "", "team")),
+        "namespaces": lambda server: server.delete(Place(NAMESPACES, "", "team"), DeleteOptions()),
         "limitranges": lambda server: server.create_all([limit_range], source="other"),
     }
     decided: list[int] = []

@@ -69,10 +69,10 @@ def test_a_write_is_decided_again_when_what_it_read_has_changed(served: Served) 
     assert (served.decided, written.object["metadata"]["labels"]) == (3, {"a": "b"})
     served.refusals = [ReadAgain() for _ in range(ATTEMPTS)]
     with pytest.raises(ServiceUnavailable):
-        write(served, lambda server: server.delete(WEB), WriteOptions())
+        write(served, lambda server: server.delete(WEB, DeleteOptions()), WriteOptions())
     served.refusals = [ApiError("Conflict", "pods", "default/web") for _ in range(ATTEMPTS)]
     with pytest.raises(Conflict):
-        write(served, lambda server: server.delete(WEB), WriteOptions())
+        write(served, lambda server: server.delete(WEB, DeleteOptions()), WriteOptions())
 
 
 def test_a_creation_is_decided_again_only_if_another_name_or_an_update_may_follow(served: Served) -> None:
@@ -98,7 +98,8 @@ def test_a_dry_run_stores_nothing_and_says_what_would_be(served: Served) -> None
     assert uid_of(real) != uid_of(written.object)
     with pytest.raises(AlreadyExists):
         write(served, lambda server: server.create_all([pod()], dry), dry)
-    gone = write(served, lambda server: server.delete(WEB, dry_run=True), dry)
+    dry_deletion = DeleteOptions(dry_run=True)
+    gone = write(served, lambda server: server.delete(WEB, dry_deletion), dry_deletion)
     assert gone.is_gone
     assert served.storage.get("pods", "default/web") == real
 
@@ -117,7 +118,7 @@ def test_the_options_of_a_deletion_are_preconditions(served: Served) -> None:
     same = DeleteOptions(uid=uid_of(made))
     assert write(served, lambda server: server.delete(WEB, same), WriteOptions()).is_gone
     with pytest.raises(NotFound):
-        write(served, lambda server: server.delete(WEB), WriteOptions())
+        write(served, lambda server: server.delete(WEB, DeleteOptions()), WriteOptions())
 
 
 def test_a_component_changes_only_what_it_is_there_to_change() -> None:
@@ -158,7 +159,7 @@ def test_a_definition_is_established_and_deleted_with_its_objects(served: Served
     [resource] = defined_resources([stored])
     options = WriteOptions()
     place = Place(DEFINITIONS, "", "gadgets.example.com")
-    assert not write(served, lambda server: server.delete(place), options).is_gone
+    assert not write(served, lambda server: server.delete(place, DeleteOptions()), options).is_gone
     assert served.storage.names(resource.id) == ["default/kept"]
     later, manifest = Place(resource, "default", ""), {**gadget, "metadata": {"name": "later"}}
     with pytest.raises(NotAllowedWhileTerminating):

@@ -6,7 +6,7 @@ customresource_handler.go in its pkg/apiserver, v1.34.
 
 from typing import Final
 
-from simulator.api import Change, Manifest, Micros
+from simulator.api import Manifest, Micros
 from simulator.apiserver.definition_conditions import Condition, with_condition
 from simulator.apiserver.overlay import Reader
 from simulator.apiserver.request_errors import NotAllowedWhileTerminating
@@ -23,16 +23,13 @@ PENDING: Final = Condition(
 )
 
 
-def admit_definition_delete(definition: Manifest, now: Micros) -> Change | None:
-    """Return the change that marks a definition for deletion; None if it is marked already."""
-    if is_terminating(definition):
-        return None
+def marked_definition(definition: Manifest, now: Micros) -> Manifest:
+    """Return a definition that is marked for deletion."""
     metadata = {**definition["metadata"], "deletionTimestamp": timestamp(now)}
     finalizers = finalizers_of(definition)
     metadata["finalizers"] = finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]
     status = with_condition(definition.get("status") or {}, PENDING, timestamp(now))
-    marked = {**definition, "metadata": metadata, "status": status}
-    return Change(CRDS, metadata["name"], marked, int(metadata["resourceVersion"]))
+    return {**definition, "metadata": metadata, "status": status}
 
 
 def is_definition_terminating(resource: str, reader: Reader) -> bool:

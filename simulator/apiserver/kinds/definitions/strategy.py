@@ -7,6 +7,7 @@ apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go, v1.34.
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.kinds.definitions.deletion import marked_definition
 from simulator.apiserver.kinds.definitions.validation import (
     validate_definition,
     validate_definition_status,
@@ -65,6 +66,7 @@ DEFINITION_STRATEGY: Final = Strategy(
     desired_state=spec_of,
     # An update of the status changes the metadata: the strategy resets the new metadata to itself.
     subresources={"status": status_strategy(validate_definition_status, resets_metadata=WHOLE_METADATA)},
+    mark_for_deletion=marked_definition,
     printer=PLAIN_PRINTER,
     storage_prefix="apiextensions.k8s.io/customresourcedefinitions",
 )

@@ -168,6 +168,10 @@ JOB_STRATEGY: Final = Strategy(
     desired_state=spec_of,
     subresources={"status": status_strategy(_validate_status)},
     garbage_collection="OrphanDependents",
+    orphaning_warning=(
+        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to "
+        "remove them or set propagationPolicy=Orphan to suppress this warning"
+    ),
     printer=printer_of(
         NAME,
         Column("Status", "Status of the job.", cell=_status_cell),
