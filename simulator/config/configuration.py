@@ -196,8 +196,7 @@ def _merge_profile(
         given[entry.name] = entry.args
         _, wrong = decode_args(entry.name, entry.args, plugins)
         causes += [(f"{path}pluginConfig[{i}].args" + (f".{p}" if p else ""), m) for p, m in wrong]
-    names = [plugin.name for plugin in default.enabled]
-    args = {name: decode_args(name, given.get(name), plugins)[0] for name in {*names, *given}}
+    args = {name: decode_args(name, given.get(name), plugins)[0] for name in {*plugins, *given}}
     for point in ("score", "multiPoint"):
         for i, plugin in enumerate(read.plugins.at(point).enabled):
             if not 0 <= plugin.weight <= MAX_PLUGIN_WEIGHT:

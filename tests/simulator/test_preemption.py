@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import FilterPlugin, Plugin, PreFilterExtensions
+from simulator.framework.interface import FilterPlugin, Plugin, PostFilterPlugin, PreFilterExtensions
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.per_node import NodeInfo, PerNodeFilter
 from simulator.framework.pre_filter import run_pre_filter
 from simulator.framework.runtime import Framework
-from simulator.framework.status import Status, Verdicts, unschedulable
+from simulator.framework.status import Status, Verdicts, error, unschedulable
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.volumes import BIND_COMPLETED, CSI_NODES, PVCS, PVS
+from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.registry import IN_TREE, load
 from simulator.preemption.candidates import join_candidates, make_candidates
 from simulator.preemption.disruption_budgets import list_budgets, pods_violating_pdbs
@@ -332,3 +333,35 @@ def test_the_arguments_bound_the_number_of_candidates() -> None:
         assert len(found.candidates) == 3
         seen.update(c.node for c in found.candidates)
     assert len(seen) > 6, "the search starts elsewhere in each cycle"
+
+
+class Ending(PostFilterPlugin):
+    """Ends PostFilter by an error, before DefaultPreemption."""
+
+    name = "Ending"
+
+    def post_filter(self, state: Any, pod: Any, diagnosis: Any) -> Any:
+        return None, error("broken")
+
+
+class OwnPreemption(DefaultPreemption):
+    name = "OwnPreemption"
+
+
+@pytest.mark.parametrize("preemption", [DefaultPreemption, OwnPreemption])
+def test_preemption_is_shown_where_a_plugin_before_it_failed(preemption: type[DefaultPreemption]) -> None:
+    """Only what asks for everything shows it. It nominates no node."""
+    registry = {**IN_TREE, "Ending": Ending, preemption.name: preemption}
+    enabled = {
+        "enabled": [{"name": "Ending"}, {"name": preemption.name}],
+        "disabled": [{"name": "*"}],
+    }
+    config = {"profiles": [{"plugins": {"postFilter": enabled}}]}
+    framework = Framework(load(config, registry).profiles[0], registry)
+    for exhaustive, nodes in ((True, ["n0"]), (False, None)):
+        cluster = a_cluster([a_node("n0")], [bound("a", "3", 1)])
+        made = attempt(cluster, a_pod("p", "2", priority=9), framework, exhaustive=exhaustive)
+        found = record(made).preemption
+        assert (found and [candidate.node for candidate in found.candidates]) == nodes
+        assert (made.nominated_node, made.candidate) == (None, None)
+        assert record(made).message.endswith("broken")
