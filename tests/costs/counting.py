@@ -20,8 +20,8 @@ MOST_GROWTH: Final = 2.3
 """How many times more calls a request with twice as many entries may make."""
 MOST_CALLS: Final = 16_000_000
 """The calls that a request of half the permitted size may make: 1 to 2 s of CPU."""
-_LEAST: Final = 2
-"""Entries of the request whose calls do not count: each request makes them."""
+_FIRST: Final = 2
+"""Entries of the first request, which is not counted: it fills what is cached for a kind."""
 _CHANCE: Final = 10
 """Calls of an entry that are added: a few that differ by chance are no growth."""
 _CREATED: Final = 1_700_000_000
@@ -48,7 +48,8 @@ class Calls(NamedTuple):
 def calls_of(store: Store, case: Case) -> Calls | None:
     """Count the calls of a case. None: there is no such request."""
     counts = []
-    for entries in (_LEAST, _LEAST, case.small, 2 * case.small):  # the first fills what is cached for a kind
+    small = case.small
+    for entries in (_FIRST, small // 2, small, 2 * small):
         with local(store, case) as send:
             request = prepare(case, entries, send)
             if request is None:
@@ -56,17 +57,17 @@ def calls_of(store: Store, case: Case) -> Calls | None:
             counted = count_calls(send, request)
             assert not counted.answer.is_fault, f"{case.name}: {counted.answer.body[:500]!r}"
             counts.append(counted)
-    _, fixed, some, more = counts
+    _, few, some, more = counts
     growth = max(
-        _growth(case.small, *(each.calls for each in counts[1:])),
-        _growth(case.small, *(each.lines for each in counts[1:])),
+        _growth(small, few.calls, some.calls, more.calls), _growth(small, few.lines, some.lines, more.lines)
     )
-    return Calls(growth, fixed.calls + (more.calls - some.calls) / case.small * case.half())
+    return Calls(growth, some.calls + (more.calls - some.calls) / small * (case.half() - small))
 
 
-def _growth(small: int, fixed: int, some: int, more: int) -> float:
-    of_some = (some - fixed) / (small - _LEAST) + _CHANCE
-    of_more = (more - fixed) / (2 * small - _LEAST) + _CHANCE
+def _growth(small: int, few: int, some: int, more: int) -> float:
+    """Return how many times more there are for twice the entries, without those that any request has."""
+    of_some = (some - few) / (small - small // 2) + _CHANCE
+    of_more = (more - some) / small + _CHANCE
     return 2 * of_more / of_some
 
 
