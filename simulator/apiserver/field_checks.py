@@ -25,9 +25,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
-def check_name(rule: NameRule, name: str, path: str) -> Iterator[Cause]:
-    """Yield a cause for each problem that a rule of :mod:`simulator.apiserver.names` finds."""
-    return (invalid(path, name, problem) for problem in rule(name))
+def check_name(rule: NameRule, name: str, path: str) -> list[Cause]:
+    """Return a cause for each problem that a rule of :mod:`simulator.apiserver.names` finds."""
+    return [invalid(path, name, problem) for problem in rule(name)]
 
 
 def check_required_name(rule: NameRule, name: str, path: str) -> Iterator[Cause]:

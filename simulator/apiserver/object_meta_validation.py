@@ -65,14 +65,18 @@ def check_standard_finalizer(name: str, path: str) -> Iterator[Cause]:
         yield invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 
 
-def validate_template_metadata(metadata: dict[str, Any], path: str) -> Iterator[Cause]:
-    """Yield the faults that ValidateTemplateObjectMeta in pkg/apis/core/validation/validation.go reports. The
-    paths have the names that the fields have in Go."""
+def validate_template_metadata(
+    metadata: dict[str, Any], path: str, *, as_in_go: bool = True
+) -> Iterator[Cause]:
+    """Yield the faults of metadata that is copied to objects, which have names of their own
+    (ValidateTemplateObjectMeta in pkg/apis/core/validation/validation.go). ``as_in_go``: paths begin the
+    names of the fields with a capital letter."""
     yield from validate_annotations(metadata.get("annotations", {}), f"{path}.annotations")
     yield from validate_labels(metadata.get("labels", {}), f"{path}.labels")
     for field in _NOT_OF_TEMPLATES:
         if metadata.get(field):
-            shown = "UID" if field == "uid" else field[0].upper() + field[1:]
+            shown = "uID" if field == "uid" else field
+            shown = f"{shown[0].upper()}{shown[1:]}" if as_in_go else shown
             yield forbidden(f"{path}.{shown}", "cannot be set")
 
 

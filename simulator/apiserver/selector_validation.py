@@ -4,13 +4,14 @@ Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go and pkg/apis/co
 v1.34.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import TAINT_EFFECTS, TOLERATION_OPERATORS
-from simulator.apiserver.field_checks import check_choice, check_name
+from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.go_structs import core_struct
+from simulator.apiserver.shapes import all_of, choice, each, field, filled, must_have, named_by, one_of
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
 _NO_OPERATOR: Final = "not a valid selector operator"
@@ -24,70 +25,42 @@ def validate_labels(given: dict[str, str], path: str) -> Iterator[Cause]:
         yield from check_name(names.label_value, value, path)
 
 
-def validate_label_selector(selector: dict[str, Any] | None, path: str) -> Iterator[Cause]:
-    if selector is None:
-        return
-    yield from validate_labels(selector.get("matchLabels", {}), f"{path}.matchLabels")
-    for index, expression in enumerate(selector.get("matchExpressions", ())):
-        yield from _expression(expression, f"{path}.matchExpressions[{index}]")
+def validate_label_selector(selector: dict[str, Any] | None, path: str) -> Iterable[Cause]:
+    return () if selector is None else _LABEL_SELECTOR(selector, path)
 
 
-def validate_node_selector(selector: dict[str, Any], path: str) -> Iterator[Cause]:
-    terms = selector.get("nodeSelectorTerms", ())
-    if not terms:
-        yield required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
-    for index, term in enumerate(terms):
-        yield from validate_node_selector_term(term, f"{path}.nodeSelectorTerms[{index}]")
-
-
-def validate_node_selector_term(
-    term: dict[str, Any], path: str, *, any_value: bool = False
-) -> Iterator[Cause]:
-    """Yield the faults of a term. ``any_value``: values need not be those of labels, as in a preferred
-    term."""
-    for index, expression in enumerate(term.get("matchExpressions", ())):
-        at = f"{path}.matchExpressions[{index}]"
-        yield from _expression(expression, at, of_nodes=True, any_value=any_value)
-    for index, field in enumerate(term.get("matchFields", ())):
-        yield from _node_field(field, f"{path}.matchFields[{index}]")
-
-
-def _expression(
-    expression: dict[str, Any], path: str, *, of_nodes: bool = False, any_value: bool = False
-) -> Iterator[Cause]:
-    """Yield the faults that ValidateLabelSelectorRequirement reports; ``of_nodes``: those of
-    ValidateNodeSelectorRequirement."""
-    operator, values = expression["operator"], expression.get("values", ())
+def _operator(expression: dict[str, Any], path: str) -> Iterable[Cause]:
+    """Return the faults of the operator of a requirement (ValidateLabelSelectorRequirement)."""
+    operator, has_values = expression["operator"], bool(expression.get("values"))
     if operator in ("In", "NotIn"):
-        if not values:
-            yield required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            yield forbidden(f"{path}.values", detail)
-    elif of_nodes and operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            yield required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-    else:
-        yield invalid(f"{path}.operator", operator, _NO_OPERATOR)
-    yield from check_name(names.qualified_name, expression["key"], f"{path}.key")
-    for index, value in enumerate(() if any_value else values):
-        yield from check_name(names.label_value, value, f"{path}.values[{index}]")
+        detail = "must be specified when `operator` is 'In' or 'NotIn'"
+        return () if has_values else (required(f"{path}.values", detail),)
+    if operator in ("Exists", "DoesNotExist"):
+        detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        return (forbidden(f"{path}.values", detail),) if has_values else ()
+    return (invalid(f"{path}.operator", operator, _NO_OPERATOR),)
 
 
-def _node_field(field: dict[str, Any], path: str) -> Iterator[Cause]:
+def _node_operator(expression: dict[str, Any], path: str) -> Iterable[Cause]:
+    """Return the faults of the operator of a requirement for nodes (ValidateNodeSelectorRequirement)."""
+    if expression["operator"] not in ("Gt", "Lt"):
+        return _operator(expression, path)
+    is_single = len(expression.get("values", ())) == 1
+    detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+    return () if is_single else (required(f"{path}.values", detail),)
+
+
+def _node_field(requirement: dict[str, Any], path: str) -> Iterator[Cause]:
     """Yield the faults that ValidateNodeFieldSelectorRequirement reports."""
-    values = field.get("values", ())
-    if field["operator"] not in ("In", "NotIn"):
-        yield invalid(f"{path}.operator", field["operator"], _NO_OPERATOR)
-    elif len(values) != 1:
+    if requirement["operator"] not in ("In", "NotIn"):
+        yield invalid(f"{path}.operator", requirement["operator"], _NO_OPERATOR)
+    elif len(requirement.get("values", ())) != 1:
         detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         yield required(f"{path}.values", detail)
-    if field["key"] != "metadata.name":
-        yield invalid(f"{path}.key", field["key"], "not a valid field selector key")
-        return
-    for index, value in enumerate(values):
-        yield from check_name(names.dns_subdomain, value, f"{path}.values[{index}]")
+    if requirement["key"] == "metadata.name":
+        yield from _NODE_NAMES(requirement, path)
+    else:
+        yield invalid(f"{path}.key", requirement["key"], "not a valid field selector key")
 
 
 def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
@@ -95,9 +68,7 @@ def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(given):
         at = f"{path}[{index}]"
-        yield from check_name(names.qualified_name, taint["key"], f"{at}.key")
-        yield from _value(taint.get("value", ""), f"{at}.value")
-        yield from check_choice(taint["effect"], TAINT_EFFECTS, f"{at}.effect", as_given=True)
+        yield from _TAINT(taint, at)
         identity = (taint["key"], taint["effect"])
         if identity in seen:
             yield duplicate(at, core_struct("Taint", taint), "taints must be unique by key and effect pair")
@@ -107,27 +78,49 @@ def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
 def validate_tolerations(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
     """Yield the faults that ValidateTolerations reports."""
     for index, toleration in enumerate(given):
-        at = f"{path}[{index}]"
-        key, value = toleration.get("key", ""), toleration.get("value", "")
-        operator, effect = toleration.get("operator", ""), toleration.get("effect", "")
-        if key:
-            yield from check_name(names.qualified_name, key, f"{at}.key")
-        elif operator != "Exists":
-            yield invalid(f"{at}.operator", operator, _NO_KEY)
-        if "tolerationSeconds" in toleration and effect != "NoExecute":
-            detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-            yield invalid(f"{at}.effect", effect, detail)
-        if operator in ("Equal", ""):
-            yield from _value(value, f"{at}.operator")
-        elif operator != "Exists":
-            yield not_supported(f"{at}.operator", operator, TOLERATION_OPERATORS)
-        elif value:
-            yield invalid(f"{at}.operator", value, "value must be empty when `operator` is 'Exists'")
-        if effect and effect not in TAINT_EFFECTS:
-            yield not_supported(f"{at}.effect", effect, TAINT_EFFECTS, as_given=True)
+        yield from _toleration(toleration, f"{path}[{index}]")
 
 
-def _value(value: str, path: str) -> Iterator[Cause]:
-    """Yield the faults of the value of a taint or a toleration, whose problems upstream joins."""
-    if problems := names.label_value(value):
-        yield invalid(path, value, ";".join(problems))
+def _toleration(toleration: dict[str, Any], path: str) -> Iterator[Cause]:
+    operator, effect = toleration.get("operator", ""), toleration.get("effect", "")
+    value, at = toleration.get("value", ""), f"{path}.operator"
+    if toleration.get("key"):
+        yield from _KEY(toleration, path)
+    elif operator != "Exists":
+        yield invalid(at, operator, _NO_KEY)
+    if "tolerationSeconds" in toleration and effect != "NoExecute":
+        yield invalid(f"{path}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+    if operator in ("Equal", ""):
+        yield from _value(value, at)
+    elif operator != "Exists":
+        yield not_supported(at, operator, TOLERATION_OPERATORS)
+    elif value:
+        yield invalid(at, value, "value must be empty when `operator` is 'Exists'")
+    yield from _EFFECT(toleration, path)
+
+
+def _value(value: str, path: str) -> Iterable[Cause]:
+    """Return the faults of the value of a taint or a toleration, whose problems upstream joins."""
+    problems = names.label_value(value)
+    return (invalid(path, value, ";".join(problems)),) if problems else ()
+
+
+_KEY: Final = field("key", named_by(names.qualified_name))
+_VALUES: Final = each("values", named_by(names.label_value))
+_NODE_NAMES: Final = each("values", named_by(names.dns_subdomain))
+_EFFECT: Final = filled("effect", one_of(TAINT_EFFECTS, as_given=True))
+_TAINT: Final = all_of(
+    _KEY, filled("value", _value), field("effect", choice(TAINT_EFFECTS, as_given=True), default="")
+)
+_MATCH_FIELDS: Final = each("matchFields", _node_field)
+_LABEL_SELECTOR: Final = all_of(
+    field("matchLabels", validate_labels),
+    each("matchExpressions", _operator, _KEY, _VALUES),
+)
+_NODE_TERM: Final = all_of(each("matchExpressions", _node_operator, _KEY, _VALUES), _MATCH_FIELDS)
+PREFERRED_TERM: Final = all_of(each("matchExpressions", _node_operator, _KEY), _MATCH_FIELDS)
+"""A term that nodes need not match, in which values need not be those of labels."""
+NODE_SELECTOR: Final = all_of(
+    must_have("nodeSelectorTerms", detail="must have at least one node selector term"),
+    each("nodeSelectorTerms", _NODE_TERM),
+)

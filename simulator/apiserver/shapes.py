@@ -1,23 +1,31 @@
-"""Rules for the shape of objects, as kinds list them in their strategies: what must be there, what it may be,
-and what may not change.
+"""Rules for the shape of objects, as tables of kinds list them: what must be there, what it may be, and what
+may not change.
 
-Each function here returns a rule: a function of an object (or of a part of it with its path) that yields the
-faults. A field is named by its path below the object: ``spec.replicas``. A field that is missing has no
-fault, unless the rule says that it must be there.
+A rule is a function of a value and its path that returns the faults. The functions here make rules, once,
+when a table is read. A field is named by its path below the value to which the rule is applied
+(``spec.replicas``); the whole object has no path. A field that is missing has no fault, unless the rule says
+that it must be there. A list that is missing has no elements.
 """
 
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from operator import methodcaller
+from typing import Any, Protocol
 
 from simulator.api import Manifest
 from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, NameRule, check_name
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.status import NIL, Cause, duplicate, forbidden, invalid, not_supported, required
 
-Rule = Callable[[Manifest], Iterator[Cause]]
-UpdateRule = Callable[[Manifest, Manifest], Iterator[Cause]]
-PartRule = Callable[[Any, str], Iterator[Cause]]
+PartRule = Callable[[Any, str], Iterable[Cause]]
 """A rule for a part of an object: (value, path) -> faults."""
+UpdateRule = Callable[[Manifest, Manifest], Iterator[Cause]]
+
+
+class Rule(Protocol):
+    """A rule for an object or a part of it."""
+
+    def __call__(self, value: Any, path: str = "", /) -> Iterable[Cause]: ...
 
 
 def value_at(manifest: Manifest, path: str) -> Any:
@@ -28,72 +36,209 @@ def value_at(manifest: Manifest, path: str) -> Any:
     return found
 
 
-def all_of(*rules: Rule) -> Rule:
+def _below(name: str) -> str:
+    """Return what a path gets for a field, whose name may be left out. The path of a whole object is empty,
+    and gets no dot."""
+    return f".{name}" if name else ""
+
+
+def join_path(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+class FieldRule:
+    """A rule that has no faults for an object without a field; ``check`` need not be called then."""
+
+    def __init__(self, name: str, check: Rule) -> None:
+        self.field = name.partition(".")[0]
+        self.check = check
+
+    def __call__(self, value: Any, path: str = "", /) -> Iterable[Cause]:
+        return self.check(value, path)
+
+
+def _getter(path: str) -> Callable[[Any], Any]:
+    """Return what :func:`value_at` does for this path."""
+    return methodcaller("get", path) if "." not in path else lambda value: value_at(value, path)
+
+
+def all_of(*rules: PartRule) -> Rule:
     """Apply the rules one after the other."""
+    steps = tuple((rule.field, rule.check) if isinstance(rule, FieldRule) else ("", rule) for rule in rules)
 
-    def check(manifest: Manifest) -> Iterator[Cause]:
-        for rule in rules:
-            yield from rule(manifest)
-
-    return check
-
-
-def field(path: str, *rules: PartRule, default: Any = None) -> Rule:
-    """Apply the rules to a field that is there, or has a default."""
-
-    def check(manifest: Manifest) -> Iterator[Cause]:
-        found = value_at(manifest, path)
-        value = default if found is None else found
-        if value is not None:
-            for rule in rules:
-                yield from rule(value, path)
+    def check(value: Any, path: str = "") -> Iterator[Cause]:
+        for name, rule in steps:
+            if (not name or name in value) and (faults := rule(value, path)):
+                yield from faults
 
     return check
 
 
-def each(path: str, *rules: PartRule) -> Rule:
-    """Apply the rules to the elements of a list."""
+def _one(rules: tuple[PartRule, ...]) -> PartRule:
+    first = rules[0] if len(rules) == 1 else all_of(*rules)
+    return first.check if isinstance(first, FieldRule) else first
 
-    def check(manifest: Manifest) -> Iterator[Cause]:
-        for index, value in enumerate(value_at(manifest, path) or ()):
-            for rule in rules:
-                yield from rule(value, f"{path}[{index}]")
+
+# Fields of an object
+
+
+def field(name: str, *rules: PartRule, default: Any = None, shown: str | None = None) -> Rule:
+    """Apply the rules to a field that is there, or has a default. ``shown``: its name in paths, where
+    upstream writes another one; "" where it writes none."""
+    get, rule = _getter(name), _one(rules)
+    below = _below(name if shown is None else shown)
+
+    def check(value: Any, path: str = "") -> Iterable[Cause]:
+        found = get(value)
+        if found is None:
+            if default is None:
+                return ()
+            found = default
+        return rule(found, path + below if path else below[1:])
+
+    return check if default is not None else FieldRule(name, check)
+
+
+def filled(name: str, *rules: PartRule, shown: str | None = None) -> Rule:
+    """Apply the rules to a field that is not empty. ``shown``: as of :func:`field`."""
+    get, rule, below = _getter(name), _one(rules), _below(name if shown is None else shown)
+
+    def check(value: Any, path: str = "") -> Iterable[Cause]:
+        found = get(value)
+        return rule(found, path + below if path else below[1:]) if found else ()
+
+    return FieldRule(name, check)
+
+
+def needed(name: str, *rules: PartRule, detail: str = "") -> Rule:
+    """The field must be there, and not be empty; then the rules apply."""
+    get, rule, below = _getter(name), _one(rules), _below(name)
+
+    def check(value: Any, path: str = "") -> Iterable[Cause]:
+        found, at = get(value), path + below if path else name
+        return rule(found, at) if found else (required(at, detail),)
 
     return check
 
 
-def must_have(*paths: str, detail: str = "") -> Rule:
+def must_have(*names: str, detail: str = "") -> Rule:
     """Each of the fields must be there, and not be empty."""
+    return all_of(*(needed(name, detail=detail) for name in names))
 
-    def check(manifest: Manifest) -> Iterator[Cause]:
-        return (required(path, detail) for path in paths if not value_at(manifest, path))
+
+def may_not_have(*names: str, detail: str, even_empty: bool = False) -> Rule:
+    """None of the fields may be set. ``even_empty``: they are pointers of Go, which are set if they point to
+    what is empty."""
+
+    def check(value: Any, path: str = "") -> Iterable[Cause]:
+        given = [name for name in names if (name in value if even_empty else value.get(name))]
+        return [forbidden(join_path(path, name), detail) for name in given]
 
     return check
 
 
-def not_negative(*paths: str) -> Rule:
+def not_negative(*names: str) -> Rule:
     """None of the numbers is negative (ValidateNonnegativeField)."""
+    return all_of(*(field(name, in_range(0, detail=NOT_NEGATIVE)) for name in names))
 
-    def check(manifest: Manifest) -> Iterator[Cause]:
-        for path in paths:
-            number = value_at(manifest, path)
-            if number is not None and number < 0:
-                yield invalid(path, number, NOT_NEGATIVE)
+
+def each(
+    name: str, *rules: PartRule, unique: str = "", indexed: bool = True, shown: str | None = None
+) -> Rule:
+    """Apply the rules to the elements of a list. ``unique``: the field that no two of them may have in
+    common; its fault comes after those of the rules. ``indexed``: whether paths have the index of the
+    element; upstream leaves it out in some places. ``shown``: as of :func:`field`."""
+    get, rule = _getter(name), _one(rules)
+    below = _below(name if shown is None else shown)
+
+    def check(value: Any, path: str = "") -> Iterator[Cause]:
+        found = get(value)
+        if not found:
+            return
+        path = path + below if path else below[1:]
+        seen: set[Any] = set()
+        for index, element in enumerate(found):
+            at = f"{path}[{index}]" if indexed else path
+            yield from rule(element, at)
+            if unique:
+                key = element[unique]
+                if key in seen:
+                    yield duplicate(f"{at}.{unique}", key)
+                seen.add(key)
+
+    return FieldRule(name, check)
+
+
+def union(
+    members: Mapping[str, PartRule],
+    *,
+    none: str,
+    several: str,
+    may_follow: Collection[str] = (),
+    second_names: Mapping[str, str] | None = None,
+) -> Rule:
+    """One of the fields must be there (``none``: what to say if not), and only one (``several``). The rule of
+    a field, which is applied to the whole object, counts for the first one only, and for those that may
+    follow it. ``second_names``: the names in paths of fields that follow another one, where upstream writes
+    others."""
+    shown = second_names or {}
+
+    def check(value: Any, path: str = "") -> Iterator[Cause]:
+        given = [name for name in members if name in value]
+        if not given:
+            yield required(path, none)
+        for number, name in enumerate(given):
+            if number and name not in may_follow:
+                yield forbidden(join_path(path, shown.get(name, name)), several)
+            else:
+                yield from members[name](value, path)
 
     return check
+
+
+# Values
+
+
+def where(is_right: Callable[[Any], object], detail: str) -> PartRule:
+    """Values for which the function is false are invalid."""
+    return lambda value, path: () if is_right(value) else (invalid(path, value, detail),)
+
+
+def in_range(least: int, most: int | None = None, *, detail: str = "") -> PartRule:
+    """A number is between two others, both inclusive."""
+    detail = detail or f"must be between {least} and {most}, inclusive"
+    if most is None:
+        return where(lambda value: value >= least, detail)
+    return where(lambda value: least <= value <= most, detail)
+
+
+def matches(pattern: str, detail: str) -> PartRule:
+    """The whole of a text matches a regular expression."""
+    return where(re.compile(pattern).fullmatch, detail)
+
+
+def at_most(count: int, what: str) -> PartRule:
+    return where(lambda value: len(value) <= count, f"must not have more than {count} {what}")
 
 
 def one_of(choices: Collection[str], *, as_given: bool = False) -> PartRule:
-    def check(value: Any, path: str) -> Iterator[Cause]:
-        if value not in choices:
-            yield not_supported(path, value, choices, as_given=as_given)
+    return lambda value, path: (
+        () if value in choices else (not_supported(path, value, choices, as_given=as_given),)
+    )
 
-    return check
+
+def choice(choices: Collection[str], *, as_given: bool = False) -> PartRule:
+    """As :func:`one_of`, but an empty value is a missing one."""
+    rule = one_of(choices, as_given=as_given)
+    return lambda value, path: rule(value, path) if value else (required(path),)
 
 
 def named_by(rule: NameRule) -> PartRule:
     """A name follows a rule of :mod:`simulator.apiserver.names`."""
     return lambda value, path: check_name(rule, value, path)
+
+
+# Changes
 
 
 def immutable(*paths: str, detail: str = IMMUTABLE, forbids: bool = False) -> UpdateRule:

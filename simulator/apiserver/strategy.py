@@ -9,7 +9,7 @@ others change nothing.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -22,8 +22,8 @@ from simulator.apiserver.printers.column import PLAIN_PRINTER, Printer
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Cause
 
-Faults = Callable[[Manifest], Iterator[Cause]]
-UpdateFaults = Callable[[Manifest, Manifest], Iterator[Cause]]
+Faults = Callable[[Manifest], Iterable[Cause]]
+UpdateFaults = Callable[[Manifest, Manifest], Iterable[Cause]]
 """The faults of a new object, compared with the stored one."""
 WHOLE_METADATA: Final = ("metadata",)
 

@@ -6,7 +6,7 @@ ValidateUpdate of the strategies in pkg/registry, and the functions of pkg/apis/
 v1.34.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -40,7 +40,7 @@ def validate_updated(
     Some parts are validated more than once, and a fault is a cause as often as it is found."""
     strategy, metadata = strategy_of(resource), new["metadata"]
     path = strategy.subresource(subresource)
-    parts: dict[str, Callable[[], Iterator[Cause] | list[Cause]]] = {
+    parts: dict[str, Callable[[], Iterable[Cause]]] = {
         "m": lambda: validate_object_meta(metadata, strategy.name_rule, namespaced=resource.namespaced),
         "S": lambda: (
             strategy.validate_updated(new, old) if strategy.validate_updated else strategy.validate(new)

@@ -20,7 +20,7 @@ DISRUPTION_BUDGETS: Final = built_in("policy/v1", "PodDisruptionBudget", "pdb", 
 _AMOUNTS: Final = ("minAvailable", "maxUnavailable")
 
 
-def _not_both(manifest: Manifest) -> Iterator[Cause]:
+def _not_both(manifest: Manifest, _: str) -> Iterator[Cause]:
     spec = manifest.get("spec", {})
     if all(name in spec for name in _AMOUNTS):
         shown = {

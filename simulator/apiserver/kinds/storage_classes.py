@@ -17,7 +17,7 @@ from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import all_of, all_of_update, field, immutable, must_have, one_of
+from simulator.apiserver.shapes import all_of, all_of_update, field, filled, immutable, must_have, one_of
 from simulator.apiserver.status import Cause, duplicate, invalid, required, too_long
 from simulator.apiserver.strategy import Strategy
 from simulator.objects.metadata import annotations_of
@@ -50,10 +50,6 @@ def _parameters(parameters: dict[str, str], path: str) -> Iterator[Cause]:
     size = sum(len(key.encode()) + len(value.encode()) for key, value in parameters.items())
     if size > _MAX_PARAMETERS_BYTES:
         yield too_long(path, _MAX_PARAMETERS_BYTES)
-
-
-def _reclaim_policy(policy: str, path: str) -> Iterator[Cause]:
-    return one_of(("Delete", "Retain"))(policy, path) if policy else iter(())
 
 
 def _allowed_topologies(terms: list[Manifest], path: str) -> Iterator[Cause]:
@@ -103,7 +99,7 @@ STORAGE_CLASS_STRATEGY: Final = Strategy(
     validate=all_of(
         field("provisioner", _provisioner),
         field("parameters", _parameters),
-        field("reclaimPolicy", _reclaim_policy),
+        filled("reclaimPolicy", one_of(("Delete", "Retain"))),
         field("volumeBindingMode", one_of(BINDING_MODES)),
         field("allowedTopologies", _allowed_topologies),
     ),

@@ -29,7 +29,7 @@ from simulator.apiserver.kinds.devices.checks import (
     request_names,
 )
 from simulator.apiserver.repeated import repeats
-from simulator.apiserver.selector_validation import validate_node_selector
+from simulator.apiserver.selector_validation import NODE_SELECTOR
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, too_long
 from simulator.objects.metadata import is_terminating
 
@@ -88,7 +88,7 @@ def _allocation(allocation: Manifest, known: set[str], path: str) -> Iterator[Ca
     # Those of the class and those of the claim.
     yield from check_list(devices.get("config"), 2 * MAX_REQUESTS, f"{path}.devices.config", config)
     if allocation.get("nodeSelector") is not None:
-        yield from validate_node_selector(allocation["nodeSelector"], f"{path}.nodeSelector")
+        yield from NODE_SELECTOR(allocation["nodeSelector"], f"{path}.nodeSelector")
 
 
 def _device_id(entry: Manifest, path: str) -> Iterator[Cause]:

@@ -22,7 +22,7 @@ from simulator.apiserver.kinds.devices.checks import (
 )
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.selector_validation import validate_node_selector
+from simulator.apiserver.selector_validation import NODE_SELECTOR
 from simulator.apiserver.status import NIL, Cause, invalid, required, too_long
 from simulator.apiserver.strategy import Strategy, spec_of
 
@@ -75,7 +75,7 @@ def _node_selection(spec: Manifest) -> Iterator[Cause]:
         yield invalid("spec.nodeName", node, "must be either unset or set to a non-empty string")
     if selector is not None:
         given.append("`nodeSelector`")
-        yield from validate_node_selector(selector, "spec.nodeSelector")
+        yield from NODE_SELECTOR(selector, "spec.nodeSelector")
         terms = selector.get("nodeSelectorTerms") or []
         if len(terms) != 1:
             shown = api_struct("core.v1.NodeSelector", selector)["NodeSelectorTerms"]

@@ -11,23 +11,27 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import MESSAGE_POLICIES, PROTOCOLS, PULL_POLICIES
-from simulator.apiserver.field_checks import (
-    check_choice,
-    check_name,
-    check_port_number,
-    check_present,
-    check_required_name,
-)
-from simulator.apiserver.kinds.pods.environment import validate_env
-from simulator.apiserver.kinds.pods.ephemeral_containers import validate_ephemeral_container
+from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.kinds.pods.environment import ENVIRONMENT
 from simulator.apiserver.kinds.pods.mounts import Volumes, validate_mounts
-from simulator.apiserver.kinds.pods.probes import GRACE, forbid_probes, validate_probes
+from simulator.apiserver.kinds.pods.probes import GRACE, NO_PROBES, validate_probes
 from simulator.apiserver.kinds.pods.security import validate_container_security
 from simulator.apiserver.resource_validation import validate_container_resources
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.shapes import (
+    all_of,
+    choice,
+    each,
+    field,
+    filled,
+    in_range,
+    may_not_have,
+    must_have,
+    named_by,
+    needed,
+    where,
+)
+from simulator.apiserver.status import Cause, duplicate, invalid, not_found, not_supported, required
 
-_RESIZABLE: Final = ("cpu", "memory")
-_RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
 _DEFAULT_GRACE: Final = 30
 
 
@@ -66,8 +70,7 @@ def _main_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Ca
             yield duplicate(f"{at}.name", container["name"])
         seen.add(container["name"])
         yield from validate_probes(container, at, parts.grace_seconds)
-        if "restartPolicy" in container:
-            yield forbidden(f"{at}.restartPolicy", "may not be set for non-init containers")
+        yield from _NO_RESTART_POLICY(container, at)
     ports: set[tuple[str, str, int]] = set()
     for index, container in enumerate(containers):
         yield from _host_ports(container, ports, f"{path}[{index}]")
@@ -89,7 +92,7 @@ def _init_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Ca
         if restart == "Always":
             yield from validate_probes(container, at, parts.grace_seconds)
         else:
-            yield from forbid_probes(container, at)
+            yield from NO_PROBES(container, at)
 
 
 def _ephemeral_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Cause]:
@@ -99,11 +102,13 @@ def _ephemeral_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterat
     for index, container in enumerate(spec["ephemeralContainers"]):
         at, name = f"{path}[{index}]", container["name"]
         yield from _container(container, parts, at)
-        yield from check_image_of_pod(container, at)
+        yield from IMAGE_OF_POD(container, at)
         if name in seen:
             yield duplicate(f"{at}.name", name)
         seen.add(name)
-        yield from validate_ephemeral_container(container, others, at)
+        if (target := container.get("targetContainerName")) and target not in others:
+            yield not_found(f"{at}.targetContainerName", target)
+        yield from _EPHEMERAL(container, at)
 
 
 def validate_host_network(spec: Manifest, path: str, *, is_pod: bool) -> Iterator[Cause]:
@@ -119,26 +124,11 @@ def validate_host_network(spec: Manifest, path: str, *, is_pod: bool) -> Iterato
                 yield invalid(at, host, "must match `containerPort` when `hostNetwork` is true")
 
 
-def check_image_of_pod(container: Manifest, path: str) -> Iterator[Cause]:
-    """validateContainerOnlyForPod: a template may have such an image."""
-    image = container.get("image", "")
-    if image != image.strip():
-        yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
-
-
 def _container(container: Manifest, parts: _PodParts, path: str) -> Iterator[Cause]:
     """Yield the faults that validateContainerCommon reports."""
-    yield from check_required_name(names.dns_label, container["name"], f"{path}.name")
-    yield from check_present(container, ("image",), path)
-    policy = container.get("terminationMessagePolicy", "File")
-    at = f"{path}.terminationMessagePolicy"
-    yield from check_choice(policy, MESSAGE_POLICIES, at, as_given=True)
-    if "ports" in container:
-        yield from _ports(container["ports"], f"{path}.ports")
-    yield from validate_env(container, path)
+    yield from _CONTAINER(container, path)
     yield from validate_mounts(container, parts.volumes, path)
-    policy = container.get("imagePullPolicy", "Always")
-    yield from check_choice(policy, PULL_POLICIES, f"{path}.imagePullPolicy")
+    yield from _PULL_POLICY(container, path)
     yield from validate_container_resources(container.get("resources"), f"{path}.resources", parts.claims)
     if "resizePolicy" in container:
         yield from _resize_policy(container["resizePolicy"], parts.restart_policy, f"{path}.resizePolicy")
@@ -153,19 +143,14 @@ def _ports(ports: list[Manifest], path: str) -> Iterator[Cause]:
     seen: set[str] = set()
     for index, port in enumerate(ports):
         at, name = f"{path}[{index}]", port.get("name", "")
-        if name and (problems := [*check_name(names.port_name, name, f"{at}.name")]):
-            yield from problems
-        elif name and name in seen:
+        if name in seen:
             yield duplicate(f"{at}.name", name)
         elif name:
-            seen.add(name)
-        if not port["containerPort"]:
-            yield required(f"{at}.containerPort")
-        else:
-            yield from check_port_number(port["containerPort"], f"{at}.containerPort")
-        if port.get("hostPort"):
-            yield from check_port_number(port["hostPort"], f"{at}.hostPort")
-        yield from check_choice(port.get("protocol", "TCP"), PROTOCOLS, f"{at}.protocol")
+            problems = [*check_name(names.port_name, name, f"{at}.name")]
+            yield from problems
+            if not problems:
+                seen.add(name)
+        yield from _PORT(port, at)
 
 
 def _host_ports(container: Manifest, seen: set[tuple[str, str, int]], path: str) -> Iterator[Cause]:
@@ -185,7 +170,45 @@ def _resize_policy(policies: list[Manifest], restart_policy: str, path: str) -> 
         if name in seen:
             yield duplicate(f"{path}[{index}]", name)
         seen.add(name)
-        yield from check_choice(name, _RESIZABLE, path)
-        yield from check_choice(restart, _RESIZE_POLICIES, path)
+        yield from _RESIZE_POLICY(policy, path)
         if restart_policy == "Never" and restart != "NotRequired":
             yield invalid(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'")
+
+
+_PORT_NUMBER: Final = in_range(1, names.MAX_PORT)
+_PORT: Final = all_of(
+    needed("containerPort", _PORT_NUMBER),
+    filled("hostPort", _PORT_NUMBER),
+    field("protocol", choice(PROTOCOLS), default="TCP"),
+)
+_CONTAINER: Final = all_of(
+    needed("name", named_by(names.dns_label)),
+    must_have("image"),
+    field("terminationMessagePolicy", choice(MESSAGE_POLICIES, as_given=True), default="File"),
+    filled("ports", _ports),
+    ENVIRONMENT,
+)
+"""What all containers have in common before their mounts."""
+_PULL_POLICY: Final = field("imagePullPolicy", choice(PULL_POLICIES), default="Always")
+_RESIZE_POLICY: Final = all_of(
+    field("resourceName", choice(("cpu", "memory")), shown=""),
+    field("restartPolicy", choice(("NotRequired", "RestartContainer")), shown=""),
+)
+_NO_RESTART_POLICY: Final = may_not_have(
+    "restartPolicy", detail="may not be set for non-init containers", even_empty=True
+)
+IMAGE_OF_POD: Final = field(
+    "image",
+    where(lambda image: image == image.strip(), "must not have leading or trailing whitespace"),
+)
+"""validateContainerOnlyForPod: a template may have such an image."""
+_NOT_EPHEMERAL: Final = "cannot be set for an Ephemeral Container"
+_EPHEMERAL: Final = all_of(
+    may_not_have(
+        *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),
+        *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"),
+        detail=_NOT_EPHEMERAL,
+    ),
+    each("volumeMounts", may_not_have("subPath", "subPathExpr", detail=_NOT_EPHEMERAL)),
+)
+"""What an ephemeral container may not have (allowedEphemeralContainerFields has the other fields)."""

@@ -31,6 +31,8 @@ def copy_app_armor_annotations(pod: Manifest) -> None:
 
 def validate_profiles_match(annotations: dict[str, str], spec: Manifest, path: str) -> Iterator[Cause]:
     """Yield a fault if an annotation and a field both name a profile, and not the same one."""
+    if not annotations:
+        return
     places = [(spec, path, SECCOMP_POD)]
     containers = [*containers_with_paths(spec, path)]
     places += [(each, at, f"{SECCOMP_CONTAINER}{each['name']}") for each, at in containers]

@@ -9,37 +9,18 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.field_checks import check_present
 from simulator.apiserver.kinds.pods.environment import (
     VOLUME_FIELDS,
     validate_field_reference,
     validate_resource_reference,
 )
-from simulator.apiserver.paths import check_file_path, check_mode
+from simulator.apiserver.paths import check_file_path
+from simulator.apiserver.shapes import all_of, each, field, in_range, must_have, where
 from simulator.apiserver.status import Cause, forbidden, invalid, required
-
-_MIN_TOKEN_SECONDS: Final = 10 * 60
-_MAX_TOKEN_SECONDS: Final = 1 << 32
-
-
-def validate_secret(source: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_present(source, ("secretName",), path)
-    yield from _keys(source, path)
-
-
-def validate_config_map(source: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_present(source, ("name",), path)
-    yield from _keys(source, path)
-
-
-def validate_downward_api(source: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_mode(source.get("defaultMode"), f"{path}.defaultMode")
-    for item in source.get("items", ()):
-        yield from _downward_file(item, path)  # upstream leaves the index of the item out
 
 
 def validate_projected(source: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_mode(source.get("defaultMode"), f"{path}.defaultMode")
+    yield from _DEFAULT_MODE(source, path)
     seen: set[str] = set()
     for index, part in enumerate(source.get("sources", ())):
         at = f"{path}.sources[{index}]"
@@ -50,21 +31,8 @@ def validate_projected(source: Manifest, path: str) -> Iterator[Cause]:
             yield forbidden(at, "may not specify more than 1 volume type per source")
 
 
-def _keys(source: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_mode(source.get("defaultMode"), f"{path}.defaultMode")
-    for index, item in enumerate(source.get("items", ())):
-        yield from _key_to_path(item, f"{path}.items[{index}]")
-
-
-def _key_to_path(item: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_present(item, ("key", "path"), path)
-    yield from check_file_path(item.get("path", ""), f"{path}.path")
-    yield from check_mode(item.get("mode"), f"{path}.mode")
-
-
-def _downward_file(item: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_present(item, ("path",), path)
-    yield from check_file_path(item.get("path", ""), f"{path}.path")
+def _content(item: Manifest, path: str) -> Iterator[Cause]:
+    """Yield the faults of the content of a file: a field of the pod or a resource of a container."""
     if "fieldRef" in item:
         yield from validate_field_reference(item["fieldRef"], VOLUME_FIELDS, f"{path}.fieldRef")
         if "resourceFieldRef" in item:
@@ -75,32 +43,26 @@ def _downward_file(item: Manifest, path: str) -> Iterator[Cause]:
         yield from validate_resource_reference(reference, f"{path}.resourceFieldRef", is_volume=True)
     else:
         yield required(path, "one of fieldRef and resourceFieldRef is required")
-    yield from check_mode(item.get("mode"), f"{path}.mode")
 
 
 def _named(part: Manifest, path: str, volume: str, seen: set[str]) -> Iterator[Cause]:
     """Yield the faults of a Secret or a ConfigMap."""
-    yield from check_present(part, ("name",), path)
+    yield from _NAMED(part, path)
     for index, item in enumerate(part.get("items", ())):
-        yield from _key_to_path(item, f"{path}.items[{index}]")
+        yield from _KEY_TO_PATH(item, f"{path}.items[{index}]")
         yield from _unique(item.get("path", ""), part.get("name", ""), volume, seen)
 
 
 def _downward(part: Manifest, path: str, volume: str, seen: set[str]) -> Iterator[Cause]:
     for item in part.get("items", ()):
-        yield from _downward_file(item, path)
+        yield from _DOWNWARD_FILE(item, path)
         yield from _unique(item.get("path", ""), item.get("path", ""), volume, seen)
 
 
 def _token(part: Manifest, path: str, volume: str, seen: set[str]) -> Iterator[Cause]:
-    seconds, at = part.get("expirationSeconds", 0), f"{path}.expirationSeconds"
-    if seconds < _MIN_TOKEN_SECONDS:
-        yield invalid(at, seconds, "may not specify a duration less than 10 minutes")
-    if seconds > _MAX_TOKEN_SECONDS:
-        yield invalid(at, seconds, "may not specify a duration larger than 2^32 seconds")
+    yield from _TOKEN_SECONDS(part, path)
     # Upstream writes the path of the volume.
-    yield from check_present(part, ("path",), volume)
-    yield from check_file_path(part.get("path", ""), f"{volume}.path")
+    yield from _FILE(part, volume)
 
 
 def _unique(file: str, shown: str, volume: str, seen: set[str]) -> Iterator[Cause]:
@@ -109,6 +71,23 @@ def _unique(file: str, shown: str, volume: str, seen: set[str]) -> Iterator[Caus
     seen.add(file)
 
 
+_MODE: Final = in_range(0, 0o777, detail="must be a number between 0 and 0777 (octal), both inclusive")
+_FILE: Final = all_of(must_have("path"), field("path", check_file_path))
+_KEY_TO_PATH: Final = all_of(must_have("key"), _FILE, field("mode", _MODE))
+_DOWNWARD_FILE: Final = all_of(_FILE, _content, field("mode", _MODE))
+_NAMED: Final = must_have("name")
+_DEFAULT_MODE: Final = field("defaultMode", _MODE)
+_FILES: Final = all_of(_DEFAULT_MODE, each("items", _KEY_TO_PATH))
+SECRET: Final = all_of(must_have("secretName"), _FILES)
+CONFIG_MAP: Final = all_of(_NAMED, _FILES)
+# Upstream leaves the index of the item out.
+DOWNWARD_API: Final = all_of(_DEFAULT_MODE, each("items", _DOWNWARD_FILE, indexed=False, shown=""))
+_TOKEN_SECONDS: Final = field(
+    "expirationSeconds",
+    where(lambda seconds: seconds >= 600, "may not specify a duration less than 10 minutes"),
+    where(lambda seconds: seconds <= 1 << 32, "may not specify a duration larger than 2^32 seconds"),
+    default=0,
+)
 _PARTS: Final[dict[str, Callable[[Manifest, str, str, set[str]], Iterator[Cause]]]] = {
     "secret": _named,
     "configMap": _named,

@@ -5,7 +5,7 @@ pkg/apis/core/validation/validation.go, v1.34.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
@@ -13,6 +13,7 @@ from simulator.apiserver.enumerations import GROUP_CHANGE_POLICIES, GROUPS_POLIC
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.kinds.pods.containers import containers_with_paths
 from simulator.apiserver.paths import check_descending_path
+from simulator.apiserver.shapes import all_of, each, field, in_range, one_of
 from simulator.apiserver.status import (
     Cause,
     duplicate,
@@ -23,51 +24,44 @@ from simulator.apiserver.status import (
     too_long,
 )
 
-_ID_RANGE: Final = "must be between 0 and 2147483647, inclusive"
-_MAX_ID: Final = 2**31 - 1
 _SYSCTL: Final = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 _MAX_SYSCTL: Final = 253
 _MAX_PROFILE: Final = 4095
 """Maximum length of a localhostProfile of AppArmor."""
-_NET_SYSCTLS: Final = ("net.",)
-_IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
+_NODE_SYSCTLS: Final = (
+    ("hostNetwork", ("net.",)),
+    ("hostIPC", ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")),
+)
+"""Sysctls that belong to a namespace, by the field with which a pod shares that of its node."""
 
 
 def validate_container_security(context: Manifest, path: str, *, host_users: bool) -> Iterator[Cause]:
-    yield from _ids(context, ("runAsUser", "runAsGroup"), path)
-    if "procMount" in context:
-        if context["procMount"] not in PROC_MOUNTS:
-            yield not_supported(f"{path}.procMount", context["procMount"], PROC_MOUNTS)
-        elif host_users and context["procMount"] == "Unmasked":
-            detail = "`hostUsers` must be false to use `Unmasked`"
-            yield invalid(f"{path}.procMount", "Unmasked", detail)
-    yield from _seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
+    yield from _IDS(context, path)
+    mount = context.get("procMount", "Default")
+    if mount not in PROC_MOUNTS:
+        yield not_supported(f"{path}.procMount", mount, PROC_MOUNTS)
+    elif host_users and mount == "Unmasked":
+        yield invalid(f"{path}.procMount", mount, "`hostUsers` must be false to use `Unmasked`")
+    yield from _SECCOMP(context, path)
     if context.get("allowPrivilegeEscalation") is False:
-        shown = core_struct("SecurityContext", context)
-        if context.get("privileged"):
-            detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-            yield invalid(path, shown, detail, whole=True)
-        if "CAP_SYS_ADMIN" in (context.get("capabilities", {}).get("add") or ()):
-            detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-            yield invalid(path, shown, detail, whole=True)
-    yield from validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
+        for is_given, shown in (
+            (context.get("privileged"), "`privileged` to true"),
+            (
+                "CAP_SYS_ADMIN" in (context.get("capabilities", {}).get("add") or ()),
+                "`capabilities.Add` CAP_SYS_ADMIN",
+            ),
+        ):
+            if is_given:
+                detail = f"cannot set `allowPrivilegeEscalation` to false and {shown}"
+                yield invalid(path, core_struct("SecurityContext", context), detail, whole=True)
+    yield from _APP_ARMOR(context, path)
 
 
-def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
-    context, at = spec.get("securityContext") or {}, f"{path}.securityContext"
-    yield from _ids(context, ("fsGroup", "runAsUser", "runAsGroup"), at)
-    for index, group in enumerate(context.get("supplementalGroups", ())):
-        if not 0 <= group <= _MAX_ID:
-            yield invalid(f"{at}.supplementalGroups[{index}]", group, _ID_RANGE)
-    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        detail = "ShareProcessNamespace and HostPID cannot both be enabled"
-        yield invalid(f"{at}.shareProcessNamespace", True, detail)
-    yield from _sysctls(spec, context.get("sysctls", ()), f"{at}.sysctls")
-    yield from _choice(context, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES, at)
-    yield from _seccomp(context.get("seccompProfile"), f"{at}.seccompProfile")
-    yield from validate_app_armor(context.get("appArmorProfile"), f"{at}.appArmorProfile")
-    yield from _choice(context, "supplementalGroupsPolicy", GROUPS_POLICIES, at)
-    yield from _choice(context, "seLinuxChangePolicy", ("MountOption", "Recursive"), at)
+def _shares_processes(spec: Manifest, path: str) -> Iterable[Cause]:
+    if not spec.get("hostPID") or not spec.get("shareProcessNamespace"):
+        return ()
+    detail = "ShareProcessNamespace and HostPID cannot both be enabled"
+    return (invalid(f"{path}.securityContext.shareProcessNamespace", True, detail),)
 
 
 def validate_host_users(spec: Manifest, path: str) -> Iterator[Cause]:
@@ -76,29 +70,18 @@ def validate_host_users(spec: Manifest, path: str) -> Iterator[Cause]:
     if spec.get("hostUsers") is not False:
         return
     detail = "when `hostUsers` is false"
-    for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
-        if spec.get(field):
+    for name, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
+        if spec.get(name):
             yield forbidden(f"{path}.{shown}", detail)
     for container, at in containers_with_paths(spec, path):
         if container.get("volumeDevices"):
             yield forbidden(f"{at}.volumeDevices", detail)
 
 
-def _choice(context: Manifest, field: str, choices: tuple[str, ...], path: str) -> Iterator[Cause]:
-    if field in context and context[field] not in choices:
-        yield not_supported(f"{path}.{field}", context[field], choices)
-
-
-def _ids(context: Manifest, fields: tuple[str, ...], path: str) -> Iterator[Cause]:
-    for field in fields:
-        if not 0 <= context.get(field, 0) <= _MAX_ID:
-            yield invalid(f"{path}.{field}", context[field], _ID_RANGE)
-
-
-def _sysctls(spec: Manifest, sysctls: list[Manifest], path: str) -> Iterator[Cause]:
+def _sysctls(spec: Manifest, path: str) -> Iterator[Cause]:
     seen: set[str] = set()
-    for index, sysctl in enumerate(sysctls):
-        name, at = sysctl["name"], f"{path}[{index}].name"
+    for index, sysctl in enumerate(spec.get("securityContext", {}).get("sysctls", ())):
+        name, at = sysctl["name"], f"{path}.securityContext.sysctls[{index}].name"
         if not name:
             yield required(at)
         elif len(name) > _MAX_SYSCTL or not re.match(_SYSCTL, name):
@@ -110,20 +93,18 @@ def _sysctls(spec: Manifest, sysctls: list[Manifest], path: str) -> Iterator[Cau
         seen.add(name)
 
 
-def _host_sysctl(spec: Manifest, name: str, path: str) -> Iterator[Cause]:
+def _host_sysctl(spec: Manifest, name: str, path: str) -> Iterable[Cause]:
     """ValidateHostSysctl: what belongs to a namespace that the pod shares with its node is the node's. The
     prefixes are in component-helpers/node/util/sysctl/namespace.go."""
     plain = name.replace("/", ".") if "/" in name.partition(".")[0] else name
-    if spec.get("hostNetwork") and plain.startswith(_NET_SYSCTLS):
-        yield invalid(path, name, "may not be specified when 'hostNetwork' is true")
-    elif spec.get("hostIPC") and plain.startswith(_IPC_SYSCTLS):
-        yield invalid(path, name, "may not be specified when 'hostIPC' is true")
+    for shared, prefixes in _NODE_SYSCTLS:
+        if spec.get(shared) and plain.startswith(prefixes):
+            return (invalid(path, name, f"may not be specified when '{shared}' is true"),)
+    return ()
 
 
-def _seccomp(profile: Manifest | None, path: str) -> Iterator[Cause]:
+def _seccomp(profile: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that validateSeccompProfileField reports."""
-    if profile is None:
-        return
     kind, at = profile.get("type", ""), f"{path}.localhostProfile"
     if not kind:
         yield required(f"{path}.type", "type is required when seccompProfile is set")
@@ -139,10 +120,8 @@ def _seccomp(profile: Manifest | None, path: str) -> Iterator[Cause]:
         yield invalid(at, shown, "can only be set when seccomp type is Localhost", whole=True)
 
 
-def validate_app_armor(profile: Manifest | None, path: str) -> Iterator[Cause]:
+def validate_app_armor(profile: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that ValidateAppArmorProfileField reports."""
-    if profile is None:
-        return
     kind, local, at = profile.get("type", ""), profile.get("localhostProfile"), f"{path}.localhostProfile"
     if kind == "Localhost":
         if not local:
@@ -158,3 +137,22 @@ def validate_app_armor(profile: Manifest | None, path: str) -> Iterator[Cause]:
         yield required(f"{path}.type", "type is required when appArmorProfile is set")
     else:
         yield not_supported(f"{path}.type", kind, PROFILES)
+
+
+_ID: Final = in_range(0, 2**31 - 1)
+_IDS: Final = all_of(field("runAsUser", _ID), field("runAsGroup", _ID))
+_SECCOMP: Final = field("seccompProfile", _seccomp)
+_APP_ARMOR: Final = field("appArmorProfile", validate_app_armor)
+POD_SECURITY: Final = all_of(
+    field("securityContext", field("fsGroup", _ID), _IDS, each("supplementalGroups", _ID)),
+    _shares_processes,
+    _sysctls,
+    field(
+        "securityContext",
+        field("fsGroupChangePolicy", one_of(GROUP_CHANGE_POLICIES)),
+        _SECCOMP,
+        _APP_ARMOR,
+        field("supplementalGroupsPolicy", one_of(GROUPS_POLICIES)),
+        field("seLinuxChangePolicy", one_of(("MountOption", "Recursive"))),
+    ),
+)

@@ -3,79 +3,39 @@
 Upstream: ValidateVolumes and validateVolumeSource in pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.annotation_validation import validate_annotations
-from simulator.apiserver.field_checks import check_name, check_required_name
 from simulator.apiserver.kinds.pods.projected_volumes import (
-    validate_config_map,
-    validate_downward_api,
+    CONFIG_MAP,
+    DOWNWARD_API,
+    SECRET,
     validate_projected,
-    validate_secret,
 )
 from simulator.apiserver.kinds.volumes.plugins import (
-    CONTENT_NAMES,
+    DRIVER,
+    NONE,
     PLUGINS,
     SECOND_NAMES,
-    Check,
-    check_driver_name,
-    check_of_schema,
+    SEVERAL,
+    of_schema,
 )
 from simulator.apiserver.kinds.volumes.validation import validate_claim_spec
-from simulator.apiserver.selector_validation import validate_labels
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.apiserver.object_meta_validation import validate_template_metadata
+from simulator.apiserver.shapes import field, filled, must_have, named_by, needed, union
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.objects import quantity
 
 _ORDER: Final = (
-    "emptyDir",
-    "hostPath",
-    "gitRepo",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "secret",
-    "nfs",
-    "iscsi",
-    "glusterfs",
-    "flocker",
-    "persistentVolumeClaim",
-    "rbd",
-    "cinder",
-    "cephfs",
-    "quobyte",
-    "downwardAPI",
-    "fc",
-    "flexVolume",
-    "configMap",
-    "azureFile",
-    "vsphereVolume",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "azureDisk",
-    "storageos",
-    "projected",
-    "scaleIO",
-    "csi",
+    *("emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs"),
+    *("iscsi", "glusterfs", "flocker", "persistentVolumeClaim", "rbd", "cinder", "cephfs", "quobyte"),
+    *("downwardAPI", "fc", "flexVolume", "configMap", "azureFile", "vsphereVolume"),
+    *("photonPersistentDisk", "portworxVolume", "azureDisk", "storageos", "projected", "scaleIO", "csi"),
     "ephemeral",
 )
-_TEMPLATE_FIELDS: Final = {
-    "name": "name",
-    "generateName": "generateName",
-    "namespace": "namespace",
-    "selfLink": "selfLink",
-    "uid": "uID",
-    "resourceVersion": "resourceVersion",
-    "generation": "generation",
-    "creationTimestamp": "creationTimestamp",
-    "deletionTimestamp": "deletionTimestamp",
-    "deletionGracePeriodSeconds": "deletionGracePeriodSeconds",
-    "ownerReferences": "ownerReferences",
-    "finalizers": "finalizers",
-    "managedFields": "managedFields",
-}
-"""The fields of metadata that the template of a claim may not have, each with its name in messages."""
+"""The sources in the order in which they are looked at."""
 
 
 def validate_volumes(
@@ -98,65 +58,49 @@ def validate_volumes(
 
 
 def _volume(volume: Manifest, path: str, pod_name: str, known: Collection[str]) -> Iterator[Cause]:
-    name, is_first = volume["name"], True
-    for kind in _ORDER:
-        if kind not in volume:
-            continue
-        if is_first:
-            check = _SOURCES.get(kind) or check_of_schema(kind)
-            yield from check(volume[kind], f"{path}.{CONTENT_NAMES.get(kind, kind)}")
-            if kind == "ephemeral" and pod_name and name:
-                claim = f"{pod_name}-{name}"
-                for problem in names.dns_subdomain(claim):
-                    yield invalid(f"{path}.name", name, f'PVC name "{claim}": {problem}')
-        else:
-            at = f"{path}.{SECOND_NAMES.get(kind, kind)}"
-            yield forbidden(at, "may not specify more than 1 volume type")
-        is_first = False
-    if is_first:
-        yield required(path, "must specify a volume type")
-    yield from check_required_name(names.dns_label, name, f"{path}.name")
+    name = volume["name"]
+    yield from _SOURCE(volume, path)
+    if "ephemeral" in volume and pod_name and name and not any(kind in volume for kind in _ORDER[:-1]):
+        claim = f"{pod_name}-{name}"
+        for problem in names.dns_subdomain(claim):
+            yield invalid(f"{path}.name", name, f'PVC name "{claim}": {problem}')
+    yield from _NAME(volume, path)
     if name in known:
         yield duplicate(f"{path}.name", name)
 
 
-def _empty_dir(source: Manifest, path: str) -> Iterator[Cause]:
-    if quantity.parse_quantity(source.get("sizeLimit", "0")) < 0:
-        yield forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
+def _empty_dir(source: Manifest, path: str) -> Iterable[Cause]:
+    is_negative = quantity.parse_quantity(source.get("sizeLimit", "0")) < 0
+    detail = "SizeLimit field must be a valid resource quantity"
+    return (forbidden(f"{path}.sizeLimit", detail),) if is_negative else ()
 
 
-def _csi(source: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_driver_name(source.get("driver", ""), f"{path}.driver")
-    secret = source.get("nodePublishSecretRef")
-    if secret is not None and not secret.get("name"):
-        yield required(f"{path}.nodePublishSecretRef.name")
-    elif secret is not None:
-        # Upstream leaves out the name of the reference.
-        yield from check_name(names.dns_subdomain, secret["name"], f"{path}.name")
-
-
-def _ephemeral(source: Manifest, path: str) -> Iterator[Cause]:
+def _claim_template(template: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that ValidatePersistentVolumeClaimTemplate reports."""
-    template, at = source.get("volumeClaimTemplate"), f"{path}.volumeClaimTemplate"
-    if template is None:
-        yield required(at)
-        return
-    metadata = template.get("metadata") or {}
-    yield from validate_annotations(metadata.get("annotations", {}), f"{at}.metadata.annotations")
-    yield from validate_labels(metadata.get("labels", {}), f"{at}.metadata.labels")
-    for field, shown in _TEMPLATE_FIELDS.items():
-        if metadata.get(field):
-            yield forbidden(f"{at}.metadata.{shown}", "cannot be set")
-    yield from validate_claim_spec(template["spec"], f"{at}.spec")
+    yield from validate_template_metadata(template.get("metadata") or {}, f"{path}.metadata", as_in_go=False)
+    yield from validate_claim_spec(template["spec"], f"{path}.spec")
 
 
-_SOURCES: Final[dict[str, Check]] = {
+_NAME: Final = needed("name", named_by(names.dns_label))
+_SOURCES: Final = {
     **PLUGINS,
-    "emptyDir": _empty_dir,
-    "secret": validate_secret,
-    "downwardAPI": validate_downward_api,
-    "configMap": validate_config_map,
-    "projected": validate_projected,
-    "csi": _csi,
-    "ephemeral": _ephemeral,
+    "emptyDir": field("emptyDir", _empty_dir),
+    "secret": field("secret", SECRET),
+    "downwardAPI": field("downwardAPI", DOWNWARD_API),
+    "configMap": field("configMap", CONFIG_MAP),
+    "projected": field("projected", validate_projected),
+    "csi": field(
+        "csi",
+        DRIVER,
+        field("nodePublishSecretRef", must_have("name")),
+        # Upstream leaves the name of the reference out.
+        filled("nodePublishSecretRef.name", named_by(names.dns_subdomain), shown="name"),
+    ),
+    "ephemeral": field("ephemeral", needed("volumeClaimTemplate", _claim_template)),
 }
+_SOURCE: Final = union(
+    {kind: _SOURCES.get(kind) or of_schema(kind) for kind in _ORDER},
+    none=NONE,
+    several=SEVERAL,
+    second_names=SECOND_NAMES,
+)

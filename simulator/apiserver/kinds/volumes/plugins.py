@@ -4,38 +4,44 @@ schema of a source requires, and more of the common ones.
 Upstream: validateHostPathVolumeSource and its siblings in pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import HOST_PATH_TYPES
-from simulator.apiserver.field_checks import check_present, check_required_name
 from simulator.apiserver.paths import check_no_steps_back
-from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+from simulator.apiserver.shapes import Rule, all_of, field, must_have, named_by, needed, one_of
+from simulator.apiserver.status import Cause, invalid, required, too_long
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import StructType
 
-Check = Callable[[Manifest, str], Iterator[Cause]]
-
 MAX_DRIVER_NAME: Final = 63
 _SECRETS: Final = (
-    "controllerPublishSecretRef",
-    "controllerExpandSecretRef",
-    "nodePublishSecretRef",
-    "nodeExpandSecretRef",
+    *("controllerPublishSecretRef", "controllerExpandSecretRef"),
+    *("nodePublishSecretRef", "nodeExpandSecretRef"),
 )
+_CONTENT_NAMES: Final = {"gcePersistentDisk": "persistentDisk"}
+"""Sources whose fields are at another path than the source."""
 
 
 @cache
-def check_of_schema(name: str) -> Check:
-    """Return the check of a source that no check of its own has: none of the fields that its schema requires
-    is empty. A number may be 0."""
+def _schema_rule(name: str) -> Rule:
+    """Return the rule of a source that has no other: none of the fields that its schema requires is empty. A
+    number may be 0."""
     of = api_types().struct("io.k8s.api.core.v1.Volume").fields[name].type
     fields = of.fields.values() if isinstance(of, StructType) else ()
-    needed = [each.name for each in fields if each.is_required and each.type.go_name != "int32"]
-    return lambda source, path: check_present(source, needed, path)
+    return must_have(*(each.name for each in fields if each.is_required and each.type.go_name != "int32"))
+
+
+def of_schema(name: str) -> Rule:
+    """Return what applies :func:`_schema_rule`, for which the types are read when it is first needed."""
+
+    def check(source: Manifest, path: str) -> Iterable[Cause]:
+        return _schema_rule(name)(source, path)
+
+    return field(name, check, shown=_CONTENT_NAMES.get(name))
 
 
 def check_driver_name(driver: str, path: str) -> Iterator[Cause]:
@@ -47,44 +53,40 @@ def check_driver_name(driver: str, path: str) -> Iterator[Cause]:
     yield from (invalid(path, driver, problem) for problem in names.dns_subdomain(driver.lower()))
 
 
-def _host_path(source: Manifest, path: str) -> Iterator[Cause]:
-    if not source.get("path"):
-        yield required(f"{path}.path")
-        return
-    yield from check_no_steps_back(source["path"], f"{path}.path")
-    if source.get("type", "") not in HOST_PATH_TYPES:
-        yield not_supported(f"{path}.type", source["type"], HOST_PATH_TYPES)
+def _host_path(source: Manifest, path: str) -> Iterable[Cause]:
+    faults = [*_PATH(source, path)]
+    return faults if not source.get("path") else [*faults, *_HOST_PATH_TYPE(source, path)]
 
 
-def _local(source: Manifest, path: str) -> Iterator[Cause]:
-    if not source.get("path"):
-        yield required(f"{path}.path")
-    else:
-        yield from check_no_steps_back(source["path"], f"{path}.path")
+def _absolute(source: Manifest, path: str) -> Iterable[Cause]:
+    text = source.get("path", "")
+    return () if text.startswith("/") else (invalid(f"{path}.path", text, "must be an absolute path"),)
 
 
-def _nfs(source: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_present(source, ("server", "path"), path)
-    if not source.get("path", "").startswith("/"):
-        yield invalid(f"{path}.path", source.get("path", ""), "must be an absolute path")
+def _needs_affinity(spec: Manifest, path: str) -> Iterable[Cause]:
+    if "nodeAffinity" in spec:
+        return ()
+    return (required(f"{path}.nodeAffinity", "Local volume requires node affinity"),)
 
 
-def _csi_of_volume(source: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateCSIPersistentVolumeSource reports."""
-    yield from check_driver_name(source.get("driver", ""), f"{path}.driver")
-    yield from check_present(source, ("volumeHandle",), path)
-    for field in _SECRETS:
-        if source.get(field) is not None:
-            secret, at = source[field], f"{path}.{field}"
-            yield from check_required_name(names.dns_subdomain, secret.get("name", ""), f"{at}.name")
-            yield from check_required_name(names.dns_label, secret.get("namespace", ""), f"{at}.namespace")
-
-
-PLUGINS: Final[dict[str, Check]] = {"hostPath": _host_path, "nfs": _nfs}
-"""The checks of sources of pods and PersistentVolumes, by field."""
-PERSISTENT: Final[dict[str, Check]] = {**PLUGINS, "csi": _csi_of_volume, "local": _local}
-"""The checks of a PersistentVolume's sources."""
-CONTENT_NAMES: Final = {"gcePersistentDisk": "persistentDisk"}
-"""Sources whose fields are at another path than the source."""
+_PATH: Final = needed("path", check_no_steps_back)
+_HOST_PATH_TYPE: Final = field("type", one_of(HOST_PATH_TYPES))
+DRIVER: Final = field("driver", check_driver_name, default="")
+_SECRET: Final = all_of(
+    needed("name", named_by(names.dns_subdomain)), needed("namespace", named_by(names.dns_label))
+)
+PLUGINS: Final[dict[str, Rule]] = {
+    "hostPath": field("hostPath", _host_path),
+    "nfs": field("nfs", must_have("server", "path"), _absolute),
+}
+"""The rules of sources of pods and PersistentVolumes, by field, for what has the source."""
+PERSISTENT: Final[dict[str, Rule]] = {
+    **PLUGINS,
+    "csi": field("csi", DRIVER, must_have("volumeHandle"), *(field(secret, _SECRET) for secret in _SECRETS)),
+    "local": all_of(field("local", _PATH), _needs_affinity),
+}
+"""The rules of a PersistentVolume's sources (csi: validateCSIPersistentVolumeSource)."""
+SEVERAL: Final = "may not specify more than 1 volume type"
+NONE: Final = "must specify a volume type"
 SECOND_NAMES: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 """Sources with another name where they are the second one of a volume."""

@@ -12,38 +12,18 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import ACCESS_MODES, RECLAIM_POLICIES, VOLUME_MODES
 from simulator.apiserver.field_checks import NOT_POSITIVE, check_name, check_present
-from simulator.apiserver.kinds.volumes.plugins import CONTENT_NAMES, PERSISTENT, SECOND_NAMES, check_of_schema
-from simulator.apiserver.selector_validation import validate_label_selector, validate_node_selector
+from simulator.apiserver.kinds.volumes.plugins import NONE, PERSISTENT, SECOND_NAMES, SEVERAL, of_schema
+from simulator.apiserver.selector_validation import NODE_SELECTOR, validate_label_selector
+from simulator.apiserver.shapes import union
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.objects import quantity
 
 SOURCES: Final = (
-    "hostPath",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "glusterfs",
-    "flocker",
-    "nfs",
-    "rbd",
-    "quobyte",
-    "cephfs",
-    "iscsi",
-    "cinder",
-    "fc",
-    "flexVolume",
-    "azureFile",
-    "vsphereVolume",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "azureDisk",
-    "scaleIO",
-    "local",
-    "storageos",
-    "csi",
+    *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd"),
+    *("quobyte", "cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume"),
+    *("photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"),
 )
 """The sources of a PersistentVolume, in the order in which they are looked at."""
-_WITHOUT_COUNT: Final = "flexVolume"
-"""The source that may be there beside another one."""
 _CLASSIC: Final = "PersistentVolumeClaim"
 
 
@@ -63,7 +43,7 @@ def validate_volume_spec(spec: Manifest, path: str, *, is_inline: bool = False) 
         yield from _supported(spec, "persistentVolumeReclaimPolicy", RECLAIM_POLICIES, path)
         if "nodeAffinity" in spec:
             yield from _node_affinity(spec["nodeAffinity"], f"{path}.nodeAffinity")
-    yield from _source(spec, path)
+    yield from _SOURCE(spec, path)
     host = spec.get("hostPath", {}).get("path", "")
     is_root = host and posixpath.normpath(host) in ("/", "//")
     if is_root and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
@@ -126,25 +106,9 @@ def _capacity(capacity: dict[str, str], path: str) -> Iterator[Cause]:
 def _node_affinity(affinity: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that validateVolumeNodeAffinity reports."""
     if "required" in affinity:
-        yield from validate_node_selector(affinity["required"], f"{path}.required")
+        yield from NODE_SELECTOR(affinity["required"], f"{path}.required")
     else:
         yield required(f"{path}.required", "must specify required node constraints")
-
-
-def _source(spec: Manifest, path: str) -> Iterator[Cause]:
-    given = [source for source in SOURCES if source in spec]
-    for number, source in enumerate(given):
-        content, at = spec[source], f"{path}.{CONTENT_NAMES.get(source, source)}"
-        if number and source != _WITHOUT_COUNT:
-            at = f"{path}.{SECOND_NAMES.get(source, source)}"
-            yield forbidden(at, "may not specify more than 1 volume type")
-            continue
-        check = PERSISTENT.get(source) or check_of_schema(source)
-        yield from check(content, at)
-        if source == "local" and "nodeAffinity" not in spec:
-            yield required(f"{path}.nodeAffinity", "Local volume requires node affinity")
-    if not given:
-        yield required(path, "must specify a volume type")
 
 
 def validate_persistent_volume_claim(manifest: Manifest) -> Iterator[Cause]:
@@ -191,3 +155,12 @@ def _data_source(source: Manifest, path: str) -> Iterator[Cause]:
 
 def _is_same(source: Manifest, reference: Manifest) -> bool:
     return all(source.get(field) == reference.get(field) for field in ("apiGroup", "kind", "name"))
+
+
+_SOURCE: Final = union(
+    {source: PERSISTENT.get(source) or of_schema(source) for source in SOURCES},
+    none=NONE,
+    several=SEVERAL,
+    may_follow=("flexVolume",),
+    second_names=SECOND_NAMES,
+)
