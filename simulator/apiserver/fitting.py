@@ -11,6 +11,7 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver.faults import find_faults
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.stored_form import normalizer
 from simulator.apiserver.types.model import ListType, MapType, StructType, Type
 from simulator.apiserver.types.schema_types import type_of
 from simulator.objects import quantity
@@ -41,15 +42,18 @@ class _UnfitField(Exception):
 def fit_to_type(
     resource: Resource, manifest: Manifest, note: ReportField, given: Manifest | None = None
 ) -> Manifest:
-    """Return a copy that fits the resource's type, without nulls and with canonical quantities. Raises
-    Unfit. ``given``: the whole object, if items of its lists were removed before."""
+    """Return a copy that fits the resource's type, in the form in which it is stored. Raises Unfit.
+    ``given``: the whole object, if items of its lists were removed before."""
     fitting = _Fitting(note, manifest if given is None else given, manifest)
+    of = type_of(resource)
     try:
-        fitted: Manifest = fitting.fit(type_of(resource), manifest, ())
+        fitted: Manifest = fitting.fit(of, manifest, ())
     except _UnfitField as unfit:
         raise Unfit(f"{fitting.name(unfit.path)} is missing or wrong") from None
     if fitting.wrong_quantities:
         raise Unfit("; ".join(fitting.wrong_quantities))
+    if not resource.schema_text:
+        fitted = normalizer(of)(fitted, [])
     return fitted
 
 

@@ -6,9 +6,9 @@ from functools import cache
 
 from simulator.api import Manifest
 from simulator.apiserver.kinds.registry import find_strategy
-from simulator.apiserver.types.model import ListType, StructType
+from simulator.apiserver.types.model import StructType
 from simulator.apiserver.types.schema_types import decoded_type
-from simulator.apiserver.types.zero_values import keeps_empty, writes_zero, zero_value
+from simulator.apiserver.types.zero_values import keeps_empty, zero_value
 
 
 @cache
@@ -37,25 +37,11 @@ def omits_zero(resource: str, field: str) -> bool:
     return of is not None and field in of.fields and not keeps_empty(of.fields[field])
 
 
-@cache
-def _condition_times(resource: str) -> list[str]:
-    """Return the times of a condition that are written as null where they are missing."""
-    of = _status_type(resource)
-    conditions = of.fields["conditions"].type if of is not None and "conditions" in of.fields else None
-    item = conditions.items if isinstance(conditions, ListType) else None
-    fields = item.fields.values() if isinstance(item, StructType) else ()
-    return [field.name for field in fields if field.type.short_name == "Time" and writes_zero(field)]
-
-
 def set_status_defaults(resource: str, manifest: Manifest) -> None:
     """Complete the status in place; create it if the kind always has one."""
     defaults = _first_status(resource)
     if defaults is not None:
         _complete(manifest.setdefault("status", {}), defaults)
-    if times := _condition_times(resource):
-        for condition in manifest.get("status", {}).get("conditions") or ():
-            for time in times:
-                condition.setdefault(time, None)
 
 
 def _complete(status: Manifest, defaults: Manifest) -> None:

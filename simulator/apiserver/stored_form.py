@@ -23,7 +23,7 @@ from simulator.apiserver.types.model import (
     Type,
     once_per_type,
 )
-from simulator.apiserver.types.zero_values import keeps_empty, zero_value
+from simulator.apiserver.types.zero_values import keeps_empty, writes_zero, zero_value
 from simulator.objects import quantity
 from simulator.objects.timestamps import is_timestamp
 
@@ -62,9 +62,10 @@ def _struct(of: StructType) -> Normalize:
         """Read the fields when the first value is normalized: a type may contain itself."""
         for field in of.fields.values():
             fields[field.name] = (normalizer(field.type), _dropped_type(field))
-            zero = None if of.reports_missing else _zero_of(field)
-            if zero is not None:
-                zeros.append((field.name, normalizer(field.type), zero))
+            if not of.reports_missing and _adds_zero(field):
+                is_struct = isinstance(field.type, StructType)
+                add = normalizer(field.type) if is_struct else _as_it_is
+                zeros.append((field.name, add, {} if is_struct else zero_value(field.type)))
         if of.kinds:
             kinds["apiVersion"], kinds["kind"] = zip(*of.kinds, strict=True)
 
@@ -115,12 +116,9 @@ def _dropped_type(field: Field) -> type | None:
     return None
 
 
-def _zero_of(field: Field) -> Any:
-    """Return what is written for a missing field; None if it is left out. Upstream also writes the structs
-    with ``omitempty``, and null for lists, maps and times."""
-    if field.omits_empty or field.is_pointer:
-        return None
-    return {} if isinstance(field.type, StructType) else zero_value(field.type)
+def _adds_zero(field: Field) -> bool:
+    """Whether a missing field is written with its zero value. Upstream writes null for lists and maps."""
+    return writes_zero(field) and not field.is_pointer and not isinstance(field.type, ListType | MapType)
 
 
 def _list(items: Type) -> Normalize:

@@ -126,6 +126,18 @@ def test_empty_values_that_go_writes_are_kept(
     assert value in ("", 0)
 
 
+def test_structs_and_times_are_written_where_they_are_missing() -> None:
+    policies = find_by_kind("networking.k8s.io/v1", "NetworkPolicy")
+    services = find_by_kind("v1", "Service")
+    assert policies is not None
+    assert services is not None
+    assert decode(policies, {})[0] == {"metadata": {}, "spec": {"podSelector": {}}}
+    conditions = [{"type": "a", "status": "True", "reason": "b"}]
+    status = decode(services, {"status": {"conditions": conditions}})[0]["status"]
+    assert status["conditions"] == [{**conditions[0], "message": "", "lastTransitionTime": None}]
+    assert status["loadBalancer"] == {}
+
+
 def test_a_deployment_without_pods_does_not_write_their_number() -> None:
     status = DeploymentStatus(0, 0, 0, 0, 0)
     assert written_fields("deployments.apps", status) == dict.fromkeys(

@@ -13,7 +13,6 @@ from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
 UNREACHABLE_SECONDS: Final = 300
 """Seconds for which a pod stays on a node that is not ready or unreachable: the default of kube-apiserver's
 --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds."""
-_STATE_TIMES: Final = {"running": ("startedAt",), "terminated": ("startedAt", "finishedAt")}
 
 
 def set_pod_defaults(manifest: Manifest) -> None:
@@ -79,17 +78,6 @@ def _add_default_tolerations(spec: Manifest) -> None:
                     "tolerationSeconds": UNREACHABLE_SECONDS,
                 }
             )
-
-
-def complete_container_statuses(status: Manifest) -> None:
-    """Complete the structs of container statuses that are not pointers, and the times in their states."""
-    for kind in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
-        for container in status.get(kind) or ():
-            for field in ("state", "lastState"):
-                state = container.setdefault(field, {})
-                for name, times in _STATE_TIMES.items():
-                    for time in times if isinstance(state.get(name), dict) else ():
-                        state[name].setdefault(time, None)
 
 
 def match_pod_ips(status: Manifest) -> None:

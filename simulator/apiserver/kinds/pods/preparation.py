@@ -7,7 +7,7 @@ import copy
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.kinds.pods.defaults import complete_container_statuses, match_pod_ips
+from simulator.apiserver.kinds.pods.defaults import match_pod_ips
 from simulator.apiserver.kinds.pods.profiles import copy_app_armor_annotations
 from simulator.apiserver.kinds.pods.qos import qos_class
 from simulator.apiserver.strategy import with_field, without_field
@@ -67,7 +67,6 @@ def _merge_label_keys_of_term(term: Manifest, labels: dict[str, str]) -> None:
 def prepare_status(prepared: Manifest, old: Manifest) -> Manifest:
     """Complete the new status in a pod; its QoS class stays."""
     status = copy.deepcopy(prepared["status"])
-    complete_container_statuses(status)
     match_pod_ips(status)
     known = old.get("status", {}).get("qosClass")
     return {**prepared, "status": {"qosClass": known, **status} if known else status}
