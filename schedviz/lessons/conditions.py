@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from schedviz.store.changes import TRACE_READ
-from simulator.cel.declared_sizes import DeclaredSize, make_uniform_size
+from simulator.cel.declared_sizes import DeclaredSize, Limits, make_uniform_size
 from simulator.cel.environments import Environment
 from simulator.cel.errors import EvaluationError
 from simulator.cel.expression import Expression
@@ -61,7 +61,8 @@ through."""
 OBJECT_BYTES: Final = 32 << 10
 """A larger object, as JSON, is not seen by conditions."""
 
-_NAME: Final = DeclaredSize(253)
+_NAME: Final = DeclaredSize(63)
+"""That of a label of DNS, which few names are longer than."""
 _SIZES: Final = DeclaredSize(
     fields={
         **{
@@ -80,6 +81,7 @@ _SIZES: Final = DeclaredSize(
     }
 )
 """The sizes from which the cost of a condition is estimated."""
+_LIMITS: Final = Limits(MAX_ITERATIONS, size=1_000)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MESSAGE: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 
@@ -102,7 +104,7 @@ class Condition:
             raise ConditionError(f"must be true or false, not of type {shown}")
         if self._expression.error:
             raise ConditionError(_first_message(self._expression.error))
-        self.cost = self._expression.estimate_cost(_SIZES, MAX_ITERATIONS)
+        self.cost = self._expression.estimate_cost(_SIZES, _LIMITS)
         if self.cost > MAX_COST:
             raise ConditionError(
                 f"costs too much: it may look at {self.cost:,} values, and at most {MAX_COST:,} are allowed."

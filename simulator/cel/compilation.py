@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from simulator.cel.checker import Checked, check
-from simulator.cel.cost_estimate import estimate_cost, estimate_limited_cost
+from simulator.cel.cost_estimate import estimate_cost
 from simulator.cel.cost_tracking import plan_with_cost
-from simulator.cel.declared_sizes import DeclaredSize
+from simulator.cel.declared_sizes import DeclaredSize, Limits
 from simulator.cel.environments import Environment
 from simulator.cel.errors import CompileFault
 from simulator.cel.folding import ProgramFault, fold_constants
@@ -42,12 +42,9 @@ class Compiled(NamedTuple):
         """Return its evaluation, which ends at the limit of the meter. Raises CompileFault."""
         return plan_with_cost(self._fold(), self.checked)
 
-    def estimate_cost(self, variables: DeclaredSize, most_iterations: int | None = None) -> int:
-        """Return the largest cost of an evaluation. variables: their sizes, as those of fields.
-        most_iterations: of all loops together, where an evaluation is ended then."""
-        if most_iterations is None:
-            return estimate_cost(self.tree, self.checked, variables).most
-        return estimate_limited_cost(self.tree, self.checked, variables, most_iterations)
+    def estimate_cost(self, variables: DeclaredSize, limits: Limits | None = None) -> int:
+        """Return the largest cost of an evaluation. variables: their sizes, as those of fields."""
+        return estimate_cost(self.tree, self.checked, variables, limits).most
 
     def _fold(self) -> Node:
         try:

@@ -10,7 +10,7 @@ from simulator.cel.call_estimates import NEW_LIST, NEW_MAP, NEW_OBJECT, CallEsti
 from simulator.cel.call_estimates import Call as CallParts
 from simulator.cel.checker import Checked
 from simulator.cel.cost_ranges import NOTHING, ONE, UNBOUNDED, UNKNOWN, Range, add, fixed, multiply
-from simulator.cel.declared_sizes import ITEMS, KEYS, VALUES, DeclaredSize
+from simulator.cel.declared_sizes import ITEMS, KEYS, VALUES, DeclaredSize, Limits
 from simulator.cel.estimated_sizes import (
     NO_PATH,
     EntrySize,
@@ -44,20 +44,17 @@ _ACCUMULATORS: Final = ("@result", "__result__")
 _WITHOUT_FIELDS: Final = (*PRIMITIVES, "dyn", "any", "optional_type", "list", "null", "type")
 
 
-def estimate_cost(tree: Tree, checked: Checked, root: DeclaredSize) -> Range:
+def estimate_cost(tree: Tree, checked: Checked, root: DeclaredSize, limits: Limits | None = None) -> Range:
     """Return the range of the cost. root: has the variables as fields."""
-    return _Estimator(checked, root).cost(tree.root)
-
-
-def estimate_limited_cost(tree: Tree, checked: Checked, root: DeclaredSize, most_iterations: int) -> int:
-    """Return the largest cost of an evaluation that ends when all its loops together had so many turns."""
-    estimator = _Estimator(checked, root, most_iterations)
-    return add(estimator.cost(tree.root).most, estimator.in_loops)
+    estimator = _Estimator(checked, root, limits)
+    cost = estimator.cost(tree.root)
+    return Range(cost.least, add(cost.most, estimator.in_loops))
 
 
 class _Estimator:
-    def __init__(self, checked: Checked, root: DeclaredSize, most_iterations: int | None = None) -> None:
-        self._most_iterations = most_iterations
+    def __init__(self, checked: Checked, root: DeclaredSize, limits: Limits | None) -> None:
+        self._limits = limits
+        self._unknown = Range(0, limits.size) if limits else UNKNOWN
         self._times = 1
         """How many times the present node is evaluated at most, where the iterations are limited."""
         self.in_loops = 0
@@ -179,7 +176,7 @@ class _Estimator:
         return cost
 
     def _join_sizes(self, nodes: tuple[Node, ...]) -> Range:
-        sizes = [self._size(each) or UNKNOWN for each in nodes]
+        sizes = [self._size(each) or self._unknown for each in nodes]
         return reduce(Range.join, sizes, _NO_ENTRY) if sizes else NOTHING
 
     def _cost_bind(self, node: Comprehension) -> Range:
@@ -202,25 +199,25 @@ class _Estimator:
         self._locals = with_result
         cost = cost.add(self.cost(node.result))
         self._locals = outer
-        count = self._size(node.over) or UNKNOWN
+        count = self._size(node.over) or self._unknown
         if isinstance(node.start, ListLiteral | MapLiteral):
             self._sizes[node.id] = count
             step = self._entry(node.step)
             if step:
                 self._entries[node.id] = step
         elif isinstance(node.start, Constant):
-            self._sizes[node.id] = self._size(node.start) or UNKNOWN
-        if self._most_iterations is None:
+            self._sizes[node.id] = self._size(node.start) or self._unknown
+        if self._limits is None:
             return cost.add(count.multiply(turn))
         self.in_loops = add(self.in_loops, multiply(turn.most, turns))
         return cost
 
     def _count_turns(self, node: Comprehension) -> int:
         """Return the number of turns of all evaluations of a loop."""
-        if self._most_iterations is None:
+        if self._limits is None:
             return 1
-        count = self._size(node.over) or UNKNOWN
-        return min(multiply(count.most, self._times), self._most_iterations)
+        count = self._size(node.over) or self._unknown
+        return min(multiply(count.most, self._times), self._limits.iterations)
 
     def _iterated(self, node: Comprehension) -> dict[str, Local]:
         """Return the variables of a loop."""
@@ -240,7 +237,8 @@ class _Estimator:
         return Local(self._path(node), self._size(node), self._entry(node))
 
     def _operand(self, node: Node) -> Operand:
-        return Operand(node, self._type(node), self._size(node), self._path(node), self._root)
+        size = self._size(node) or (self._unknown if self._limits else None)
+        return Operand(node, self._type(node), size, self._path(node), self._root, self._unknown)
 
     def _type(self, node: Node) -> Type:
         return self._checked.types.get(node.id, DYN)

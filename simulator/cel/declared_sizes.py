@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 KEYS: Final = "@keys"
 ITEMS: Final = "@items"
@@ -35,6 +35,15 @@ class DeclaredSize:
             else:
                 found = found.fields.get(step, found.other)
         return found
+
+
+class Limits(NamedTuple):
+    """The limits within which an expression is evaluated."""
+
+    iterations: int
+    """The largest number of iterations of all loops together. The evaluation ends then."""
+    size: int
+    """The largest size of a value for which none is declared."""
 
 
 def make_uniform_size(most: int) -> DeclaredSize:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.cel.cost_ranges import ONE, UNKNOWN, Range, fixed
+from simulator.cel.cost_ranges import ONE, Range, fixed
 from simulator.cel.declared_sizes import ITEMS, DeclaredSize
 from simulator.cel.syntax import Constant, ListLiteral, MapLiteral, Node
 from simulator.cel.types import Type
@@ -69,10 +69,12 @@ class Operand:
     size: Range | None
     path: Path
     root: DeclaredSize
+    unknown: Range
+    """The size of what no size is declared of."""
 
     def size_of_items(self) -> Range:
         path = self.path.read()
-        return (find_size(self.root, [*path, ITEMS]) if path else None) or UNKNOWN
+        return (find_size(self.root, [*path, ITEMS]) if path else None) or self.unknown
 
 
 def find_size(root: DeclaredSize, path: list[str]) -> Range | None:

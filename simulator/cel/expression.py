@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from simulator.cel.declared_sizes import DeclaredSize
+from simulator.cel.declared_sizes import DeclaredSize, Limits
 from simulator.cel.environments import Environment
 from simulator.cel.errors import CompileFault, ExpressionError, cost_exceeded
 from simulator.cel.meter import Meter
@@ -56,10 +56,10 @@ class Expression:
         except (RecursionError, OutOfWork):
             raise cost_exceeded() from None
 
-    def estimate_cost(self, variables: DeclaredSize, most_iterations: int) -> int:
-        """Return the largest cost of an evaluation that ends when all its loops together had so many turns.
-        variables: their sizes, as those of fields. The expression must have compiled."""
-        return self._compiled.estimate_cost(variables, most_iterations)
+    def estimate_cost(self, variables: DeclaredSize, limits: Limits) -> int:
+        """Return the largest cost of an evaluation. variables: their sizes, as those of fields. The
+        expression must have compiled."""
+        return self._compiled.estimate_cost(variables, limits)
 
 
 @lru_cache(maxsize=CACHED)

@@ -147,10 +147,10 @@ class JsonMap(Map):
 
 
 def from_json(value: Any) -> Value:
-    """Return a value of JSON as one of CEL."""
+    """Return a value of JSON as one of CEL. A tuple is a list, too."""
     if type(value) is dict:
         return JsonMap(value)
-    return [from_json(each) for each in value] if type(value) is list else value
+    return [from_json(each) for each in value] if type(value) in (list, tuple) else value
 
 
 def _key(key: Value) -> Value:

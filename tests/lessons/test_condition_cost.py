@@ -25,6 +25,9 @@ CHEAP = (
     "pods.all(p, pods[p].metadata.labels == pods['web'].metadata.labels)",
     "trace == trace",
     "trace.map(a, trace + trace).size() > 0",
+    "nodes.all(n, bound.filter(p, bound[p] == n).size() <= 2)",
+    "pods.all(p, bound.all(q, nodes.all(n, bound[q] == n || p == q)))",
+    "[1, 2].map(x, 'a' + string(x)).exists(p, p in pods)",
     "(trace + trace).map(a, a).size() > 0",
 )
 
@@ -66,3 +69,28 @@ def test_the_cost_of_a_macro_is_that_of_its_elements() -> None:
 def test_regular_expressions_and_deep_trees_are_refused(text: str) -> None:
     with pytest.raises(ConditionError):
         Condition(text)
+
+
+def test_values_are_those_of_json() -> None:
+    event = {"type": "Nominated", "victims": ("a", "b"), "rule": 1, "none": None, "ok": True}
+    values = Values({"trace": [event], "bound": {"a": "n"}, "edits": 2, "seconds": 3.0, "guesses": {}})
+    for text in (
+        "trace[0].victims == ['a', 'b'] && trace[0].victims.size() == 2 && 'b' in trace[0].victims",
+        "trace[0] == {'type': 'Nominated', 'victims': ['a', 'b'], 'rule': 1, 'none': null, 'ok': true}",
+        "type(trace[0]) == map && type(trace[0].rule) == int && trace[0].ok",
+        "has(trace[0].rule) && !has(trace[0].nothing) && trace[0].none == null",
+        "bound.all(p, bound[p] == 'n') && bound == {'a': 'n'} && edits == 2 && seconds > 2.5",
+        "[1, 2].map(x, 'a' + string(x)) == ['a1', 'a2'] && guesses == {}",
+    ):
+        assert Condition(text).holds(values), text
+    for text in (
+        "trace[0].nothing == 1",
+        "trace[1].rule == 1",
+        "bound[1] == 'n'",
+        "trace[0].rule",
+        "edits / 0 == 1",
+    ):
+        try:
+            assert not Condition(text).holds(values), text
+        except ConditionError:
+            assert text == "bound[1] == 'n'", "its key is of another type"
