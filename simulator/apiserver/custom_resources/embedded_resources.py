@@ -5,35 +5,20 @@ Upstream: apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go,
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from simulator.apiserver import names
-from simulator.apiserver.bounds import index_key, join_key
+from simulator.apiserver.custom_resources.parts import Part, parts_of
 from simulator.apiserver.object_meta_validation import validate_embedded_meta
 from simulator.apiserver.status import Cause, invalid, required
-from simulator.apiserver.structural_schema import EMBEDDED, META, Schema
+from simulator.apiserver.structural_schema import EMBEDDED, Schema
 
 
-class EmbeddedResource(NamedTuple):
-    path: str
-    value: dict[str, Any]
-
-
-def embedded_resources(schema: Schema, value: Any, path: str = "") -> Iterator[EmbeddedResource]:
-    """Yield the embedded resources of a value, the outer ones first."""
-    match value:
-        case dict() if schema is not META:
-            if schema.get(EMBEDDED):
-                yield EmbeddedResource(path, value)
-            fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
-            for name in sorted(value):
-                if name in fields:
-                    yield from embedded_resources(fields[name], value[name], join_key(path, name))
-                elif isinstance(others, dict):
-                    yield from embedded_resources(others, value[name], index_key(path, name))
-        case list():
-            for index, item in enumerate(value):
-                yield from embedded_resources(schema.get("items") or {}, item, f"{path}[{index}]")
+def embedded_resources(schema: Schema, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the embedded resources of a value with their paths, the outer ones first."""
+    for part in parts_of(Part(schema, value)):
+        if part.schema.get(EMBEDDED) and isinstance(part.value, dict):
+            yield part.path, part.value
 
 
 def embedded_resource_faults(schema: Schema, value: Any) -> Iterator[Cause]:

@@ -4,10 +4,10 @@ from itertools import chain
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.custom_resources.correlation import ABSENT
 from simulator.apiserver.custom_resources.defaulting import drop_nulls, set_schema_defaults
 from simulator.apiserver.custom_resources.embedded_resources import embedded_resource_faults
 from simulator.apiserver.custom_resources.list_types import list_type_faults
+from simulator.apiserver.custom_resources.parts import ABSENT
 from simulator.apiserver.custom_resources.pruning import Pruned, prune
 from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults

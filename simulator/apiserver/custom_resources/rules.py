@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from simulator.apiserver.bounds import index_key, join_key
-from simulator.apiserver.custom_resources.correlation import ABSENT, OldItems, old_field
+from simulator.apiserver.custom_resources.parts import ABSENT, Part, parts_of
 from simulator.apiserver.custom_resources.rule_types import declare_types
 from simulator.apiserver.custom_resources.rule_values import to_cel
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
-from simulator.apiserver.structural_schema import META
 from simulator.cel.errors import CostExceeded, ExpressionError
 from simulator.cel.expression import Expression, compile_expression
 from simulator.cel.meter import REQUEST_LIMIT, Budget, OutOfBudget
@@ -42,27 +40,12 @@ OLD_SELF: Final = "oldSelf"
 def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, *, path: str = "") -> Iterator[Cause]:
     """Yield the rules of a schema and of the schemas below it that do not hold. ``old``: the value before an
     update. A rule that does not name the old value is not asked again for a value that did not change."""
-    return _faults(schema, value, old, path, Budget(REQUEST_LIMIT))
-
-
-def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
-    if schema is META or value is None or budget.has_ended:
-        return
-    if schema.get(RULES):
-        yield from _broken_rules(schema, value, old, path, budget)
-    match value:
-        case list():
-            of, old_items = schema.get("items") or {}, OldItems(schema, old)
-            for index, item in enumerate(value):
-                yield from _faults(of, item, old_items.find(item), f"{path}[{index}]", budget)
-        case dict():
-            fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
-            for name in sorted(value):
-                of, at = fields.get(name), join_key(path, name)
-                if of is None and isinstance(others, dict):
-                    of, at = others, index_key(path, name)
-                if of is not None:
-                    yield from _faults(of, value[name], old_field(schema, old, name), at, budget)
+    budget = Budget(REQUEST_LIMIT)
+    for part in parts_of(Part(schema, value, path, old)):
+        if part.schema.get(RULES) and part.value is not None:
+            yield from _broken_rules(part, budget)
+        if budget.has_ended:
+            return
 
 
 def compile_rule(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
@@ -105,7 +88,8 @@ def _declare(key: _SchemaKey) -> tuple[Type | None, ObjectTypes]:
     return declare_types(key.schema)
 
 
-def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
+def _broken_rules(part: Part, budget: Budget) -> Iterator[Cause]:
+    schema, value, path, old = part
     kind = schema.get("type", "") if isinstance(schema.get("type", ""), str) else ""
     try:
         this = to_cel(schema, value)

@@ -10,12 +10,11 @@ from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
 from simulator.apiserver.bounds import join_key
-from simulator.apiserver.custom_resources.correlation import ABSENT, OldItems, old_field
 from simulator.apiserver.custom_resources.junctors import junctor_faults
+from simulator.apiserver.custom_resources.parts import ABSENT, Part, parts_within
 from simulator.apiserver.custom_resources.text_formats import has_format
 from simulator.apiserver.repeated import identity, repeats
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
-from simulator.apiserver.structural_schema import META
 from simulator.kernel.go_regexp import PatternFault, Regexp
 from simulator.kernel.go_text import quote
 from simulator.kernel.work import OutOfWork, spend_work
@@ -43,7 +42,7 @@ class _Validation:
 
     def faults(self, schema: dict[str, Any], value: Any, path: str, old: Any = ABSENT) -> Iterator[Cause]:
         spend_work(STEP_WORK)
-        if schema is META or (old is not ABSENT and old == value):
+        if old is not ABSENT and old == value:
             return
         if value is None:
             if not schema.get("nullable") and schema.get("type"):
@@ -64,29 +63,17 @@ class _Validation:
                 yield from _number_faults(schema, value, path)
             case list():
                 yield from _list_faults(schema, value, path)
-                items, before = schema.get("items", {}), OldItems(schema, old)
-                for index, item in enumerate(value):
-                    yield from self.faults(items, item, f"{path}[{index}]", before.find(item))
             case dict():
                 spend_work(len(schema.get("required", ())))
                 yield from _object_faults(schema, value, path)
-                yield from self._field_faults(schema, value, path, old)
+        for part in parts_within(Part(schema, value, path, old), join_key):
+            yield from self.faults(*part)
 
     def _is_choice(self, value: Any, choices: list[Any]) -> bool:
         known = self._choices.get(id(choices))
         if known is None:
             known = self._choices[id(choices)] = frozenset(map(_choice, choices))
         return _choice(value) in known
-
-    def _field_faults(
-        self, schema: dict[str, Any], value: dict[str, Any], path: str, old: Any
-    ) -> Iterator[Cause]:
-        fields, others = schema.get("properties", {}), schema.get("additionalProperties")
-        for name in sorted(value):
-            field = fields.get(name, others)
-            if isinstance(field, dict):
-                before = old_field(schema, old, name)
-                yield from self.faults(field, value[name], join_key(path, name), before)
 
 
 def _choice(value: Any) -> Hashable:
