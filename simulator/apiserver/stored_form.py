@@ -7,7 +7,7 @@ takes it, so that the slower walks that say what is wrong are needed only then.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.base64_text import IllegalBase64, canonical_base64
 from simulator.apiserver.types.api_types import api_types
@@ -53,46 +53,63 @@ def normalizer(of: Type) -> Normalize:
     return _as_it_is
 
 
-def _struct(of: StructType) -> Normalize:
-    fields: dict[str, tuple[Normalize, type | None]] = {}
-    zeros: list[tuple[str, Normalize, Any]] = []
-    kinds: dict[str, tuple[str, ...]] = {}
+class _Known(NamedTuple):
+    """A declared field."""
 
-    def prepare() -> None:
-        """Read the fields when the first value is normalized: a type may contain itself."""
-        for field in of.fields.values():
-            fields[field.name] = (normalizer(field.type), _dropped_type(field))
-            if not of.reports_missing and _adds_zero(field):
-                is_struct = isinstance(field.type, StructType)
-                add = normalizer(field.type) if is_struct else _as_it_is
-                zeros.append((field.name, add, {} if is_struct else zero_value(field.type)))
-        if of.kinds:
-            kinds["apiVersion"], kinds["kind"] = zip(*of.kinds, strict=True)
+    normalize: Normalize
+    dropped: type | None
+    """The type of the empty value that is left out; None if any value is kept."""
+    accepted: tuple[str, ...]
+    """The only values of a kind's apiVersion or kind; () = any."""
+
+
+class _Fields(NamedTuple):
+    known: dict[str, _Known]
+    zeros: list[tuple[str, Normalize, Any]]
+    """What is added where it is missing: the name, and a function with its argument."""
+
+
+def _struct(of: StructType) -> Normalize:
+    fields: _Fields | None = None
 
     def normalize(value: Any, misfits: Misfits) -> Any:
+        nonlocal fields
         if type(value) is not dict and not _is_plain_object(value, misfits):
             return value
-        if not fields:
-            prepare()
+        if fields is None:
+            # Only now, as a type may contain itself. Several threads may come here at once.
+            fields = _fields_of(of)
         kept = {}
         for name, item in value.items():
-            known = fields.get(name)
+            known = fields.known.get(name)
             if known is None:
                 if of.others is None:
                     misfits.append(item)
                 kept[name] = item  # the content of a custom resource keeps its nulls
             elif item is not None:
-                normal = known[0](item, misfits)
-                if normal or type(normal) is not known[1]:
+                normal = known.normalize(item, misfits)
+                if normal or type(normal) is not known.dropped:
                     kept[name] = normal
-                if name in kinds and normal not in kinds[name]:
+                if known.accepted and normal not in known.accepted:
                     misfits.append(normal)
-        for name, zero_of, zero in zeros:
+        for name, add, zero in fields.zeros:
             if name not in kept:
-                kept[name] = zero_of(zero, misfits)
+                kept[name] = add(zero, misfits)
         return kept
 
     return normalize
+
+
+def _fields_of(of: StructType) -> _Fields:
+    accepted = dict(zip(("apiVersion", "kind"), zip(*of.kinds, strict=True), strict=False))
+    known, zeros = {}, []
+    for name, field in of.fields.items():
+        known[name] = _Known(normalizer(field.type), _dropped_type(field), accepted.get(name, ()))
+        if not of.reports_missing and _adds_zero(field):
+            is_struct = isinstance(field.type, StructType)
+            add = known[name].normalize if is_struct else _as_it_is
+            zeros.append((name, add, {} if is_struct else zero_value(field.type)))
+    return _Fields(known, zeros)
 
 
 def _is_plain_object(value: Any, misfits: Misfits) -> bool:
