@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.api import ApiError, Change, Manifest, versioned
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.definition_controllers import Decide, run_controllers
+from simulator.apiserver.definition_controllers import Decide, definitions_left, run_controllers
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place
 from simulator.apiserver.resource import Resource
@@ -83,8 +83,8 @@ def write(storage: ServedStorage, decide: Decide, options: RequestOptions) -> Wr
         error.warnings += options.warnings
         raise
     if not options.dry_run:
-        further = RequestOptions()
-        run_controllers(written.changes, lambda next_: _write(storage, next_, further).changes)
+        further, changes = RequestOptions(), written.changes or definitions_left(written.objects)
+        run_controllers(changes, lambda decide: _write(storage, decide, further).changes)
     return written
 
 

@@ -159,6 +159,10 @@ def test_a_definition_is_established_and_deleted_with_its_objects(served: Served
     [resource] = defined_resources([stored])
     options = WriteOptions()
     place = Place(DEFINITIONS, "", "gadgets.example.com")
+    # The first request ends before the objects are deleted; the next one goes on.
+    marking = served.serve().delete(place, DeleteOptions())
+    served.store(marking)
+    assert len(served.storage.names(resource.id)) == 2
     assert not write(served, lambda server: server.delete(place, DeleteOptions()), options).is_gone
     assert served.storage.names(resource.id) == ["default/kept"]
     later, manifest = Place(resource, "default", ""), {**gadget, "metadata": {"name": "later"}}
