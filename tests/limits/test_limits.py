@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -13,7 +12,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from schedviz.api import rest_deletion, views, write
+from schedviz.api import views, write
+from schedviz.api.admitted_write import SandboxStorage
 from schedviz.api.from_scenario import names_to_delete
 from schedviz.limit_settings import DEFAULTS, LimitName
 from schedviz.limits import rates
@@ -30,6 +30,7 @@ from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.limits import RequestWork
+from simulator.apiserver.admission import Admission
 from simulator.apiserver.status import Forbidden
 from simulator.kernel.work import (
     REQUEST_WORK,
@@ -391,13 +392,13 @@ def test_a_deletion_of_many_ends_between_two_objects(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write.create(sandbox, [pod(name) for name in ("a", "b", "c")])
-    waiting, write_admitted = Waiting(), rest_deletion.write_admitted
+    waiting, store = Waiting(), SandboxStorage.store
 
-    def delete_and_disconnect(*arguments: Any) -> Any:
+    def store_and_disconnect(storage: SandboxStorage, admitted: Admission) -> Sequence[int]:
         waiting.has_ended = True
-        return write_admitted(*arguments)
+        return store(storage, admitted)
 
-    monkeypatch.setattr(rest_deletion, "write_admitted", delete_and_disconnect)
+    monkeypatch.setattr(SandboxStorage, "store", store_and_disconnect)
     request = RequestFactory().delete("/")
     with pytest.raises(Abandoned), limit_work(waiting=waiting):
         views.api(request, sandbox.name, "api/v1/namespaces/default/pods")
