@@ -232,6 +232,7 @@ class _Creation:
             resource=resource,
             object=manifest,
             overlay=self._overlay,
+            quotas=self.quotas,
             is_strict=self._page is None,
             was_placed=self._page is not None and self._page.was_placed(resource, manifest),
         )
@@ -256,7 +257,6 @@ class _Creation:
         set_first_generation(strategy, manifest)
         if not self._may_have_version:
             _check_no_resource_version(given_version)
-        self.quotas.charge(resource, manifest)
         if self._page:
             self._page.note(resource, manifest)
         self._overlay.put(Change(resource.id, key, manifest, expected=0))

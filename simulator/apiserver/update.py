@@ -70,6 +70,7 @@ def admit_update(
             metadata[field] = old["metadata"][field]
     if owners is not None:
         _set_managed_fields(metadata, owners)
+    quotas = QuotaCharges(overlay, 0)
     request = Attributes(
         operation="UPDATE",
         resource=resource,
@@ -77,6 +78,7 @@ def admit_update(
         old=old,
         subresource=subresource,
         overlay=overlay,
+        quotas=quotas,
     )
     admit_request(request)
     set_defaults(resource, decoded)
@@ -95,8 +97,6 @@ def admit_update(
     expected = int(version) if version else None
     if is_removed(decoded):
         return Admission([Change(resource.id, key, None, expected)], overlay.versions, last=decoded)
-    quotas = QuotaCharges(overlay, 0)
-    quotas.charge(resource, decoded, old, subresource)
     charges = quotas.changes()
     changes = [Change(resource.id, key, decoded, expected), *charges]
     return Admission(changes, overlay.versions, charged=len(charges))

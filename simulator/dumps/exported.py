@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.admission_plugins.default_toleration_seconds import UNREACHABLE_SECONDS
 from simulator.apiserver.kinds.namespaces import BUILT_IN_NAMESPACES
-from simulator.apiserver.kinds.pods.defaults import UNREACHABLE_SECONDS
 from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import find_by_kind

@@ -10,6 +10,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resource import Resource
 
 Operation = Literal["CREATE", "UPDATE"]
@@ -22,6 +23,8 @@ class Attributes(msgspec.Struct, kw_only=True):
     resource: Resource
     object: Manifest
     overlay: Overlay
+    quotas: QuotaCharges
+    """What the request charges to quotas."""
     old: Manifest | None = None
     subresource: str = ""
     is_strict: bool = True

@@ -2,17 +2,11 @@
 
 Upstream: SetDefaults_Pod in pkg/apis/core/v1/defaults.go and conversion.go beside it, v1.34."""
 
-from typing import Final
-
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.spec_defaults import all_containers, set_pod_spec_defaults
 from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.objects import quantity
 from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
-
-UNREACHABLE_SECONDS: Final = 300
-"""Seconds for which a pod stays on a node that is not ready or unreachable: the default of kube-apiserver's
---default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds."""
 
 
 def set_pod_defaults(manifest: Manifest) -> None:
@@ -25,7 +19,7 @@ def set_pod_defaults(manifest: Manifest) -> None:
                 port.setdefault("hostPort", port["containerPort"])
         _set_requests_from_limits(container["resources"])
     _set_pod_level_requests(manifest)
-    _add_default_tolerations(spec)
+    spec.setdefault("tolerations", [])  # which DefaultTolerationSeconds completes
 
 
 def _set_requests_from_limits(resources: Manifest | None) -> None:
@@ -58,26 +52,6 @@ def _set_pod_level_requests(manifest: Manifest) -> None:
 def _quantity_text(nanos: quantity.Nanos) -> str:
     whole, fraction = divmod(nanos, quantity.NANO)
     return str(whole) if not fraction else f"{quantity.milli_value(nanos)}m"
-
-
-def _add_default_tolerations(spec: Manifest) -> None:
-    """Add the tolerations for the taints not-ready and unreachable, unless the pod has its own.
-
-    Upstream: plugin/pkg/admission/defaulttolerationseconds/admission.go."""
-    tolerations = spec.setdefault("tolerations", [])
-    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
-        if not any(
-            toleration.get("key", "") in (key, "") and toleration.get("effect", "") in ("NoExecute", "")
-            for toleration in tolerations
-        ):
-            tolerations.append(
-                {
-                    "key": key,
-                    "operator": "Exists",
-                    "effect": "NoExecute",
-                    "tolerationSeconds": UNREACHABLE_SECONDS,
-                }
-            )
 
 
 def match_pod_ips(status: Manifest) -> None:
