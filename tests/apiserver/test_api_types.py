@@ -14,6 +14,7 @@ from simulator.apiserver.status import BadRequest
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import ListType, MapType, StructType, Type
 from simulator.apiserver.types.schema_types import type_of_schema
+from simulator.apiserver.types.write_data import data_of
 from simulator.apiserver.types.zero_values import empty_object
 from simulator.controllers.status_types import DeploymentStatus, written_fields
 
@@ -164,3 +165,32 @@ def test_an_internal_struct_has_the_values_of_all_its_fields() -> None:
     reference = core_struct("ObjectReference", {"apiVersion": "v1", "kind": "Pod", "uid": "1"})
     assert [*reference] == ["Kind", "Namespace", "Name", "UID", "APIVersion", "ResourceVersion", "FieldPath"]
     assert (reference["APIVersion"], reference["UID"], reference["Name"]) == ("v1", "1", "")
+
+
+def test_the_data_of_a_type_joins_what_go_and_openapi_say_of_it() -> None:
+    core = "k8s.io/api/core/v1"
+    effect = {"json": "effect", "go": "Effect", "type": f"{core}.TaintEffect", "protobuf": "bytes,3,opt"}
+    key = {"json": "key", "go": "Key", "type": "string", "protobuf": "bytes,1,opt,name=key"}
+    taints = {"json": "taints", "go": "Taints", "type": f"[]{core}.Taint", "omitempty": True}
+    go_types = {
+        f"{core}.NodeSpec": {"kind": "struct", "fields": [taints]},
+        f"{core}.Taint": {"kind": "struct", "fields": [key, effect]},
+        f"{core}.TaintEffect": {"kind": "string"},
+        f"{core}.NotServed": {"kind": "string"},
+    }
+    data = data_of("1.34", go_types)
+    assert data["kinds"]["v1/Node"] == f"{CORE}Node"
+    assert data["types"] == {
+        f"{CORE}NodeSpec": {
+            "kind": "struct",
+            "fields": [["taints", "Taints", f"[]{CORE}Taint", "e", 0, {"list": "atomic"}]],
+        },
+        f"{CORE}Taint": {
+            "kind": "struct",
+            "fields": [
+                ["key", "Key", "string", "r", 1, {}],
+                ["effect", "Effect", f"{CORE}TaintEffect", "r", 3, {}],
+            ],
+        },
+        f"{CORE}TaintEffect": {"kind": "string"},
+    }

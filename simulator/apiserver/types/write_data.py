@@ -36,7 +36,16 @@ def main(version: str, *paths: str) -> None:
     go: Json = {}
     for path in paths:
         go |= json.loads(gzip.decompress(Path(path).read_bytes()))["types"]
-    go = {_full_name(name): of for name, of in go.items()}
+    data = data_of(version, go)
+    target = Path(__file__).with_name(f"v{version}.json.gz")
+    target.write_bytes(gzip.compress(json.dumps(data, separators=(",", ":")).encode(), mtime=0))
+    print(f"{target}: {len(data['types'])} types, {len(data['kinds'])} kinds, {target.stat().st_size} bytes")
+
+
+def data_of(version: str, go_types: Json) -> Json:
+    """Return the data of a version: those of all types that its OpenAPI documents name, and of the types in
+    them. ``go_types``: by full Go name, as in the files."""
+    go = {_full_name(name): of for name, of in go_types.items()}
     schemas = dict(openapi_schemas(version))
     kinds = {
         "/".join(filter(None, (kind["group"], kind["version"], kind["kind"]))): name
@@ -56,10 +65,7 @@ def main(version: str, *paths: str) -> None:
         texts = [record[2] for record in types[name].get("fields", ())]
         texts += [types[name][part] for part in ("elem", "key") if part in types[name]]
         waiting += [each for text in texts for each in re.findall(r"io\.k8s\.[\w.-]+", text)]
-    data = json.dumps({"kinds": kinds, "types": dict(sorted(types.items()))}, separators=(",", ":"))
-    target = Path(__file__).with_name(f"v{version}.json.gz")
-    target.write_bytes(gzip.compress(data.encode(), mtime=0))
-    print(f"{target}: {len(types)} types, {len(kinds)} kinds, {target.stat().st_size} bytes")
+    return {"kinds": kinds, "types": dict(sorted(types.items()))}
 
 
 def _full_name(text: str) -> str:
