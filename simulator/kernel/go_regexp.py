@@ -29,6 +29,8 @@ _LARGE: Final = 2
 _WORK_OF_TOO_LARGE: Final = 400_000
 """The work that shows that a pattern is too large."""
 _TOO_LARGE: Final = "pattern too large"
+_WORK_OF_COMPILATION: Final = 12
+"""The work of compiling the smallest pattern."""
 _KINDS: Final = {
     "missing )": "missing closing )",
     "missing ]": "missing closing ]",
@@ -54,7 +56,7 @@ class Regexp:
         self._compiled = _compile(pattern)
         self._instructions: int = self._compiled.programsize
         # A pattern that the library has compiled before spends as much.
-        spend_work(1 + self._instructions // _INSTRUCTIONS_OF_A_UNIT)
+        spend_work(_WORK_OF_COMPILATION + self._instructions // _INSTRUCTIONS_OF_A_UNIT)
 
     def is_found_in(self, text: str) -> bool:
         """Whether the text or a part of it matches."""

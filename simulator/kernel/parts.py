@@ -26,6 +26,6 @@ def in_parts(items: Iterable[T], size: Callable[[T], int], at_most: int = PART_B
         yield part
 
 
-def size_of(manifest: dict[str, Any]) -> int:
-    """Return the size of a manifest as JSON."""
-    return len(msgspec.json.encode(manifest))
+def size_of(value: Any) -> int:
+    """Return the size of a manifest, or of a part of it, as JSON."""
+    return len(msgspec.json.encode(value))

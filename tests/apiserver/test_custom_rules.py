@@ -239,6 +239,7 @@ def test_items_of_sets_and_maps_are_there_once() -> None:
         ("duration", "1h5m", "soon"),
         ("byte", "YWJj", "a"),
         ("email", "a@example.com", "a.example.com"),
+        ("email", "<a@example.com>", ":" * 100_000),
         ("hostname", "web-1.example.com", "web_1"),
         ("uri", "https://example.com/x", "example"),
         ("mac", "00:11:22:aa:bb:cc", "00:11"),

@@ -137,8 +137,11 @@ POD = {
 
 def test_the_result_of_a_json_patch_is_bounded() -> None:
     doubled = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(40)]
-    with pytest.raises(PatchDoesNotApply, match="values"):
+    with pytest.raises(PatchDoesNotApply, match="accumulated size increase of copy"):
         apply_json_patch({"a": {"x": 1}}, doubled)
+    texts = [{"op": "copy", "from": "/a", "path": f"/b{number}"} for number in range(4)]
+    with pytest.raises(PatchDoesNotApply, match=r"operation 3 .* exceeding the limit 3145728"):
+        apply_json_patch({"a": "x" * 1_000_000}, texts)
     deeper = [
         {"op": "add", "path": "/b", "value": {}},
         {"op": "move", "from": "/a", "path": "/b/a"},

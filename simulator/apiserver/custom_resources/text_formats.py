@@ -61,7 +61,10 @@ def _cidr(text: str) -> None:
 
 
 def _email(text: str) -> bool:
-    address = parseaddr(text)[1]
+    try:
+        address = parseaddr(text)[1]
+    except RecursionError:  # it calls itself for each colon and each parenthesis
+        return False
     return "@" in address and all(address.rpartition("@")[::2])
 
 

@@ -6,7 +6,8 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final
 
-from simulator.apiserver.bounds import MAX_NODES, ManifestError, count_values
+from simulator.apiserver.bounds import MAX_BODY_BYTES, ManifestError, count_values
+from simulator.kernel.parts import size_of
 
 _END: Final = "-"
 
@@ -16,16 +17,18 @@ class PatchDoesNotApply(ValueError):
 
 
 def apply_json_patch(target: Any, operations: list[Any]) -> Any:
-    """Return the object after all operations; the argument is not changed. Raises PatchDoesNotApply."""
+    """Return the object after all operations; the argument is not changed. As each copy may double it, the
+    JSON of all that is copied is bounded (JSONPatchMaxCopyBytes). Raises PatchDoesNotApply."""
     document, copied = copy.deepcopy(target), 0
     for number, operation in enumerate(operations):
         try:
             if operation["op"] == "copy":
-                # Each copy may double the document, so their sum is bounded (upstream:
-                # JSONPatchMaxCopyBytes).
-                copied += count_values(_get(*_place(document, operation["from"]), missing=None))
-                if copied > MAX_NODES:
-                    raise ValueError(f"more than {MAX_NODES} values copied")
+                copied += size_of(_get(*_place(document, operation["from"]), missing=None))
+                if copied > MAX_BODY_BYTES:
+                    raise ValueError(
+                        "unable to complete the copy, the accumulated size increase of copy is "
+                        f"{copied}, exceeding the limit {MAX_BODY_BYTES}"
+                    )
             document = _apply(document, operation)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise PatchDoesNotApply(f"operation {number} of the JSON patch does not apply: {error}") from None

@@ -67,6 +67,15 @@ def test_the_work_of_all_patterns_is_bounded_together() -> None:
             pattern.is_found_in("a" * 100_000)
 
 
+def test_each_pattern_has_the_work_of_its_compilation() -> None:
+    """The library compiles thousands of patterns again and again: some 12 us each."""
+    with limit_work() as allowed:
+        before = allowed.left
+        for number in range(300):
+            Regexp(f"^a{number}$")
+    assert before - allowed.left >= 300 * 12
+
+
 def test_a_pattern_that_is_too_large_is_refused() -> None:
     assert find_fault(r"\pL{1000}" * 3) == "error parsing regexp: expression too large"
 

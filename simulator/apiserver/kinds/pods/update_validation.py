@@ -10,6 +10,7 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import core_struct, struct_difference
 from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations_update
+from simulator.apiserver.repeated import identity
 from simulator.apiserver.selector_validation import validate_tolerations
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, required
 
@@ -83,8 +84,11 @@ def _restore(new: Manifest, old: Manifest, field: str) -> None:
 def _tolerations(after: Manifest, before: Manifest) -> Iterator[Cause]:
     """Yield the faults of tolerations, which may be added. Of existing ones only tolerationSeconds may change
     (validateOnlyAddedTolerations, which validates all of them once more)."""
-    kept = [{**item, "tolerationSeconds": None} for item in after.get("tolerations", ())]
-    if any({**item, "tolerationSeconds": None} not in kept for item in before.get("tolerations", ())):
+    known, kept = (
+        {identity({**item, "tolerationSeconds": None}) for item in spec.get("tolerations", ())}
+        for spec in (before, after)
+    )
+    if not known <= kept:
         yield forbidden(
             "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
         )
@@ -93,7 +97,7 @@ def _tolerations(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _gates(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    known = [gate["name"] for gate in before.get("schedulingGates", ())]
+    known = {gate["name"] for gate in before.get("schedulingGates", ())}
     for index, gate in enumerate(after.get("schedulingGates", ())):
         if gate["name"] not in known:
             detail = f"only deletion is allowed, but found new scheduling gate '{gate['name']}'"
