@@ -21,10 +21,12 @@ from simulator.apiserver.types.model import (
 from simulator.apiserver.types.zero_values import zero_value
 
 _CORE: Final = "io.k8s.api.core.v1."
+DEFINITION_TYPES: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 _OF_SECURITY_CONTEXT: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields of a pod's spec that the internal type has in its securityContext, as its first ones."""
 _NOT_INTERNAL: Final = (*_OF_SECURITY_CONTEXT, "serviceAccount")
 _PLACES: Final = {
+    "JSONSchemaProps": {"nullable": "format"},
     "PersistentVolumeSource": {"quobyte": "iscsi", "flexVolume": "cinder"},
     "PodSecurityContext": {"fsGroupChangePolicy": "sysctls"},
     "PodSpec": {
@@ -51,6 +53,12 @@ def core_struct(kind: str, value: Manifest) -> Any:
 def api_struct(type_name: str, value: Any) -> Any:
     """Return a value of another group's type, such as ``batch.v1.SuccessPolicy``, as the internal struct."""
     return _struct(api_types().struct(f"io.k8s.api.{type_name}"), value)
+
+
+def definition_struct(kind: str, value: Manifest) -> Any:
+    """Return a value of a type of CustomResourceDefinitions as the internal struct. Schemas that may be
+    something else, such as ``items``, keep their names in JSON."""
+    return _struct(api_types().struct(f"{DEFINITION_TYPES}{kind}"), value)
 
 
 def volume_source_struct(spec: Manifest) -> Any:

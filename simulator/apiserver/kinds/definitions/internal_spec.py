@@ -13,17 +13,6 @@ from simulator.api import Manifest
 SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
 """The fields of a version that move to the spec if all versions have the same. There the schema is called
 ``validation``."""
-_PRINTED: Final = (
-    ("Name", "name", ""),
-    ("Served", "served", False),
-    ("Storage", "storage", False),
-    ("Deprecated", "deprecated", False),
-    ("DeprecationWarning", "deprecationWarning", None),
-    ("Schema", "schema", None),
-    ("Subresources", "subresources", None),
-    ("AdditionalPrinterColumns", "additionalPrinterColumns", None),
-    ("SelectableFields", "selectableFields", None),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +60,6 @@ def to_internal_spec(spec: Manifest) -> InternalSpec:
     )
     has_status = any(map(_has_status, versions))
     return InternalSpec(Section("spec", shared, "spec.validation.openAPIV3Schema", has_status), sections)
-
-
-def internal_versions(spec: InternalSpec) -> list[Manifest]:
-    """Return the versions as Go prints them in messages, without what moved to the spec."""
-    return [
-        {name: version.fields.get(field, zero) for name, field, zero in _PRINTED} for version in spec.versions
-    ]
 
 
 def _is_shared(field: str, versions: list[Manifest]) -> bool:

@@ -7,7 +7,7 @@ apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 from collections.abc import Iterator
 from typing import Final
 
-from simulator.apiserver.kinds.definitions.structural import child, fields_of
+from simulator.apiserver.kinds.definitions.places import child, fields_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.structural_schema import Schema

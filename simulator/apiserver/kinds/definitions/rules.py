@@ -15,8 +15,9 @@ from simulator.apiserver.custom_resources.rules import (
     compile_rule,
     has_declared_type,
 )
+from simulator.apiserver.go_structs import definition_struct
 from simulator.apiserver.kinds.definitions.field_paths import FieldPathError, find_field
-from simulator.apiserver.kinds.definitions.go_schema import rule_struct
+from simulator.apiserver.kinds.definitions.places import Place
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.apiserver.structural_schema import Schema
 from simulator.cel.expression import Expression
@@ -72,22 +73,22 @@ def _has_line_breaks(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
-def compile_faults(schema: Schema, closed: Schema, path: str, uncorrelated: str) -> Iterator[Cause]:
-    """Yield the rules that do not compile, and those that compare old values where they are not known.
-    ``uncorrelated``: the path of the part of the schema in which that is so; "" = none."""
+def compile_faults(place: Place) -> Iterator[Cause]:
+    """Yield the rules that do not compile, and those that compare old values where they are not known."""
+    closed, path = place.closed, place.path
     if not has_declared_type(closed):
         yield Cause(f"{path}.{RULES}", _WITHOUT_TYPE, "InternalError")
         return
-    for index, rule in enumerate(schema[RULES]):
+    for index, rule in enumerate(place.schema[RULES]):
         at, compiled = f"{path}.{RULES}[{index}]", compile_rule(closed, rule)
         error = _error_of(compiled, "must evaluate to a bool")
         if error:
-            yield invalid(f"{at}.rule", rule_struct(rule), error, whole=True)
+            yield invalid(f"{at}.rule", definition_struct("ValidationRule", rule), error, whole=True)
         elif rule.get("messageExpression"):
             yield from _message_faults(closed, rule, f"{at}.messageExpression")
         if OLD_SELF in compiled.names:
-            if uncorrelated:
-                portion = f"the uncorrelatable portion of the schema within {uncorrelated}"
+            if place.uncorrelated:
+                portion = f"the uncorrelatable portion of the schema within {place.uncorrelated}"
                 yield invalid(f"{at}.rule", rule["rule"], f"oldSelf cannot be used on {portion}")
         elif rule.get("optionalOldSelf") is not None:
             detail = "may not be set if oldSelf is not used in rule"
@@ -98,7 +99,7 @@ def _message_faults(closed: Schema, rule: Rule, path: str) -> Iterator[Cause]:
     error = _error_of(compile_message(closed, rule), "must evaluate to a string")
     if error:
         text = f"messageExpression {error.removeprefix('program ')}"
-        yield invalid(path, rule_struct(rule), text, whole=True)
+        yield invalid(path, definition_struct("ValidationRule", rule), text, whole=True)
 
 
 def _error_of(compiled: Expression, without_result: str) -> str:

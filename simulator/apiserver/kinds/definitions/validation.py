@@ -11,10 +11,10 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.definition_conditions import has_condition
 from simulator.apiserver.field_checks import IMMUTABLE
+from simulator.apiserver.go_structs import definition_struct
 from simulator.apiserver.kinds.definitions.approval import approval_faults, approval_of
 from simulator.apiserver.kinds.definitions.internal_spec import (
     InternalSpec,
-    internal_versions,
     to_internal_spec,
 )
 from simulator.apiserver.kinds.definitions.versions import validate_section
@@ -102,7 +102,9 @@ def _version_faults(spec: Manifest, internal: InternalSpec) -> Iterator[Cause]:
             yield invalid(f"{section.path}.name", name, ",".join(problems))
         yield from validate_section(section)
     known = [section.fields.get("name", "") for section in internal.versions]
-    printed = internal_versions(internal) or None
+    printed = [
+        definition_struct("CustomResourceDefinitionVersion", section.fields) for section in internal.versions
+    ] or None
     if len(set(known)) < len(known):
         yield invalid("spec.versions", printed, "must contain unique version names", whole=True)
     if sum(bool(section.fields.get("storage")) for section in internal.versions) != 1:
