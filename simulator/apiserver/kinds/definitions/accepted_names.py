@@ -12,7 +12,7 @@ from simulator.apiserver.definition_conditions import Condition, has_condition, 
 from simulator.apiserver.kinds.definitions.approval import approval_condition
 from simulator.kernel.go_text import quote
 
-_RESOURCES: Final = ("plural", "singular")
+_RESOURCES: Final = ("plural", "singular", "shortNames")
 _KINDS: Final = ("kind", "listKind")
 _REASONS: Final = {
     "plural": "PluralConflict",
@@ -57,29 +57,18 @@ def status_with_names(definition: Manifest, group: Iterable[Manifest], now: str)
 
 def _conflicts(wanted: Manifest, accepted: Manifest, group: list[Manifest]) -> Iterator[tuple[str, str]]:
     """Yield the fields whose names are used in the group, with the messages about them."""
-    resources, kinds = _used(group, _RESOURCES), _used(group, _KINDS)
-    resources |= {name for each in group for name in _accepted(each).get("shortNames") or ()}
-    for field in _RESOURCES:
-        if wanted.get(field) != accepted.get(field) and wanted.get(field) in resources:
-            yield field, _in_use(wanted[field])
-    own = accepted.get("shortNames") or []
-    taken = [name for name in wanted.get("shortNames") or () if name not in own and name in resources]
-    if taken:
-        messages = [*dict.fromkeys(map(_in_use, taken))]
-        yield "shortNames", messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
-    for field in _KINDS:
-        if wanted.get(field) != accepted.get(field) and wanted.get(field) in kinds:
-            yield field, _in_use(wanted[field])
+    known = [(each.get("status") or {}).get("acceptedNames") or {} for each in group]
+    used = {name for names in known for field in _RESOURCES for name in _listed(names, field)}
+    used_kinds = {name for names in known for field in _KINDS for name in _listed(names, field)}
+    for field in _REASONS:
+        taken = used if field in _RESOURCES else used_kinds
+        own = _listed(accepted, field)
+        refused = [name for name in _listed(wanted, field) if name not in own and name in taken]
+        messages = [*dict.fromkeys(f"{quote(name)} is already in use" for name in refused)]
+        if messages:
+            yield field, messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
 
 
-def _used(group: Iterable[Manifest], fields: tuple[str, ...]) -> set[str]:
-    return {_accepted(each).get(field) or "" for each in group for field in fields} - {""}
-
-
-def _accepted(definition: Manifest) -> Manifest:
-    found: Manifest = (definition.get("status") or {}).get("acceptedNames") or {}
-    return found
-
-
-def _in_use(name: str) -> str:
-    return f"{quote(name)} is already in use"
+def _listed(names: Manifest, field: str) -> list[str]:
+    found = names.get(field) or []
+    return [found] if isinstance(found, str) else found

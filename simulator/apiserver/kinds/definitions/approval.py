@@ -13,46 +13,45 @@ from simulator.apiserver.definition_conditions import Condition
 from simulator.apiserver.status import Cause, invalid, required
 from simulator.kernel.go_text import quote
 
-Approval = Literal["missing", "unapproved", "approved", "invalid"]
+Approval = Literal["Missing", "Unapproved", "Approved", "Invalid"]
 _ANNOTATION: Final = "api-approved.kubernetes.io"
-_PROTECTED: Final = ("k8s.io", "kubernetes.io")
 _SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 _MUST: Final = f'protected groups must have approval annotation "{_ANNOTATION}"'
-_FORM: Final = f'{_MUST} with either a URL or a reason starting with "unapproved", {_SEE}'
+_MISSING: Final = f"{_MUST}, {_SEE}"
+_INVALID: Final = f'{_MUST} with either a URL or a reason starting with "unapproved", {_SEE}'
 
 
 def approval_of(definition: Manifest) -> Approval:
     given = _given(definition)
     if not given:
-        return "missing"
+        return "Missing"
     if given.startswith("unapproved"):
-        return "unapproved"
+        return "Unapproved"
     url = urlsplit(given)
-    return "approved" if url.scheme and url.netloc else "invalid"
+    return "Approved" if url.scheme and url.netloc else "Invalid"
 
 
-def approval_faults(definition: Manifest) -> Iterator[Cause]:
-    if not _is_protected(definition):
-        return
+def approval_faults(definition: Manifest, _: str = "") -> Iterator[Cause]:
     path, state = f"metadata.annotations[{_ANNOTATION}]", approval_of(definition)
-    if state == "missing":
-        yield required(path, f"{_MUST}, {_SEE}")
-    elif state == "invalid":
-        yield invalid(path, _given(definition), _FORM)
+    if _is_protected(definition) and state == "Missing":
+        yield required(path, _MISSING)
+    elif _is_protected(definition) and state == "Invalid":
+        yield invalid(path, _given(definition), _INVALID)
 
 
 def approval_condition(definition: Manifest) -> Condition | None:
     """Return the condition about the approval; None in groups that are not protected."""
     if not _is_protected(definition):
         return None
-    given = _given(definition)
-    status, reason, message = {
-        "missing": ("False", "MissingAnnotation", f"{_MUST}, {_SEE}"),
-        "unapproved": ("False", "UnapprovedAnnotation", f"not approved: {quote(given)}"),
-        "approved": ("True", "ApprovedAnnotation", f"approved in {given}"),
-        "invalid": ("False", "InvalidAnnotation", _FORM),
-    }[approval_of(definition)]
-    return Condition("KubernetesAPIApprovalPolicyConformant", status, reason, message)
+    given, state = _given(definition), approval_of(definition)
+    message = {
+        "Missing": _MISSING,
+        "Unapproved": f"not approved: {quote(given)}",
+        "Approved": f"approved in {given}",
+        "Invalid": _INVALID,
+    }[state]
+    status = "True" if state == "Approved" else "False"
+    return Condition("KubernetesAPIApprovalPolicyConformant", status, f"{state}Annotation", message)
 
 
 def _given(definition: Manifest) -> str:
@@ -60,5 +59,4 @@ def _given(definition: Manifest) -> str:
 
 
 def _is_protected(definition: Manifest) -> bool:
-    group = definition["spec"]["group"]
-    return any(group == each or group.endswith(f".{each}") for each in _PROTECTED)
+    return f".{definition['spec']['group']}".endswith((".k8s.io", ".kubernetes.io"))

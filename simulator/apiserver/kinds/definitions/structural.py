@@ -37,7 +37,7 @@ _FORBIDDEN_BELOW: Final = {
 """The fields that a schema within allOf, anyOf, oneOf or not must not have, with the error of each."""
 _DEFINED: Final = ("additionalProperties", "default")
 """The fields among these that exist also with an empty value."""
-_NAMES: Final = (set(), {"name"}, {"generateName"}, {"name", "generateName"})
+_NAMES: Final[tuple[set[str], ...]] = (set(), {"name"}, {"generateName"}, {"name", "generateName"})
 _OF_METADATA: Final = ("type", "default", "properties")
 _ONLY_NAMES: Final = (
     "must not specify anything other than name and generateName, but metadata is implicitly specified"

@@ -6,11 +6,14 @@ apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
+from simulator.api import Manifest
+from simulator.apiserver.field_checks import too_many
 from simulator.apiserver.kinds.definitions.field_paths import FieldPathError, find_field
 from simulator.apiserver.kinds.definitions.internal_spec import Section
 from simulator.apiserver.kinds.definitions.schemas import validate_schema
+from simulator.apiserver.shapes import PartRule, all_of, each, field, filled, must_have, needed, where
 from simulator.apiserver.status import Cause, duplicate, invalid, required
 from simulator.apiserver.structural_schema import Schema, structural_schema
 
@@ -19,23 +22,22 @@ _COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32
 _SELECTABLE: Final = ("string", "boolean", "integer")
 MAX_SELECTABLE_FIELDS: Final = 8
 _MAX_WARNING: Final = 256
+_SIMPLE_PATH: Final = "must be a simple json path starting with ."
 
 
 def validate_section(section: Section) -> Iterator[Cause]:
     """Yield the faults of a version, or of what all versions have in common."""
     fields, path = section.fields, section.path
-    yield from _deprecation_faults(fields, f"{path}.deprecationWarning")
+    yield from _check_warning(fields, path)
     yield from validate_schema(section)
-    yield from _scale_faults((fields.get("subresources") or {}).get("scale"), f"{path}.subresources.scale")
-    for index, column in enumerate(fields.get("additionalPrinterColumns") or ()):
-        yield from _column_faults(column, f"{path}.additionalPrinterColumns[{index}]")
+    yield from _FIELDS(fields, path)
     selectable = fields.get("selectableFields")
-    if selectable:
+    if selectable and section.schema is not None:
         yield from _selectable_faults(selectable, section.schema, f"{path}.selectableFields")
 
 
-def _deprecation_faults(fields: dict[str, Any], path: str) -> Iterator[Cause]:
-    warning = fields.get("deprecationWarning")
+def _check_warning(fields: Manifest, path: str) -> Iterator[Cause]:
+    warning, path = fields.get("deprecationWarning"), f"{path}.deprecationWarning"
     if warning is None:
         return
     if not fields.get("deprecated"):
@@ -43,60 +45,63 @@ def _deprecation_faults(fields: dict[str, Any], path: str) -> Iterator[Cause]:
         return
     if len(warning.encode()) > _MAX_WARNING:
         yield invalid(path, warning, "must be <= 256 characters long")
-    for index, letter in enumerate(warning):
-        if not letter.isprintable():
-            offset = len(warning[:index].encode())
-            found = f"non-printable character found at index {offset}"
-            yield invalid(path, warning, f"must only contain printable UTF-8 characters; {found}")
-            break
+    if not warning.isprintable():
+        index = next(index for index, letter in enumerate(warning) if not letter.isprintable())
+        found = f"non-printable character found at index {len(warning[:index].encode())}"
+        yield invalid(path, warning, f"must only contain printable UTF-8 characters; {found}")
 
 
-def _scale_faults(scale: dict[str, Any] | None, path: str) -> Iterator[Cause]:
-    if scale is None:
-        return
-    for field, root in (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")):
-        found = scale.get(field, "")
-        if not found:
-            yield required(f"{path}.{field}")
-        elif not found.startswith("."):
-            yield invalid(f"{path}.{field}", found, "must be a simple json path starting with .")
-        elif not found.startswith(root):
-            yield invalid(f"{path}.{field}", found, f"should be a json path under {root[:-1]}")
-    selector = scale.get("labelSelectorPath")
-    if selector and not selector.startswith("."):
-        yield invalid(f"{path}.labelSelectorPath", selector, "must be a simple json path starting with .")
-    elif selector and not selector.startswith((".spec.", ".status.")):
-        detail = "should be a json path under either .spec or .status"
-        yield invalid(f"{path}.labelSelectorPath", selector, detail)
+def _path_below(*roots: str) -> PartRule:
+    beginnings = tuple(f"{root}." for root in roots)
+    where_to = f"either {' or '.join(roots)}" if len(roots) > 1 else roots[0]
+
+    def check(value: str, path: str) -> Iterator[Cause]:
+        if not value.startswith("."):
+            yield invalid(path, value, _SIMPLE_PATH)
+        elif not value.startswith(beginnings):
+            yield invalid(path, value, f"should be a json path under {where_to}")
+
+    return check
 
 
-def _column_faults(column: dict[str, Any], path: str) -> Iterator[Cause]:
-    if not column.get("name"):
-        yield required(f"{path}.name")
-    kind, of_types = column.get("type", ""), f"must be one of {','.join(_COLUMN_TYPES)}"
-    if not kind:
-        yield required(f"{path}.type", of_types)
-    elif kind not in _COLUMN_TYPES:
-        yield invalid(f"{path}.type", kind, of_types)
-    form = column.get("format")
-    if form and form not in _COLUMN_FORMATS:
-        yield invalid(f"{path}.format", form, f"must be one of {','.join(_COLUMN_FORMATS)}")
-    at = column.get("jsonPath", "")
-    if not at:
-        yield required(f"{path}.JSONPath")
-    elif not at.startswith("."):
-        yield invalid(f"{path}.JSONPath", at, "must be a simple json path starting with .")
+def _is_one_of(choices: tuple[str, ...]) -> PartRule:
+    return where(choices.__contains__, _one_of_these(choices))
 
 
-def _selectable_faults(fields: list[dict[str, Any]], schema: Schema | None, path: str) -> Iterator[Cause]:
-    if schema is None:
-        detail = "selectableFields may only be set when version.schema.openAPIV3Schema is not included"
-        yield invalid(path, "", detail)
-        return
+def _one_of_these(choices: tuple[str, ...]) -> str:
+    return f"must be one of {','.join(choices)}"
+
+
+def _check_column_path(column: Manifest, path: str) -> Iterator[Cause]:
+    found, at = column.get("jsonPath", ""), f"{path}.JSONPath"
+    if not found:
+        yield required(at)
+    elif not found.startswith("."):
+        yield invalid(at, found, _SIMPLE_PATH)
+
+
+_FIELDS: Final = all_of(
+    field(
+        "subresources.scale",
+        needed("specReplicasPath", _path_below(".spec")),
+        needed("statusReplicasPath", _path_below(".status")),
+        filled("labelSelectorPath", _path_below(".spec", ".status")),
+    ),
+    each(
+        "additionalPrinterColumns",
+        must_have("name"),
+        needed("type", _is_one_of(_COLUMN_TYPES), detail=_one_of_these(_COLUMN_TYPES)),
+        filled("format", _is_one_of(_COLUMN_FORMATS)),
+        _check_column_path,
+    ),
+)
+
+
+def _selectable_faults(fields: list[Manifest], schema: Schema, path: str) -> Iterator[Cause]:
     closed = structural_schema(json.dumps(schema))
     known: set[tuple[str, ...]] = set()
-    for index, field in enumerate(fields):
-        at, given = f"{path}[{index}].jsonPath", field.get("jsonPath", "")
+    for index, selectable in enumerate(fields):
+        at, given = f"{path}[{index}].jsonPath", selectable.get("jsonPath", "")
         if not given:
             yield required(at)
             continue
@@ -117,5 +122,4 @@ def _selectable_faults(fields: list[dict[str, Any]], schema: Schema | None, path
             yield duplicate(at, given)
         known.add(found.names)
     if len(known) > MAX_SELECTABLE_FIELDS:
-        detail = f"Too many: {len(known)}: must have at most {MAX_SELECTABLE_FIELDS} items"
-        yield Cause(path, detail, "FieldValueTooMany")
+        yield too_many(path, len(known), MAX_SELECTABLE_FIELDS)
