@@ -1,7 +1,7 @@
-"""The rows of admission policies and webhooks, requests for certificates, flow control and APIServices (the
-last of them: kube-aggregator/pkg/registry/apiservice/etcd/etcd.go, v1.34)."""
+"""The columns of admission policies and webhooks, requests for certificates, flow control and APIServices
+(the last of them: kube-aggregator/pkg/registry/apiservice/etcd/etcd.go, v1.34)."""
 
-from typing import Any
+from typing import Any, Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.printers.column import (
@@ -9,40 +9,31 @@ from simulator.apiserver.printers.column import (
     NAME,
     NONE,
     UNSET,
+    Cell,
     Column,
-    Printer,
-    age_of,
     human_duration,
+    printer_of,
 )
+from simulator.apiserver.shapes import value_at
 from simulator.objects.conditions import condition, conditions_of
 from simulator.objects.status import status_of
 
 
-def _name(item: Manifest) -> str:
-    name: str = item["metadata"]["name"]
-    return name
+def _count(field: str) -> Cell:
+    return lambda item, _: len(value_at(item, field) or ())
 
 
-def _webhooks(item: Manifest, now: Micros) -> list[Any]:
-    return [_name(item), len(item.get("webhooks") or ()), age_of(item, now)]
+def _param_kind(item: Manifest, _: Micros) -> str:
+    kind = value_at(item, "spec.paramKind")
+    return UNSET if kind is None else f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}"
 
 
-def _policy(item: Manifest, now: Micros) -> list[Any]:
-    spec = item.get("spec") or {}
-    kind = spec.get("paramKind")
-    shown = UNSET if kind is None else f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}"
-    return [_name(item), len(spec.get("validations") or ()), shown, age_of(item, now)]
-
-
-def _policy_binding(item: Manifest, now: Micros) -> list[Any]:
-    spec = item.get("spec") or {}
-    reference = spec.get("paramRef") or {}
-    shown = UNSET
+def _param_reference(item: Manifest, _: Micros) -> str:
+    reference = value_at(item, "spec.paramRef") or {}
     if reference.get("name"):
-        shown = f"{reference.get('namespace') or '*'}/{reference['name']}"
-    elif reference.get("selector") is not None:
-        shown = _go_selector(reference["selector"])
-    return [_name(item), spec.get("policyName", ""), shown, age_of(item, now)]
+        return f"{reference.get('namespace') or '*'}/{reference['name']}"
+    selector = reference.get("selector")
+    return UNSET if selector is None else _go_selector(selector)
 
 
 def _go_selector(selector: Manifest) -> str:
@@ -59,20 +50,7 @@ def _go_selector(selector: Manifest) -> str:
     )
 
 
-def _certificate_request(item: Manifest, now: Micros) -> list[Any]:
-    spec = item.get("spec") or {}
-    seconds = spec.get("expirationSeconds")
-    return [
-        _name(item),
-        age_of(item, now),
-        spec.get("signerName") or NONE,
-        spec.get("username", ""),
-        NONE if seconds is None else human_duration(seconds),
-        _request_state(item),
-    ]
-
-
-def _request_state(item: Manifest) -> str:
+def _request_state(item: Manifest, _: Micros) -> str:
     """Return the state of a certificate request (extractCSRStatus)."""
     kinds = [each.get("type") for each in conditions_of(item)]
     state = "Pending"
@@ -85,123 +63,130 @@ def _request_state(item: Manifest) -> str:
     return f"{state},Issued" if status_of(item).get("certificate") else state
 
 
-def _flow_schema(item: Manifest, now: Micros) -> list[Any]:
-    spec, dangling = item.get("spec") or {}, condition(item, "Dangling")
-    method = spec.get("distinguisherMethod")
-    return [
-        _name(item),
-        (spec.get("priorityLevelConfiguration") or {}).get("name", ""),
-        spec.get("matchingPrecedence", 0),
-        NONE if method is None else method.get("type", ""),
-        age_of(item, now),
-        "?" if dangling is None else dangling.get("status", ""),
-    ]
+def _duration(item: Manifest, _: Micros) -> str:
+    seconds = value_at(item, "spec.expirationSeconds")
+    return NONE if seconds is None else human_duration(seconds)
 
 
-def _priority_level(item: Manifest, now: Micros) -> list[Any]:
-    spec = item.get("spec") or {}
-    limits = spec.get("limited") or {}
-    queuing = (limits.get("limitResponse") or {}).get("queuing") or {}
-    return [
-        _name(item),
-        spec.get("type", ""),
-        limits.get("nominalConcurrencyShares", NONE),
-        *(queuing.get(field, NONE) for field in ("queues", "handSize", "queueLengthLimit")),
-        age_of(item, now),
-    ]
+def _distinguisher(item: Manifest, _: Micros) -> Any:
+    method = value_at(item, "spec.distinguisherMethod")
+    return NONE if method is None else method.get("type", "")
 
 
-def _api_service(item: Manifest, now: Micros) -> list[Any]:
-    service = (item.get("spec") or {}).get("service")
+def _dangling(item: Manifest, _: Micros) -> Any:
+    dangling = condition(item, "Dangling")
+    return "?" if dangling is None else dangling.get("status", "")
+
+
+def _service(item: Manifest, _: Micros) -> str:
+    service = value_at(item, "spec.service")
+    return "Local" if service is None else f"{service.get('namespace', '')}/{service.get('name', '')}"
+
+
+def _available(item: Manifest, _: Micros) -> str:
     available = condition(item, "Available")
-    state = "Unknown" if available is None else available.get("status", "")
-    if available is not None and state != "True":
-        state = f"{state} ({available.get('reason', '')})"
-    shown = "Local" if service is None else f"{service.get('namespace', '')}/{service.get('name', '')}"
-    return [_name(item), shown, state, age_of(item, now)]
+    if available is None:
+        return "Unknown"
+    state: str = available.get("status", "")
+    return state if state == "True" else f"{state} ({available.get('reason', '')})"
 
 
-_WEBHOOKS = Printer(
-    (
+_WEBHOOKS: Final = printer_of(
+    NAME,
+    Column(
+        "Webhooks",
+        "Webhooks indicates the number of webhooks registered in this configuration",
+        "integer",
+        cell=_count("webhooks"),
+    ),
+    AGE,
+)
+CONTROL_PLANE_PRINTERS: Final = {
+    "MutatingWebhookConfiguration": _WEBHOOKS,
+    "ValidatingWebhookConfiguration": _WEBHOOKS,
+    "ValidatingAdmissionPolicy": printer_of(
         NAME,
         Column(
-            "Webhooks",
-            "Webhooks indicates the number of webhooks registered in this configuration",
+            "Validations",
+            "Validations indicates the number of validation rules defined in this configuration",
             "integer",
+            cell=_count("spec.validations"),
+        ),
+        Column(
+            "ParamKind",
+            "ParamKind specifies the kind of resources used to parameterize this policy",
+            cell=_param_kind,
         ),
         AGE,
     ),
-    _webhooks,
-)
-CONTROL_PLANE_PRINTERS = {
-    "MutatingWebhookConfiguration": _WEBHOOKS,
-    "ValidatingWebhookConfiguration": _WEBHOOKS,
-    "ValidatingAdmissionPolicy": Printer(
-        (
-            NAME,
+    "ValidatingAdmissionPolicyBinding": printer_of(
+        NAME,
+        Column(
+            "PolicyName",
+            "PolicyName indicates the policy definition which the policy binding binded to",
+            cell="spec.policyName",
+        ),
+        Column(
+            "ParamRef",
+            "ParamRef indicates the param resource which sets the configration param",
+            cell=_param_reference,
+        ),
+        AGE,
+    ),
+    "CertificateSigningRequest": printer_of(
+        NAME,
+        AGE,
+        Column(
+            "SignerName",
+            "CertificateSigningRequestSpec.signerName",
+            cell=lambda item, _: value_at(item, "spec.signerName") or NONE,
+        ),
+        Column("Requestor", "CertificateSigningRequestSpec.request", cell="spec.username"),
+        Column("RequestedDuration", "CertificateSigningRequestSpec.expirationSeconds", cell=_duration),
+        Column("Condition", "CertificateSigningRequestStatus.conditions", cell=_request_state),
+    ),
+    "FlowSchema": printer_of(
+        NAME,
+        Column(
+            "PriorityLevel",
+            "PriorityLevelConfigurationReference.name",
+            cell="spec.priorityLevelConfiguration.name",
+        ),
+        Column(
+            "MatchingPrecedence",
+            "FlowSchemaSpec.matchingPrecedence",
+            cell="spec.matchingPrecedence",
+            absent=0,
+        ),
+        Column("DistinguisherMethod", "FlowSchemaSpec.distinguisherMethod", cell=_distinguisher),
+        AGE,
+        Column("MissingPL", "references a broken or non-existent PriorityLevelConfiguration", cell=_dangling),
+    ),
+    "PriorityLevelConfiguration": printer_of(
+        NAME,
+        Column("Type", "PriorityLevelConfigurationSpec.type", cell="spec.type"),
+        Column(
+            "NominalConcurrencyShares",
+            "LimitedPriorityLevelConfiguration.nominalConcurrencyShares",
+            cell="spec.limited.nominalConcurrencyShares",
+            absent=NONE,
+        ),
+        *(
             Column(
-                "Validations",
-                "Validations indicates the number of validation rules defined in this configuration",
-                "integer",
-            ),
-            Column("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy"),
-            AGE,
+                field[0].upper() + field[1:],
+                f"QueuingConfiguration.{field}",
+                cell=f"spec.limited.limitResponse.queuing.{field}",
+                absent=NONE,
+            )
+            for field in ("queues", "handSize", "queueLengthLimit")
         ),
-        _policy,
+        AGE,
     ),
-    "ValidatingAdmissionPolicyBinding": Printer(
-        (
-            NAME,
-            Column(
-                "PolicyName",
-                "PolicyName indicates the policy definition which the policy binding binded to",
-            ),
-            Column("ParamRef", "ParamRef indicates the param resource which sets the configration param"),
-            AGE,
-        ),
-        _policy_binding,
-    ),
-    "CertificateSigningRequest": Printer(
-        (
-            NAME,
-            AGE,
-            Column("SignerName", "CertificateSigningRequestSpec.signerName"),
-            Column("Requestor", "CertificateSigningRequestSpec.request"),
-            Column("RequestedDuration", "CertificateSigningRequestSpec.expirationSeconds"),
-            Column("Condition", "CertificateSigningRequestStatus.conditions"),
-        ),
-        _certificate_request,
-    ),
-    "FlowSchema": Printer(
-        (
-            NAME,
-            Column("PriorityLevel", "PriorityLevelConfigurationReference.name"),
-            Column("MatchingPrecedence", "FlowSchemaSpec.matchingPrecedence"),
-            Column("DistinguisherMethod", "FlowSchemaSpec.distinguisherMethod"),
-            AGE,
-            Column("MissingPL", "references a broken or non-existent PriorityLevelConfiguration"),
-        ),
-        _flow_schema,
-    ),
-    "PriorityLevelConfiguration": Printer(
-        (
-            NAME,
-            Column("Type", "PriorityLevelConfigurationSpec.type"),
-            Column("NominalConcurrencyShares", "LimitedPriorityLevelConfiguration.nominalConcurrencyShares"),
-            Column("Queues", "QueuingConfiguration.queues"),
-            Column("HandSize", "QueuingConfiguration.handSize"),
-            Column("QueueLengthLimit", "QueuingConfiguration.queueLengthLimit"),
-            AGE,
-        ),
-        _priority_level,
-    ),
-    "APIService": Printer(
-        (
-            NAME,
-            Column("Service", "The reference to the service that hosts this API endpoint."),
-            Column("Available", "Whether this service is available."),
-            AGE,
-        ),
-        _api_service,
+    "APIService": printer_of(
+        NAME,
+        Column("Service", "The reference to the service that hosts this API endpoint.", cell=_service),
+        Column("Available", "Whether this service is available.", cell=_available),
+        AGE,
     ),
 }
+"""Kind -> its columns."""
