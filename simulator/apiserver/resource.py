@@ -18,6 +18,8 @@ class ScalePaths(msgspec.Struct, frozen=True):
     selector: str = ""
     """The path of a selector in the form of a query parameter; "" = the object has a LabelSelector in its
     spec."""
+    has_label_set: bool = False
+    """Whether the selector in the spec is a map of labels and no LabelSelector."""
 
 
 class Resource(msgspec.Struct, frozen=True):

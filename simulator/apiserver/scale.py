@@ -63,7 +63,7 @@ def _selector_text(resource: Resource, manifest: Manifest) -> str:
     if resource.scale.selector:
         return str(_at(manifest, resource.scale.selector) or "")
     selector = manifest["spec"].get("selector")
-    if resource.id == "replicationcontrollers":
+    if resource.scale.has_label_set:
         return str(set_selector(selector or {}))
     return selector_text(selector)
 

@@ -11,6 +11,8 @@ from simulator.apiserver.status import NamespaceTerminating, NotFound
 
 
 class NamespaceLifecycle(AdmissionPlugin):
+    """Upstream it refuses before the object is validated; here after, so that an author sees all faults."""
+
     name = "NamespaceLifecycle"
 
     def does_handle(self, request: Attributes) -> bool:

@@ -25,6 +25,7 @@ from simulator.apiserver.strategy import STATUS, Strategy, no_change, spec_of
 _ADMISSION: Final = "admissionregistration.k8s.io/v1"
 _FLOWS: Final = "flowcontrol.apiserver.k8s.io/v1"
 _NETWORKING: Final = "networking.k8s.io/v1"
+_PRINTERS: Final = {**CONTROL_PLANE_PRINTERS, **NETWORK_PRINTERS, **ROLE_BINDING_PRINTERS}
 _ROLES: Final = "rbac.authorization.k8s.io/v1"
 
 
@@ -56,7 +57,6 @@ def _kept(
     storage_prefix: str = "",
 ) -> Strategy:
     resource = built_in(api_version, kind, *short_names, in_cluster=in_cluster, has_status=has_status)
-    columns = {**CONTROL_PLANE_PRINTERS, **NETWORK_PRINTERS, **ROLE_BINDING_PRINTERS}
     is_configuration = resource.group in ("admissionregistration.k8s.io", "apiregistration.k8s.io")
     return Strategy(
         resource=resource,
@@ -67,7 +67,7 @@ def _kept(
         is_created_by_update=is_created_by_update,
         desired_state=desired_state,
         subresources={"approval": STATUS} if kind == "CertificateSigningRequest" else {},
-        printer=printer or columns.get(kind, SHORT_PRINTER),
+        printer=printer or _PRINTERS.get(kind, SHORT_PRINTER),
         fields=fields,
         storage_prefix=storage_prefix,
     )

@@ -231,7 +231,9 @@ REPLICA_SET_STRATEGY: Final = Strategy(
     ),
 )
 REPLICATION_CONTROLLER_STRATEGY: Final = Strategy(
-    resource=built_in("v1", "ReplicationController", "rc", has_status=True, scale=ScalePaths()),
+    resource=built_in(
+        "v1", "ReplicationController", "rc", has_status=True, scale=ScalePaths(has_label_set=True)
+    ),
     drop_disabled_fields=drop_template_fields,
     set_defaults=_set_controller_defaults,
     name_use=_NAME_USE,
