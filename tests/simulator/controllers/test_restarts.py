@@ -90,7 +90,7 @@ def test_a_pod_created_with_a_status_keeps_it() -> None:
     ends = pod("ends", annotations={"schedviz/run-seconds": "5"}, nodeName="n1") | {"status": status}
     lab.create(node("n1"), pod("dumped", nodeName="n1") | {"status": status}, ends)
     lab.run(60)
-    assert lab.pod("dumped")["status"]["containerStatuses"] == [pulling]
+    assert lab.pod("dumped")["status"]["containerStatuses"] == [pulling | {"lastState": {}}]
     assert lab.pod("ends")["status"]["phase"] == "Succeeded"
 
 
