@@ -6,7 +6,7 @@ v1.34.
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
 from simulator.apiserver import names
@@ -27,7 +27,8 @@ _LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 def check_name(rule: NameRule, name: str, path: str) -> list[Cause]:
     """Return a cause for each problem that a rule of :mod:`simulator.apiserver.names` finds."""
-    return [invalid(path, name, problem) for problem in rule(name)]
+    problems = rule(name)
+    return [invalid(path, name, problem) for problem in problems] if problems else []
 
 
 def check_required_name(rule: NameRule, name: str, path: str) -> Iterator[Cause]:
@@ -35,14 +36,6 @@ def check_required_name(rule: NameRule, name: str, path: str) -> Iterator[Cause]
         yield from check_name(rule, name, path)
     else:
         yield required(path)
-
-
-def check_optional_names(
-    of: dict[str, Any], fields: Iterable[str], rule: NameRule, path: str
-) -> Iterator[Cause]:
-    for field in fields:
-        if of.get(field):
-            yield from check_name(rule, of[field], f"{path}.{field}")
 
 
 def check_present(of: dict[str, Any], fields: Iterable[str], path: str) -> Iterator[Cause]:
@@ -58,31 +51,28 @@ def check_not_negative(of: dict[str, Any], fields: Iterable[str], path: str) -> 
 
 
 def check_choice(
-    value: str, choices: Iterable[str], path: str, *, detail: str = "", as_given: bool = False
-) -> Iterator[Cause]:
-    """Yield the fault of a value that is none of the choices. An empty value is a missing one."""
-    if not value:
-        yield required(path, detail)
-    elif value not in choices:
-        yield not_supported(path, value, choices, as_given=as_given)
+    value: str, choices: Collection[str], path: str, *, detail: str = "", as_given: bool = False
+) -> Iterable[Cause]:
+    """Return the fault of a value that is none of the choices. An empty value is a missing one."""
+    if value in choices and value:
+        return ()
+    return (not_supported(path, value, choices, as_given=as_given) if value else required(path, detail),)
 
 
 def too_many(path: str, given: int, most: int) -> Cause:
     return Cause(path, f"Too many: {given}: must have at most {most} items", "FieldValueTooMany")
 
 
-def check_port_number(number: int, path: str) -> Iterator[Cause]:
-    """Yield the faults that IsValidPortNum reports."""
-    if not 1 <= number <= names.MAX_PORT:
-        yield invalid(path, number, names.PORT_RANGE)
+def check_port_number(number: int, path: str) -> Iterable[Cause]:
+    """Return the faults that IsValidPortNum reports."""
+    return () if 1 <= number <= names.MAX_PORT else (invalid(path, number, names.PORT_RANGE),)
 
 
-def check_port(port: Any, path: str) -> Iterator[Cause]:
+def check_port(port: Any, path: str) -> Iterable[Cause]:
     """Check a number of a port, or the name of one (ValidatePortNumOrName)."""
     if isinstance(port, str):
-        yield from check_name(names.port_name, port, path)
-    else:
-        yield from check_port_number(port or 0, path)
+        return check_name(names.port_name, port, path)
+    return check_port_number(port or 0, path)
 
 
 def parse_address(text: str) -> Address | None:
@@ -107,16 +97,14 @@ def parse_cidr(text: str) -> Network | None:
         return None
 
 
-def check_address(text: str, path: str) -> Iterator[Cause]:
-    """Yield the faults that IsValidIP reports."""
-    if parse_address(text) is None:
-        yield invalid(path, text, NO_ADDRESS)
+def check_address(text: str, path: str) -> Iterable[Cause]:
+    """Return the faults that IsValidIP reports."""
+    return () if parse_address(text) is not None else (invalid(path, text, NO_ADDRESS),)
 
 
-def check_cidr(text: str, path: str) -> Iterator[Cause]:
-    """Yield the faults that IsValidCIDR reports."""
-    if parse_cidr(text) is None:
-        yield invalid(path, text, NO_CIDR)
+def check_cidr(text: str, path: str) -> Iterable[Cause]:
+    """Return the faults that IsValidCIDR reports."""
+    return () if parse_cidr(text) is not None else (invalid(path, text, NO_CIDR),)
 
 
 def check_interface_address(text: str, path: str) -> Iterator[Cause]:

@@ -30,43 +30,20 @@ from simulator.objects.pod_requests import (
 )
 
 _CONTAINER_RESOURCES: Final = ("cpu", "ephemeral-storage", "memory")
-QUOTA_RESOURCES: Final = frozenset(
+INTEGER_RESOURCES: Final = frozenset(
     (
-        *_CONTAINER_RESOURCES,
-        "configmaps",
-        "limits.cpu",
-        "limits.ephemeral-storage",
-        "limits.memory",
-        "persistentvolumeclaims",
-        "pods",
-        "replicationcontrollers",
-        "requests.cpu",
-        "requests.ephemeral-storage",
-        "requests.memory",
-        "requests.storage",
-        "resourcequotas",
-        "secrets",
-        "services",
-        "services.loadbalancers",
-        "services.nodeports",
+        *("configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas"),
+        *("secrets", "services", "services.loadbalancers", "services.nodeports"),
     )
+)
+QUOTA_RESOURCES: Final = INTEGER_RESOURCES.union(
+    _CONTAINER_RESOURCES,
+    (f"{kind}.{name}" for kind in ("limits", "requests") for name in _CONTAINER_RESOURCES),
+    ("requests.storage",),
 )
 """The standard resources of quotas (standardQuotaResources in pkg/apis/core/helper/helpers.go)."""
 _STANDARD: Final = QUOTA_RESOURCES | {"storage"}
 """The standard resources (standardResources)."""
-INTEGER_RESOURCES: Final = frozenset(
-    (
-        "configmaps",
-        "persistentvolumeclaims",
-        "pods",
-        "replicationcontrollers",
-        "resourcequotas",
-        "secrets",
-        "services",
-        "services.loadbalancers",
-        "services.nodeports",
-    )
-)
 HUGE_PAGES: Final = "hugepages-"
 _OF_PODS: Final = ("cpu", HUGE_PAGES, "memory")
 _QOS_RESOURCES: Final = frozenset(("cpu", "memory"))
@@ -91,7 +68,6 @@ def validate_pod_resources(spec: Manifest, path: str) -> Iterator[Cause]:
     """Validate a pod's ``spec.resources``, which all its containers share (validatePodResources)."""
     given = spec.get("resources")
     if not given:
-        return
         return
     if "claims" in given:
         yield forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")

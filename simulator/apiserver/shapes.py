@@ -8,24 +8,29 @@ that it must be there. A list that is missing has no elements.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from operator import methodcaller
-from typing import Any, Protocol
+from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, NameRule, check_name
+from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, NameRule, check_choice, check_name
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.status import NIL, Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.status import (
+    MAX_CAUSES,
+    NIL,
+    Cause,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
 
 PartRule = Callable[[Any, str], Iterable[Cause]]
 """A rule for a part of an object: (value, path) -> faults."""
 UpdateRule = Callable[[Manifest, Manifest], Iterator[Cause]]
-
-
-class Rule(Protocol):
-    """A rule for an object or a part of it."""
-
-    def __call__(self, value: Any, path: str = "", /) -> Iterable[Cause]: ...
 
 
 def value_at(manifest: Manifest, path: str) -> Any:
@@ -46,15 +51,34 @@ def join_path(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-class FieldRule:
-    """A rule that has no faults for an object without a field; ``check`` need not be called then."""
+class Rule:
+    """A rule for an object or a part of it. ``steps``: the checks of which it consists, each with the field
+    without which it finds nothing ("" = none), so that it need not be called."""
 
-    def __init__(self, name: str, check: Rule) -> None:
-        self.field = name.partition(".")[0]
-        self.check = check
+    def __init__(self, *steps: tuple[str, PartRule]) -> None:
+        self.steps = steps
+        self.check = steps[0][1] if len(steps) == 1 else _apply(steps)
 
     def __call__(self, value: Any, path: str = "", /) -> Iterable[Cause]:
         return self.check(value, path)
+
+
+def _apply(steps: Sequence[tuple[str, PartRule]]) -> PartRule:
+    """Return what applies the checks one after the other. It takes as many faults of each as an answer may
+    have."""
+
+    def check(value: Any, path: str) -> Iterable[Cause]:
+        found: list[Cause] = []
+        for name, step in steps:
+            if (not name or name in value) and (faults := step(value, path)):
+                found += islice(faults, MAX_CAUSES + 1)
+        return found
+
+    return check
+
+
+def _of_field(name: str, check: PartRule) -> Rule:
+    return Rule((name.partition(".")[0], check))
 
 
 def _getter(path: str) -> Callable[[Any], Any]:
@@ -64,19 +88,9 @@ def _getter(path: str) -> Callable[[Any], Any]:
 
 def all_of(*rules: PartRule) -> Rule:
     """Apply the rules one after the other."""
-    steps = tuple((rule.field, rule.check) if isinstance(rule, FieldRule) else ("", rule) for rule in rules)
-
-    def check(value: Any, path: str = "") -> Iterator[Cause]:
-        for name, rule in steps:
-            if (not name or name in value) and (faults := rule(value, path)):
-                yield from faults
-
-    return check
-
-
-def _one(rules: tuple[PartRule, ...]) -> PartRule:
-    first = rules[0] if len(rules) == 1 else all_of(*rules)
-    return first.check if isinstance(first, FieldRule) else first
+    return Rule(
+        *(step for rule in rules for step in (rule.steps if isinstance(rule, Rule) else [("", rule)]))
+    )
 
 
 # Fields of an object
@@ -85,10 +99,10 @@ def _one(rules: tuple[PartRule, ...]) -> PartRule:
 def field(name: str, *rules: PartRule, default: Any = None, shown: str | None = None) -> Rule:
     """Apply the rules to a field that is there, or has a default. ``shown``: its name in paths, where
     upstream writes another one; "" where it writes none."""
-    get, rule = _getter(name), _one(rules)
+    get, rule = _getter(name), all_of(*rules).check
     below = _below(name if shown is None else shown)
 
-    def check(value: Any, path: str = "") -> Iterable[Cause]:
+    def check(value: Any, path: str) -> Iterable[Cause]:
         found = get(value)
         if found is None:
             if default is None:
@@ -96,29 +110,29 @@ def field(name: str, *rules: PartRule, default: Any = None, shown: str | None = 
             found = default
         return rule(found, path + below if path else below[1:])
 
-    return check if default is not None else FieldRule(name, check)
+    return Rule(("", check)) if default is not None else _of_field(name, check)
 
 
 def filled(name: str, *rules: PartRule, shown: str | None = None) -> Rule:
     """Apply the rules to a field that is not empty. ``shown``: as of :func:`field`."""
-    get, rule, below = _getter(name), _one(rules), _below(name if shown is None else shown)
+    get, rule, below = _getter(name), all_of(*rules).check, _below(name if shown is None else shown)
 
-    def check(value: Any, path: str = "") -> Iterable[Cause]:
+    def check(value: Any, path: str) -> Iterable[Cause]:
         found = get(value)
         return rule(found, path + below if path else below[1:]) if found else ()
 
-    return FieldRule(name, check)
+    return _of_field(name, check)
 
 
 def needed(name: str, *rules: PartRule, detail: str = "") -> Rule:
     """The field must be there, and not be empty; then the rules apply."""
-    get, rule, below = _getter(name), _one(rules), _below(name)
+    get, rule, below = _getter(name), all_of(*rules).check, _below(name)
 
-    def check(value: Any, path: str = "") -> Iterable[Cause]:
+    def check(value: Any, path: str) -> Iterable[Cause]:
         found, at = get(value), path + below if path else name
         return rule(found, at) if found else (required(at, detail),)
 
-    return check
+    return Rule(("", check))
 
 
 def must_have(*names: str, detail: str = "") -> Rule:
@@ -130,43 +144,58 @@ def may_not_have(*names: str, detail: str, even_empty: bool = False) -> Rule:
     """None of the fields may be set. ``even_empty``: they are pointers of Go, which are set if they point to
     what is empty."""
 
-    def check(value: Any, path: str = "") -> Iterable[Cause]:
+    def check(value: Any, path: str) -> Iterable[Cause]:
         given = [name for name in names if (name in value if even_empty else value.get(name))]
         return [forbidden(join_path(path, name), detail) for name in given]
 
-    return check
+    return Rule(("", check))
 
 
 def not_negative(*names: str) -> Rule:
     """None of the numbers is negative (ValidateNonnegativeField)."""
-    return all_of(*(field(name, in_range(0, detail=NOT_NEGATIVE)) for name in names))
+    getters = [(name, _getter(name)) for name in names]
+
+    def check(value: Any, path: str) -> Iterable[Cause]:
+        found = [(name, get(value) or 0) for name, get in getters]
+        return [invalid(join_path(path, name), number, NOT_NEGATIVE) for name, number in found if number < 0]
+
+    return Rule(("", check))
 
 
 def each(
-    name: str, *rules: PartRule, unique: str = "", indexed: bool = True, shown: str | None = None
+    name: str,
+    *rules: PartRule,
+    unique: str = "",
+    duplicate_at: str | None = None,
+    indexed: bool = True,
+    shown: str | None = None,
 ) -> Rule:
     """Apply the rules to the elements of a list. ``unique``: the field that no two of them may have in
-    common; its fault comes after those of the rules. ``indexed``: whether paths have the index of the
-    element; upstream leaves it out in some places. ``shown``: as of :func:`field`."""
-    get, rule = _getter(name), _one(rules)
+    common; its fault comes after those of the rules, at ``duplicate_at`` below the element, or at the field.
+    ``indexed``: whether paths have the index of the element; upstream leaves it out in some places.
+    ``shown``: as of :func:`field`."""
+    get, rule = _getter(name), all_of(*rules).check
     below = _below(name if shown is None else shown)
+    behind = _below(unique if duplicate_at is None else duplicate_at)
 
-    def check(value: Any, path: str = "") -> Iterator[Cause]:
-        found = get(value)
-        if not found:
-            return
+    def check(value: Any, path: str) -> Iterable[Cause]:
         path = path + below if path else below[1:]
+        found: list[Cause] = []
         seen: set[Any] = set()
-        for index, element in enumerate(found):
+        for index, element in enumerate(get(value) or ()):
             at = f"{path}[{index}]" if indexed else path
-            yield from rule(element, at)
+            if faults := rule(element, at):
+                found += islice(faults, MAX_CAUSES + 1)
             if unique:
                 key = element[unique]
                 if key in seen:
-                    yield duplicate(f"{at}.{unique}", key)
+                    found.append(duplicate(at + behind, key))
                 seen.add(key)
+            if len(found) > MAX_CAUSES:
+                break
+        return found
 
-    return FieldRule(name, check)
+    return _of_field(name, check)
 
 
 def union(
@@ -182,18 +211,21 @@ def union(
     follow it. ``second_names``: the names in paths of fields that follow another one, where upstream writes
     others."""
     shown = second_names or {}
+    checks = {name: all_of(rule).check for name, rule in members.items()}
 
-    def check(value: Any, path: str = "") -> Iterator[Cause]:
-        given = [name for name in members if name in value]
+    def check(value: Any, path: str) -> Iterator[Cause]:
+        given = [name for name in value if name in members]
         if not given:
             yield required(path, none)
+        elif len(given) > 1:
+            given = [name for name in members if name in given]
         for number, name in enumerate(given):
             if number and name not in may_follow:
                 yield forbidden(join_path(path, shown.get(name, name)), several)
             else:
-                yield from members[name](value, path)
+                yield from checks[name](value, path)
 
-    return check
+    return Rule(("", check))
 
 
 # Values
@@ -207,9 +239,8 @@ def where(is_right: Callable[[Any], object], detail: str) -> PartRule:
 def in_range(least: int, most: int | None = None, *, detail: str = "") -> PartRule:
     """A number is between two others, both inclusive."""
     detail = detail or f"must be between {least} and {most}, inclusive"
-    if most is None:
-        return where(lambda value: value >= least, detail)
-    return where(lambda value: least <= value <= most, detail)
+    most = sys.maxsize if most is None else most
+    return lambda value, path: () if least <= value <= most else (invalid(path, value, detail),)
 
 
 def matches(pattern: str, detail: str) -> PartRule:
@@ -229,8 +260,7 @@ def one_of(choices: Collection[str], *, as_given: bool = False) -> PartRule:
 
 def choice(choices: Collection[str], *, as_given: bool = False) -> PartRule:
     """As :func:`one_of`, but an empty value is a missing one."""
-    rule = one_of(choices, as_given=as_given)
-    return lambda value, path: rule(value, path) if value else (required(path),)
+    return lambda value, path: check_choice(value, choices, path, as_given=as_given)
 
 
 def named_by(rule: NameRule) -> PartRule:

@@ -121,6 +121,11 @@ SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedu
             "value must be empty when `operator` is 'Exists'",
         ),
         (
+            {"dnsPolicy": "None", "dnsConfig": {}},
+            "spec.dnsConfig.nameservers",
+            "Required value: must provide at least one DNS nameserver when `dnsPolicy` is None",
+        ),
+        (
             {"tolerations": [{"key": "a", "operator": "Exists", "tolerationSeconds": 1}]},
             "spec.tolerations[0].effect",
             "effect must be 'NoExecute' when `tolerationSeconds` is set",

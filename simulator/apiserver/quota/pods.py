@@ -4,10 +4,11 @@ Upstream: pkg/quota/v1/evaluator/core/pods.go, v1.34.
 """
 
 from collections.abc import Collection, Iterator
-from typing import Any, Final
+from typing import Final
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.amounts import Amounts
+from simulator.apiserver.kinds.pods.parts import affinity_terms
 from simulator.apiserver.kinds.pods.qos import qos_class
 from simulator.apiserver.quota.evaluator import Evaluator, selects
 from simulator.objects.metadata import is_terminating
@@ -88,7 +89,7 @@ class PodEvaluator(Evaluator):
                 name = spec.get("priorityClassName")
                 return selects(selector, [name] if name else [])
             case "CrossNamespacePodAffinity":
-                return _crosses_namespaces(spec.get("affinity") or {})
+                return _crosses_namespaces(spec)
         return False
 
 
@@ -147,16 +148,9 @@ def _has_pod_level_resources(spec: Manifest) -> bool:
     )
 
 
-def _crosses_namespaces(affinity: Manifest) -> bool:
+def _crosses_namespaces(spec: Manifest) -> bool:
     """Whether a term of the pod's affinity is about other namespaces (usesCrossNamespacePodAffinity)."""
     return any(
         term.get("namespaces") or term.get("namespaceSelector") is not None
-        for kind in ("podAffinity", "podAntiAffinity")
-        for term in _terms(affinity.get(kind) or {})
+        for term, _ in affinity_terms(spec, "")
     )
-
-
-def _terms(affinity: Manifest) -> Iterator[dict[str, Any]]:
-    yield from affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
-    for weighted in affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
-        yield weighted["podAffinityTerm"]

@@ -11,7 +11,7 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import MESSAGE_POLICIES, PROTOCOLS, PULL_POLICIES
-from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.field_checks import check_name, check_port_number
 from simulator.apiserver.kinds.pods.environment import ENVIRONMENT
 from simulator.apiserver.kinds.pods.mounts import Volumes, validate_mounts
 from simulator.apiserver.kinds.pods.probes import GRACE, NO_PROBES, validate_probes
@@ -23,7 +23,6 @@ from simulator.apiserver.shapes import (
     each,
     field,
     filled,
-    in_range,
     may_not_have,
     must_have,
     named_by,
@@ -175,10 +174,9 @@ def _resize_policy(policies: list[Manifest], restart_policy: str, path: str) -> 
             yield invalid(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'")
 
 
-_PORT_NUMBER: Final = in_range(1, names.MAX_PORT)
 _PORT: Final = all_of(
-    needed("containerPort", _PORT_NUMBER),
-    filled("hostPort", _PORT_NUMBER),
+    needed("containerPort", check_port_number),
+    filled("hostPort", check_port_number),
     field("protocol", choice(PROTOCOLS), default="TCP"),
 )
 _CONTAINER: Final = all_of(

@@ -9,7 +9,7 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_address, check_name
-from simulator.apiserver.shapes import at_most, each, field, must_have, named_by, needed, where
+from simulator.apiserver.shapes import all_of, at_most, each, field, must_have, named_by, where
 from simulator.apiserver.status import Cause, required
 
 _MAX_SEARCH_CHARACTERS: Final = 2048
@@ -19,8 +19,13 @@ _SEARCH_LENGTH: Final = (
 
 
 def validate_dns_config(spec: Manifest, path: str) -> Iterable[Cause]:
-    faults = [*_NEEDED(spec, path)] if spec.get("dnsPolicy") == "None" else []
-    return faults or _CONFIG(spec, path)
+    config, at = spec.get("dnsConfig"), f"{path}.dnsConfig"
+    if spec.get("dnsPolicy") == "None":
+        if config is None:
+            return (required(at, "must provide `dnsConfig` when `dnsPolicy` is None"),)
+        if not config.get("nameservers"):
+            return _SERVERS(config, at)
+    return () if config is None else _CONFIG(config, at)
 
 
 def _option(option: Manifest, path: str) -> Iterable[Cause]:
@@ -32,13 +37,10 @@ def _search(search: str, path: str) -> Iterable[Cause]:
     return () if is_root else check_name(names.dns_subdomain_with_underscore, search.removesuffix("."), path)
 
 
-_NEEDED: Final = needed(
-    "dnsConfig",
-    must_have("nameservers", detail="must provide at least one DNS nameserver when `dnsPolicy` is None"),
-    detail="must provide `dnsConfig` when `dnsPolicy` is None",
+_SERVERS: Final = must_have(
+    "nameservers", detail="must provide at least one DNS nameserver when `dnsPolicy` is None"
 )
-_CONFIG: Final = field(
-    "dnsConfig",
+_CONFIG: Final = all_of(
     field("nameservers", at_most(3, "nameservers")),
     each("nameservers", check_address),
     field("searches", at_most(32, "search paths")),

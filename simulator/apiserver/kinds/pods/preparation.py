@@ -8,6 +8,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.defaults import match_pod_ips
+from simulator.apiserver.kinds.pods.parts import affinity_terms
 from simulator.apiserver.kinds.pods.profiles import copy_app_armor_annotations
 from simulator.apiserver.kinds.pods.qos import qos_class
 from simulator.apiserver.strategy import with_field, without_field
@@ -38,13 +39,8 @@ def set_derived_fields(manifest: Manifest) -> None:
     copy_app_armor_annotations(manifest)
     spec = manifest["spec"]
     labels = manifest["metadata"].get("labels", {})
-    affinity = spec.get("affinity", {})
-    for kind in ("podAffinity", "podAntiAffinity"):
-        terms = affinity.get(kind, {})
-        for term in terms.get("requiredDuringSchedulingIgnoredDuringExecution", ()):
-            _merge_label_keys_of_term(term, labels)
-        for weighted in terms.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
-            _merge_label_keys_of_term(weighted["podAffinityTerm"], labels)
+    for term, _ in affinity_terms(spec, ""):
+        _merge_label_keys_of_term(term, labels)
     for constraint in spec.get("topologySpreadConstraints", ()):
         _merge_label_keys_of_term(constraint, labels)
 

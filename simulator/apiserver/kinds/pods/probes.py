@@ -4,7 +4,7 @@ Upstream: validateProbe, validateHandler and validateLifecycle in pkg/apis/core/
 v1.34.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
@@ -46,14 +46,14 @@ def validate_probes(container: Manifest, path: str, grace_seconds: int) -> Itera
 
 def _handler(handler: Manifest, path: str, grace_seconds: int) -> Iterator[Cause]:
     yield from _HANDLER(handler, path)
-    if not any(kind in handler for kind in _ACTIONS):
-        seconds = handler.get("sleep", {}).get("seconds", 0)
+    if "sleep" in handler and not any(kind in handler for kind in _ACTIONS):
+        seconds = handler["sleep"].get("seconds", 0)
         if not 0 <= seconds <= grace_seconds:
             detail = f"must be non-negative and less than terminationGracePeriodSeconds ({grace_seconds})"
             yield invalid(f"{path}.sleep", seconds, detail)
 
 
-def _port(action: Manifest, path: str) -> Iterator[Cause]:
+def _port(action: Manifest, path: str) -> Iterable[Cause]:
     return check_port(action.get("port"), f"{path}.port")
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.annotations import APP_ARMOR, SECCOMP_CONTAINER, SECCOMP_POD
-from simulator.apiserver.kinds.pods.containers import containers_with_paths
+from simulator.apiserver.kinds.pods.parts import containers_with_paths
 from simulator.apiserver.kinds.pods.security import validate_app_armor
 from simulator.apiserver.status import Cause, forbidden
 

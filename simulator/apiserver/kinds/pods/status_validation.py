@@ -3,28 +3,24 @@
 Upstream: ValidatePodStatusUpdate and what it calls in pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import IMMUTABLE, check_address, check_name, parse_address
 from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations_update
+from simulator.apiserver.shapes import each, field, filled, in_range, named_by
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
-
-_SYSTEM_CONDITIONS: Final = ("PodScheduled", "Ready", "Initialized")
-_NOT_NEGATIVE: Final = "must be a non-negative integer"
 
 
 def validate_pod_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
     status, before = new.get("status", {}), old.get("status", {})
     yield from validate_pod_annotations_update(new, old)
-    yield from _conditions(status.get("conditions", ()))
-    nominated = status.get("nominatedNodeName", "")
-    if nominated and nominated != before.get("nominatedNodeName"):
-        yield from check_name(names.dns_subdomain, nominated, "status.nominatedNodeName")
-    if status.get("observedGeneration", 0) < 0:
-        yield invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
+    yield from _CONDITIONS(status, "status")
+    if status.get("nominatedNodeName") != before.get("nominatedNodeName"):
+        yield from _NOMINATED(status, "status")
+    yield from _GENERATION(status, "status")
     if status.get("qosClass") != before.get("qosClass"):
         yield invalid("status.qosClass", status.get("qosClass", ""), IMMUTABLE)
     yield from _restarts(status, before, old["spec"])
@@ -36,14 +32,9 @@ def validate_pod_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
     yield from _addresses(addresses, "status.hostIPs")
 
 
-def _conditions(conditions: Sequence[Manifest]) -> Iterator[Cause]:
-    """Yield the faults that validatePodConditions reports."""
-    for index, condition in enumerate(conditions):
-        path = f"status.conditions[{index}]"
-        if condition.get("observedGeneration", 0) < 0:
-            yield invalid(f"{path}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
-        if condition["type"] not in _SYSTEM_CONDITIONS:
-            yield from check_name(names.qualified_name, condition["type"], f"{path}.Type")
+def _condition_type(kind: str, path: str) -> Iterable[Cause]:
+    is_known = kind in ("PodScheduled", "Ready", "Initialized")
+    return () if is_known else check_name(names.qualified_name, kind, path)
 
 
 def _restarts(status: Manifest, before: Manifest, spec: Manifest) -> Iterator[Cause]:
@@ -59,12 +50,12 @@ def _restarts(status: Manifest, before: Manifest, spec: Manifest) -> Iterator[Ca
     def may_restart(exit_code: int) -> bool:
         return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
 
-    for field, is_restarted in (
+    for kind, is_restarted in (
         ("containerStatuses", lambda _, code: may_restart(code)),
         ("initContainerStatuses", lambda name, code: name in sidecars or may_restart(code)),
         ("ephemeralContainerStatuses", lambda _, __: False),
     ):
-        yield from _transitions(status.get(field, ()), before.get(field, ()), is_restarted, f"status.{field}")
+        yield from _transitions(status.get(kind, ()), before.get(kind, ()), is_restarted, f"status.{kind}")
 
 
 def _transitions(
@@ -91,8 +82,7 @@ def _claim_statuses(statuses: Sequence[Manifest], claims: Sequence[Manifest]) ->
         if name in seen:
             yield duplicate(path, name)
         seen.add(name)
-        if status.get("resourceClaimName") is not None:
-            yield from check_name(names.dns_subdomain, status["resourceClaimName"], path)
+        yield from _CLAIM_NAME(status, path)
 
 
 def _addresses(items: Sequence[Manifest], path: str) -> Iterator[Cause]:
@@ -109,3 +99,11 @@ def _addresses(items: Sequence[Manifest], path: str) -> Iterator[Cause]:
         if text in seen:
             yield duplicate(f"{path}[{index}]", {"IP": text})
         seen.add(text)
+
+
+_SUBDOMAIN: Final = named_by(names.dns_subdomain)
+_GENERATION: Final = field("observedGeneration", in_range(0, detail="must be a non-negative integer"))
+_CONDITIONS: Final = each("conditions", _GENERATION, field("type", _condition_type, shown="Type"))
+"""The rules of conditions (validatePodConditions)."""
+_NOMINATED: Final = filled("nominatedNodeName", _SUBDOMAIN)
+_CLAIM_NAME: Final = field("resourceClaimName", _SUBDOMAIN, shown="")

@@ -41,7 +41,6 @@ def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
     if MIRROR in old["metadata"].get("annotations", {}):
         yield forbidden("[]", "static pods cannot be resized")
         return
-        return
     known = old.get("status", {}).get("qosClass") or qos_class(old)
     if qos_class(new) != known:
         detail = "Pod QOS Class may not change as a result of resizing"

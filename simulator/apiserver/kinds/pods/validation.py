@@ -8,7 +8,6 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import DNS_POLICIES, PREEMPTION_POLICIES, RESTART_POLICIES
-from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations
 from simulator.apiserver.kinds.pods.container_validation import (
@@ -99,16 +98,6 @@ def _claims(claims: Sequence[Manifest], path: str) -> Iterator[Cause]:
         yield from _CLAIM_SOURCE(claim, at)
 
 
-def _gates(gates: Sequence[Manifest], path: str) -> Iterator[Cause]:
-    """Yield the faults that validateSchedulingGates reports."""
-    seen: set[str] = set()
-    for index, gate in enumerate(gates):
-        yield from check_name(names.qualified_name, gate["name"], f"{path}[{index}]")
-        if gate["name"] in seen:
-            yield duplicate(f"{path}[{index}]", gate["name"])
-        seen.add(gate["name"])
-
-
 _SUBDOMAIN: Final = named_by(names.dns_subdomain)
 _LABEL: Final = named_by(names.dns_label)
 _CLAIM_NAME: Final = needed("name", _LABEL)
@@ -132,7 +121,12 @@ _SPEC: Final = all_of(
     field("affinity", AFFINITY),
     validate_dns_config,
     each("readinessGates", field("conditionType", named_by(names.qualified_name))),
-    filled("schedulingGates", _gates),
+    each(
+        "schedulingGates",
+        field("name", named_by(names.qualified_name), shown=""),
+        unique="name",
+        duplicate_at="",
+    ),
     filled("topologySpreadConstraints", validate_spread),
     validate_host_users,
     filled("serviceAccountName", _SUBDOMAIN),

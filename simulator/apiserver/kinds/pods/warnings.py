@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS, term_warnings
-from simulator.apiserver.kinds.pods.containers import containers_with_paths
+from simulator.apiserver.kinds.pods.parts import affinity_terms, containers_with_paths
 from simulator.objects import quantity
 
 _CRITICAL: Final = "scheduler.alpha.kubernetes.io/critical-pod"
@@ -36,7 +36,9 @@ def pod_warnings(pod: Manifest, prefix: str) -> Iterator[str]:
             f"{path}.terminationGracePeriodSeconds: must be >= 0; "
             "negative values are invalid and will be treated as 1"
         )
-    yield from _pod_affinity_warnings(spec, path)
+    for term, at in affinity_terms(spec, path):
+        if term.get("labelSelector") is None:
+            yield f"{at}.labelSelector: {_NO_SELECTOR}"
 
 
 def _label_warnings(spec: Manifest, path: str) -> Iterator[str]:
@@ -60,20 +62,6 @@ def _label_warnings(spec: Manifest, path: str) -> Iterator[str]:
             yield f"{at}.topologyKey: {key} is {DEPRECATED_LABELS[key]}"
         if constraint.get("labelSelector") is None:
             yield f"{at}.labelSelector: {_NO_SELECTOR}"
-
-
-def _pod_affinity_warnings(spec: Manifest, path: str) -> Iterator[str]:
-    for kind in ("podAffinity", "podAntiAffinity"):
-        affinity = (spec.get("affinity") or {}).get(kind) or {}
-        for field, inner in (
-            ("requiredDuringSchedulingIgnoredDuringExecution", ""),
-            ("preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm"),
-        ):
-            for index, each in enumerate(affinity.get(field) or ()):
-                term = each[inner] if inner else each
-                at = f"{path}.affinity.{kind}.{field}[{index}]" + (f".{inner}" if inner else "")
-                if term.get("labelSelector") is None:
-                    yield f"{at}.labelSelector: {_NO_SELECTOR}"
 
 
 def _fractions(amounts: Manifest, of: Sequence[str], path: str) -> Iterator[str]:
