@@ -31,25 +31,6 @@ def check_name(rule: NameRule, name: str, path: str) -> list[Cause]:
     return [invalid(path, name, problem) for problem in problems] if problems else []
 
 
-def check_required_name(rule: NameRule, name: str, path: str) -> Iterator[Cause]:
-    if name:
-        yield from check_name(rule, name, path)
-    else:
-        yield required(path)
-
-
-def check_present(of: dict[str, Any], fields: Iterable[str], path: str) -> Iterator[Cause]:
-    """Yield a cause for each of the fields that is missing or empty."""
-    return (required(f"{path}.{field}") for field in fields if not of.get(field))
-
-
-def check_not_negative(of: dict[str, Any], fields: Iterable[str], path: str) -> Iterator[Cause]:
-    """Yield the faults that ValidateNonnegativeField reports, for several fields of an object."""
-    for field in fields:
-        if (of.get(field) or 0) < 0:
-            yield invalid(f"{path}.{field}", of[field], NOT_NEGATIVE)
-
-
 def check_choice(
     value: str, choices: Collection[str], path: str, *, detail: str = "", as_given: bool = False
 ) -> Iterable[Cause]:

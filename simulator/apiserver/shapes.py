@@ -26,6 +26,7 @@ from simulator.apiserver.status import (
     invalid,
     not_supported,
     required,
+    too_long,
 )
 
 PartRule = Callable[[Any, str], Iterable[Cause]]
@@ -125,12 +126,13 @@ def filled(name: str, *rules: PartRule, shown: str | None = None) -> Rule:
 
 
 def needed(name: str, *rules: PartRule, detail: str = "") -> Rule:
-    """The field must be there, and not be empty; then the rules apply."""
+    """The field must be there, and not be empty; then the rules apply. A struct may be empty: it is a pointer
+    of Go, and empty maps are not stored."""
     get, rule, below = _getter(name), all_of(*rules).check, _below(name)
 
     def check(value: Any, path: str) -> Iterable[Cause]:
         found, at = get(value), path + below if path else name
-        return rule(found, at) if found else (required(at, detail),)
+        return rule(found, at) if found or found == {} else (required(at, detail),)
 
     return Rule(("", check))
 
@@ -250,6 +252,11 @@ def matches(pattern: str, detail: str) -> PartRule:
 
 def at_most(count: int, what: str) -> PartRule:
     return where(lambda value: len(value) <= count, f"must not have more than {count} {what}")
+
+
+def max_bytes(most: int) -> PartRule:
+    """A text has no more bytes."""
+    return lambda value, path: () if len(value.encode()) <= most else (too_long(path, most),)
 
 
 def one_of(choices: Collection[str], *, as_given: bool = False) -> PartRule:

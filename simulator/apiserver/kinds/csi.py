@@ -10,7 +10,7 @@ from typing import Any, Final
 from simulator.api import Manifest, Micros
 from simulator.apiserver import names
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS, term_warnings
-from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, check_name, check_not_negative
+from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, check_name
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.volumes.plugins import check_driver_name
 from simulator.apiserver.kinds.volumes.validation import validate_volume_spec
@@ -18,12 +18,21 @@ from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, 
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import validate_label_selector
-from simulator.apiserver.shapes import all_of, field, immutable, immutable_struct, named_by, one_of
+from simulator.apiserver.shapes import (
+    all_of,
+    field,
+    immutable,
+    immutable_struct,
+    named_by,
+    not_negative,
+    one_of,
+)
 from simulator.apiserver.status import NIL, Cause, duplicate, forbidden, invalid, not_supported, required
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, status_strategy
 from simulator.objects import quantity
 
 _MAX_NODE_ID: Final = 192
+_COUNT: Final = not_negative("allocatable.count")
 _GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLE_MODES: Final = ("Persistent", "Ephemeral")
 _CHANGEABLE: Final = ("tokenRequests", "requiresRepublish", "seLinuxMount")
@@ -99,7 +108,7 @@ def _node_drivers(drivers: list[Manifest], path: str) -> Iterator[Cause]:
             yield required(f"{at}.nodeID")
         if len(node.encode()) > _MAX_NODE_ID:
             yield invalid(f"{at}.nodeID", node, f"must be {_MAX_NODE_ID} characters or less")
-        yield from check_not_negative(driver.get("allocatable", {}), ("count",), f"{at}.allocatable")
+        yield from _COUNT(driver, at)
         if name in seen:
             yield duplicate(f"{at}.name", name)
         seen.add(name)

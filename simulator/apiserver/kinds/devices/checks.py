@@ -3,13 +3,15 @@ and tolerations (pkg/apis/resource/validation/validation.go, v1.34)."""
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_choice, check_name, too_many
+from simulator.apiserver.kinds.volumes.plugins import MAX_DRIVER_NAME, check_driver_name
 from simulator.apiserver.repeated import repeats
+from simulator.apiserver.shapes import PartRule
 from simulator.apiserver.status import (
     Cause,
     duplicate,
@@ -25,10 +27,9 @@ MAX_REQUESTS: Final = 32
 configurations, selectors and results (DeviceRequestsMaxSize and others)."""
 MAX_PARAMETERS: Final = 10 * 1024
 """Maximum number of bytes of the parameters for a driver (OpaqueParametersMaxLength)."""
-_MAX_DRIVER_NAME: Final = 63
 _MAX_POOL_NAME: Final = 253
 _MAX_IDENTIFIER: Final = 32
-_MAX_KEY: Final = _MAX_DRIVER_NAME + 1 + _MAX_IDENTIFIER
+_MAX_KEY: Final = MAX_DRIVER_NAME + 1 + _MAX_IDENTIFIER
 _IDENTIFIER: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _NO_IDENTIFIER: Final = (
     "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric "
@@ -41,10 +42,8 @@ _NO_REQUEST: Final = (
 _OPERATORS: Final = ("Equal", "Exists")
 _EFFECTS: Final = ("NoExecute", "NoSchedule")
 
-Check = Callable[[Any, str], Iterator[Cause]]
 
-
-def check_list(items: Sequence[Any] | None, most: int, path: str, check: Check) -> Iterator[Cause]:
+def check_list(items: Sequence[Any] | None, most: int, path: str, check: PartRule) -> Iterator[Cause]:
     """Yield the faults that validateSlice reports."""
     for index, item in enumerate(items or ()):
         yield from check(item, f"{path}[{index}]")
@@ -78,15 +77,6 @@ def check_request_reference(name: str, known: set[str], path: str) -> Iterator[C
         yield from check_name(names.dns_label, part, path)
     if name not in known:
         yield invalid(path, name, _NO_REQUEST)
-
-
-def check_driver_name(name: str, path: str) -> Iterator[Cause]:
-    """Yield the faults that ValidateCSIDriverName reports, in which capital letters do not matter."""
-    if not name:
-        yield required(path)
-    if len(name) > _MAX_DRIVER_NAME:
-        yield too_long(path, _MAX_DRIVER_NAME)
-    yield from (invalid(path, name, problem) for problem in names.dns_subdomain(name.lower()))
 
 
 def check_pool_name(name: str, path: str) -> Iterator[Cause]:

@@ -11,15 +11,12 @@ from simulator.apiserver.field_checks import (
     IMMUTABLE,
     check_choice,
     check_interface_address,
-    check_name,
-    check_present,
     too_many,
 )
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.devices.checks import (
     MAX_REQUESTS,
     check_configuration,
-    check_driver_name,
     check_list,
     check_pool_name,
     check_raw_object,
@@ -28,16 +25,16 @@ from simulator.apiserver.kinds.devices.checks import (
     check_unique,
     request_names,
 )
+from simulator.apiserver.kinds.volumes.plugins import check_driver_name
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.selector_validation import NODE_SELECTOR
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, too_long
+from simulator.apiserver.shapes import all_of, field, max_bytes, must_have, named_by
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.objects.metadata import is_terminating
 
 _MAX_CONSUMERS: Final = 256
 _MAX_CONDITIONS: Final = 8
 _MAX_DATA: Final = 10 * 1024
-_MAX_INTERFACE: Final = 256
-_MAX_HARDWARE_ADDRESS: Final = 128
 _MAX_ADDRESSES: Final = 16
 
 _SHOWN_DEVICE: Final[Manifest] = {"Driver": {}, "Pool": {}, "Device": {}, "ShareID": {}}
@@ -47,7 +44,7 @@ _SHOWN_DEVICE: Final[Manifest] = {"Driver": {}, "Pool": {}, "Device": {}, "Share
 def validate_claim_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
     status, before = new.get("status", {}), old.get("status", {})
     users, path = status.get("reservedFor") or (), "status.reservedFor"
-    yield from check_list(users, _MAX_CONSUMERS, path, _consumer)
+    yield from check_list(users, _MAX_CONSUMERS, path, _CONSUMER)
     yield from check_unique(users, "uid", path)
     allocation, allocated = status.get("allocation"), before.get("allocation")
     yield from _devices(status.get("devices") or (), _allocated(new), "status.devices")
@@ -65,18 +62,13 @@ def validate_claim_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield invalid("status.allocation", shown, IMMUTABLE, whole=True)
 
 
-def _consumer(consumer: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateResourceClaimUserReference reports."""
-    yield from check_present(consumer, ("resource", "name", "uid"), path)
-
-
 def _allocation(allocation: Manifest, known: set[str], path: str) -> Iterator[Cause]:
     """Yield the faults that validateAllocationResult reports."""
     devices = allocation.get("devices") or {}
 
     def result(entry: Manifest, at: str) -> Iterator[Cause]:
         yield from check_request_reference(entry.get("request", ""), known, f"{at}.request")
-        yield from _device_id(entry, at)
+        yield from _DEVICE_ID(entry, at)
 
     def config(entry: Manifest, at: str) -> Iterator[Cause]:
         choices = ("FromClaim", "FromClass")
@@ -89,12 +81,6 @@ def _allocation(allocation: Manifest, known: set[str], path: str) -> Iterator[Ca
     yield from check_list(devices.get("config"), 2 * MAX_REQUESTS, f"{path}.devices.config", config)
     if allocation.get("nodeSelector") is not None:
         yield from NODE_SELECTOR(allocation["nodeSelector"], f"{path}.nodeSelector")
-
-
-def _device_id(entry: Manifest, path: str) -> Iterator[Cause]:
-    yield from check_driver_name(entry.get("driver", ""), f"{path}.driver")
-    yield from check_pool_name(entry.get("pool", ""), f"{path}.pool")
-    yield from check_name(names.dns_label, entry.get("device", ""), f"{path}.device")
 
 
 def device_id(entry: Manifest) -> str:
@@ -132,7 +118,7 @@ def _devices(statuses: Sequence[Manifest], allocated: set[str], path: str) -> It
 
 def _device_status(status: Manifest, allocated: set[str], path: str) -> Iterator[Cause]:
     """Yield the faults that validateDeviceStatus reports."""
-    yield from _device_id(status, path)
+    yield from _DEVICE_ID(status, path)
     device = device_id(status)
     if device not in allocated:
         yield invalid(path, _SHOWN_DEVICE, "must be an allocated device in the claim", whole=True)
@@ -147,11 +133,19 @@ def _device_status(status: Manifest, allocated: set[str], path: str) -> Iterator
 
 def _network_data(data: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that validateNetworkDeviceData reports."""
-    for field, most in (("interfaceName", _MAX_INTERFACE), ("hardwareAddress", _MAX_HARDWARE_ADDRESS)):
-        if len(data.get(field, "").encode()) > most:
-            yield too_long(f"{path}.{field}", most)
+    yield from _NAMES(data, path)
     addresses = data.get("ips") or []
     yield from check_list(addresses, _MAX_ADDRESSES, f"{path}.ips", check_interface_address)
     for index, (address, is_repeated) in enumerate(zip(addresses, repeats(addresses), strict=True)):
         if is_repeated:
             yield duplicate(f"{path}.ips[{index}]", address)
+
+
+_CONSUMER: Final = must_have("resource", "name", "uid")
+"""A user of a claim (validateResourceClaimUserReference)."""
+_DEVICE_ID: Final = all_of(
+    field("driver", check_driver_name, default=""),
+    field("pool", check_pool_name, default=""),
+    field("device", named_by(names.dns_label), default=""),
+)
+_NAMES: Final = all_of(field("interfaceName", max_bytes(256)), field("hardwareAddress", max_bytes(128)))

@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.field_checks import IMMUTABLE, check_name, check_required_name
+from simulator.apiserver.field_checks import IMMUTABLE, check_name
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.devices.admin_access import check_admin_access, check_admin_access_of_status
 from simulator.apiserver.kinds.devices.checks import (
@@ -29,7 +29,7 @@ from simulator.apiserver.kinds.devices.claim_status import (
 from simulator.apiserver.object_meta_validation import validate_template_metadata
 from simulator.apiserver.printers.column import AGE, NAME, SHORT_PRINTER, Column, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import immutable_struct
+from simulator.apiserver.shapes import immutable_struct, named_by, needed
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required, too_long
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, spec_of, status_strategy
 from simulator.cel.device_selector import MAX_COST, NEW_SELECTORS, compile_selector
@@ -45,6 +45,7 @@ MODES: Final = ("All", "ExactCount")
 MAX_EXPRESSION: Final = 10 * 1024
 """Maximum number of bytes of a selector (CELSelectorExpressionMaxLength)."""
 _MAX_ALTERNATIVES: Final = 8
+_CLASS_NAME: Final = needed("deviceClassName", named_by(names.dns_subdomain))
 _ONE_KIND: Final = "exactly one of `exactly` or `firstAvailable` is required"
 
 
@@ -105,8 +106,7 @@ def _alternative(request: Manifest, path: str) -> Iterator[Cause]:
 
 def _device_request(request: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that validateExactDeviceRequest reports."""
-    device_class = request.get("deviceClassName") or ""
-    yield from check_required_name(names.dns_subdomain, device_class, f"{path}.deviceClassName")
+    yield from _CLASS_NAME(request, path)
     yield from check_list(request.get("selectors"), MAX_REQUESTS, f"{path}.selectors", _selector)
     mode, count = request.get("allocationMode", "ExactCount"), request.get("count")
     if mode not in MODES:

@@ -13,13 +13,13 @@ from simulator.apiserver import names
 from simulator.apiserver.field_checks import IMMUTABLE, check_name
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.devices.checks import (
-    check_driver_name,
     check_list,
     check_pool_name,
     check_qualified_name,
     check_unique,
     key_path,
 )
+from simulator.apiserver.kinds.volumes.plugins import check_driver_name
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import NODE_SELECTOR

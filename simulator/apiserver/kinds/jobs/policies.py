@@ -11,9 +11,10 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import EXIT_CODE_OPERATORS, FAILURE_ACTIONS
-from simulator.apiserver.field_checks import check_choice, check_name, check_not_negative, too_many
+from simulator.apiserver.field_checks import check_choice, check_name, too_many
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.repeated import repeats
+from simulator.apiserver.shapes import not_negative
 from simulator.apiserver.status import (
     Cause,
     duplicate,
@@ -31,6 +32,7 @@ _MAX_INDEXES_LENGTH: Final = 64 * 1024
 MAX_INTERVALS: Final = 1_000
 """The maximum of intervals of the completed and of the failed indexes, which are compared with each other."""
 _STATUSES: Final = ("False", "True", "Unknown")
+_SUCCEEDED: Final = not_negative("succeededCount")
 
 
 def _valid(choices: Collection[str]) -> str:
@@ -128,7 +130,7 @@ def _success_rule(rule: Manifest, completions: int, path: str) -> Iterator[Cause
     if count is None:
         return
     at = f"{path}.succeededCount"
-    yield from check_not_negative(rule, ("succeededCount",), path)
+    yield from _SUCCEEDED(rule, path)
     if count > completions:
         detail = f"must be less than or equal to {completions} (the number of specified completions)"
         yield invalid(at, count, detail)

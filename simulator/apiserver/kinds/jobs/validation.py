@@ -15,12 +15,12 @@ from simulator.apiserver.field_checks import (
     IMMUTABLE,
     check_choice,
     check_domain_prefixed,
-    check_not_negative,
 )
 from simulator.apiserver.go_structs import api_struct, pod_template_struct
 from simulator.apiserver.kinds.jobs.policies import validate_failure_policy, validate_success_policy
 from simulator.apiserver.kinds.workloads.templates import validate_selector_update, validate_template
 from simulator.apiserver.selector_validation import validate_label_selector
+from simulator.apiserver.shapes import not_negative
 from simulator.apiserver.status import NIL, Cause, invalid, not_supported, required, too_long
 from simulator.objects import cron
 from simulator.objects.labels import label_selector
@@ -35,15 +35,12 @@ MAX_CRON_JOB_NAME: Final = 52
 MAX_INDEXES: Final = 100_000
 """Maximum parallelism of an Indexed Job, as upstream (maxParallelismForIndexedJob). Here it is also the
 maximum of completions, because the result of each index is stored."""
-_COUNTS: Final = (
-    "parallelism",
-    "completions",
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "ttlSecondsAfterFinished",
-    "backoffLimitPerIndex",
-    "maxFailedIndexes",
+_COUNTS: Final = not_negative(
+    *("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"),
+    *("backoffLimitPerIndex", "maxFailedIndexes"),
 )
+_STARTING_DEADLINE: Final = not_negative("startingDeadlineSeconds")
+_HISTORY_LIMITS: Final = not_negative("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 _POLICIES: Final = ("OnFailure", "Never")
 _SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
 _ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}")
@@ -93,7 +90,7 @@ def _generated_selector(manifest: Manifest) -> Iterator[Cause]:
 
 def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that validateJobSpec reports."""
-    yield from check_not_negative(spec, _COUNTS, path)
+    yield from _COUNTS(spec, path)
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
     if "managedBy" in spec:
@@ -168,14 +165,13 @@ def _cron_job(spec: Manifest, old: Manifest | None) -> Iterator[Cause]:
     """Yield the faults that validateCronJobSpec reports. ``old``: the spec before the update, whose time zone
     may stay."""
     yield from _schedule(spec, old, "spec.schedule")
-    yield from check_not_negative(spec, ("startingDeadlineSeconds",), "spec")
+    yield from _STARTING_DEADLINE(spec, "spec")
     if "timeZone" in spec and (old is None or old.get("timeZone") != spec["timeZone"]):
         yield from _time_zone(spec["timeZone"], "spec.timeZone")
     choices = ("Allow", "Forbid", "Replace")
     yield from check_choice(spec["concurrencyPolicy"], choices, "spec.concurrencyPolicy", as_given=True)
     yield from _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
-    limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-    yield from check_not_negative(spec, limits, "spec")
+    yield from _HISTORY_LIMITS(spec, "spec")
 
 
 def _schedule(spec: Manifest, old: Manifest | None, path: str) -> Iterator[Cause]:

@@ -10,7 +10,6 @@ from typing import Final
 from simulator.api import Manifest, Micros
 from simulator.apiserver.counts import amount_of, check_at_most_all, validate_int_or_percent
 from simulator.apiserver.enumerations import UPDATE_STRATEGIES
-from simulator.apiserver.field_checks import check_not_negative
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.workloads.columns import (
     LABELS,
@@ -34,6 +33,7 @@ from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.printers.column import AGE, NAME, Column, labels_text, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import validate_label_selector
+from simulator.apiserver.shapes import not_negative
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
 
@@ -84,9 +84,9 @@ def _validate(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("spec.selector", selector, "empty selector is invalid for daemonset")
     yield from validate_template(spec["template"], "spec.template")
     yield from check_long_running(spec["template"], "spec.template", "DaemonSet")
-    yield from check_not_negative(spec, ("minReadySeconds",), "spec")
+    yield from _READY_SECONDS(spec, "spec")
     yield from _strategy(spec["updateStrategy"], "spec.updateStrategy")
-    yield from check_not_negative(spec, ("revisionHistoryLimit",), "spec")
+    yield from _HISTORY(spec, "spec")
 
 
 def _strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
@@ -113,6 +113,8 @@ def _node_selector(item: Manifest, _: Micros) -> str:
     return labels_text((item["spec"]["template"].get("spec") or {}).get("nodeSelector"))
 
 
+_READY_SECONDS: Final = not_negative("minReadySeconds")
+_HISTORY: Final = not_negative("revisionHistoryLimit")
 DAEMON_SET_STRATEGY: Final = Strategy(
     resource=built_in("apps/v1", "DaemonSet", "ds", has_status=True),
     drop_disabled_fields=drop_template_fields,

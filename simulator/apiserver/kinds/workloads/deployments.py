@@ -11,7 +11,6 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver.counts import amount_of, check_at_most_all, validate_int_or_percent
 from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES
-from simulator.apiserver.field_checks import check_not_negative
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.workloads.columns import (
     LABELS,
@@ -37,6 +36,7 @@ from simulator.apiserver.kinds.workloads.templates import (
 )
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, labels_text, printer_of
 from simulator.apiserver.resource import ScalePaths, built_in
+from simulator.apiserver.shapes import not_negative
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
 
@@ -85,12 +85,11 @@ def _drop_disabled_fields(manifest: Manifest) -> None:
 def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
     """Yield the faults that ValidateDeploymentSpec reports."""
     spec = manifest["spec"]
-    yield from check_not_negative(spec, ("replicas",), "spec")
+    yield from _REPLICAS(manifest)
     yield from check_selector(spec.get("selector"), "deployment")
     yield from _replica_set_template(spec)
     yield from _deployment_strategy(spec["strategy"], "spec.strategy")
-    counts = ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
-    yield from check_not_negative(spec, counts, "spec")
+    yield from _DEPLOYMENT_COUNTS(manifest)
     if spec["progressDeadlineSeconds"] <= spec.get("minReadySeconds", 0):
         detail = "must be greater than minReadySeconds"
         yield invalid("spec.progressDeadlineSeconds", spec["progressDeadlineSeconds"], detail)
@@ -99,7 +98,8 @@ def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
 def _validate_replica_set(manifest: Manifest) -> Iterator[Cause]:
     """Yield the faults that ValidateReplicaSetSpec reports. Upstream names the deployment in a message."""
     spec = manifest["spec"]
-    yield from check_not_negative(spec, ("replicas", "minReadySeconds"), "spec")
+    yield from _REPLICAS(manifest)
+    yield from _READY_SECONDS(manifest)
     yield from check_selector(spec.get("selector"), "deployment")
     yield from _replica_set_template(spec)
 
@@ -138,10 +138,10 @@ def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
 
 def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
-    yield from check_not_negative(spec, ("minReadySeconds",), "spec")
+    yield from _READY_SECONDS(manifest)
     if not spec.get("selector"):
         yield required("spec.selector")
-    yield from check_not_negative(spec, ("replicas",), "spec")
+    yield from _REPLICAS(manifest)
     template = spec.get("template")
     if template is None:
         yield required("spec.template")
@@ -153,6 +153,11 @@ def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:
     yield from check_long_running(template, "spec.template", "ReplicationController")
 
 
+_REPLICAS: Final = not_negative("spec.replicas")
+_READY_SECONDS: Final = not_negative("spec.minReadySeconds")
+_DEPLOYMENT_COUNTS: Final = not_negative(
+    "spec.minReadySeconds", "spec.revisionHistoryLimit", "spec.progressDeadlineSeconds"
+)
 DEPLOYMENT_STRATEGY: Final = Strategy(
     resource=built_in("apps/v1", "Deployment", "deploy", has_status=True, scale=ScalePaths()),
     drop_disabled_fields=_drop_disabled_fields,

@@ -9,7 +9,6 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.field_checks import check_name, check_not_negative
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.volumes.source_defaults import set_claim_spec_defaults
 from simulator.apiserver.kinds.volumes.validation import validate_claim_spec
@@ -28,7 +27,8 @@ from simulator.apiserver.kinds.workloads.templates import (
 )
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import ScalePaths, built_in
-from simulator.apiserver.status import Cause, forbidden, invalid, not_supported
+from simulator.apiserver.shapes import each, field, filled, named_by, not_negative, one_of
+from simulator.apiserver.status import Cause, forbidden, invalid
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
 
 _CHANGES: Final = (
@@ -95,20 +95,12 @@ def _spec(spec: Manifest, *, is_new: bool, checks_template: bool) -> Iterator[Ca
     if policy not in ("OrderedReady", "Parallel"):
         yield invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
     yield from _strategy(spec["updateStrategy"], "spec.updateStrategy")
-    for when in ("whenDeleted", "whenScaled"):
-        given = spec["persistentVolumeClaimRetentionPolicy"][when]
-        if given not in ("Retain", "Delete"):
-            at = f"spec.persistentVolumeClaimRetentionPolicy.{when}"
-            yield not_supported(at, given, ("Retain", "Delete"), as_given=True)
+    yield from _RETENTION(spec, "spec")
     if is_new:
-        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
-            yield from validate_claim_spec(
-                claim.get("spec") or {}, f"spec.volumeClaimTemplates[{index}].spec"
-            )
-    yield from check_not_negative(spec, ("replicas", "minReadySeconds"), "spec")
-    yield from check_not_negative(spec.get("ordinals", {}), ("start",), "spec.ordinals")
-    if is_new and spec.get("serviceName"):
-        yield from check_name(names.dns_label, spec["serviceName"], "spec.serviceName")
+        yield from _CLAIMS(spec, "spec")
+    yield from _COUNTS(spec, "spec")
+    if is_new:
+        yield from _SERVICE_NAME(spec, "spec")
     yield from check_selector(spec.get("selector"), "statefulset")
     if not is_selector(spec.get("selector")):
         yield invalid("spec.selector", spec["selector"], "")
@@ -142,7 +134,7 @@ def _strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
         shown = api_struct("apps.v1.RollingUpdateStatefulSetStrategy", rolling)
         yield invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'", whole=True)
     elif rolling is not None:
-        yield from check_not_negative(rolling, ("partition",), at)
+        yield from _PARTITION(rolling, at)
 
 
 def _validate_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -153,6 +145,16 @@ def _validate_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield forbidden("spec", _UPDATE)
 
 
+_COUNTS: Final = not_negative("replicas", "minReadySeconds", "ordinals.start")
+_SERVICE_NAME: Final = filled("serviceName", named_by(names.dns_label))
+_CLAIMS: Final = each("volumeClaimTemplates", field("spec", validate_claim_spec))
+_PARTITION: Final = not_negative("partition")
+_RETAINED: Final = one_of(("Retain", "Delete"), as_given=True)
+_RETENTION: Final = field(
+    "persistentVolumeClaimRetentionPolicy",
+    field("whenDeleted", _RETAINED),
+    field("whenScaled", _RETAINED),
+)
 STATEFUL_SET_STRATEGY: Final = Strategy(
     resource=built_in("apps/v1", "StatefulSet", "sts", has_status=True, scale=ScalePaths()),
     drop_disabled_fields=_drop_disabled_fields,
