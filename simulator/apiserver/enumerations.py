@@ -1,128 +1,64 @@
-"""The values of the fields that take one of a fixed set. Validation lets them through, and the OpenAPI
-documents list them.
+"""The values of the fields that take one of a fixed set. Validation lets them through, and the schemas of the
+OpenAPI documents list them.
 
-Each is a string type of Kubernetes' Go packages with the tag ``+enum`` (k8s.io/api/*/types.go, v1.34). They
-are in the order in which the messages of validation write them.
+Each is a string type of Kubernetes' Go packages with the tag ``+enum``. They are in the order in which the
+messages of validation write them.
 """
 
+from pathlib import Path
 from typing import Final
 
-# core/v1: containers
-PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
-PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
-SCHEMES: Final = ("HTTP", "HTTPS")
-PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
-PROC_MOUNTS: Final = ("Default", "Unmasked")
-PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
-"""The types of profiles of seccomp and of AppArmor."""
-_NAMED_SIGNALS: Final = """
-SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL
-SIGPROF SIGPWR SIGQUIT SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1
-SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ SIGRTMIN SIGRTMAX
-"""
-STOP_SIGNALS: Final = (
-    *_NAMED_SIGNALS.split(),
-    *(f"SIGRTMIN+{number}" for number in range(1, 16)),
-    *(f"SIGRTMAX-{number}" for number in range(1, 15)),
-)
+from simulator.apiserver.types.api_types import VERSION
 
-# core/v1: pods
-RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
-DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
-GROUP_CHANGE_POLICIES: Final = ("Always", "OnRootMismatch")
-GROUPS_POLICIES: Final = ("Merge", "Strict")
-POD_PHASES: Final = ("Failed", "Pending", "Running", "Succeeded", "Unknown")
-QOS_CLASSES: Final = ("BestEffort", "Burstable", "Guaranteed")
+Choices = tuple[str, ...]
 
-# core/v1: where pods may run
-NODE_OPERATORS: Final = ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")
-TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-TOLERATION_OPERATORS: Final = ("Equal", "Exists")
-WHEN_UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
-NODE_POLICIES: Final = ("Honor", "Ignore")
-NODE_PHASES: Final = ("Pending", "Running", "Terminated")
 
-# core/v1: volumes
-ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-VOLUME_MODES: Final = ("Block", "Filesystem")
-RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
-VOLUME_PHASES: Final = ("Available", "Bound", "Failed", "Pending", "Released")
-CLAIM_PHASES: Final = ("Bound", "Lost", "Pending")
-CLAIM_RESOURCE_STATUSES: Final = (
-    "ControllerResizeInProgress",
-    "ControllerResizeInfeasible",
-    "NodeResizeInProgress",
-    "NodeResizeInfeasible",
-    "NodeResizePending",
-)
-MODIFY_STATUSES: Final = ("InProgress", "Infeasible", "Pending")
-HOST_PATH_TYPES: Final = (
-    "",
-    "BlockDevice",
-    "CharDevice",
-    "Directory",
-    "DirectoryOrCreate",
-    "File",
-    "FileOrCreate",
-    "Socket",
-)
-DISK_CACHING_MODES: Final = ("None", "ReadOnly", "ReadWrite")
-DISK_KINDS: Final = ("Dedicated", "Managed", "Shared")
+def _read(version: str) -> dict[str, dict[str, Choices]]:
+    path = Path(__file__).parent / "types" / f"enumerations-v{version}.txt"
+    found: dict[str, dict[str, Choices]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            values, _, fields = line.partition(": ")
+            for field in fields.split():
+                of, _, name = field.rpartition(".")
+                found.setdefault(of, {})[name] = (*values.split(", "),)
+    return found
 
-# core/v1: services, namespaces, quotas
-SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-AFFINITIES: Final = ("ClientIP", "None")
-TRAFFIC_POLICIES: Final = ("Cluster", "Local")
+
+FIELDS: Final = _read(VERSION)
+"""The values by type, without ``io.k8s.api``, and field."""
+
+PULL_POLICIES: Final = FIELDS["core.v1.Container"]["imagePullPolicy"]
+MESSAGE_POLICIES: Final = FIELDS["core.v1.Container"]["terminationMessagePolicy"]
+PROTOCOLS: Final = FIELDS["core.v1.ContainerPort"]["protocol"]
+SCHEMES: Final = FIELDS["core.v1.HTTPGetAction"]["scheme"]
+PROPAGATIONS: Final = FIELDS["core.v1.VolumeMount"]["mountPropagation"]
+PROC_MOUNTS: Final = FIELDS["core.v1.SecurityContext"]["procMount"]
+PROFILES: Final = FIELDS["core.v1.AppArmorProfile"]["type"]
+RESTART_POLICIES: Final = FIELDS["core.v1.PodSpec"]["restartPolicy"]
+DNS_POLICIES: Final = FIELDS["core.v1.PodSpec"]["dnsPolicy"]
+PREEMPTION_POLICIES: Final = FIELDS["core.v1.PodSpec"]["preemptionPolicy"]
+GROUP_CHANGE_POLICIES: Final = FIELDS["core.v1.PodSecurityContext"]["fsGroupChangePolicy"]
+GROUPS_POLICIES: Final = FIELDS["core.v1.PodSecurityContext"]["supplementalGroupsPolicy"]
+TAINT_EFFECTS: Final = FIELDS["core.v1.Taint"]["effect"]
+TOLERATION_OPERATORS: Final = FIELDS["core.v1.Toleration"]["operator"]
+WHEN_UNSATISFIABLE: Final = FIELDS["core.v1.TopologySpreadConstraint"]["whenUnsatisfiable"]
+NODE_POLICIES: Final = FIELDS["core.v1.TopologySpreadConstraint"]["nodeAffinityPolicy"]
+ACCESS_MODES: Final = FIELDS["core.v1.PersistentVolumeClaimSpec"]["accessModes"]
+VOLUME_MODES: Final = FIELDS["core.v1.PersistentVolumeClaimSpec"]["volumeMode"]
+RECLAIM_POLICIES: Final = FIELDS["core.v1.PersistentVolumeSpec"]["persistentVolumeReclaimPolicy"]
+HOST_PATH_TYPES: Final = FIELDS["core.v1.HostPathVolumeSource"]["type"]
+SERVICE_TYPES: Final = FIELDS["core.v1.ServiceSpec"]["type"]
+AFFINITIES: Final = FIELDS["core.v1.ServiceSpec"]["sessionAffinity"]
+TRAFFIC_POLICIES: Final = FIELDS["core.v1.ServiceSpec"]["externalTrafficPolicy"]
+IP_FAMILY_POLICIES: Final = FIELDS["core.v1.ServiceSpec"]["ipFamilyPolicy"]
+QUOTA_SCOPES: Final = FIELDS["core.v1.ResourceQuotaSpec"]["scopes"]
+DEPLOYMENT_STRATEGIES: Final = FIELDS["apps.v1.DeploymentStrategy"]["type"]
+UPDATE_STRATEGIES: Final = FIELDS["apps.v1.DaemonSetUpdateStrategy"]["type"]
+COMPLETION_MODES: Final = FIELDS["batch.v1.JobSpec"]["completionMode"]
+REPLACEMENT_POLICIES: Final = FIELDS["batch.v1.JobSpec"]["podReplacementPolicy"]
+FAILURE_ACTIONS: Final = FIELDS["batch.v1.PodFailurePolicyRule"]["action"]
+EXIT_CODE_OPERATORS: Final = FIELDS["batch.v1.PodFailurePolicyOnExitCodesRequirement"]["operator"]
+EVICTION_POLICIES: Final = FIELDS["policy.v1.PodDisruptionBudgetSpec"]["unhealthyPodEvictionPolicy"]
+BINDING_MODES: Final = FIELDS["storage.v1.StorageClass"]["volumeBindingMode"]
 IP_FAMILIES: Final = ("IPv4", "IPv6")
-IP_FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
-NAMESPACE_PHASES: Final = ("Active", "Terminating")
-QUOTA_SCOPES: Final = (
-    "BestEffort",
-    "CrossNamespacePodAffinity",
-    "NotBestEffort",
-    "NotTerminating",
-    "PriorityClass",
-    "Terminating",
-    "VolumeAttributesClass",
-)
-SCOPE_OPERATORS: Final = ("DoesNotExist", "Exists", "In", "NotIn")
-
-# apps/v1
-DEPLOYMENT_STRATEGIES: Final = ("Recreate", "RollingUpdate")
-UPDATE_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
-"""The update strategies of DaemonSets and StatefulSets."""
-POD_MANAGEMENT_POLICIES: Final = ("OrderedReady", "Parallel")
-
-# batch/v1
-COMPLETION_MODES: Final = ("NonIndexed", "Indexed")
-REPLACEMENT_POLICIES: Final = ("Failed", "TerminatingOrFailed")
-FAILURE_ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
-EXIT_CODE_OPERATORS: Final = ("In", "NotIn")
-CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
-
-# admissionregistration.k8s.io/v1
-FAILURE_POLICIES: Final = ("Fail", "Ignore")
-MATCH_POLICIES: Final = ("Equivalent", "Exact")
-OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
-SCOPES: Final = ("*", "Cluster", "Namespaced")
-SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
-VALIDATION_ACTIONS: Final = ("Audit", "Deny", "Warn")
-
-# certificates.k8s.io/v1
-KEY_USAGES: Final = (
-    *("signing", "digital signature", "content commitment", "key encipherment", "key agreement"),
-    *("data encipherment", "cert sign", "crl sign", "encipher only", "decipher only", "any"),
-    *("server auth", "client auth", "code signing", "email protection", "s/mime", "ipsec end system"),
-    *("ipsec tunnel", "ipsec user", "timestamping", "ocsp signing", "microsoft sgc", "netscape sgc"),
-)
-
-# discovery.k8s.io/v1, networking.k8s.io/v1, policy/v1, storage.k8s.io/v1, resource.k8s.io/v1
-ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
-PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
-POLICY_TYPES: Final = ("Ingress", "Egress")
-EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
-BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
-DEVICE_TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule")

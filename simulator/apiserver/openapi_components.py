@@ -7,7 +7,7 @@ their descriptions, without defaults and enumerations: both are derived as far a
 import json
 from typing import Final
 
-from simulator.apiserver.openapi_enumerations import list_values
+from simulator.apiserver.enumerations import FIELDS, Choices
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import Field, StructType
@@ -60,7 +60,7 @@ def _add(name: str, found: dict[str, Schema]) -> None:
         name = waiting.pop()
         if name not in found:
             found[name] = _component(name, waiting)
-            list_values(name, found[name].get("properties", {}))
+            _list_values(name, found[name].get("properties", {}))
 
 
 def _component(name: str, references: list[str]) -> Schema:
@@ -117,3 +117,20 @@ def _item(schema: Schema, references: list[str]) -> Schema:
     elif converted.get("type") in _ZEROS:
         converted["default"] = _ZEROS[converted["type"]]
     return converted
+
+
+def _list_values(type_name: str, properties: dict[str, Schema]) -> None:
+    """List the values of enumerations in the schemas of a type's fields, and in their descriptions; those of
+    a list or a map in the schema of its items. Upstream (kube-openapi, pkg/generators/{enum,openapi}.go)
+    describes a value by the comment of its constant, which the shipped schemas do not have."""
+    for field, choices in FIELDS.get(type_name.removeprefix("io.k8s.api."), {}).items():
+        schema = properties[field]
+        items = schema.get("items") or schema.get("additionalProperties")
+        (items or schema)["enum"] = sorted(choices)
+        if items is None:
+            schema["description"] += _paragraph(choices)
+
+
+def _paragraph(choices: Choices) -> str:
+    lines = "".join(f'\n - `"{value}"`' for value in sorted(choices))
+    return f"\n\nPossible enum values:{lines}"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from simulator.apiserver.enumerations import FIELDS
 from simulator.apiserver.openapi_components import components_of
-from simulator.apiserver.openapi_enumerations import FIELDS
 from simulator.apiserver.resources import BUILT_IN
 
 COMPONENTS = components_of([*BUILT_IN])
