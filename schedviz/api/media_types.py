@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from schedviz.api.accept import JSON, PROTOBUF, YAML, allows_no_conversion, negotiate
 from schedviz.api.body import ObjectResponse
 from schedviz.api.representation import META, Representation
-from schedviz.api.yaml_text import yaml_of
+from schedviz.api.yaml_text import is_large, yaml_of
 from simulator.api import Manifest
 from simulator.apiserver.protobuf import NoDescription
 from simulator.apiserver.protobuf_encoding import encode_protobuf
@@ -62,6 +62,8 @@ def _is_pretty(request: HttpRequest) -> bool:
 def _encode(media_type: str, response: ObjectResponse) -> bytes | None:
     """None: as the response is."""
     if media_type == YAML:
+        if is_large(response.content):
+            return response.content + b"\n"
         return yaml_of(msgspec.json.decode(response.content)).encode()
     if media_type == PROTOBUF:
         try:

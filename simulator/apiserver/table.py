@@ -5,19 +5,25 @@ from collections.abc import Sequence
 from simulator.api import Manifest, Micros
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.printers.column import Printer
+from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource
-from simulator.kernel.work import check_waiting
+from simulator.kernel.work import OutOfWork, check_waiting
 
 
 def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
-    """Build the ``Table`` (meta/v1) of objects. Each row contains the metadata of its object."""
+    """Build the ``Table`` (meta/v1) of objects. Each row contains the metadata of its object. Raises
+    TooLarge: the columns of a definition may be thousands, each with the same large text."""
     printer = strategy_of(resource).printer
+    try:
+        rows = [_row(printer, item, now) for item in items]
+    except OutOfWork as error:
+        raise TooLarge(f"the table of {len(items)} objects is too large: {error}") from None
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": metadata,
         "columnDefinitions": [column.definition() for column in printer.columns],
-        "rows": [_row(printer, item, now) for item in items],
+        "rows": rows,
     }
 
 

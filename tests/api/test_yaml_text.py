@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedviz.api.yaml_text import yaml_of
+from schedviz.api.yaml_text import MOST_BYTES, MOST_COMMAS, is_large, yaml_of
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8", categories=["L"]))
 VALUES = st.recursive(
@@ -46,3 +46,9 @@ def test_keys_are_sorted_with_letters_last_and_by_their_numbers() -> None:
 @given(VALUES)
 def test_what_is_written_is_read_again(value: object) -> None:
     assert yaml.safe_load(yaml_of(value)) == value
+
+
+def test_a_large_document_stays_json() -> None:
+    assert not is_large(b"," * MOST_COMMAS)
+    assert is_large(b"," * (MOST_COMMAS + 1))
+    assert is_large(b" " * (MOST_BYTES + 1))

@@ -12,9 +12,12 @@ from simulator.apiserver.custom_resources.resource_schema import (
 )
 from simulator.apiserver.printers.custom import custom_printer
 from simulator.apiserver.printers.simple_json_path import PathError, value_at_path
+from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import defined_resources
 from simulator.apiserver.status import Invalid
+from simulator.apiserver.table import build_table
+from simulator.kernel.work import limit_work
 from tests.apiserver.cluster import NOW, Cluster
 
 NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
@@ -188,6 +191,16 @@ def test_values_of_another_type_than_their_column_are_left_out(kind: str, value:
     columns = [{"name": "C", "type": kind, "jsonPath": ".spec.c"}]
     item = widget() | {"spec": {"c": value}}
     assert custom_printer(resource(columns)).cells(item, NOW)[1] == cell
+
+
+@pytest.mark.parametrize(
+    ("path", "value"), [(".spec.c", "x" * 300_000), (".spec.c[?(@.a==1)]", [{"a": 2}] * 1_000)]
+)
+def test_a_table_has_a_limit_for_all_its_cells(path: str, value: Any) -> None:
+    columns = [{"name": f"C{number}", "type": "string", "jsonPath": path} for number in range(1_000)]
+    item = widget() | {"spec": {"c": value}}
+    with limit_work(), pytest.raises(TooLarge, match="the table of 1 objects is too large"):
+        build_table(resource(columns), [item], {}, NOW)
 
 
 @pytest.mark.parametrize(

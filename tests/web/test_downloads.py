@@ -127,6 +127,22 @@ def test_the_exported_manifests_can_be_applied_and_have_no_generated_fields(
     store.delete(sandbox_name)
 
 
+def test_large_objects_are_read_as_json_where_yaml_is_asked_for(
+    client: Client, store: Store, sandbox_name: str
+) -> None:
+    data = {f"key-{number}": "" for number in range(45_000)}
+    large = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data}
+    write.create_sandbox(store, Meta(sandbox_name, created=1_780_000_000.0), [large])
+    answer = client.get(f"/s/{sandbox_name}/download/manifests/")
+    assert 'filename="' + sandbox_name + '.manifests.json"' in answer.headers["Content-Disposition"]
+    assert data in [each.get("data") for each in json.loads(answer.content)["items"]]
+    path = f"/s/{sandbox_name}/api/v1/namespaces/default/configmaps"
+    listed = client.get(path, headers={"accept": "application/yaml"})
+    assert listed.headers["Content-Type"] == "application/yaml"
+    assert json.loads(listed.content)["items"][0]["data"] == data
+    store.delete(sandbox_name)
+
+
 WORKLOADS = """
 apiVersion: apps/v1
 kind: Deployment

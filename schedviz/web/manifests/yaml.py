@@ -22,7 +22,7 @@ def to_yaml(manifests: Sequence[Manifest]) -> str:
     )
 
 
-class Plain(yaml.SafeDumper):
+class Plain(yaml.CSafeDumper):
     """A dumper without anchors and aliases, as kubectl."""
 
     def ignore_aliases(self, data: object) -> bool:

@@ -11,6 +11,7 @@ from schedviz.store import Sandbox
 from schedviz.store.past import Readable
 from simulator.api import Micros
 from simulator.apiserver.lookup import find_resource
+from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.table import build_table
 
@@ -100,7 +101,10 @@ def objects(sandbox: Readable, resource: Resource, part: str, after: str, now: M
     rest = (key for key in matching if key > after)
     shown = [*islice(rest, OBJECTS_AT_ONCE)]
     items = [item for item in (sandbox.get(resource.id, key) for key in shown) if item is not None]
-    printed = build_table(resource, items, {}, now)
+    try:
+        printed = build_table(resource, items, {}, now)
+    except TooLarge:  # the columns of a definition; the names are listed without them
+        printed = build_table(msgspec.structs.replace(resource, columns_text=""), items, {}, now)
     always = [at for at, column in enumerate(printed["columnDefinitions"]) if not column["priority"]]
     names = [printed["columnDefinitions"][at]["name"] for at in always]
     rows = []

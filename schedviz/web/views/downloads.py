@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from schedviz.api.yaml_text import is_large
 from schedviz.cache import Current
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.presenters import nodes_svg
@@ -45,8 +46,9 @@ def manifests(request: HttpRequest, name: str) -> HttpResponse:
     """Return the manifests that create the same cluster: without the fields that the API server and
     controllers set."""
     found = [*manifests_to_apply(_objects(find_present(name)))]
-    if len(found) > WRITTEN_AS_YAML:
-        return _file(name, "manifests.json", _list(found))
+    as_json = _list(found)
+    if len(found) > WRITTEN_AS_YAML or is_large(as_json):
+        return _file(name, "manifests.json", as_json)
     return _file(name, "manifests.yaml", to_yaml(found).encode(), "application/yaml")
 
 

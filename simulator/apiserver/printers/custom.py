@@ -14,9 +14,12 @@ from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, huma
 from simulator.apiserver.printers.simple_json_path import PathError, value_at_path
 from simulator.apiserver.resource import Resource
 from simulator.kernel.go_text import go_json
+from simulator.kernel.work import spend_work
 
 _AGE_PATH: Final = ".metadata.creationTimestamp"
 _MICROS: Final = 1_000_000
+_CHARACTERS_OF_A_UNIT: Final = 16
+"""So the cells of a table have at most some 30 MB."""
 
 
 def custom_printer(resource: Resource) -> Printer:
@@ -42,6 +45,7 @@ def custom_printer(resource: Resource) -> Printer:
 
 
 def _cell(item: Manifest, path: str, kind: str, now: Micros) -> Any:
+    """Raises OutOfWork."""
     try:
         value = value_at_path(item, path)
     except PathError:
@@ -49,7 +53,9 @@ def _cell(item: Manifest, path: str, kind: str, now: Micros) -> Any:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     match kind:
         case "string":
-            return _text(value)
+            text = _text(value)
+            spend_work(len(text) // _CHARACTERS_OF_A_UNIT)
+            return text
         case "date" if isinstance(value, str):
             return _age(value, now)
         case "integer" if is_number:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from simulator.kernel.work import spend_work
+
 _STEP: Final = re.compile(
     r"""\.(?P<field>(?:\\.|[^.,\[\]$@{}\s\\])+)
     | \['(?P<key>[^']*)'\]
@@ -29,6 +31,8 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_WORK_OF_FILTER: Final = 4
+"""The work of comparing an item of a list."""
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 
@@ -38,7 +42,7 @@ class PathError(ValueError):
 
 
 def value_at_path(value: Any, path: str) -> Any:
-    """Return the first value at a path. Raises PathError."""
+    """Return the first value at a path. Each value on the way is work. Raises PathError, OutOfWork."""
     text = path.removeprefix("{").removesuffix("}")
     found = next(_values(value, text if text.startswith((".", "[")) else f".{text}"), None)
     if found is None:
@@ -53,6 +57,7 @@ def _values(value: Any, path: str) -> Iterator[tuple[Any]]:
         step = _STEP.match(path, place)
         if step is None:
             raise PathError(path)
+        spend_work(1 + 2 * len(values))
         values = [item for each in values for item in _next(each, step)]
         place = step.end()
     yield from ((each,) for each in values)
@@ -68,7 +73,9 @@ def _next(value: Any, step: re.Match[str]) -> list[Any]:
     if name is not None:
         return [value[name]] if isinstance(value, dict) and name in value else []
     if step["filter"] is not None:
-        return [item for item in _listed(value) if _passes(item, step["filter"])]
+        listed = _listed(value)
+        spend_work(_WORK_OF_FILTER * len(listed))
+        return [item for item in listed if _passes(item, step["filter"])]
     return _part(_listed(value), step)
 
 
