@@ -70,7 +70,7 @@ class GrowingCase(NamedTuple):
 
     @property
     def small(self) -> int:
-        return 120
+        return 60
 
     def half(self) -> int:
         some, more = (self.growing.with_entries(count) for count in (10, 20))

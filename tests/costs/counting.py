@@ -23,7 +23,8 @@ MOST_CALLS: Final = 16_000_000
 _FIRST: Final = 2
 """Entries of the first request, which is not counted: it fills what is cached for a kind."""
 _CHANCE: Final = 10
-"""Calls of an entry that are added: a few that differ by chance are no growth."""
+_CHANCE_IN_ALL: Final = 1_000
+"""Calls that are added, of an entry and of all: a few that differ by chance are no growth."""
 _CREATED: Final = 1_700_000_000
 _numbers = itertools.count()
 
@@ -61,13 +62,15 @@ def calls_of(store: Store, case: Case) -> Calls | None:
     growth = max(
         _growth(small, few.calls, some.calls, more.calls), _growth(small, few.lines, some.lines, more.lines)
     )
-    return Calls(growth, some.calls + (more.calls - some.calls) / small * (case.half() - small))
+    of_entry = max((more.calls - some.calls) / small, (some.calls - few.calls) / (small - small // 2))
+    return Calls(growth, some.calls + of_entry * (case.half() - small))
 
 
 def _growth(small: int, few: int, some: int, more: int) -> float:
     """Return how many times more there are for twice the entries, without those that any request has."""
-    of_some = (some - few) / (small - small // 2) + _CHANCE
-    of_more = (more - some) / small + _CHANCE
+    chance = max(_CHANCE, _CHANCE_IN_ALL / small)
+    of_some = (some - few) / (small - small // 2) + chance
+    of_more = (more - some) / small + chance
     return 2 * of_more / of_some
 
 

@@ -170,6 +170,21 @@ _TEXTS: Final = {
     "reason": "A",
     "scopeName": "BestEffort",
 }
+_PORTS: Final = range(1, 65_536)
+_RANGES: Final = {
+    "weight": range(1, 101),
+    "defaultMode": range(0o1000),
+    "mode": range(0o1000),
+    "lun": range(256),
+    "partition": range(256),
+    "seconds": range(1, 31),
+    "successThreshold": range(1, 2),
+    "nodePort": range(30_000, 32_768),
+    "expirationSeconds": range(600, 7_200),
+    "maxExpirationSeconds": range(3_600, 7_200),
+}
+"""The values of numeric fields that not all ports can have: beyond these, faults would be counted from a
+certain number of entries on."""
 
 
 class Place(NamedTuple):
@@ -316,7 +331,8 @@ def _value(of: Type, field: str, number: int, entries: Entries = "distinct") -> 
         case StructType():
             return _object(of, number, entries)
         case Scalar(kind=("int32" | "int64" | "float64")):
-            return number % 60_000 + 1
+            allowed = _RANGES.get(field, _PORTS)
+            return allowed[number % len(allowed)]
         case Scalar(kind="bool"):
             return False
         case Scalar(kind="bytes"):
