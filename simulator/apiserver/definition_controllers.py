@@ -7,18 +7,16 @@ Upstream: naming_controller.go, establishing_controller.go and finalizer/crd_fin
 apiextensions-apiserver/pkg/controller, v1.34.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
-
-from msgspec.structs import replace as with_fields
 
 from simulator.api import Change, Manifest
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.definition_conditions import Condition, with_condition
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.kinds.definitions.accepted_names import status_with_names
+from simulator.apiserver.kinds.definitions.accepted_names import UsedNames, status_with_names
 from simulator.apiserver.kinds.definitions.deletion import CLEANUP, PENDING
 from simulator.apiserver.place import Place
 from simulator.apiserver.resource import CRDS, is_built_in_group
@@ -30,10 +28,10 @@ from simulator.objects.metadata import finalizers_of, is_terminating, name_of
 from simulator.objects.timestamps import timestamp
 
 WRITES: Final = 1_000
-"""The most writes of one controller after a request: each accepts the names of one definition, or deletes
+"""The most writes of one controller after a request: each accepts the names of some definitions, or deletes
 some of the objects of one."""
-DELETED_AT_ONCE: Final = 500
-"""Objects that one write deletes: it blocks a store for about 10 ms."""
+WRITTEN_AT_ONCE: Final = 500
+"""Objects that one write changes or deletes: it blocks a store for about 10 ms."""
 _BY: Final = WriteOptions(manager="kube-apiserver")
 """The owner of the fields that these controllers write."""
 _DEFINITIONS: Final = find_built_in("apiextensions.k8s.io", "customresourcedefinitions")
@@ -89,19 +87,38 @@ def _definitions_to_clean(changes: Sequence[Change]) -> dict[str, None]:
 
 
 def next_acceptance(server: ApiServer, group: str) -> Admission:
-    """Bring the status of the next definition of a group up to date whose names are to be accepted, or are in
-    conflict."""
+    """Bring the status of the next definitions of a group up to date whose names are to be accepted, or are
+    in conflict."""
     # Names that are accepted meanwhile are seen by the version, which is read before.
     version, now = server.reader.find(CRDS, group).version, timestamp(server.now())
     # The name of a definition ends with its group. Those of other groups are not read.
     named = sorted(name for name in server.reader.names(CRDS) if name.partition(".")[2] == group)
     definitions = [found for name in named if (found := _find(server, name)) is not None]
+    part = next(
+        in_parts(islice(_acceptances(server, definitions, now), WRITTEN_AT_ONCE), _size_of_objects), []
+    )
+    changes = [change for admitted in part for change in admitted.changes]
+    read = {resource: seen for admitted in part for resource, seen in admitted.unchanged.items()}
+    return Admission(changes, {**read, CRDS: version} if changes else {})
+
+
+def _acceptances(server: ApiServer, definitions: Sequence[Manifest], now: str) -> Iterator[Admission]:
+    """Yield the changes of the definitions of a group, up to the first that may release names: an earlier
+    definition may wait for these."""
+    used = UsedNames.of(each.get("status") or {} for each in definitions)
     for old in definitions:
-        status = status_with_names(old, definitions, now)
-        if status != old.get("status"):
-            admitted = _set_status(server, old, status)
-            return with_fields(admitted, unchanged={**admitted.unchanged, CRDS: version})
-    return Admission([], {})
+        before = old.get("status") or {}
+        status = status_with_names(old, used, now)
+        if status == before:
+            continue
+        yield _set_status(server, old, status)
+        if not UsedNames.of([status]).includes(UsedNames.of([before])):
+            return
+        used.add(status)
+
+
+def _size_of_objects(admitted: Admission) -> int:
+    return sum(size_of(change.object or {}) for change in admitted.changes)
 
 
 def next_cleanup(server: ApiServer, name: str) -> Admission:
@@ -120,7 +137,7 @@ def next_cleanup(server: ApiServer, name: str) -> Admission:
         for item in (listing.items if resource is not None else ())
         if resource is not None and (change := admit_delete(resource, item, now)) is not None
     )
-    part = next(in_parts(islice(deletions, DELETED_AT_ONCE), lambda each: size_of(each[0])), [])
+    part = next(in_parts(islice(deletions, WRITTEN_AT_ONCE), lambda each: size_of(each[0])), [])
     changes = [change for _, change in part]
     if changes or listing.items or CLEANUP not in finalizers_of(definition):
         return Admission(changes, {})

@@ -22,6 +22,9 @@ ReportField = Callable[[str], None]
 MAX_SHOWN: Final = 60
 """Maximum number of characters of a wrong value in a message."""
 
+MAX_WRONG_QUANTITIES: Final = 20
+"""Maximum number of wrong quantities of an object that are reported."""
+
 Path = tuple[str | int, ...]
 """The path of a field: names of fields and keys, and places in lists."""
 
@@ -97,6 +100,9 @@ class _Fitting:
             return None
 
     def _report_quantity(self, path: Path, problem: str, value: Any) -> None:
+        """Report a wrong quantity. Raises Unfit where there are more than are reported."""
+        if len(self.wrong_quantities) == MAX_WRONG_QUANTITIES:
+            raise Unfit("; ".join([*self.wrong_quantities, "further wrong quantities are not listed"]))
         self.wrong_quantities.append(f"{self.name(path)}: {problem}: {_shown(value)}")
 
     def _fit_struct(self, of: StructType, value: Manifest, path: Path) -> Manifest:

@@ -2,6 +2,7 @@
 left out."""
 
 import codecs
+import cProfile
 import gzip
 import io
 import json
@@ -22,6 +23,8 @@ from schedviz.web.manifests.yaml import Plain, to_yaml
 from simulator.api import SECOND, Change, Manifest, WatchEvent
 from simulator.apiserver import resources
 from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.fitting import MAX_WRONG_QUANTITIES, Unfit, fit_to_type
+from simulator.apiserver.resources import PODS
 from simulator.commands.clean import clean
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
@@ -280,6 +283,25 @@ def test_all_wrong_quantities_of_an_object_are_told_and_what_may_be_meant() -> N
         'Node n: status.allocatable.cpu: not a quantity: "2 cores" (meant as 2?)',
         'status.allocatable.memory: not a quantity: "1gb" (meant as 1Gi or 1G?)',
     ]
+
+
+def test_the_work_for_wrong_quantities_of_an_object_is_bounded() -> None:
+    def work(count: int) -> tuple[int, str]:
+        limits = {"limits": {"cpu": "2 cores"}}
+        containers = [{"name": f"c{number}", "image": "a", "resources": limits} for number in range(count)]
+        manifest = with_value(pod("p"), ("spec", "containers"), containers)
+        profile = cProfile.Profile()
+        with pytest.raises(Unfit) as unfit:
+            profile.runcall(fit_to_type, PODS, manifest, lambda _: None)
+        return sum(entry.callcount for entry in profile.getstats()), str(unfit.value)
+
+    work(MAX_WRONG_QUANTITIES)
+    (some, _), (more, said) = work(200), work(400)
+    assert more < 2.3 * some
+    *listed, last = said.split("; ")
+    assert listed[1] == 'spec.containers[1].resources.limits.cpu: not a quantity: "2 cores" (meant as 2?)'
+    assert len(listed) == MAX_WRONG_QUANTITIES
+    assert last == "further wrong quantities are not listed"
 
 
 def test_a_wrong_quantity_that_nothing_reads_leaves_nothing_out() -> None:

@@ -5,7 +5,7 @@ apiextensions-apiserver/pkg/controller, v1.34.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.definition_conditions import Condition, has_condition, with_condition
@@ -28,16 +28,44 @@ _ESTABLISHED: Final = Condition(
 _NOT_ESTABLISHED: Final = Condition("Established", "False", "NotAccepted", "not all names are accepted")
 
 
-def status_with_names(definition: Manifest, group: Iterable[Manifest], now: str) -> Manifest:
+class UsedNames(NamedTuple):
+    """The accepted names of a group."""
+
+    resources: set[str]
+    """Plurals, singulars and short names."""
+    kinds: set[str]
+
+    @staticmethod
+    def of(statuses: Iterable[Manifest]) -> "UsedNames":
+        used = UsedNames(set(), set())
+        for each in statuses:
+            used.add(each)
+        return used
+
+    def includes(self, other: "UsedNames") -> bool:
+        return self.resources >= other.resources and self.kinds >= other.kinds
+
+    def add(self, status: Manifest) -> None:
+        accepted = _accepted(status)
+        self.resources.update(name for field in _RESOURCES for name in _listed(accepted, field))
+        self.kinds.update(name for field in _KINDS for name in _listed(accepted, field))
+
+
+def _accepted(status: Manifest) -> Manifest:
+    found: Manifest = status.get("acceptedNames") or {}
+    return found
+
+
+def status_with_names(definition: Manifest, used: UsedNames, now: str) -> Manifest:
     """Return the status of a definition after its names are compared with the accepted ones of its group."""
     status = definition.get("status") or {}
     condition = approval_condition(definition)
     if condition is not None:
         status = with_condition(status, condition, now)
-    accepted, wanted = status.get("acceptedNames") or {}, definition["spec"]["names"]
+    accepted, wanted = _accepted(status), definition["spec"]["names"]
     if accepted == wanted:
         return status
-    conflicts = [*_conflicts(wanted, accepted, [*group])]
+    conflicts = [*_conflicts(wanted, accepted, used)]
     fields = dict.fromkeys((*wanted, *accepted))
     refused = {field for field, _ in conflicts}
     names = {field: (accepted if field in refused else wanted).get(field) for field in fields}
@@ -55,14 +83,11 @@ def status_with_names(definition: Manifest, group: Iterable[Manifest], now: str)
     return with_condition(status, _NOT_ESTABLISHED if conflicts else _ESTABLISHED, now)
 
 
-def _conflicts(wanted: Manifest, accepted: Manifest, group: list[Manifest]) -> Iterator[tuple[str, str]]:
+def _conflicts(wanted: Manifest, accepted: Manifest, used: UsedNames) -> Iterator[tuple[str, str]]:
     """Yield the fields whose names are used in the group, with the messages about them."""
-    known = [(each.get("status") or {}).get("acceptedNames") or {} for each in group]
-    used = {name for names in known for field in _RESOURCES for name in _listed(names, field)}
-    used_kinds = {name for names in known for field in _KINDS for name in _listed(names, field)}
     for field in _REASONS:
-        taken = used if field in _RESOURCES else used_kinds
-        own = _listed(accepted, field)
+        taken = used.resources if field in _RESOURCES else used.kinds
+        own = {*_listed(accepted, field)}
         refused = [name for name in _listed(wanted, field) if name not in own and name in taken]
         messages = [*dict.fromkeys(f"{quote(name)} is already in use" for name in refused)]
         if messages:
