@@ -6,8 +6,9 @@ import json
 from typing import Any, Final
 
 from simulator.apiserver.bounds import MAX_OBJECT_BYTES
+from simulator.apiserver.custom_resources.parts import Part, parts_of
 from simulator.apiserver.request_errors import TooLarge
-from simulator.apiserver.structural_schema import META, TYPE_FIELDS, Schema
+from simulator.apiserver.structural_schema import TYPE_FIELDS, Schema
 from simulator.kernel.work import OutOfWork, spend_work
 
 MAX_DEFAULT_BYTES: Final = 2 * MAX_OBJECT_BYTES
@@ -17,58 +18,52 @@ MAX_DEFAULT_BYTES: Final = 2 * MAX_OBJECT_BYTES
 def drop_nulls(schema: Schema, value: Any) -> None:
     """Drop the fields that are null although they may not be, in place. Those that have a default stay null
     until it is set; the items of lists stay."""
-    match value:
-        case dict() if schema is not META:
-            for name, item in [*value.items()]:
-                field = _schema_of_field(schema, name)
-                if field is None or field is TYPE_FIELDS.get(name):
-                    continue
-                if item is None and not field.get("nullable") and field.get("default") is None:
-                    del value[name]
-                else:
-                    drop_nulls(field, item)
-        case list():
-            for item in value:
-                drop_nulls(schema.get("items") or {}, item)
+    for part in parts_of(Part(schema, value)):
+        for name in [*part.value] if isinstance(part.value, dict) else ():
+            field = _schema_of_field(part.schema, name)
+            if part.value[name] is not None or field is None or field is TYPE_FIELDS.get(name):
+                continue
+            if not field.get("nullable") and field.get("default") is None:
+                del part.value[name]
 
 
 def set_schema_defaults(schema: Schema, value: Any) -> None:
     """Set the missing fields that have a default, in place. A null that may not be null counts as missing.
     Raises TooLarge where they add too much."""
+    defaults = _Defaults()
     try:
-        _Defaulting().set_all(schema, value)
+        for part in parts_of(Part(schema, value)):
+            defaults.set(part)  # its parts are looked for afterwards
     except OutOfWork as error:
         raise TooLarge(f"the defaults of the schema could not be set: {error}") from None
 
 
-class _Defaulting:
+class _Defaults:
     """The defaults of one object."""
 
     def __init__(self) -> None:
         self._added = 0
         self._sizes: dict[int, int] = {}
 
-    def set_all(self, schema: Schema, value: Any) -> None:
+    def set(self, part: Part) -> None:
+        """Set the defaults of the fields of an object, or of the items of a list."""
+        schema, value = part.schema, part.value
         match value:
-            case dict() if schema is not META:
+            case dict():
                 fields = schema.get("properties") or {}
                 spend_work(1 + len(fields))
                 for name, field in fields.items():
                     if name not in value and field.get("default") is not None:
                         value[name] = self._copy(field["default"])
                 for name in value:
-                    self._set(_schema_of_field(schema, name), value, name)
+                    self._replace_null(_schema_of_field(schema, name), value, name)
             case list():
                 for index in range(len(value)):
-                    self._set(schema.get("items"), value, index)
+                    self._replace_null(schema.get("items"), value, index)
 
-    def _set(self, schema: Schema | None, values: Any, place: Any) -> None:
-        """Set the default of a field or an item that is null, and those within it."""
-        if schema is None:
-            return
-        if values[place] is None and not schema.get("nullable"):
+    def _replace_null(self, schema: Schema | None, values: Any, place: Any) -> None:
+        if values[place] is None and schema is not None and not schema.get("nullable"):
             values[place] = self._copy(schema.get("default"))
-        self.set_all(schema, values[place])
 
     def _copy(self, default: Any) -> Any:
         if isinstance(default, (str, list, dict)):

@@ -6,15 +6,17 @@ into these texts, which is as long as the checks.
 """
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from typing import Any, Final
 
 from simulator.apiserver.bounds import join_key
 from simulator.apiserver.custom_resources.junctors import junctor_faults
 from simulator.apiserver.custom_resources.parts import ABSENT, Part, parts_within
 from simulator.apiserver.custom_resources.text_formats import has_format
+from simulator.apiserver.field_checks import too_many
 from simulator.apiserver.repeated import identity, repeats
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+from simulator.apiserver.structural_schema import Schema
 from simulator.kernel.go_regexp import PatternFault, Regexp
 from simulator.kernel.go_text import quote
 from simulator.kernel.work import OutOfWork, spend_work
@@ -24,7 +26,7 @@ STEP_WORK: Final = 4
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
 
 
-def schema_faults(schema: dict[str, Any], value: Any, path: str = "", old: Any = ABSENT) -> Iterator[Cause]:
+def schema_faults(schema: Schema, value: Any, path: str = "", old: Any = ABSENT) -> Iterator[Cause]:
     """Yield what of a value does not fit its schema. ``old``: the value before an update; what did not change
     has no faults. The last fault says if the work of the request was done before."""
     try:
@@ -40,7 +42,7 @@ class _Validation:
         self._choices: dict[int, frozenset[Hashable]] = {}
         """The choices of each ``enum``, by the identity of its list in the schema."""
 
-    def faults(self, schema: dict[str, Any], value: Any, path: str, old: Any = ABSENT) -> Iterator[Cause]:
+    def faults(self, schema: Schema, value: Any, path: str, old: Any = ABSENT) -> Iterator[Cause]:
         spend_work(STEP_WORK)
         if old is not ABSENT and old == value:
             return
@@ -62,10 +64,14 @@ class _Validation:
             case int() | float() if not isinstance(value, bool):
                 yield from _number_faults(schema, value, path)
             case list():
-                yield from _list_faults(schema, value, path)
+                yield from _count_faults(schema, value, path, "items")
+                if schema.get("uniqueItems") and any(repeats(value)):
+                    yield invalid(path, "", f"{_body(path)} shouldn't contain duplicates")
             case dict():
-                spend_work(len(schema.get("required", ())))
-                yield from _object_faults(schema, value, path)
+                yield from _count_faults(schema, value, path, "properties")
+                names = schema.get("required", ())
+                spend_work(len(names))
+                yield from (required(join_key(path, name)) for name in names if name not in value)
         for part in parts_within(Part(schema, value, path, old), join_key):
             yield from self.faults(*part)
 
@@ -85,7 +91,7 @@ def _type_name(value: Any) -> str:
     return _TYPES.get(type(value), "object")
 
 
-def _has_type(schema: dict[str, Any], value: Any) -> bool:
+def _has_type(schema: Schema, value: Any) -> bool:
     wanted = schema.get("type")
     if not wanted:
         return True
@@ -98,7 +104,7 @@ def _has_type(schema: dict[str, Any], value: Any) -> bool:
     )
 
 
-def _wrong_type(path: str, given: str, schema: dict[str, Any]) -> Cause:
+def _wrong_type(path: str, given: str, schema: Schema) -> Cause:
     wanted = schema["type"]
     named = wanted if isinstance(wanted, str) else ",".join(wanted)
     detail = f'{_body(path)} must be of type {named}: "{given}"'
@@ -109,7 +115,7 @@ def _body(path: str) -> str:
     return f"{path} in body" if path else "<nil> in body"
 
 
-def _text_faults(schema: dict[str, Any], value: str, path: str) -> Iterator[Cause]:
+def _text_faults(schema: Schema, value: str, path: str) -> Iterator[Cause]:
     if len(value) > schema.get("maxLength", len(value)):
         yield too_long(path, schema["maxLength"])
     if len(value) < schema.get("minLength", 0):
@@ -135,7 +141,7 @@ def _pattern_faults(pattern: str, value: str, path: str) -> Iterator[Cause]:
             yield invalid(path, value, f"{_body(path)} should match '{pattern}'")
 
 
-def _number_faults(schema: dict[str, Any], value: float, path: str) -> Iterator[Cause]:
+def _number_faults(schema: Schema, value: float, path: str) -> Iterator[Cause]:
     least, most, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
     if most is not None and (value >= most if schema.get("exclusiveMaximum") else value > most):
         relation = "less than" if schema.get("exclusiveMaximum") else "less than or equal to"
@@ -147,26 +153,10 @@ def _number_faults(schema: dict[str, Any], value: float, path: str) -> Iterator[
         yield invalid(path, value, f"{_body(path)} should be a multiple of {step}")
 
 
-def _list_faults(schema: dict[str, Any], value: list[Any], path: str) -> Iterator[Cause]:
-    if len(value) > schema.get("maxItems", len(value)):
-        most = schema["maxItems"]
-        detail = f"Too many: {len(value)}: must have at most {most} items"
-        yield Cause(path, detail, "FieldValueTooMany")
-    if len(value) < schema.get("minItems", 0):
-        detail = f"{_body(path)} should have at least {schema['minItems']} items"
-        yield invalid(path, len(value), detail)
-    if schema.get("uniqueItems") and any(repeats(value)):
-        yield invalid(path, "", f"{_body(path)} shouldn't contain duplicates")
-
-
-def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str) -> Iterator[Cause]:
-    if len(value) > schema.get("maxProperties", len(value)):
-        most = schema["maxProperties"]
-        detail = f"Too many: {len(value)}: must have at most {most} items"
-        yield Cause(path, detail, "FieldValueTooMany")
-    if len(value) < schema.get("minProperties", 0):
-        detail = f"{_body(path)} should have at least {schema['minProperties']} properties"
-        yield invalid(path, len(value), detail)
-    for name in schema.get("required", ()):
-        if name not in value:
-            yield required(join_key(path, name))
+def _count_faults(schema: Schema, value: Collection[Any], path: str, counted: str) -> Iterator[Cause]:
+    """Yield the faults of ``minItems``, ``maxItems`` and their like. ``counted``: items or properties."""
+    least, most = (schema.get(f"{bound}{counted.capitalize()}") for bound in ("min", "max"))
+    if most is not None and len(value) > most:
+        yield too_many(path, len(value), most)
+    if least is not None and len(value) < least:
+        yield invalid(path, len(value), f"{_body(path)} should have at least {least} {counted}")
