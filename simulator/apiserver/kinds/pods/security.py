@@ -44,16 +44,13 @@ def validate_container_security(context: Manifest, path: str, *, host_users: boo
         yield invalid(f"{path}.procMount", mount, "`hostUsers` must be false to use `Unmasked`")
     yield from _SECCOMP(context, path)
     if context.get("allowPrivilegeEscalation") is False:
-        for is_given, shown in (
-            (context.get("privileged"), "`privileged` to true"),
-            (
-                "CAP_SYS_ADMIN" in (context.get("capabilities", {}).get("add") or ()),
-                "`capabilities.Add` CAP_SYS_ADMIN",
-            ),
-        ):
-            if is_given:
-                detail = f"cannot set `allowPrivilegeEscalation` to false and {shown}"
-                yield invalid(path, core_struct("SecurityContext", context), detail, whole=True)
+        shown = core_struct("SecurityContext", context)
+        if context.get("privileged"):
+            detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+            yield invalid(path, shown, detail, whole=True)
+        if "CAP_SYS_ADMIN" in (context.get("capabilities", {}).get("add") or ()):
+            detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+            yield invalid(path, shown, detail, whole=True)
     yield from _APP_ARMOR(context, path)
 
 
