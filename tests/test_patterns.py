@@ -23,7 +23,6 @@ ALLOWED: Final = {
     "schedviz/web/presenters/deciding.py COUNTED": "a match ends at the end of the text at the latest",
     "schedviz/web/presenters/remedies.py ": "matched with whole texts by meanings.translate_match",
     "schedviz/web/templatetags/schedviz.py WORD": "a match ends at the end of the text at the latest",
-    "simulator/apiserver/definitions/field_paths.py _TOKEN": "only a closed quote is tried twice",
     "simulator/apiserver/field_checks.py _LEADING_ZEROS": "a match begins only at the first digit",
     "simulator/apiserver/field_selectors.py _TERM": "a match ends at the end of the text at the latest",
     "simulator/cel/functions.py _SIGNATURE": "signatures in the code",
