@@ -5,17 +5,19 @@ Upstream: apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go, v
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from simulator.apiserver.custom_resources.parts import Part, keys_of, parts_of
 from simulator.apiserver.status import Cause, duplicate
 from simulator.apiserver.structural_schema import Schema
 
+LIST_TYPE: Final = "x-kubernetes-list-type"
+
 
 def list_type_faults(schema: Schema, value: Any) -> Iterator[Cause]:
     """Yield the repeated items of all lists of a value."""
     for part in parts_of(Part(schema, value)):
-        kind = part.schema.get("x-kubernetes-list-type")
+        kind = part.schema.get(LIST_TYPE)
         if not isinstance(part.value, list) or kind not in ("set", "map"):
             continue
         seen: set[str] = set()

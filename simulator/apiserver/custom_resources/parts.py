@@ -35,7 +35,8 @@ def parts_of(whole: Part) -> Iterator[Part]:
     while waiting:
         part = waiting.pop()
         yield part
-        waiting += [*parts_within(part)][::-1]
+        if isinstance(part.value, dict | list):
+            waiting += [*parts_within(part)][::-1]
 
 
 def parts_within(part: Part, value_path: Callable[[str, str], str] = index_key) -> Iterator[Part]:
@@ -44,15 +45,16 @@ def parts_within(part: Part, value_path: Callable[[str, str], str] = index_key) 
     schema, value, path, old = part
     match value:
         case list():
-            items, before = schema.get("items") or {}, _OldItems(schema, old)
+            items, before = schema.get("items") or {}, None if old is ABSENT else _OldItems(schema, old)
             for index, item in enumerate(value):
-                yield Part(items, item, f"{path}[{index}]", before.find(item))
+                yield Part(items, item, f"{path}[{index}]", before.find(item) if before else ABSENT)
         case dict():
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):
                 field, write = (fields[name], join_key) if name in fields else (others, value_path)
                 if isinstance(field, dict) and field is not META:
-                    yield Part(field, value[name], write(path, name), _old_field(schema, old, name))
+                    before_it = old if old is ABSENT else _old_field(schema, old, name)
+                    yield Part(field, value[name], write(path, name), before_it)
 
 
 def _old_field(schema: Schema, old: Any, name: str) -> Any:

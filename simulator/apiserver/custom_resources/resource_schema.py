@@ -6,14 +6,14 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver.custom_resources.defaulting import drop_nulls, set_schema_defaults
 from simulator.apiserver.custom_resources.embedded_resources import embedded_resource_faults
-from simulator.apiserver.custom_resources.list_types import list_type_faults
+from simulator.apiserver.custom_resources.list_types import LIST_TYPE, list_type_faults
 from simulator.apiserver.custom_resources.parts import ABSENT
 from simulator.apiserver.custom_resources.pruning import Pruned, prune
 from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Cause, first_causes
-from simulator.apiserver.structural_schema import structural_schema
+from simulator.apiserver.structural_schema import EMBEDDED, structural_schema
 
 _BLOCKING: Final = (
     "FieldValueNotSupported",
@@ -55,17 +55,13 @@ def custom_faults(resource: Resource, manifest: Manifest, old: Manifest | None =
         return []
     schema = structural_schema(resource.schema_text)
     before = ABSENT if old is None else old
-    faults = first_causes(
-        chain(schema_faults(schema, manifest, "", before), embedded_resource_faults(schema, manifest))
-    )
-    if old is None or not any(list_type_faults(schema, old)):
+    text = resource.schema_text
+    embedded = embedded_resource_faults(schema, manifest) if EMBEDDED in text else ()
+    faults = first_causes(chain(schema_faults(schema, manifest, "", before), embedded))
+    if LIST_TYPE in text and (old is None or not any(list_type_faults(schema, old))):
         faults += list_type_faults(schema, manifest)
-    if not has_rules(resource.schema_text):
+    if RULES not in text:
         return faults
     if any(fault.reason in _BLOCKING for fault in faults):
         return [*faults, Cause("<nil>", f'Invalid value: "null": {_NOT_CHECKED}')]
     return [*faults, *rule_faults(schema, manifest, before)]
-
-
-def has_rules(schema_text: str) -> bool:
-    return f'"{RULES}"' in schema_text

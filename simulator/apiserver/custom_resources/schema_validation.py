@@ -72,8 +72,9 @@ class _Validation:
                 names = schema.get("required", ())
                 spend_work(len(names))
                 yield from (required(join_key(path, name)) for name in names if name not in value)
-        for part in parts_within(Part(schema, value, path, old), join_key):
-            yield from self.faults(*part)
+        if isinstance(value, dict | list):
+            for part in parts_within(Part(schema, value, path, old), join_key):
+                yield from self.faults(*part)
 
     def _is_choice(self, value: Any, choices: list[Any]) -> bool:
         known = self._choices.get(id(choices))
