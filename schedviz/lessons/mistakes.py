@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from simulator.apiserver.field_positions import FieldPositions
+from schedviz.field_positions import FieldPositions
 from simulator.apiserver.manifest import ManifestError
 
 MISTAKES_AT_MOST: Final = 50

@@ -12,13 +12,13 @@ from functools import cached_property
 from django import forms
 from django.utils.translation import gettext
 
+from schedviz.field_positions import FieldPositions
 from schedviz.store.past import Readable
 from schedviz.web.forms.base import ManifestForm, UnsupportedManifest
 from schedviz.web.forms.error_paths import path_in_manifest
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
-from simulator.apiserver.field_positions import FieldPositions
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import Cause
 
