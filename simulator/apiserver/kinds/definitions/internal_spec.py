@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 
-SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+_SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
 """The fields of a version that move to the spec if all versions have the same. There the schema is called
 ``validation``."""
 
@@ -21,7 +21,7 @@ class Section:
 
     path: str
     fields: Manifest
-    """The fields of SHARED under the names that a version has for them, and the version's other fields."""
+    """The fields of _SHARED under the names that a version has for them, and the version's other fields."""
     schema_path: str
     has_status: bool
     """Whether the schema is that of objects with the subresource status."""
@@ -32,24 +32,16 @@ class Section:
         return found if isinstance(found, dict) else None
 
 
-@dataclass(frozen=True, slots=True)
-class InternalSpec:
-    """The sections of a spec."""
-
-    shared: Section
-    versions: tuple[Section, ...]
-
-
-def to_internal_spec(spec: Manifest) -> InternalSpec:
-    """Return the sections of a definition's spec."""
+def to_internal_spec(spec: Manifest) -> tuple[Section, list[Section]]:
+    """Return what the versions of a definition's spec have in common, and the versions."""
     versions: list[Manifest] = spec.get("versions") or []
-    moved = {field for field in SHARED if _is_shared(field, versions)}
+    moved = {field for field in _SHARED if _is_shared(field, versions)}
     if "schema" not in moved:
         moved.discard("selectableFields")
     shared: Manifest = {
-        field: versions[0][field] for field in SHARED if field in moved and field in versions[0]
+        field: versions[0][field] for field in _SHARED if field in moved and field in versions[0]
     }
-    sections = tuple(
+    sections = [
         Section(
             path := f"spec.versions[{index}]",
             {field: value for field, value in version.items() if field not in moved},
@@ -57,9 +49,9 @@ def to_internal_spec(spec: Manifest) -> InternalSpec:
             _has_status(version),
         )
         for index, version in enumerate(versions)
-    )
+    ]
     has_status = any(map(_has_status, versions))
-    return InternalSpec(Section("spec", shared, "spec.validation.openAPIV3Schema", has_status), sections)
+    return Section("spec", shared, "spec.validation.openAPIV3Schema", has_status), sections
 
 
 def _is_shared(field: str, versions: list[Manifest]) -> bool:

@@ -73,25 +73,28 @@ def _check_group(group: str, path: str) -> Iterator[Cause]:
 
 
 def _check_versions(spec: Manifest, path: str) -> Iterator[Cause]:
-    internal, path = to_internal_spec(spec), f"{path}.versions"
-    for section in internal.versions:
-        if internal.shared.schema is None and section.schema is None:
+    (shared, versions), path = to_internal_spec(spec), f"{path}.versions"
+    for section in versions:
+        if shared.schema is None and section.schema is None:
             yield required(section.schema_path, "schemas are required")
-    for section in internal.versions:
+    for section in versions:
         yield from _LABEL(section.fields.get("name", ""), f"{section.path}.name")
         yield from validate_section(section)
-    known = [section.fields.get("name", "") for section in internal.versions]
-    shown = [
-        definition_struct("CustomResourceDefinitionVersion", section.fields) for section in internal.versions
-    ] or None
-    if len({*known}) < len(known):
-        yield invalid(path, shown, "must contain unique version names", whole=True)
-    if sum(bool(section.fields.get("storage")) for section in internal.versions) != 1:
-        yield invalid(path, shown, "must have exactly one version marked as storage version", whole=True)
+    problems = []
+    if len({section.fields.get("name", "") for section in versions}) < len(versions):
+        problems.append("must contain unique version names")
+    if sum(bool(section.fields.get("storage")) for section in versions) != 1:
+        problems.append("must have exactly one version marked as storage version")
+    for problem in problems:
+        structs = [
+            definition_struct("CustomResourceDefinitionVersion", section.fields) for section in versions
+        ]
+        yield invalid(path, structs or None, problem, whole=True)
 
 
 def _check_shared(spec: Manifest, _: str) -> Iterator[Cause]:
-    return validate_section(to_internal_spec(spec).shared)
+    shared, _versions = to_internal_spec(spec)
+    return validate_section(shared)
 
 
 def _check_stored_versions(manifest: Manifest, _: str = "") -> Iterator[Cause]:
