@@ -29,9 +29,3 @@ def check_file_path(text: str, path: str) -> Iterator[Cause]:
     yield from check_descending_path(text, path)
     if text.startswith("..") and not text.startswith("../"):
         yield invalid(path, text, "must not start with '..'")
-
-
-def check_mode(mode: int | None, path: str) -> Iterator[Cause]:
-    """Check the permissions of a file."""
-    if mode is not None and not 0 <= mode <= _MAX_MODE:
-        yield invalid(path, mode, _MODE_RANGE)

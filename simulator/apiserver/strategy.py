@@ -62,8 +62,6 @@ class Subresource(msgspec.Struct, frozen=True, kw_only=True):
     """See :attr:`Strategy.update_order`; "" = that of the kind."""
     set_times: Callable[[Manifest, Manifest, str], Manifest] | None = None
     """(new, old, now) -> the new object with the times that the server sets."""
-    keeps_metadata: tuple[str, ...] = ()
-    """The fields of the metadata that this path does not change, or WHOLE_METADATA."""
     resets_metadata: tuple[str, ...] = ()
     """The fields of the metadata that no manager owns by this path (GetResetFields), or WHOLE_METADATA."""
     counts: bool = True
@@ -80,7 +78,8 @@ def status_strategy(
     validate_in_cluster: Callable[[Manifest, Manifest, Overlay], Iterator[Cause]] = nothing,
     update_order: str = "UC",
 ) -> Subresource:
-    """Return the strategy of a status: the new status, and the new metadata but for the fields named.
+    """Return the strategy of a status: the new status, and the new metadata but for the fields named in
+    ``keeps_metadata``, or WHOLE_METADATA.
     ``prepare``: what happens to the object with the new status beyond that (prepared, old)."""
 
     def prepare_for_update(new: Manifest, old: Manifest) -> Manifest:
@@ -98,7 +97,6 @@ def status_strategy(
         validate_in_cluster=validate_in_cluster,
         update_order=update_order,
         set_times=set_times,
-        keeps_metadata=keeps_metadata,
         resets_metadata=keeps_metadata if resets_metadata is None else resets_metadata,
         counts=False,
     )
