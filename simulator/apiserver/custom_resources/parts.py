@@ -28,18 +28,21 @@ class Part(NamedTuple):
     """The value before an update."""
 
 
-def parts_of(whole: Part) -> Iterator[Part]:
-    """Yield a value and all values below it that have a schema, the outer ones first, and fields in the order
-    of their names. Metadata is left out."""
+def parts_of(whole: Part, *, scalars: bool = False) -> Iterator[Part]:
+    """Yield a value and all lists and objects below it that have a schema, the outer ones first, and fields
+    in the order of their names. Metadata is left out. ``scalars``: yield also texts, numbers and their
+    like."""
     waiting = [whole]
     while waiting:
         part = waiting.pop()
         yield part
         if isinstance(part.value, dict | list):
-            waiting += [*parts_within(part)][::-1]
+            waiting += [*parts_within(part, scalars=scalars)][::-1]
 
 
-def parts_within(part: Part, value_path: Callable[[str, str], str] = index_key) -> Iterator[Part]:
+def parts_within(
+    part: Part, value_path: Callable[[str, str], str] = index_key, *, scalars: bool = True
+) -> Iterator[Part]:
     """Yield the items of a list, or the fields of an object, that have a schema. ``value_path``: writes the
     path of a value of a map."""
     schema, value, path, old = part
@@ -47,10 +50,13 @@ def parts_within(part: Part, value_path: Callable[[str, str], str] = index_key) 
         case list():
             items, before = schema.get("items") or {}, None if old is ABSENT else _OldItems(schema, old)
             for index, item in enumerate(value):
-                yield Part(items, item, f"{path}[{index}]", before.find(item) if before else ABSENT)
+                if scalars or isinstance(item, dict | list):
+                    yield Part(items, item, f"{path}[{index}]", before.find(item) if before else ABSENT)
         case dict():
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):
+                if not scalars and not isinstance(value[name], dict | list):
+                    continue
                 field, write = (fields[name], join_key) if name in fields else (others, value_path)
                 if isinstance(field, dict) and field is not META:
                     before_it = old if old is ABSENT else _old_field(schema, old, name)

@@ -41,7 +41,7 @@ def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, *, path: 
     """Yield the rules of a schema and of the schemas below it that do not hold. ``old``: the value before an
     update. A rule that does not name the old value is not asked again for a value that did not change."""
     budget = Budget(REQUEST_LIMIT)
-    for part in parts_of(Part(schema, value, path, old)):
+    for part in parts_of(Part(schema, value, path, old), scalars=True):
         if part.schema.get(RULES) and part.value is not None:
             yield from _broken_rules(part, budget)
         if budget.has_ended:
