@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+import msgspec
+
 PathElement = str
 FieldPath = tuple[PathElement, ...]
 FieldSet = frozenset[FieldPath]
@@ -58,9 +60,13 @@ def to_fields_v1(fields: Iterable[FieldPath]) -> FieldsV1:
 
 def _in_order(node: FieldsV1) -> FieldsV1:
     """Return what is below an element, in upstream's order. A member with nothing below it is empty."""
-    below = sorted((element for element in node if element != _MEMBER), key=_element_order)
-    found: FieldsV1 = {_MEMBER: {}} if below and _MEMBER in node else {}
-    return found | {element: _in_order(node[element]) for element in below}
+    if len(node) == 1 and _MEMBER in node:
+        return {}
+    found: FieldsV1 = {_MEMBER: {}} if _MEMBER in node else {}
+    below = [element for element in node if element != _MEMBER]
+    for element in sorted(below, key=_element_order) if len(below) > 1 else below:
+        found[element] = _in_order(node[element])
+    return found
 
 
 def from_fields_v1(fields: Any) -> FieldSet:
@@ -117,7 +123,7 @@ def _parse_element(element: PathElement) -> tuple[str, Any]:
             raise ValueError
         if kind == "f":
             return kind, text
-        value = json.loads(text)
+        value = msgspec.json.decode(text)
         if kind == "k":
             return kind, tuple(sorted(value.items()))
         if kind == "i":
@@ -133,12 +139,12 @@ def _element_order(element: PathElement) -> tuple[Any, ...]:
     kind, value = _parse_element(element)
     match kind:
         case "k":
-            order: Any = tuple((name, _value_order(item)) for name, item in value)
+            order: tuple[Any, ...] = tuple((name, _value_order(item)) for name, item in value)
         case "v":
             order = _value_order(value)
         case _:
-            order = value
-    return _KIND_ORDER[kind], order
+            order = (value,)
+    return _KIND_ORDER[kind], *order
 
 
 def _value_order(value: Any) -> tuple[int, Any]:

@@ -45,8 +45,12 @@ def without_prefixes(fields: FieldSet, prefixes: FieldSet) -> FieldSet:
     """Return the fields that are not below one of the prefixes (Set.RecursiveDifference)."""
     if not prefixes:
         return fields
-    lengths = {len(prefix) for prefix in prefixes}
-    return frozenset(path for path in fields if not any(path[:length] in prefixes for length in lengths))
+    begins, lengths = {prefix[:1] for prefix in prefixes}, {len(prefix) for prefix in prefixes}
+    return frozenset(
+        path
+        for path in fields
+        if path[:1] not in begins or not any(path[:length] in prefixes for length in lengths)
+    )
 
 
 def fields_of(of: Type, value: Any) -> FieldSet:
@@ -125,6 +129,8 @@ class _ComparingWalk:
         for element in {**before, **after}:
             below = (*path, element)
             lefts, rights = before.get(element, []), after.get(element, [])
+            if of.relation == "set" and len(lefts) == len(rights) == 1:
+                continue  # the element is the whole value
             if len(lefts) > 1 and len(rights) > 1:
                 if lefts != rights:
                     self.modified.add(below)
