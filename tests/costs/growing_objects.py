@@ -154,6 +154,11 @@ _SAME: Final = frozenset(
     }
 )
 """Fields in which distinct entries do not differ: they have few values."""
+_AMOUNTS: Final = frozenset(
+    {"requests", "limits", "capacity", "allocatable", "allocatedResources", "overhead", "hard", "used"}
+    | {"max", "min", "default", "defaultRequest", "maxLimitRequestRatio"}
+)
+"""Maps of quantities by the names of resources."""
 _TEXTS: Final = {
     "apiVersion": "v1",
     "containerID": "a://a",
@@ -298,9 +303,7 @@ def _grown_value(of: Type, field: str, count: int, entries: Entries, first: int)
         numbers = [first] * count if entries in ("equal", "least") else range(first, first + count)
         return [_value(of.items, field, number, entries) for number in numbers]
     assert isinstance(of, MapType)
-    prefix = (
-        "example.com/a" if field in ("requests", "limits", "capacity", "allocatable", "hard", "used") else "a"
-    )
+    prefix = "example.com/a" if field in _AMOUNTS else "a"
     return {
         f"{prefix}{number}": _empty(of.values)
         if entries == "empty"
