@@ -34,7 +34,9 @@ def field_element(name: str) -> PathElement:
 
 def key_element(keys: Mapping[str, Any]) -> PathElement:
     """Return the element of the list item with these values of its keys."""
-    return "k:" + _compact_json(dict(sorted(keys.items())))
+    # Of a dict, the encoder is made anew for each; of a text, it is a function in C.
+    pairs = (f"{_compact_json(name)}:{_compact_json(value)}" for name, value in sorted(keys.items()))
+    return f"k:{{{','.join(pairs)}}}"
 
 
 def value_element(value: Any) -> PathElement:
