@@ -6,9 +6,11 @@ pkg/apis/apps/types.go, apimachinery/pkg/util/diff/diff.go, v1.34.
 
 import difflib
 import json
+from itertools import islice
 from typing import Any, Final
 
 from simulator.api import Manifest
+from simulator.apiserver.shown_values import STRUCT_LENGTH, cut_off
 from simulator.apiserver.types.api_types import META, api_types
 from simulator.apiserver.types.model import (
     Field,
@@ -76,9 +78,14 @@ def pod_template_struct(template: Manifest) -> Any:
 
 
 def struct_difference(old: Any, new: Any) -> str:
-    """Return the unified diff of two structs in indented JSON."""
-    found = [*difflib.unified_diff(_lines(old), _lines(new), n=3)]
-    return "".join(found[2:])  # without the lines that name the files
+    """Return the unified diff of two structs in indented JSON, up to STRUCT_LENGTH characters of it."""
+    found = difflib.unified_diff(_lines(old), _lines(new), n=3)
+    written = ""
+    for line in islice(found, 2, None):  # without the lines that name the files
+        written += line
+        if len(written) > STRUCT_LENGTH:
+            break
+    return cut_off(written, STRUCT_LENGTH)
 
 
 def _lines(value: Any) -> list[str]:

@@ -3,16 +3,14 @@
 Upstream: apimachinery/pkg/api/errors/errors.go and apimachinery/pkg/util/validation/field/errors.go, v1.34.
 """
 
-import json
 from collections.abc import Iterable, Sequence
-from heapq import nsmallest
 from typing import Any, Final
 
 import msgspec
 
 from simulator.api import Manifest
+from simulator.apiserver.shown_values import shown_value
 from simulator.kernel.containment import Refusal
-from simulator.kernel.go_text import quote
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -52,9 +50,9 @@ def required(field: str, detail: str = "") -> Cause:
 
 
 def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> Cause:
-    """Return the cause for an invalid value. ``whole``: write the whole value, however long it is: a struct
-    of upstream."""
-    shown = _go_text(value) if whole else _shorten(value)
+    """Return the cause for an invalid value. ``whole``: a struct of upstream, of which up to STRUCT_LENGTH
+    characters are written, in the order of its fields."""
+    shown = shown_value(value, is_struct=whole)
     return Cause(field, f"Invalid value: {shown}" + (f": {detail}" if detail else ""))
 
 
@@ -64,7 +62,7 @@ def not_supported(
     """Return the cause for an unsupported value. ``as_given``: list the supported values in the given order
     instead of sorted. ``whole``: as :func:`invalid`."""
     choices = ", ".join(f'"{choice}"' for choice in (supported if as_given else sorted(supported)))
-    shown = _go_text(value) if whole else _shorten(value)
+    shown = shown_value(value, is_struct=whole)
     message = f"Unsupported value: {shown}: supported values: {choices}"
     return Cause(field, message, "FieldValueNotSupported")
 
@@ -76,7 +74,7 @@ def forbidden(field: str, detail: str) -> Cause:
 def duplicate(field: str, value: object, detail: str = "", *, whole: bool = False) -> Cause:
     """Return the cause for a duplicate value. With a ``detail`` or ``whole``, the value is a struct of
     upstream."""
-    shown = _go_text(value) if detail or whole else _shorten(value)
+    shown = shown_value(value, is_struct=bool(detail) or whole)
     shown += f": {detail}" if detail else ""
     return Cause(field, f"Duplicate value: {shown}", "FieldValueDuplicate")
 
@@ -86,13 +84,13 @@ def too_long(field: str, max_bytes: int) -> Cause:
 
 
 def not_found(field: str, value: str, detail: str = "") -> Cause:
-    message = f"Not found: {_shorten(value)}" + (f": {detail}" if detail else "")
+    message = f"Not found: {shown_value(value)}" + (f": {detail}" if detail else "")
     return Cause(field, message, "FieldValueNotFound")
 
 
 def wrong_type(field: str, value: object, detail: str) -> Cause:
     """Return a cause that differs from :func:`invalid` only in its reason (field.TypeInvalid)."""
-    return Cause(field, f"Invalid value: {_shorten(value)}: {detail}", "FieldValueTypeInvalid")
+    return Cause(field, f"Invalid value: {shown_value(value)}: {detail}", "FieldValueTypeInvalid")
 
 
 def invalid_without_value(field: str, detail: str) -> Cause:
@@ -102,46 +100,6 @@ def invalid_without_value(field: str, detail: str) -> Cause:
 
 NIL: Final = "null"
 """A pointer to nothing, as a wrong value: Go writes it as text."""
-SHOWN_LENGTH = 1_000
-"""Maximum number of characters of a wrong value in a message. The value may be large, and the message is
-shown in pages and logs."""
-
-
-def _go_text(value: object) -> str:
-    """Return a value as Go writes it."""
-    if isinstance(value, str):
-        return quote(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-_STRUCT_FIRST = ("matchLabels",)
-"""Fields that come before others although they are sorted after them."""
-
-
-class _Beginning:
-    """As much of a value as is shown: the value may be as large as the request, and be in many messages. Maps
-    are sorted by their keys."""
-
-    def __init__(self) -> None:
-        self._left = SHOWN_LENGTH
-        """How many values there may be; each has at least one character."""
-
-    def of(self, value: object) -> object:
-        self._left -= 1
-        match value:
-            case str():
-                return value[: SHOWN_LENGTH + 1]
-            case dict():
-                names = nsmallest(self._left + 1, value, key=lambda name: (name not in _STRUCT_FIRST, name))
-                return {name: self.of(value[name]) for name in names if self._left >= 0}
-            case list():
-                return [self.of(item) for item in value[: self._left + 1] if self._left >= 0]
-        return value
-
-
-def _shorten(value: object) -> str:
-    text = _go_text(_Beginning().of(value))
-    return text if len(text) <= SHOWN_LENGTH else text[:SHOWN_LENGTH] + "..."
 
 
 class StatusError(Refusal):
