@@ -46,6 +46,15 @@ class ObjectResponse(HttpResponse):
         self.value = value
 
 
+class ListResponse(HttpResponse):
+    """A response with a list or a table of objects, which
+    :func:`schedviz.api.media_types.as_accepted` encodes. It then has lost them."""
+
+    def __init__(self, value: Manifest) -> None:
+        super().__init__(content_type=JSON)
+        self.value = value
+
+
 def answer(value: Manifest, status: int = 200) -> HttpResponse:
     return ObjectResponse(value, status)
 

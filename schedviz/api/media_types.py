@@ -7,12 +7,14 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from schedviz.api.accept import JSON, PROTOBUF, YAML, allows_no_conversion, negotiate
-from schedviz.api.body import ObjectResponse
+from schedviz.api.body import ListResponse, ObjectResponse
+from schedviz.api.large_answers import list_parts, response_of
 from schedviz.api.representation import META, Representation
 from schedviz.api.yaml_text import is_large, yaml_of
 from simulator.api import Manifest
 from simulator.apiserver.protobuf import NoDescription
 from simulator.apiserver.protobuf_encoding import encode_protobuf
+from simulator.apiserver.response_json import response_json
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.types.api_types import api_types
 
@@ -24,6 +26,8 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
     request accepts nothing that is offered, and where this program has no numbers for its fields
     (discovery). Upstream: WriteObjectNegotiated and ErrorNegotiated in
     apiserver/pkg/endpoints/handlers/responsewriters/writers.go, v1.34."""
+    if isinstance(response, ListResponse):
+        return _list_as_accepted(request, response)
     if not isinstance(response, ObjectResponse):
         return response
     media_type = _media_type(request, response.value) if "apiVersion" in response.value else JSON
@@ -31,11 +35,36 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
     if encoded is not None:
         response["Content-Type"] = media_type
     elif _is_pretty(request):
-        encoded = msgspec.json.format(response.content, indent=2)
+        encoded = _indented(response.content)
     else:
         encoded = response.content + b"\n"
     response.content = encoded
     return response
+
+
+def _list_as_accepted(request: HttpRequest, response: ListResponse) -> HttpResponseBase:
+    media_type, parts = _media_type(request, response.value), []
+    if media_type == PROTOBUF:
+        try:
+            parts = [encode_protobuf(response.value)]
+        except NoDescription:
+            media_type = JSON
+    if not parts:
+        parts = _list_parts(request, response.value, media_type)
+    encoded = response_of(parts, media_type)
+    for header, text in response.items():
+        encoded.headers.setdefault(header, text)
+    return encoded
+
+
+def _list_parts(request: HttpRequest, value: Manifest, media_type: str) -> list[bytes]:
+    """Return the parts of a list as JSON or YAML."""
+    if media_type == JSON and _is_pretty(request):
+        return list_parts(value, lambda document: _indented(response_json(document)))
+    parts = list_parts(value, response_json)
+    if media_type == YAML and not is_large(parts):
+        return [yaml_of(msgspec.json.decode(b"".join(parts))).encode()]
+    return [*parts, b"\n"]
 
 
 def _media_type(request: HttpRequest, value: Manifest) -> str:
@@ -59,10 +88,14 @@ def _is_pretty(request: HttpRequest) -> bool:
     return request.headers.get("User-Agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
+def _indented(content: bytes) -> bytes:
+    return msgspec.json.format(content, indent=2)
+
+
 def _encode(media_type: str, response: ObjectResponse) -> bytes | None:
     """None: as the response is."""
     if media_type == YAML:
-        if is_large(response.content):
+        if is_large([response.content]):
             return response.content + b"\n"
         return yaml_of(msgspec.json.decode(response.content)).encode()
     if media_type == PROTOBUF:

@@ -93,7 +93,9 @@ def list_objects(
             requester=requester,
         )
     found = page(sandbox, resource, options, namespace=target.namespace, selected=selected)
-    return body.answer(form.list(resource, found.items, found.metadata, sandbox.now))
+    shown = form.list(resource, found.items, found.metadata, sandbox.now)
+    del found  # The response drops each object once it is encoded.
+    return body.ListResponse(shown)
 
 
 def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponseBase:

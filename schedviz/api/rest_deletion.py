@@ -48,5 +48,5 @@ def delete_collection(
     items = {target.named(item).place(resource): item for item in found.items}
     deleted = commit.delete_collection(SandboxStorage(sandbox), resource, items, options)
     shown = form.list(resource, [items[place] for place in deleted], found.metadata, sandbox.now)
-    response = body.answer(shown)
+    response = body.ListResponse(shown)
     return with_warnings(response, options.warnings)

@@ -4,6 +4,7 @@ Upstream: JSONToYAML in sigs.k8s.io/yaml, whose copy of go-yaml v2 sorts the key
 style of a text (stringv in encode.go).
 """
 
+from collections.abc import Sequence
 from functools import cmp_to_key
 from typing import Any, Final
 
@@ -37,10 +38,10 @@ def _represent_text(dumper: Any, text: str) -> yaml.Node:
 _Dumper.add_representer(str, _represent_text)
 
 
-def is_large(content: bytes) -> bool:
-    """Whether a JSON document stays JSON where YAML is asked for: JSON is YAML, and a hundred
+def is_large(parts: Sequence[bytes]) -> bool:
+    """Whether a JSON document, in parts, stays JSON where YAML is asked for: JSON is YAML, and a hundred
     times as fast to write."""
-    return len(content) > MOST_BYTES or content.count(b",") > MOST_COMMAS
+    return sum(map(len, parts)) > MOST_BYTES or sum(part.count(b",") for part in parts) > MOST_COMMAS
 
 
 def yaml_of(value: Any) -> str:

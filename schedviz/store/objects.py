@@ -44,13 +44,14 @@ class ObjectReader(SandboxHandle):
         else:
             version, _, objects = read_objects(self._redis, self.name, "version", nothing, [resource])
             stored = objects[resource]
-        return Listing([codec.decode_object(stored[key]) for key in sorted(stored)], version)
+        # Memory holds each object in one form only: there may be hundreds of megabytes.
+        return Listing([codec.decode_object(stored.pop(key)) for key in sorted(stored)], version)
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """Return all objects as resource -> key -> manifest, and the version as of which they are read."""
         version, _, objects = read_objects(self._redis, self.name, "version", nothing)
         return {
-            resource: {key.decode(): codec.decode_object(stored[key]) for key in sorted(stored)}
+            resource: {key.decode(): codec.decode_object(stored.pop(key)) for key in sorted(stored)}
             for resource, stored in sorted(objects.items())
         }, version
 

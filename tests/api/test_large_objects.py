@@ -51,6 +51,9 @@ def test_an_object_of_600_kilobytes_is_created_patched_and_applied(url: str) -> 
 
 def test_limits_are_those_of_one_object_then_of_a_request(url: str) -> None:
     assert request(url + MAPS, "POST", config_map(1 << 20))[0] == 201
+    for query in ("", "?pretty=true"):  # of more than 1 MiB, and sent in parts
+        listed = request(url + MAPS + query)[1]["items"]
+        assert [len(each["data"]["a"]) for each in listed if each["metadata"]["name"] == "m"] == [1 << 20]
     code, refused = request(url + DEFINITIONS, "POST", json.dumps(large_definition(1_600_000)))
     assert (code, refused["reason"]) == (413, "RequestEntityTooLarge")
     assert refused["message"].startswith(

@@ -49,6 +49,6 @@ def test_what_is_written_is_read_again(value: object) -> None:
 
 
 def test_a_large_document_stays_json() -> None:
-    assert not is_large(b"," * MOST_COMMAS)
-    assert is_large(b"," * (MOST_COMMAS + 1))
-    assert is_large(b" " * (MOST_BYTES + 1))
+    assert not is_large([b"," * MOST_COMMAS])
+    assert is_large([b"," * (MOST_COMMAS + 1)])
+    assert is_large([b" " * (MOST_BYTES + 1)])

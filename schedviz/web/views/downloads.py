@@ -1,14 +1,16 @@
 """The downloads of a sandbox: its objects, as stored or to be applied, and a picture of its nodes. The
 recording and the trace are in :mod:`schedviz.api.views`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from schedviz.api.large_answers import drain, response_of
 from schedviz.api.yaml_text import is_large
 from schedviz.cache import Current
 from schedviz.web.manifests.yaml import to_yaml
@@ -35,21 +37,21 @@ def choice(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_safe
-def objects(request: HttpRequest, name: str) -> HttpResponse:
+def objects(request: HttpRequest, name: str) -> HttpResponseBase:
     """Return all objects as stored, in the format of ``kubectl get -A -o json``, for import into another
     server."""
-    return _file(name, "objects.json", _list(_objects(find_present(name))))
+    return _file(name, "objects.json", [*_encoded(_objects(find_present(name)))])
 
 
 @require_safe
-def manifests(request: HttpRequest, name: str) -> HttpResponse:
+def manifests(request: HttpRequest, name: str) -> HttpResponseBase:
     """Return the manifests that create the same cluster: without the fields that the API server and
     controllers set."""
-    found = [*manifests_to_apply(_objects(find_present(name)))]
-    as_json = _list(found)
-    if len(found) > WRITTEN_AS_YAML or is_large(as_json):
-        return _file(name, "manifests.json", as_json)
-    return _file(name, "manifests.yaml", to_yaml(found).encode(), "application/yaml")
+    found = [*_encoded(manifests_to_apply(_objects(find_present(name))))]
+    if len(found) > WRITTEN_AS_YAML or is_large(found):
+        return _file(name, "manifests.json", found)
+    as_yaml = to_yaml([msgspec.json.decode(each) for each in found]).encode()
+    return _response(name, "manifests.yaml", [as_yaml], "application/yaml")
 
 
 @require_safe
@@ -80,16 +82,25 @@ def draw_picture(sandbox: Current) -> str:
 def _objects(sandbox: Current) -> Iterator[Manifest]:
     """Yield all objects; owners before their dependents, unknown kinds last."""
     stored, _ = sandbox.list_all()
-    for resource in (*IMPORTED_RESOURCES, *sorted(stored.keys() - {*IMPORTED_RESOURCES})):
-        yield from (bare(manifest) for manifest in stored.get(resource, {}).values())
+    found = {resource: [*manifests.values()] for resource, manifests in stored.items()}
+    del stored
+    for resource in (*IMPORTED_RESOURCES, *sorted(found.keys() - {*IMPORTED_RESOURCES})):
+        yield from map(bare, drain(found.get(resource, [])))
 
 
-def _list(found: Iterable[Manifest]) -> bytes:
-    body = b",\n".join(msgspec.json.encode(each) for each in found)
-    return b'{"apiVersion":"v1","kind":"List","items":[\n' + body + b"\n]}\n"
+def _encoded(found: Iterable[Manifest]) -> Iterator[bytes]:
+    return map(msgspec.json.encode, found)
 
 
-def _file(name: str, suffix: str, body: bytes, content_type: str = "application/json") -> HttpResponse:
-    response = HttpResponse(body, content_type=content_type)
+def _file(name: str, suffix: str, objects: Sequence[bytes]) -> HttpResponseBase:
+    """Return a file with a list of objects, which are given as JSON."""
+    parts = [b'{"apiVersion":"v1","kind":"List","items":[\n']
+    for encoded in objects:
+        parts += [encoded, b",\n"]
+    return _response(name, suffix, [*(parts[:-1] if objects else parts), b"\n]}\n"], "application/json")
+
+
+def _response(name: str, suffix: str, parts: Sequence[bytes], content_type: str) -> HttpResponseBase:
+    response = response_of(parts, content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}.{suffix}"'
     return response
