@@ -44,10 +44,17 @@ Write = Callable[[Any], bytes]
 def encode_protobuf(manifest: Manifest) -> bytes:
     """Encode an object, a list or a Status with its type. Raises NoDescription for a type whose
     fields have no numbers, such as a custom resource or a Table."""
+    return b"".join(protobuf_parts(manifest))
+
+
+def protobuf_parts(manifest: Manifest) -> list[bytes]:
+    """Return the encoded object in parts: of a list, each object is one. Its ``items`` may be any iterable.
+    Raises NoDescription, before it reads the items."""
     api_version, kind = manifest["apiVersion"], manifest["kind"]
-    raw = _encode_kind(api_version, kind, manifest)
+    raw = _kind_parts(api_version, kind, manifest)
     type_meta = _text(1, api_version) + _text(2, kind)
-    return MAGIC + _bytes(1, type_meta) + _bytes(2, raw) + _bytes(3, b"") + _bytes(4, b"")
+    head = MAGIC + _bytes(1, type_meta) + _key(2, _LENGTH) + _varint(sum(map(len, raw)))
+    return [head, *raw, _bytes(3, b"") + _bytes(4, b"")]
 
 
 def encode_watch_event(kind: str, manifest: Manifest) -> bytes:
@@ -69,23 +76,21 @@ def _encoded_type(api_version: str, kind: str) -> StructType | None:
     return None if is_discovery else of
 
 
-def _encode_kind(api_version: str, kind: str, manifest: Manifest) -> bytes:
+def _kind_parts(api_version: str, kind: str, manifest: Manifest) -> list[bytes]:
     if kind == "PartialObjectMetadata":
-        return _bytes(1, _message(api_types().struct(f"{META}ObjectMeta"), manifest["metadata"]))
-    if kind.endswith("List") and isinstance(manifest.get("items"), list):
+        return [_bytes(1, _message(api_types().struct(f"{META}ObjectMeta"), manifest["metadata"]))]
+    if kind.endswith("List") and manifest.get("items") is not None:
         list_meta = api_types().struct(f"{META}ListMeta")
         metadata = _bytes(_LIST_METADATA, _message(list_meta, manifest.get("metadata") or {}))
         item_kind = kind.removesuffix("List")
         if item_kind != "PartialObjectMetadata" and not has_protobuf(api_version, item_kind):
             raise NoDescription(f"{item_kind} of {api_version} has no Protocol Buffers")
-        items = (
-            _bytes(_LIST_ITEMS, _encode_kind(api_version, item_kind, item)) for item in manifest["items"]
-        )
-        return metadata + b"".join(items)
+        items = (b"".join(_kind_parts(api_version, item_kind, item)) for item in manifest["items"])
+        return [metadata, *(_bytes(_LIST_ITEMS, item) for item in items)]
     of = _encoded_type(api_version, kind)
     if of is None:
         raise NoDescription(f"{kind} of {api_version} has no Protocol Buffers")
-    return _message(of, manifest)
+    return [_message(of, manifest)]
 
 
 class _Layout(NamedTuple):

@@ -42,6 +42,7 @@ def full(store: Store, sandbox_name: str) -> str:
         (f"{_MAPS}?pretty=true", "application/json"),
         (f"{_MAPS}?includeObject=Object", _TABLE),
         (_MAPS, "application/yaml"),
+        (_MAPS, "application/vnd.kubernetes.protobuf"),
         ("download/objects/", ""),
         ("download/manifests/", ""),
     ],
