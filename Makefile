@@ -70,10 +70,10 @@ faults: .venv/dev
 	$(BIN)/pytest -n 0 tests/faults
 
 # Sends 40,000 requests of all sorts to the real processes. REQUESTS, SEED: others.
-# PART=cost: measures what 2,000 large objects cost, each alone. OBJECTS, SEED: others; OBJECTS=0: all.
+# PART=cost: measures what 2,000 large objects cost, each alone. OBJECTS, SEED: others; OBJECTS=0: all; MINUTES: ends after so many.
 fuzz: .venv/dev
 ifeq ($(PART),cost)
-	$(BIN)/python -m tests.costs --objects $(or $(OBJECTS),2000) --seed $(or $(SEED),1)
+	$(BIN)/python -m tests.costs --objects $(or $(OBJECTS),2000) --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 else
 	$(BIN)/python -m tests.fuzz --requests $(or $(REQUESTS),40000) --seed $(or $(SEED),1)
 endif

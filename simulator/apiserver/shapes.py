@@ -1,5 +1,4 @@
-"""Rules for the shape of objects, as tables of kinds list them: what must be there, what it may be, and what
-may not change.
+"""Rules for the shape of objects, as tables of kinds list them: what must be there, and what it may be.
 
 A rule is a function of a value and its path that returns the faults. The functions here make rules, once,
 when a table is read. A field is named by its path below the value to which the rule is applied
@@ -15,11 +14,9 @@ from operator import methodcaller
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, NameRule, check_choice, check_name
-from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_choice, check_name
 from simulator.apiserver.status import (
     MAX_CAUSES,
-    NIL,
     Cause,
     duplicate,
     forbidden,
@@ -31,7 +28,6 @@ from simulator.apiserver.status import (
 
 PartRule = Callable[[Any, str], Iterable[Cause]]
 """A rule for a part of an object: (value, path) -> faults."""
-UpdateRule = Callable[[Manifest, Manifest], Iterator[Cause]]
 
 
 def value_at(manifest: Manifest, path: str) -> Any:
@@ -273,44 +269,3 @@ def choice(choices: Collection[str], *, as_given: bool = False) -> PartRule:
 def named_by(rule: NameRule) -> PartRule:
     """A name follows a rule of :mod:`simulator.apiserver.names`."""
     return lambda value, path: check_name(rule, value, path)
-
-
-# Changes
-
-
-def immutable(*paths: str, detail: str = IMMUTABLE, forbids: bool = False) -> UpdateRule:
-    """None of the fields changes. ``forbids``: a change is forbidden, and not invalid; ``{}`` in the detail
-    stands for the path."""
-
-    def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
-        for path in paths:
-            value = value_at(new, path)
-            if value == value_at(old, path):
-                continue
-            if forbids:
-                yield forbidden(path, detail.format(path))
-            else:
-                yield invalid(path, NIL if value is None else value, detail)
-
-    return check
-
-
-def immutable_struct(path: str, go_type: str) -> UpdateRule:
-    """A struct does not change; a fault shows it as Go does."""
-
-    def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
-        after, before = (value_at(each, path) or {} for each in (new, old))
-        if after != before:
-            yield invalid(path, api_struct(go_type, after), IMMUTABLE, whole=True)
-
-    return check
-
-
-def all_of_update(*rules: UpdateRule) -> UpdateRule:
-    """Apply the rules for changes one after the other."""
-
-    def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
-        for rule in rules:
-            yield from rule(new, old)
-
-    return check

@@ -18,17 +18,10 @@ from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, 
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import validate_label_selector
-from simulator.apiserver.shapes import (
-    all_of,
-    field,
-    immutable,
-    immutable_struct,
-    named_by,
-    not_negative,
-    one_of,
-)
+from simulator.apiserver.shapes import all_of, field, named_by, not_negative, one_of
 from simulator.apiserver.status import NIL, Cause, duplicate, forbidden, invalid, not_supported, required
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, status_strategy
+from simulator.apiserver.update_shapes import immutable, immutable_struct
 from simulator.objects import quantity
 
 _MAX_NODE_ID: Final = 192

@@ -11,9 +11,10 @@ from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.resource_validation import validate_overhead
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
-from simulator.apiserver.shapes import all_of, field, immutable, named_by
+from simulator.apiserver.shapes import all_of, field, named_by
 from simulator.apiserver.status import Cause
 from simulator.apiserver.strategy import Strategy
+from simulator.apiserver.update_shapes import immutable
 
 RUNTIME_CLASSES: Final = built_in("node.k8s.io/v1", "RuntimeClass", in_cluster=True)
 

@@ -17,9 +17,10 @@ from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import all_of, all_of_update, field, filled, immutable, must_have, one_of
+from simulator.apiserver.shapes import all_of, field, filled, must_have, one_of
 from simulator.apiserver.status import Cause, duplicate, invalid, required, too_long
 from simulator.apiserver.strategy import Strategy
+from simulator.apiserver.update_shapes import all_of_update, immutable
 from simulator.objects.metadata import annotations_of
 
 _MAX_PARAMETERS: Final = 512

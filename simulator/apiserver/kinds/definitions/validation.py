@@ -17,19 +17,9 @@ from simulator.apiserver.kinds.definitions.approval import approval_faults, appr
 from simulator.apiserver.kinds.definitions.internal_spec import to_internal_spec
 from simulator.apiserver.kinds.definitions.versions import validate_section
 from simulator.apiserver.resource import is_built_in_group
-from simulator.apiserver.shapes import (
-    PartRule,
-    all_of,
-    each,
-    field,
-    filled,
-    immutable,
-    must_have,
-    needed,
-    one_of,
-    where,
-)
+from simulator.apiserver.shapes import PartRule, all_of, each, field, filled, must_have, needed, one_of, where
 from simulator.apiserver.status import Cause, invalid, required
+from simulator.apiserver.update_shapes import immutable
 
 
 def _joined(rule: NameRule, prefix: str = "") -> PartRule:

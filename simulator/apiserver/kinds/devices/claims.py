@@ -29,9 +29,10 @@ from simulator.apiserver.kinds.devices.claim_status import (
 from simulator.apiserver.object_meta_validation import validate_template_metadata
 from simulator.apiserver.printers.column import AGE, NAME, SHORT_PRINTER, Column, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import immutable_struct, named_by, needed
+from simulator.apiserver.shapes import named_by, needed
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required, too_long
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, spec_of, status_strategy
+from simulator.apiserver.update_shapes import immutable_struct
 from simulator.cel.device_selector import MAX_COST, NEW_SELECTORS, compile_selector
 from simulator.objects.metadata import is_terminating
 from simulator.objects.status import status_of

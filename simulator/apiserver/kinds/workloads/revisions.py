@@ -18,9 +18,10 @@ from simulator.apiserver.kinds.workloads.templates import (
 )
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, labels_text, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import immutable, value_at
+from simulator.apiserver.shapes import value_at
 from simulator.apiserver.status import Cause, invalid, required
 from simulator.apiserver.strategy import Strategy
+from simulator.apiserver.update_shapes import immutable
 
 
 def _validate_revision(manifest: Manifest) -> Iterator[Cause]:

@@ -17,8 +17,9 @@ from simulator.apiserver.kinds.pods.spec_defaults import set_pod_spec_defaults
 from simulator.apiserver.kinds.pods.validation import validate_pod_spec
 from simulator.apiserver.kinds.pods.warnings import pod_warnings
 from simulator.apiserver.selector_validation import validate_label_selector, validate_labels
-from simulator.apiserver.shapes import UpdateRule, not_negative, value_at
+from simulator.apiserver.shapes import not_negative, value_at
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.update_shapes import UpdateRule
 from simulator.objects.labels import label_selector
 
 _NO_MATCH: Final = "`selector` does not match template `labels`"
