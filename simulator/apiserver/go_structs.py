@@ -6,7 +6,8 @@ pkg/apis/apps/types.go, apimachinery/pkg/util/diff/diff.go, v1.34.
 
 import difflib
 import json
-from itertools import islice
+import re
+from itertools import islice, takewhile
 from typing import Any, Final
 
 from simulator.api import Manifest
@@ -24,6 +25,10 @@ from simulator.apiserver.types.zero_values import zero_value
 
 _CORE: Final = "io.k8s.api.core.v1."
 DEFINITION_TYPES: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+_CONTEXT: Final = 3
+"""Lines of a difference that are shown before and after those that differ."""
+_MOST_COMPARED: Final = 1_000
+"""Lines of a struct that are compared line by line, as the work grows with the square of them."""
 _OF_SECURITY_CONTEXT: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields of a pod's spec that the internal type has in its securityContext, as its first ones."""
 _NOT_INTERNAL: Final = (*_OF_SECURITY_CONTEXT, "serviceAccount")
@@ -78,14 +83,26 @@ def pod_template_struct(template: Manifest) -> Any:
 
 
 def struct_difference(old: Any, new: Any) -> str:
-    """Return the unified diff of two structs in indented JSON, up to STRUCT_LENGTH characters of it."""
-    found = difflib.unified_diff(_lines(old), _lines(new), n=3)
+    """Return the unified diff of two structs in indented JSON, up to STRUCT_LENGTH characters of it. Large
+    structs are compared from the first line that differs, for _MOST_COMPARED lines."""
+    before, after = _lines(old), _lines(new)
+    skipped = 0
+    if max(len(before), len(after)) > _MOST_COMPARED:
+        equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+        skipped = max(equal - _CONTEXT, 0)
+        before, after = (each[skipped : skipped + _MOST_COMPARED] for each in (before, after))
+    found = difflib.unified_diff(before, after, n=_CONTEXT)
     written = ""
     for line in islice(found, 2, None):  # without the lines that name the files
-        written += line
+        written += _with_line_numbers(line, skipped) if line.startswith("@@") else line
         if len(written) > STRUCT_LENGTH:
             break
     return cut_off(written, STRUCT_LENGTH)
+
+
+def _with_line_numbers(heading: str, skipped: int) -> str:
+    """Return the heading of a part of a diff with the numbers of the lines in the whole texts."""
+    return re.sub(r"(?<=[-+])[0-9]+", lambda number: str(int(number[0]) + skipped), heading)
 
 
 def _lines(value: Any) -> list[str]:
