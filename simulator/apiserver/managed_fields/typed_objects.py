@@ -91,6 +91,8 @@ class _ComparingWalk:
         self.removed: set[FieldPath] = set()
 
     def compare(self, of: Type, old: Any, new: Any, path: FieldPath) -> None:
+        if old == new:
+            return  # the same in one comparison, without a step for each part
         known = deduced(of, old if new is MISSING else new)
         if self._is_leaf(known, old, new):
             self._add(path, old, new)
@@ -152,9 +154,13 @@ def _present(value: Any, empty: Any) -> Any:
 
 
 def _by_element(of: ListType, items: list[Any]) -> dict[PathElement, list[Any]]:
+    return _grouped([element_of(of, item) for item in items], items)
+
+
+def _grouped(elements: list[PathElement], items: list[Any]) -> dict[PathElement, list[Any]]:
     found: dict[PathElement, list[Any]] = {}
-    for item in items:
-        found.setdefault(element_of(of, item), []).append(item)
+    for element, item in zip(elements, items, strict=True):
+        found.setdefault(element, []).append(item)
     return found
 
 
@@ -188,8 +194,8 @@ def merge(of: Type, old: Any, new: Any) -> Any:
 def _merge_lists(of: ListType, old: list[Any], new: list[Any]) -> list[Any]:
     """Merge two lists: the items of the new one in its order, each other item where it was, as far as
     possible (visitListItems in merge.go)."""
-    before, after = _by_element(of, old), {element_of(of, item): item for item in new}
-    left, right = [element_of(of, item) for item in old], [*after]
+    left, after = [element_of(of, item) for item in old], {element_of(of, item): item for item in new}
+    before, right = _grouped(left, old), [*after]
     shared = deque(element for element in right if element in before)
     merged: list[Any] = []
     done: set[PathElement] = set()
