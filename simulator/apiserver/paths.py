@@ -3,12 +3,8 @@
 Upstream: validateLocalDescendingPath and its neighbours in pkg/apis/core/validation/validation.go, v1.34."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from simulator.apiserver.status import Cause, invalid
-
-_MODE_RANGE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
-_MAX_MODE: Final = 0o777
 
 
 def check_no_steps_back(text: str, path: str) -> Iterator[Cause]:

@@ -7,7 +7,7 @@ import msgspec
 from django.utils.translation import get_language, gettext, ngettext
 
 from schedviz.lessons.lesson import Lesson
-from schedviz.rooms.overview import Histogram, Overview, Row
+from schedviz.rooms.overview import Histogram, Row
 from schedviz.rooms.room import TEACHER, Room
 from schedviz.rooms.room_store import Seen
 from schedviz.rooms.work import Work
@@ -60,10 +60,6 @@ class Choice(NamedTuple):
     value: str
     label: str
     chosen: bool = False
-
-
-def row_views(overview: Overview, lessons: Lessons) -> list[RowView]:
-    return [row_view(row, lessons) for row in overview.rows]
 
 
 def row_view(row: Row, lessons: Lessons) -> RowView:

@@ -123,7 +123,7 @@ class _ComparingWalk:
             self.added.add(path)
         elif new is MISSING:
             self.removed.add(path)
-        elif old != new:
+        else:
             self.modified.add(path)
 
     def _compare_lists(self, of: ListType, old: list[Any], new: list[Any], path: FieldPath) -> None:
