@@ -73,26 +73,26 @@ faults: .venv/dev
 # PART=cost: measures what 2,000 large objects cost, each alone. OBJECTS, SEED: others; OBJECTS=0: all; MINUTES: ends after so many.
 fuzz: .venv/dev
 ifeq ($(PART),cost)
-	$(BIN)/python -m tests.costs --objects $(or $(OBJECTS),2000) --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m tests.programs.costs --objects $(or $(OBJECTS),2000) --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES))
 else
-	$(BIN)/python -m tests.fuzz --requests $(or $(REQUESTS),40000) --seed $(or $(SEED),1)
+	$(BIN)/python -m tests.programs.fuzz --requests $(or $(REQUESTS),40000) --seed $(or $(SEED),1)
 endif
 
 # Puts a load on the real processes and prints what it cost. PARTS: "watched idle"; OPTIONS: "--sandboxes 30".
 load: .venv/dev
-	$(BIN)/python -m tests.load $(PARTS) $(OPTIONS)
+	$(BIN)/python -m tests.programs.load $(PARTS) $(OPTIONS)
 
 # Simulates a workshop of 100 learners and prints how long people waited. OPTIONS: "--learners 30 --lesson taints".
 workshop: .venv/dev
-	$(BIN)/python -m tests.workshop $(OPTIONS)
+	$(BIN)/python -m tests.programs.workshop $(OPTIONS)
 
 # Scrolls and zooms a large cluster's page.
 smooth: .venv/dev
-	$(BIN)/python -m tests.smooth
+	$(BIN)/python -m tests.programs.smooth
 
 # Takes the pictures of README and docs from the running product.
 pictures: .venv/dev
-	$(BIN)/python -m tests.pictures
+	$(BIN)/python -m tests.programs.pictures
 
 # Writes the plain Kubernetes manifests from the Helm chart.
 manifests: .venv/dev

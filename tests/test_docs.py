@@ -15,8 +15,8 @@ from schedviz.api.health import CHECKS
 from simulator.plugins.registry import IN_TREE, OWN
 from simulator.trace import AnyEvent
 from tests.kubectl.transcript import read_sections
-from tests.pictures.shots import SHOTS
-from tests.pictures.variants import VARIANTS
+from tests.programs.pictures.shots import SHOTS
+from tests.programs.pictures.variants import VARIANTS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

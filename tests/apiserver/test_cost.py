@@ -11,9 +11,9 @@ from simulator.apiserver.request_decoding.decode_request import decode_request
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.status import MAX_CAUSE_CHARACTERS, MAX_CAUSES, first_causes
 from tests.apiserver.cluster import Cluster, pod, refusal
-from tests.costs.cases import Case, crowd_cases, growing_cases, sample
-from tests.costs.counting import calls_of
-from tests.costs.growing_objects import GROWING
+from tests.programs.costs.cases import Case, crowd_cases, growing_cases, sample
+from tests.programs.costs.counting import calls_of
+from tests.programs.costs.growing_objects import GROWING
 
 SEED = 28
 ONE_CROWD_OF = 7

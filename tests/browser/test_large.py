@@ -11,7 +11,7 @@ from playwright.sync_api import Page, WebSocket, expect
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.web.presenters.grid import run_lengths
-from tests import smooth
+from tests.programs import smooth
 from tests.waiting import eventually
 
 from .conftest import eventually_in, node, pod

@@ -12,7 +12,7 @@ from simulator.apiserver.status import StatusError
 from simulator.client.stored import Misfit, checked
 from simulator.objects.metadata import key_of
 from tests.apiserver.cluster import Cluster
-from tests.fuzz import objects
+from tests.programs.fuzz import objects
 
 
 def pod(**status: object) -> Manifest:

@@ -12,12 +12,12 @@ from schedviz.rooms.room import sandbox_name
 from schedviz.store import Store
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
-from tests.load.site import Answer, create_sandboxes, opened
-from tests.load.viewer import Viewer
-from tests.load.watched import close_all, faults, open_all
 from tests.processes import CELERY, Process, answers
+from tests.programs.load.site import Answer, create_sandboxes, opened
+from tests.programs.load.viewer import Viewer
+from tests.programs.load.watched import close_all, faults, open_all
+from tests.programs.workshop.visitor import Visitor
 from tests.waiting import PATIENCE, eventually
-from tests.workshop.visitor import Visitor
 
 SANDBOXES = 4
 KEY = {"SECRET_KEY": "the same on all machines"}

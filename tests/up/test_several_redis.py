@@ -13,10 +13,10 @@ from schedviz.store import Store
 from schedviz.store.sandbox_servers import OtherServers, check_sandbox_servers
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
-from tests.load.site import Site, create_sandboxes, opened
-from tests.load.viewer import Viewer
-from tests.load.watched import close_all, faults, open_all
 from tests.processes import CELERY, Process, answers
+from tests.programs.load.site import Site, create_sandboxes, opened
+from tests.programs.load.viewer import Viewer
+from tests.programs.load.watched import close_all, faults, open_all
 from tests.waiting import PATIENCE, eventually
 
 LABELS = ("a", "b", "c")

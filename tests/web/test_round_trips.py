@@ -10,7 +10,7 @@ from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.web.presenters.sentences import EventSentences
 from simulator.api import Change
 from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
-from tests.load.site import pod as new_pod
+from tests.programs.load.site import pod as new_pod
 from tests.round_trips import round_trips
 from tests.web.samples import node, pod
 

@@ -1,0 +1,139 @@
+"""The load program: how it reads frames, and its short form on the real server and worker."""
+
+import asyncio
+import time
+from itertools import pairwise
+from pathlib import Path
+
+from schedviz.loop import clock
+from schedviz.store import Sandbox, Store
+from schedviz.web.presenters.parts import PartRenderer
+from tests.programs.load import frames, report
+from tests.programs.load.bulk import Grid, create
+from tests.programs.load.counting_proxy import CountingProxy
+from tests.programs.load.frames import Place
+from tests.programs.load.meter import grown
+from tests.programs.load.options import parsed
+from tests.programs.load.report import Report, Table, one, spread
+from tests.programs.load.site import create_sandboxes, opened
+from tests.programs.load.viewer import Viewer
+from tests.programs.load.watched import close_all, create_pods, faults, open_all
+from tests.waiting import PATIENCE
+
+SANDBOXES = 3
+PODS = 4
+SPEED = 20.0
+GRID_NODES = 120
+"""More than there are cards for."""
+LINK = frames.link("web")
+
+
+def head(after: int, seq: int) -> bytes:
+    return f'<div id="frame" hidden data-after="{after}" data-seq="{seq}" data-wall=""></div>'.encode()
+
+
+def block(state: str) -> bytes:
+    pod = {"key": "default/web", "state": state, "stem": "web", "rank": 0, "uid": "u", "share": 250}
+    return PartRenderer("/s/a/").render("parts/block.html", pod, "n1-web").encode()
+
+
+def test_a_pod_is_bound_where_a_card_has_it_and_not_as_nominated() -> None:
+    chip = b'<li class="chip r0"><a data-panel href="/s/a/pods/default/web/">web</a></li>'
+    assert frames.place(b"", LINK) == Place.NOWHERE
+    assert frames.place(chip, LINK) == Place.ANYWHERE
+    assert frames.place(chip + block("nominated"), LINK) == Place.ANYWHERE
+    assert frames.place(chip + block("starting"), LINK) == Place.NODE
+    assert frames.place(block("starting"), frames.link("we")) == Place.NOWHERE
+
+
+async def test_only_a_whole_page_ends_a_gap(store: Store) -> None:
+    async with opened(1, store) as site:
+        viewer = Viewer(site, "a")
+        assert viewer.take(head(0, 3))
+        assert viewer.take(head(3, 4))
+        assert not viewer.take(head(5, 6))
+        assert (viewer.gaps, viewer.healed) == (1, 0)
+        assert faults(site, [viewer]) == ["a: 1 gaps in frame numbers not healed"]
+        assert viewer.take(head(0, 1))
+        assert faults(site, [viewer]) == []
+
+
+async def test_pods_of_watched_sandboxes_are_all_shown_bound(
+    stack: str, store: Store, sandbox_name: str
+) -> None:
+    port = int(stack.rpartition(":")[2])
+    names = [f"{sandbox_name[-20:].strip('-')}-{number}" for number in range(SANDBOXES)]
+    async with opened(port, store) as site:
+        for sandbox in await asyncio.to_thread(create_sandboxes, store, names, 2):
+            clock.set_speed(sandbox, SPEED)
+        viewers = {name: [Viewer(site, name)] for name in names}
+        flat = [viewer for each in viewers.values() for viewer in each]
+        await open_all(flat)
+        await create_pods(site, viewers, PODS, every=0.1)
+        deadline = time.monotonic() + PATIENCE
+        await asyncio.gather(*(viewer.settled(deadline) for viewer in flat))
+        await close_all(flat)
+        assert faults(site, flat) == []
+        assert [len(viewer.pods) for viewer in flat] == [PODS] * SANDBOXES
+        for each in [pod for viewer in flat for pod in viewer.pods]:
+            assert each.shown
+            assert each.bound
+            assert each.sent < each.shown <= each.bound
+    for name in names:
+        store.delete(name)
+
+
+async def test_the_pods_of_the_grid_are_counted(stack: str, store: Store, sandbox_name: str) -> None:
+    port, name = int(stack.rpartition(":")[2]), sandbox_name[-30:].strip("-")
+    (sandbox,) = await asyncio.to_thread(create_sandboxes, store, [name], GRID_NODES)
+    clock.set_speed(sandbox, clock.MAX_SPEED)
+    grid = Grid()
+    async with opened(port, store, connections=2) as site:
+        viewer = Viewer(site, name, grid.take)
+        await viewer.open()
+        sent = await create(site, name, PODS, connections=2)
+        async with asyncio.timeout(PATIENCE):
+            await grid.reaches(PODS)
+        await viewer.close()
+        assert site.errors == []
+    assert len(sent) == len(grid.reached) == PODS
+    assert all(before <= after for before, after in pairwise(grid.reached))
+    store.delete(name)
+
+
+def test_the_proxy_counts_a_pipeline_as_one_round_trip(store: Store, sandbox: Sandbox) -> None:
+    connection = store.redis.connection_pool.connection_kwargs
+    with CountingProxy(connection["port"]) as proxy:
+        password = connection["password"]
+        through = Store(f"redis://:{password}@127.0.0.1:{proxy.port}/0")
+        through.wall()
+        before = proxy.round_trips
+        through.probe()
+        assert proxy.round_trips == before + 1
+        through.wall()
+        assert proxy.round_trips == before + 2
+        through.close()
+
+
+def test_a_report_is_read_again_and_compared(tmp_path: Path) -> None:
+    before = Table("a table", "inside: all", [spread("wait", "ms", [1.0, 2.0, 3.0]), one("lost", "", 0)])
+    path = tmp_path / "report.json"
+    Report("a machine", [before]).write(path)
+    (known,) = report.read(path).tables
+    assert known == before
+    now = Table("a table", "inside: all", [spread("wait", "ms", [3.0]), one("lost", "", 1)], ["an error"])
+    lines = report.text(now, known).splitlines()
+    assert lines[-3].split() == ["wait", "ms", "3", "1.50"]
+    assert lines[-2].split() == ["lost", "1", "-"]
+    assert lines[-1].strip() == "FAULT: an error"
+
+
+def test_context_switches_of_ended_threads_are_not_subtracted() -> None:
+    assert grown({"1": 10, "2": 500}, {"1": 15, "3": 7}) == 12
+
+
+def test_parts_and_sizes_are_chosen() -> None:
+    options = parsed(["watched", "idle", "--sandboxes", "1,10", "--speeds", "100,inf"])
+    assert options.parts == ("watched", "idle")
+    assert options.sandboxes == (1, 10)
+    assert options.speeds == (100.0, float("inf"))

@@ -1,0 +1,84 @@
+"""The teacher's acts on all learners at once, after the lesson, and how long the learners' pages take."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+from websockets.asyncio.client import connect
+
+from schedviz.rooms.work import find_work
+from tests.programs.load.site import PATIENCE
+from tests.programs.load.viewer import FRAME_AT_MOST
+from tests.programs.workshop.learner import RUNNING, STOPPED, Learner
+from tests.programs.workshop.teacher import Teacher
+
+HINT: Final = "Look at the queue."
+HINTED: Final = HINT.encode()
+REVEALED: Final = b'class="prose answer"'
+
+
+class Acts:
+    """``waits``: by act, the seconds until each learner's page showed it; for the reveal, until the projector
+    did. ``faults``: the acts that no page showed."""
+
+    def __init__(self, teacher: Teacher, learners: Sequence[Learner]) -> None:
+        self.waits: dict[str, list[float]] = {}
+        self.faults: list[str] = []
+        self._teacher = teacher
+        self._learners = learners
+
+    async def run(self, question: str) -> None:
+        """question: ``LESSON/STEP`` to reveal; "" = the lesson has none."""
+        await self._on_frames("resume all", {"do": "resume"}, lambda frame: RUNNING in frame)
+        await self._on_frames("pause all", {"do": "pause"}, lambda frame: STOPPED in frame)
+        await self._on_frames("hint to all", {"do": "hint", "text": HINT}, lambda frame: HINTED in frame)
+        await self._set_step()
+        if question:
+            await self._reveal(question)
+
+    async def _on_frames(self, act: str, fields: dict[str, str], shows: Callable[[bytes], bool]) -> None:
+        shown = [learner.next_message(shows) for learner in self._learners]
+        since = await self._do(fields)
+        await self._note(act, since, shown)
+
+    async def _set_step(self) -> None:
+        lesson = self._learners[0].lesson
+        shown = [asyncio.ensure_future(learner.shows_step(lesson.steps[0].id)) for learner in self._learners]
+        since = await self._do({"do": "step", "place": f"{lesson.name}/0"})
+        await self._note("set step for all", since, shown)
+
+    async def _reveal(self, question: str) -> None:
+        site = self._teacher.site
+        url = f"{site.socket_origin}/rooms/{self._teacher.code}/live/?lang=en&page=projector"
+        headers = site.cookie_header
+        async with connect(
+            url, origin=site.origin, additional_headers=headers, max_size=FRAME_AT_MOST, proxy=None
+        ) as socket:
+            await socket.recv(decode=False)  # the whole page
+
+            async def shows() -> float:
+                while REVEALED not in await socket.recv(decode=False):
+                    pass
+                return time.monotonic()
+
+            shown = asyncio.ensure_future(shows())
+            since = await self._do({"do": f"reveal {question}"})
+            await self._note("reveal on the projector", since, [shown])
+
+    async def _do(self, fields: dict[str, str]) -> float:
+        """When it was sent. The work of the act before is finished then."""
+        while find_work(self._teacher.site.store, self._teacher.code):
+            await asyncio.sleep(0.1)
+        since = time.monotonic()
+        await self._teacher.site.post_part(f"/rooms/{self._teacher.code}/teach/do/", fields)
+        return since
+
+    async def _note(self, act: str, since: float, shown: Sequence[asyncio.Future[float]]) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(*shown)
+        self.waits[act] = [each.result() - since for each in shown if each.done() and not each.cancelled()]
+        if missing := len(shown) - len(self.waits[act]):
+            self.faults.append(f"{act}: {missing} pages never showed it")

@@ -1,6 +1,0 @@
-"""A workshop on the real processes: ``python -m tests.workshop``, or ``make workshop``.
-
-A teacher opens a room for a lesson, and learners join it: each has cookies, a page with its websocket, and
-goes through the whole lesson over HTTP, as the scripts of the page do. The teacher's view is open meanwhile.
-The processes, the clients and the tables are those of tests/load. docs/BENCHMARKS.md says how to run it.
-"""
