@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from simulator.cluster.columns import Ints, narrowed
 from simulator.cluster.node_names import SHORT, NodeNames
+from simulator.kernel.prepared_types import prepared
 
 VALUES_A_RUN = 10
 """Average length of runs from which on equal neighbours are counted: a run takes about ten characters."""
@@ -97,7 +98,7 @@ class IntColumn(Sequence[int]):
             return UNSTORED
         if isinstance(value, list):
             return cls(msgspec.convert(value, list[int]))
-        form = msgspec.convert(value, _StoredColumn)
+        form = msgspec.convert(value, prepared(_StoredColumn))
         if form.runs:
             return cls(_expanded(form.runs))
         if form.steps:
@@ -216,4 +217,4 @@ plain_encoder = msgspec.json.Encoder(enc_hook=_plain)
 
 def decision_decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
     """Return the decoder of a type that contains Decisions, in either form."""
-    return msgspec.json.Decoder(kind, dec_hook=_read)
+    return msgspec.json.Decoder(prepared(kind), dec_hook=_read)

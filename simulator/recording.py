@@ -16,6 +16,7 @@ import msgspec
 
 from simulator.api import ApiError, Manifest, Micros, Reason, WatchEvent, versioned
 from simulator.decision import Decision
+from simulator.kernel.prepared_types import prepared
 from simulator.simulation import Options
 from simulator.trace import AnyEvent, Event, LaneEntry, SchedulerConfigured, SchedulerError
 
@@ -145,7 +146,7 @@ class RecordDecoder(Generic[R]):
 
     def __init__(self, record: Any, inputs: Any = TermInput) -> None:
         """record: the type of the records, or a union. inputs: the kinds of inputs that it knows."""
-        self._decoder: msgspec.json.Decoder[R] = msgspec.json.Decoder(record)
+        self._decoder: msgspec.json.Decoder[R] = msgspec.json.Decoder(prepared(record))
         self._kinds = {kind.__struct_config__.tag for kind in get_args(inputs)}
 
     def decode(self, data: bytes) -> R:

@@ -43,7 +43,9 @@ class Log:
         return found
 
     def megabytes(self) -> float:
-        """The memory of the process."""
+        """The memory of the process, 0 where it has ended."""
+        if self.process.popen.poll() is not None:
+            return 0.0
         return psutil.Process(self.process.popen.pid).memory_info().rss / 1e6
 
 

@@ -11,6 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from schedviz.access.rights import Right
+from simulator.kernel.prepared_types import prepared
 
 LINKS_AT_MOST: Final = 20
 """Maximum number of links of one sandbox. The record is read with each change of the sandbox: so many have 4
@@ -65,7 +66,7 @@ def owner_name(owner: str) -> str:
 
 def read_record(access: str) -> AccessRecord:
     """Return the record as it is stored; "" = an empty one."""
-    return msgspec.json.decode(access, type=AccessRecord) if access else AccessRecord()
+    return msgspec.json.decode(access, type=prepared(AccessRecord)) if access else AccessRecord()
 
 
 def write_record(record: AccessRecord) -> str:

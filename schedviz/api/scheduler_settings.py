@@ -13,6 +13,7 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.request_errors import MethodNotAllowed
 from simulator.apiserver.status import BadRequest
+from simulator.kernel.prepared_types import prepared
 
 FIELDS_AT_MOST: Final = 20
 """Maximum number of changed fields that the trace event has."""
@@ -45,7 +46,7 @@ def respond(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
 
 def _change(sandbox: Sandbox, data: bytes) -> None:
     try:
-        patch = msgspec.json.decode(data, type=SettingsPatch)
+        patch = msgspec.json.decode(data, type=prepared(SettingsPatch))
     except msgspec.MsgspecError as error:
         raise BadRequest(f"the body must be an object with standsDown or configuration: {error}") from None
     meta = sandbox.meta()

@@ -10,6 +10,7 @@ import msgspec
 
 from schedviz.sandbox_documents import Status
 from simulator.apiserver.status import Cause, StatusError
+from simulator.kernel.prepared_types import prepared
 
 T = TypeVar("T")
 SECONDS: Final = 60.0
@@ -22,7 +23,7 @@ class RefusedByServer(StatusError):
 
     def __init__(self, code: int, body: bytes) -> None:
         try:
-            status = msgspec.json.decode(body, type=Status)
+            status = msgspec.json.decode(body, type=prepared(Status))
         except msgspec.DecodeError:
             text = body[:200].decode(errors="replace")
             super().__init__(f"the server answered with {code}: {text}")
@@ -66,4 +67,4 @@ class Connection:
 
     def ask(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
         """Send a request as :meth:`send` does, and decode the response as this type."""
-        return msgspec.json.decode(self.send(method, path, body), type=kind)
+        return msgspec.json.decode(self.send(method, path, body), type=prepared(kind))

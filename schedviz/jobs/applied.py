@@ -7,6 +7,7 @@ import msgspec
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 from simulator.api import Micros
+from simulator.kernel.prepared_types import prepared
 from simulator.what_if.answer import Suggestion
 
 KEPT_SECONDS: Final = 3600
@@ -46,9 +47,11 @@ class AppliedStore:
             *_, pods = pipe.execute()
         if pods > PODS_AT_MOST:
             stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._key))
-            oldest = min(stored, key=lambda each: msgspec.json.decode(stored[each], type=Applied).seq)
+            oldest = min(
+                stored, key=lambda each: msgspec.json.decode(stored[each], type=prepared(Applied)).seq
+            )
             self._redis.hdel(self._key, cast("str", oldest))
 
     def read(self, uid: str) -> Applied | None:
         stored = cast("bytes | None", self._redis.hget(self._key, uid))
-        return msgspec.json.decode(stored, type=Applied) if stored is not None else None
+        return msgspec.json.decode(stored, type=prepared(Applied)) if stored is not None else None

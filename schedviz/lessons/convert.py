@@ -9,6 +9,8 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from simulator.kernel.prepared_types import prepared
+
 _PLACE: Final = re.compile(r" - at `.*`\Z")
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`\Z")
 
@@ -16,7 +18,7 @@ _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`\Z")
 def find_type_mistakes(kind: Any, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield the path and the message of each mistake of a value that is not of the type ``kind``."""
     try:
-        msgspec.convert(value, kind)
+        msgspec.convert(value, prepared(kind))
         return
     except msgspec.ValidationError as error:
         message = _PLACE.sub("", str(error))

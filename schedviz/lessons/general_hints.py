@@ -10,6 +10,7 @@ import msgspec
 from schedviz.lessons.beginnings import Beginning, form_of, reduce
 from schedviz.lessons.lesson import Action, Check, Step
 from schedviz.lessons.situation import KINDS, OBJECTS, Situation
+from simulator.kernel.prepared_types import prepared
 
 What = Literal[
     "misnamed",  # the object that the step asks for was created under another name
@@ -47,7 +48,7 @@ class GeneralHint(msgspec.Struct, frozen=True, array_like=True):
         """Return the hint that :meth:`write` wrote; None = it is the name of a lesson's hint."""
         if not text.startswith(_MARK):
             return None
-        return msgspec.convert(text.split(_MARK)[1:], cls)
+        return msgspec.convert(text.split(_MARK)[1:], prepared(cls))
 
 
 def find_misnamed(

@@ -13,6 +13,7 @@ from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import find_misconceptions
 from schedviz.lessons.lesson import Lesson, Misconception
 from schedviz.lessons.progress import Progress
+from simulator.kernel.prepared_types import prepared
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
 """Seconds after its last change at which the hash of a learner expires."""
@@ -38,7 +39,7 @@ return 1
 """
 
 _encoder: Final = msgspec.json.Encoder(order="deterministic")  # they are compared
-_decoder: msgspec.json.Decoder[Progress] = msgspec.json.Decoder(Progress)
+_decoder: msgspec.json.Decoder[Progress] = msgspec.json.Decoder(prepared(Progress))
 
 
 class NoProgress(Exception):

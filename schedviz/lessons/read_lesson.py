@@ -16,6 +16,7 @@ from schedviz.lessons.step_rules import find_step_mistakes
 from schedviz.store.store import NAME
 from simulator.apiserver.bounds import MAX_BYTES
 from simulator.apiserver.manifest import ManifestError, parse_documents
+from simulator.kernel.prepared_types import prepared
 
 FILE: Final = "lesson.yaml"
 CLUSTER: Final = "cluster.yaml"
@@ -92,7 +93,7 @@ def _convert(file: YamlFile) -> LessonFile:
         file.add(path, message)
     if file.mistakes:
         raise LessonError(file.mistakes)
-    lesson = msgspec.convert(documents[0], LessonFile)
+    lesson = msgspec.convert(documents[0], prepared(LessonFile))
     for field, value in (("order", lesson.order), ("minutes", lesson.minutes)):
         if value < 1:
             file.add(field, "must be at least 1")

@@ -14,6 +14,7 @@ from schedviz.lessons.lesson import Lesson, Step
 from schedviz.lessons.progress import Progress
 from schedviz.lessons.result import Result, result_of
 from schedviz.lessons.situation import Situation
+from simulator.kernel.prepared_types import prepared
 
 KEPT_SECONDS: Final = 30 * 24 * 3600
 SOLUTIONS_AT_MOST: Final = 1_000
@@ -59,7 +60,7 @@ class Solutions:
 
     def find(self, key: str) -> Solution | None:
         stored = self._kept.find(key)
-        return msgspec.msgpack.decode(zlib.decompress(stored), type=Solution) if stored else None
+        return msgspec.msgpack.decode(zlib.decompress(stored), type=prepared(Solution)) if stored else None
 
 
 def solution_key(learner: str, progress: Progress) -> str:

@@ -15,6 +15,7 @@ from schedviz.store.changes import TRACE_READ
 from schedviz.store.history import History
 from schedviz.store.keys import PREFIX
 from simulator.api import SECOND, Manifest
+from simulator.kernel.prepared_types import prepared
 from simulator.trace import LaneEntry, SchedulerConfigured
 
 UNDOS_AT_MOST: Final = 20
@@ -97,7 +98,7 @@ class _Before(msgspec.Struct, frozen=True):
     """What the edit wrote."""
 
 
-_decoder: msgspec.msgpack.Decoder[_Before] = msgspec.msgpack.Decoder(_Before)
+_decoder: msgspec.msgpack.Decoder[_Before] = msgspec.msgpack.Decoder(prepared(_Before))
 
 
 def find_last_edit(store: Store, sandbox: Sandbox) -> LastEdit | None:
@@ -247,7 +248,7 @@ def _how_written(fields: Mapping[bytes, bytes], was_terminating: bool) -> How:
     """Return what a write did. An object that waits for its grace period or finalizers is deleted, too."""
     body = fields[b"object"]
     if fields[b"type"] == b"MODIFIED" and not was_terminating and b'"deletionTimestamp"' in body:
-        written = msgspec.json.decode(body, type=_Object)
+        written = msgspec.json.decode(body, type=prepared(_Object))
         return "DELETED" if written.metadata.deletion_timestamp else "MODIFIED"
-    how: How = msgspec.convert(fields[b"type"].decode(), How)
+    how: How = msgspec.convert(fields[b"type"].decode(), prepared(How))
     return how

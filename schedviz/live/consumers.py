@@ -22,6 +22,7 @@ from schedviz.rooms.notify import learners_group
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.presenters.screen import look
+from simulator.kernel.prepared_types import prepared
 
 HUBS = Hubs()
 
@@ -102,7 +103,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         if not text_data or len(text_data) > MESSAGE_AT_MOST:
             return
         with suppress(msgspec.DecodeError):
-            message = msgspec.json.decode(text_data, type=BrowserMessage)
+            message = msgspec.json.decode(text_data, type=prepared(BrowserMessage))
             if message.hidden is not msgspec.UNSET:
                 self._hide(message.hidden)
                 return

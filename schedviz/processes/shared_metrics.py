@@ -25,6 +25,7 @@ from schedviz.metrics.registry import Series, counters, gauges
 from schedviz.metrics.server import CPU_SECONDS, RESIDENT_BYTES, ROUND_TRIP_SECONDS
 from schedviz.store.keys import PREFIX
 from schedviz.store.wall import seconds_of
+from simulator.kernel.prepared_types import prepared
 
 log = logging.getLogger(__name__)
 
@@ -170,7 +171,7 @@ def _encode(series: Series) -> str:
 
 
 def _decode(field: str) -> Series:
-    return msgspec.json.decode(field, type=Series)
+    return msgspec.json.decode(field, type=prepared(Series))
 
 
 def _resident_bytes() -> int:

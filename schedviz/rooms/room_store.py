@@ -25,6 +25,7 @@ from schedviz.rooms.room import (
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 from schedviz.store.places import Places, Share
+from simulator.kernel.prepared_types import prepared
 
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """Seconds after the end of a room for which its members and results are kept."""
@@ -126,7 +127,7 @@ class Rooms:
         stored = cast("bytes | None", self._redis.hget(room_key(code, "members"), str(number)))
         if stored is None:
             raise NoRoom
-        return msgspec.json.decode(stored, type=Member)
+        return msgspec.json.decode(stored, type=prepared(Member))
 
     def read(self, code: str) -> Seen:
         """Return the room with its members, in one round trip. Raises NoRoom."""
@@ -136,9 +137,11 @@ class Rooms:
             pipe.hgetall(room_key(code, "connected"))
             pipe.time()
             state, members, connected, (seconds, micros) = pipe.execute()
-        found = sorted((msgspec.json.decode(each, type=Member) for each in members.values()), key=_number)
+        found = sorted(
+            (msgspec.json.decode(each, type=prepared(Member)) for each in members.values()), key=_number
+        )
         hints = {
-            int(field[5:]): msgspec.json.decode(value, type=Message)
+            int(field[5:]): msgspec.json.decode(value, type=prepared(Message))
             for field, value in state.items()
             if field.startswith(b"hint ")
         }
@@ -249,7 +252,7 @@ def _room(stored: dict[bytes, bytes]) -> Room:
         for field in Room.__struct_fields__
         if field.encode() in stored
     }
-    return msgspec.convert(fields, Room)
+    return msgspec.convert(fields, prepared(Room))
 
 
 def _load(redis: Redis, name: str) -> Script:

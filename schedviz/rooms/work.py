@@ -19,6 +19,7 @@ from schedviz.rooms.notify import notify_learners, notify_teacher
 from schedviz.store import Store
 from schedviz.store.hold import overruling_holds
 from schedviz.store.keys import PREFIX
+from simulator.kernel.prepared_types import prepared
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ class Busy(Exception):
 def find_work(store: Store, code: str) -> Work | None:
     """Return the present work on the room's sandboxes; None = there is none."""
     stored = cast("bytes | None", store.redis.get(_key(code)))
-    return msgspec.json.decode(stored, type=Work) if stored else None
+    return msgspec.json.decode(stored, type=prepared(Work)) if stored else None
 
 
 def begin_work(

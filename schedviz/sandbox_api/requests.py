@@ -15,6 +15,7 @@ from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_json_document, parse_manifests
 from simulator.apiserver.request_errors import MethodNotAllowed, UnsupportedMediaType
 from simulator.apiserver.status import BadRequest
+from simulator.kernel.prepared_types import prepared
 
 T = TypeVar("T")
 View = Callable[..., HttpResponseBase]
@@ -46,7 +47,7 @@ def read_body(request: HttpRequest, kind: type[T]) -> T:
     else:
         data = body.parsed(parse_json_document, request)
     try:
-        return msgspec.convert(data, kind)
+        return msgspec.convert(data, prepared(kind))
     except msgspec.ValidationError as error:
         raise BadRequest(str(error)) from None
 

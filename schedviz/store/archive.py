@@ -20,6 +20,7 @@ from schedviz.store.keys import Keys
 from schedviz.store.model import Lease
 from schedviz.store.scripts import Scripts
 from simulator.api import Micros
+from simulator.kernel.prepared_types import prepared
 
 LEVEL = 6
 """Compression level of zlib: 1.2 MB of manifests become 68 kB in 8 ms. Level 1: 84 kB in 4 ms; level 9: 66
@@ -109,7 +110,7 @@ def bind(pieces: Sequence[Piece]) -> bytes:
 def stored_in(page: bytes) -> dict[tuple[str, str], bytes]:
     """Return a mapping: (resource, key) -> stored text, from the page of a snapshot."""
     found: dict[tuple[str, str], str] = {}
-    for resource, packed in msgspec.msgpack.decode(page, type=list[Piece]):
+    for resource, packed in msgspec.msgpack.decode(page, type=prepared(list[Piece])):
         _, flat = msgspec.msgpack.decode(zlib.decompress(packed), type=tuple[str, list[str]])
         for key, data in pairs(flat):
             found[resource, key] = data
@@ -151,7 +152,7 @@ class Archive:
     def chapters(self) -> list[Chapter]:
         """Return all stored chapters, oldest first."""
         stored = cast("list[bytes]", self._redis.hvals(self._keys.chapters))
-        chapters = [msgspec.json.decode(chapter, type=Chapter) for chapter in stored]
+        chapters = [msgspec.json.decode(chapter, type=prepared(Chapter)) for chapter in stored]
         return sorted(chapters, key=lambda chapter: chapter.number)
 
     def page(self, chapter: Chapter, page: Page) -> bytes | None:

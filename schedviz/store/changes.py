@@ -22,6 +22,7 @@ from schedviz.store.keys import Keys
 from schedviz.store.model import Lease, LogEntry
 from schedviz.store.scripts import Scripts
 from schedviz.store.whole_objects import read_objects
+from simulator.kernel.prepared_types import prepared
 
 TRACE_READ: Final = 2_000
 """Maximum number of trace events that a reader reads at once, and keeps: about 400 attempts, more than a page
@@ -127,7 +128,7 @@ class _Reply(msgspec.Struct):
     access: str = ""
 
 
-_reply_decoder = msgspec.msgpack.Decoder(_Reply)
+_reply_decoder = msgspec.msgpack.Decoder(prepared(_Reply))
 
 
 def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, Position]]) -> list[Changes]:

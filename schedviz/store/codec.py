@@ -17,6 +17,7 @@ from simulator.apiserver.bounds import MAX_OBJECT_BYTES
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.decision_columns import decision_decoder, stored_encoder
+from simulator.kernel.prepared_types import prepared
 from simulator.recording import Entry as JournalEntry
 from simulator.recording import RecordDecoder, unknown_kinds
 from simulator.trace import AnyEvent, LaneEntry
@@ -29,15 +30,15 @@ Entry = tuple[bytes, dict[bytes, bytes]]
 Entries = list[Entry]
 
 _manifest_decoder = msgspec.json.Decoder(Manifest)
-_trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+_trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(prepared(AnyEvent))
 _decision_decoder = decision_decoder(Decision)
 _under_way_decoder = decision_decoder(UnderWay)
-_pipeline_decoder = msgspec.json.Decoder(Pipeline)
+_pipeline_decoder = msgspec.json.Decoder(prepared(Pipeline))
 _journal_decoder: RecordDecoder[JournalEntry] = RecordDecoder(JournalEntry)
-_lane_decoder = msgspec.json.Decoder(LaneEntry)
-_failure_decoder = msgspec.json.Decoder(Failure)
-_meta_decoder = msgspec.json.Decoder(Meta)
-_clock_decoder = msgspec.json.Decoder(Clock)
+_lane_decoder = msgspec.json.Decoder(prepared(LaneEntry))
+_failure_decoder = msgspec.json.Decoder(prepared(Failure))
+_meta_decoder = msgspec.json.Decoder(prepared(Meta))
+_clock_decoder = msgspec.json.Decoder(prepared(Clock))
 _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
     b"ADDED": "ADDED",
     b"MODIFIED": "MODIFIED",

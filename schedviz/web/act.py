@@ -11,6 +11,8 @@ import msgspec
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
+from simulator.kernel.prepared_types import prepared
+
 COOKIE: Final = "act"
 CLOSED_COOKIE: Final = "closed"
 """The cookie of a visitor who has closed the text at the end of a scenario."""
@@ -32,7 +34,7 @@ class Act(msgspec.Struct, frozen=True):
 def read_act(request: HttpRequest, created: float) -> Act | None:
     """Return the visitor's act in the sandbox of the request; None if there is none."""
     try:
-        act = msgspec.convert(signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE), Act)
+        act = msgspec.convert(signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE), prepared(Act))
     except (signing.BadSignature, msgspec.ValidationError):
         return None
     return act if act.created == created else None

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from schedviz.bundled_scenarios import FOLDER as SCENARIOS
 from schedviz.store import Meta
 from schedviz.web.examples import Example, example_in
+from simulator.kernel.prepared_types import prepared
 
 FOLDER: Final = SCENARIOS.parent / "guides"
 WORDS: Final = ("title", "goal", "learned")
@@ -50,7 +51,9 @@ def guides() -> dict[str, Guide]:
 
 
 def _read_guide(path: Path) -> Guide:
-    return msgspec.structs.replace(msgspec.yaml.decode(path.read_bytes(), type=Guide), name=path.stem)
+    return msgspec.structs.replace(
+        msgspec.yaml.decode(path.read_bytes(), type=prepared(Guide)), name=path.stem
+    )
 
 
 def translated_guide(guide: Guide) -> Guide:

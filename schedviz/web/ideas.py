@@ -14,6 +14,7 @@ from django.utils.translation import get_language, gettext
 
 from schedviz.bundled_scenarios import FOLDER as SCENARIOS
 from schedviz.web.examples import Example
+from simulator.kernel.prepared_types import prepared
 
 FOLDER: Final = SCENARIOS.parent / "ideas"
 PARTS: Final = ("queue", "nodes", "informer", "leader", "cycle", "past", "priority")
@@ -67,7 +68,7 @@ def ideas() -> dict[str, Idea]:
 
 
 def _read_idea(path: Path) -> Idea:
-    idea = msgspec.yaml.decode(path.read_bytes(), type=Idea)
+    idea = msgspec.yaml.decode(path.read_bytes(), type=prepared(Idea))
     return msgspec.structs.replace(idea, name=path.stem, watch=example_of(path.stem).scenario.summary)
 
 

@@ -26,6 +26,7 @@ from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport
+from simulator.kernel.prepared_types import prepared
 from simulator.kernel.work import check_waiting
 from simulator.scenario import DEFAULT_PACE
 from simulator.simulation import Options
@@ -93,12 +94,12 @@ def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:
         if failed == 1 and errors and errors[-1].startswith("clean: "):
             raise ImportFailed(errors[-1].removeprefix("clean: "))
         raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
-    return Cluster(msgspec.json.decode(first, type=CleanedHeader), changes(process, process.stdout))
+    return Cluster(msgspec.json.decode(first, type=prepared(CleanedHeader)), changes(process, process.stdout))
 
 
 def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Change]:
     """Yield the objects that the process writes. Raises ImportFailed if it ends before the last one."""
-    decoder = msgspec.json.Decoder(CleanedObject)
+    decoder = msgspec.json.Decoder(prepared(CleanedObject))
     try:
         for text in lines:
             check_waiting()

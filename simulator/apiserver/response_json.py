@@ -16,6 +16,7 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN_GROUPS
 from simulator.apiserver.types.api_types import META, OBJECT_META, api_types
 from simulator.apiserver.types.model import ListType, MapType, OwnType, StructType, Type
+from simulator.kernel.prepared_types import prepared
 
 _TYPE_FIELDS: Final = ("kind", "apiVersion")
 _LIST: Final = (*_TYPE_FIELDS, "metadata", "items")
@@ -41,7 +42,9 @@ def response_json(value: Manifest) -> bytes:
     if type_ is not None:
         # A stored object that does not fit its type is written as it is stored.
         with suppress(msgspec.ValidationError):
-            content = msgspec.json.encode(msgspec.json.decode(content, type=type_), order="deterministic")
+            content = msgspec.json.encode(
+                msgspec.json.decode(content, type=prepared(type_)), order="deterministic"
+            )
     for character, escaped in _ESCAPES.items():
         content = content.replace(character, escaped)
     return content

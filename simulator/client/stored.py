@@ -14,6 +14,7 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.types.model import Field, ListType, MapType, OwnType, Scalar, StructType, Type
 from simulator.apiserver.types.schema_types import UNKNOWN_KIND, decoded_type
+from simulator.kernel.prepared_types import prepared
 from simulator.objects import quantity
 
 _RESOURCES = {resource.id: resource for resource in BUILT_IN if not resource.stored_as}
@@ -47,7 +48,7 @@ def checked(resource: str, key: str, manifest: Manifest) -> Manifest:
     If its kind has no type, only the metadata is checked."""
     known = _RESOURCES.get(resource)
     try:
-        msgspec.convert(manifest, _type_of(resource), dec_hook=_decode)
+        msgspec.convert(manifest, prepared(_type_of(resource)), dec_hook=_decode)
     except msgspec.ValidationError as error:
         raise Misfit(str(error)) from None
     metadata = manifest.get("metadata") or {}

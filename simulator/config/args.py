@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Protocol
 
 import msgspec
 
+from simulator.kernel.prepared_types import prepared
+
 Cause = tuple[str, str]
 """The field path and message of an error."""
 
@@ -38,7 +40,7 @@ def decode_args(
     if kind is None:
         return manifest, []
     try:
-        args = msgspec.convert(manifest if manifest is not None else {}, kind)
+        args = msgspec.convert(manifest if manifest is not None else {}, prepared(kind))
     except msgspec.ValidationError as failure:
         return None, [to_cause(failure)]
     causes = list(args.validate())

@@ -14,6 +14,7 @@ from simulator.api import Manifest
 from simulator.config import extenders
 from simulator.config.args import Cause, TakesArgs, decode_args, to_cause
 from simulator.config.extenders import ExtenderConfig
+from simulator.kernel.prepared_types import prepared
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -129,7 +130,7 @@ def load_configuration(
     name, for the types of their arguments. ``default`` are the plugins that a profile enables unless it says
     otherwise, ``default_percentage`` is that of nodes to score. Raises :class:`ConfigError`."""
     try:
-        read = msgspec.convert(manifest or {}, ConfigurationManifest)
+        read = msgspec.convert(manifest or {}, prepared(ConfigurationManifest))
     except msgspec.ValidationError as failure:
         raise ConfigError([to_cause(failure)]) from None
     causes: list[Cause] = []

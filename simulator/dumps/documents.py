@@ -18,6 +18,7 @@ from simulator.apiserver.bounds import MAX_BYTES, ManifestError
 from simulator.apiserver.yaml_reader import parse_yaml_documents
 from simulator.dumps.dump_files import DumpError
 from simulator.dumps.recognition import GET_COMMAND
+from simulator.kernel.prepared_types import prepared
 
 MAX_YAML_BYTES: Final = 32 << 20
 """Maximum size of a dump in YAML: about 4,000 pods, which take a minute. YAML is parsed a hundred times
@@ -86,7 +87,7 @@ def _parse_json_value(value: memoryview | msgspec.Raw) -> Iterator[Manifest]:
         for each in msgspec.json.decode(value, type=list[msgspec.Raw]):
             yield from _parse_json_value(each)
         return
-    outer = msgspec.json.decode(value, type=_Document)
+    outer = msgspec.json.decode(value, type=prepared(_Document))
     if outer.items is msgspec.UNSET or not _is_list(outer.kind):
         yield msgspec.json.decode(value, type=Manifest)
         return

@@ -12,6 +12,7 @@ import msgspec
 from simulator.api import SECOND
 from simulator.cluster.cluster import Cluster
 from simulator.config.extenders import ExtenderConfig
+from simulator.kernel.prepared_types import prepared
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 
@@ -216,7 +217,7 @@ def _by_node(victims: Mapping[str, ExtenderVictims], form: Any) -> dict[str, Any
 
 
 def _decode(response: bytes, kind: Any) -> Any:
-    return msgspec.convert(_with_lower_case_keys(msgspec.json.decode(response)), kind)
+    return msgspec.convert(_with_lower_case_keys(msgspec.json.decode(response)), prepared(kind))
 
 
 def _with_lower_case_keys(value: Any) -> Any:

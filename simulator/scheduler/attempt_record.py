@@ -19,6 +19,7 @@ from simulator.framework.interface import ScorePlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import Status
+from simulator.kernel.prepared_types import prepared
 from simulator.preemption.evaluation import EVALUATION
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.preemption_record import record_preemption
@@ -27,7 +28,7 @@ from simulator.trace import Event, Filtered, Scored
 
 log = logging.getLogger(__name__)
 
-_explained_decoder = msgspec.json.Decoder(ScoreExplanation)
+_explained_decoder = msgspec.json.Decoder(prepared(ScoreExplanation))
 
 TWO_PASSES_AT_MOST = 16
 """Maximum number of nodes with nominated pods for which the record has both filter passes."""

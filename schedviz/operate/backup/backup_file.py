@@ -13,6 +13,8 @@ from typing import BinaryIO, Final, cast
 
 import msgspec
 
+from simulator.kernel.prepared_types import prepared
+
 FORMAT: Final = 1
 LENGTH_BYTES: Final = 8
 RECORD_BYTES: Final = 2 << 30
@@ -61,7 +63,7 @@ class End(msgspec.Struct, frozen=True, tag=True):
 
 
 Record = Header | Group | Index | End
-_decoder: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
+_decoder: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(prepared(Record))
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:

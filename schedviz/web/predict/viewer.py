@@ -9,6 +9,8 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from msgspec.structs import replace
 
+from simulator.kernel.prepared_types import prepared
+
 COOKIE: Final = "predict"
 KEPT_SECONDS: Final = 24 * 3600
 HOLDS_COOKIE: Final = "holds"
@@ -45,7 +47,9 @@ class ViewerState(msgspec.Struct, frozen=True):
 
 def read_cookie(request: HttpRequest) -> ViewerState:
     try:
-        return msgspec.convert(signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE), ViewerState)
+        return msgspec.convert(
+            signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE), prepared(ViewerState)
+        )
     except (signing.BadSignature, msgspec.ValidationError):
         return ViewerState()
 

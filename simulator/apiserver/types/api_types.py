@@ -23,6 +23,7 @@ from simulator.apiserver.types.model import (
     StructType,
     Type,
 )
+from simulator.kernel.prepared_types import prepared
 
 VERSION: Final = "1.34"
 """The version of Kubernetes whose API is served."""
@@ -78,7 +79,7 @@ class ApiTypes:
     """The types of one version."""
 
     def __init__(self, data: bytes) -> None:
-        found = msgspec.json.decode(data, type=_Data)
+        found = msgspec.json.decode(data, type=prepared(_Data))
         self.kinds = found.kinds
         """The names of the types by apiVersion and kind: ``apps/v1/Deployment``."""
         self._kinds_of: dict[str, list[tuple[str, str]]] = {}

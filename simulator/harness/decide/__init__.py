@@ -25,6 +25,7 @@ from simulator.framework.status import Status
 from simulator.harness.decide.devices import DRA_LISTS, claims_to_deallocate, device_allocations
 from simulator.harness.decide.input import DecideInput, framework_of, read_objects
 from simulator.harness.decide.sequence import decide_sequence
+from simulator.kernel.prepared_types import prepared
 from simulator.objects.pod import Pod
 from simulator.scheduler import extender_http
 from simulator.scheduler.attempt import Attempt
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 def answer_all(lines: BinaryIO, transport: Transport | None = None) -> int:
     def answer(value: Any) -> Manifest:
-        question = msgspec.convert(value, DecideInput)
+        question = msgspec.convert(value, prepared(DecideInput))
         answer = decide if question.pods is None else decide_sequence
         return {"name": question.name, "expect": answer(question, transport)}
 
