@@ -21,12 +21,9 @@ let open = isOpen() ? placeAt(location.href).panel : ""; // the path of the open
 let drawn = open; // that of the panel in the page
 let from = null; // the section that was shown before the panel, on a narrow page
 let asking = null; // the request for a panel that is under way
+let opening = null; // what was clicked and is being loaded: its address and how it is opened
 let hadFocus = false; // whether the focus was in the panel before a swap
 let outdated = false; // whether the open panel is to be refreshed as soon as that is possible
-
-// The path, with its fields, of the open panel, if other moments may have it, too; otherwise "". A cycle belongs to its own
-// moment.
-export const lastingPanel = () => (shownCycle() ? "" : open);
 
 // A score that is equal in the next cycle stays in the page as it is, so its link says "last". Here it gets the number of
 // the cycle that is shown.
@@ -38,7 +35,8 @@ export function panelAddress(link) {
 // Opens a panel at the moment that the page shows. A panel that has only a present state goes back to live. A cycle is shown at
 // the moment at which it ended: travel.js pins it. push: as a new entry of the browser's history. keep: it is the open panel with
 // other fields, so focus and scrolling stay.
-export async function openPanel(href, { push = true, keep = false } = {}) {
+export async function openPanel(href, options = {}) {
+  const { push = true, keep = false } = options;
   closeMenuOf(document.activeElement);
   if (!keep) opener = document.activeElement?.getAttribute("href");
   if (!isOpen()) from = shownSection();
@@ -46,8 +44,12 @@ export async function openPanel(href, { push = true, keep = false } = {}) {
   const cycle = cycleOf(panel);
   if (cycle && cycle !== shownCycle())
     return document.body.dispatchEvent(new CustomEvent("pin", { detail: { panel, push } }));
+  const asked = shownSeq();
+  const clicked = (opening = { href, options });
   const loaded = await load(panel);
+  if (opening === clicked) opening = null;
   if (!loaded) return;
+  if (asked !== shownSeq()) return openPanel(href, options); // the page goes to another moment meanwhile
   if (shownSeq() && !loaded.seq) document.body.dispatchEvent(new CustomEvent("leave"));
   showAddress({ seq: loaded.seq, panel }, push);
   swap(loaded.html, panel, { keep });
@@ -66,13 +68,17 @@ export function showPanel(panel) {
   markCycle();
 }
 
-// Says which panel the page shows at the moment to which it goes; "": none.
+// Says which panel the page shows at the moment to which it goes; "": none. Without one: what was clicked and is being loaded,
+// or the open panel, if other moments may have it, too. A cycle belongs to its own moment.
 export function expectPanel(panel) {
-  open = panel;
+  if (panel !== undefined) stopAsking();
+  open = panel ?? (shownCycle() ? "" : open);
+  return open;
 }
 
 // Shows the expected panel at the moment to which the page went. One that has only a present state is closed there.
 export async function movePanel() {
+  if (opening) return openPanel(opening.href, opening.options);
   const seq = shownSeq();
   const panel = open;
   if (!panel) return emptyPanel();
@@ -165,7 +171,7 @@ function isOpen() {
 // While a request is under way, the panel is not refreshed: one that was given up is none.
 function stopAsking() {
   asking?.abort();
-  asking = null;
+  asking = opening = null;
 }
 
 function emptyPanel() {

@@ -6,7 +6,7 @@ import { axisScale } from "./axis.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
 import { addressOf, momentAddress, placeAt, showAddress } from "./address.js";
 import { showError } from "./announce.js";
-import { expectPanel, lastingPanel, movePanel, showPanel, shownCycle } from "./panels.js";
+import { expectPanel, movePanel, showPanel, shownCycle } from "./panels.js";
 import { requestPart } from "./request.js";
 
 const TICK_MS = 100; // interval of the player; events within it are shown together
@@ -87,15 +87,16 @@ function updateControls() {
   }
 }
 
-// Goes to a moment, with a panel. If more are requested while one is loading, only the latest is loaded next.
-async function goTo(seq, { push = true, panel = lastingPanel() } = {}) {
+// Goes to a moment, with a panel as expectPanel() takes it. If more are requested while one is loading, only the latest is loaded
+// next.
+async function goTo(seq, { push = true, panel } = {}) {
   if (!newestMoment()) return updateControls(); // there are no events yet
   const entered = !isPast();
   at = Math.max(first, Math.min(seq, newestMoment()));
-  expectPanel(panel);
+  const expected = expectPanel(panel);
   showCursor(at, form.dataset.event.replace("{n}", at));
   document.body.classList.add("past");
-  if (push) showAddress({ seq: at, panel }, entered);
+  if (push) showAddress({ seq: at, panel: expected }, entered);
   if (busy) return;
   busy = true;
   try {
@@ -171,12 +172,12 @@ function unpin() {
 }
 
 // Shows the present again, with a panel.
-export function goLive({ push = true, panel = lastingPanel() } = {}) {
+export function goLive({ push = true, panel } = {}) {
   stopPlayer();
   if (!isPast()) return;
   leavePast();
-  if (push) showAddress({ seq: 0, panel });
-  expectPanel(panel);
+  const expected = expectPanel(panel);
+  if (push) showAddress({ seq: 0, panel: expected });
   movePanel();
 }
 

@@ -19,7 +19,7 @@ from simulator.apiserver import resources
 from tests.simulator.lab import priority_class
 from tests.web.test_panels import PANELS, STATIC
 
-from .conftest import Open, node, pod
+from .conftest import Open, eventually_in, node, pod
 from .test_travel import SLIDER
 
 pytestmark = pytest.mark.browser
@@ -215,10 +215,8 @@ def test_the_address_has_the_panel_and_back_forward_and_reload_keep_it(screen: P
     at("nodes/", "Nodes")
 
     # Past moments: the panel goes with the page, and is in its address.
-    with screen.expect_response(re.compile(f"{base}at/1/nodes/$")):
-        screen.locator(SLIDER).press("Home")
+    screen.locator(SLIDER).press("Home")
     at("at/1/nodes/", "Nodes")
-    expect(banner).to_be_visible()
     screen.evaluate(GO, f"{base}objects/")
     at("at/1/objects/", "All objects")
     screen.go_back()
@@ -241,3 +239,39 @@ def test_the_address_has_the_panel_and_back_forward_and_reload_keep_it(screen: P
     at("download/", "Download")
     expect(banner).to_be_hidden()
     expect(screen.locator(".node")).to_have_count(2)
+
+
+@pytest.mark.parametrize("clicked_first", [False, True])
+def test_a_click_while_the_page_goes_to_a_moment_opens_its_panel_there(
+    screen: Page, live: Open, clicked_first: bool
+) -> None:
+    """The open panel is shown at the moment, too, and took the place of the one that was clicked."""
+    sandbox = live(node("node-1"), pod("web"))
+    base = f"/s/{sandbox.name}/"
+    held: list[Route] = []
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+    screen.locator("#as-table").click()
+    title = screen.locator("#detail [data-panel-title]")
+    expect(title).to_contain_text("Nodes")
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    # The moment, or the panel, waits until both were asked for.
+    slow = f"{base}objects/$" if clicked_first else f"{base}at/1/$"
+    screen.route(re.compile(slow), hold)
+    if clicked_first:
+        screen.evaluate(GO, f"{base}objects/")
+        eventually_in(screen, lambda: held, "the panel was asked for")
+        screen.locator(SLIDER).press("Home")
+    else:
+        screen.locator(SLIDER).press("Home")
+        eventually_in(screen, lambda: held, "the moment was asked for")
+        screen.route(re.compile(f"{base}at/1/objects/$"), hold)
+        screen.evaluate(GO, f"{base}objects/")
+        eventually_in(screen, lambda: held[1:], "the panel was asked for")
+        held[0].continue_()
+        screen.unroute_all()
+    expect(screen).to_have_url(re.compile(f"{base}at/1/objects/$"))
+    expect(title).to_contain_text("All objects")
+    expect(screen.locator("#past")).to_be_visible()
