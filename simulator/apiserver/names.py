@@ -115,6 +115,8 @@ def with_masked_dash(prefix: str) -> str:
 
 def qualified_name(text: str) -> list[str]:
     """Check the key of a label or annotation: ``name`` or ``prefix.example/name`` (IsQualifiedName)."""
+    if len(text) <= LABEL_LENGTH and _QUALIFIED_RE.fullmatch(text):
+        return []
     if text.count("/") > 1:
         suffix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return [f"a qualified name {_QUALIFIED_RULE} {suffix}"]

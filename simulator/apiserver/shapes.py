@@ -67,7 +67,9 @@ def _apply(steps: Sequence[tuple[str, PartRule]]) -> PartRule:
     def check(value: Any, path: str) -> Iterable[Cause]:
         found: list[Cause] = []
         for name, step in steps:
-            if (not name or name in value) and (faults := step(value, path)):
+            if name and name not in value:
+                continue
+            if faults := step(value, path):
                 found += islice(faults, MAX_CAUSES + 1)
         return found
 

@@ -48,10 +48,12 @@ def _value_from(variable: Manifest, path: str) -> Iterable[Cause]:
 
 def _one_source(source: Manifest, kinds: Collection[str], path: str) -> Iterable[Cause]:
     given = [kind for kind in kinds if kind in source]
-    if len(given) > 1:
+    if len(given) == 1:
+        return ()
+    if given:
         return (invalid(path, "", "may not have more than one field specified at a time"),)
     *others, last = (f"`{kind}`" for kind in kinds)
-    return () if given else (invalid(path, "", f"must specify one of: {', '.join(others)} or {last}"),)
+    return (invalid(path, "", f"must specify one of: {', '.join(others)} or {last}"),)
 
 
 def _whole_source(source: Manifest, path: str) -> Iterable[Cause]:

@@ -44,13 +44,14 @@ def validate_container_security(context: Manifest, path: str, *, host_users: boo
         yield invalid(f"{path}.procMount", mount, "`hostUsers` must be false to use `Unmasked`")
     yield from _SECCOMP(context, path)
     if context.get("allowPrivilegeEscalation") is False:
-        shown = core_struct("SecurityContext", context)
-        if context.get("privileged"):
-            detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-            yield invalid(path, shown, detail, whole=True)
-        if "CAP_SYS_ADMIN" in (context.get("capabilities", {}).get("add") or ()):
-            detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-            yield invalid(path, shown, detail, whole=True)
+        given = {
+            "`privileged` to true": context.get("privileged"),
+            "`capabilities.Add` CAP_SYS_ADMIN": "CAP_SYS_ADMIN"
+            in (context.get("capabilities", {}).get("add") or ()),
+        }
+        for what in filter(given.get, given):
+            detail = f"cannot set `allowPrivilegeEscalation` to false and {what}"
+            yield invalid(path, core_struct("SecurityContext", context), detail, whole=True)
     yield from _APP_ARMOR(context, path)
 
 
