@@ -13,7 +13,7 @@ from simulator.apiserver.admission import Admission, new_cluster, resource_of
 from simulator.apiserver.commit import Written, write
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.overlay import ObjectList
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.place import Place
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.server import ApiServer

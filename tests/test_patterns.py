@@ -24,7 +24,7 @@ ALLOWED: Final = {
     "schedviz/web/presenters/remedies.py ": "matched with whole texts by meanings.translate_match",
     "schedviz/web/templatetags/schedviz.py WORD": "a match ends at the end of the text at the latest",
     "simulator/apiserver/field_checks.py _LEADING_ZEROS": "a match begins only at the first digit",
-    "simulator/apiserver/field_selectors.py _TERM": "a match ends at the end of the text at the latest",
+    "simulator/apiserver/selection.py _TERM": "a match ends at the end of the text at the latest",
     "simulator/cel/functions.py _SIGNATURE": "signatures in the code",
     "simulator/dumps/documents.py ": "the indentation of a list, and then a hyphen",
     "simulator/dumps/documents.py _LOG": "a match ends at the end of the text at the latest",

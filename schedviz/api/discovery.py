@@ -21,10 +21,9 @@ from schedviz.api.discovery_tables import (
 from schedviz.api.refused import REVIEWS
 from schedviz.api.served import Served
 from simulator.api import Manifest
-from simulator.apiserver.deprecated_versions import version_order
 from simulator.apiserver.request_errors import NoSuchGroup, NoSuchPath
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in
+from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, version_order
 
 VERSION: Manifest = {
     "major": "1",

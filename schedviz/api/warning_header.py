@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from django.http.response import HttpResponseBase
 
-from simulator.apiserver.warning_bounds import MAX_CHARACTERS, MAX_CUT_OFF, MAX_WARNINGS, is_written
+from simulator.apiserver.warnings import MAX_CHARACTERS, MAX_CUT_OFF, MAX_WARNINGS, is_written
 
 _Response = TypeVar("_Response", bound=HttpResponseBase)
 

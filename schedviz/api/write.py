@@ -16,7 +16,7 @@ from simulator.api import SECOND, Manifest
 from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.place import Place
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resource import Resource

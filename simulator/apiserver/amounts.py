@@ -1,4 +1,6 @@
-"""Amounts of resources, as LimitRanges and ResourceQuotas compare and print them."""
+"""Amounts of resources by name: those of pods and nodes, and as LimitRanges and ResourceQuotas compare and
+print them.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
@@ -8,7 +10,19 @@ from simulator.objects import quantity
 from simulator.objects.pod_requests import Requests, parse_resource_list
 from simulator.objects.quantity import NANO
 
+ResourceList = dict[str, str]
 Texts = dict[str, str]
+
+
+def round_up_to_milli(amounts: ResourceList) -> ResourceList:
+    """Round each amount up to a multiple of 1/1000 (SetDefaults_ResourceList)."""
+    return {name: _rounded(text) for name, text in amounts.items()}
+
+
+def _rounded(text: str) -> str:
+    nanos = quantity.parse_text(text)
+    unit = quantity.NANO // 1000
+    return text if nanos % unit == 0 else f"{-(-nanos // unit)}m"
 
 
 class Amounts(NamedTuple):

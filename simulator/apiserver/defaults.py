@@ -1,9 +1,17 @@
-"""Defaults that every write sets, by the strategy of the kind."""
+"""Defaults that every write sets, by the strategy of the kind, and the parts of a status that are never
+missing: what Go's encoder writes of an empty one, and the phase in which an object begins (types.go and
+defaults.go of the API groups, v1.34).
+"""
+
+import copy
+from functools import cache
 
 from simulator.api import Manifest
-from simulator.apiserver.kinds.registry import strategy_of
+from simulator.apiserver.kinds.registry import find_strategy, strategy_of
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.status_defaults import set_status_defaults
+from simulator.apiserver.types.model import StructType
+from simulator.apiserver.types.schema_types import decoded_type
+from simulator.apiserver.types.zero_values import keeps_empty, zero_value
 
 
 def set_defaults(resource: Resource, manifest: Manifest) -> None:
@@ -13,3 +21,44 @@ def set_defaults(resource: Resource, manifest: Manifest) -> None:
     strategy.drop_disabled_fields(manifest)
     strategy.set_defaults(manifest)
     set_status_defaults(resource.id, manifest)
+
+
+@cache
+def _status_type(resource: str) -> StructType | None:
+    """Return the type of the status of a resource; None if it has no subresource ``status``."""
+    strategy = find_strategy(resource)
+    if strategy is None or not strategy.resource.has_status:
+        return None
+    field = decoded_type(strategy.resource).fields.get("status")
+    return field.type if field is not None and isinstance(field.type, StructType) else None
+
+
+@cache
+def _first_status(resource: str) -> Manifest | None:
+    """Return the status of a new object; None if its kind has none."""
+    of, strategy = _status_type(resource), find_strategy(resource)
+    if of is None or strategy is None or strategy.first_phase is None:
+        return None
+    status: Manifest = zero_value(of)
+    return status | {"phase": strategy.first_phase} if strategy.first_phase else status
+
+
+def omits_zero(resource: str, field: str) -> bool:
+    """Whether Go's encoder leaves a count of 0 out of the status of a resource."""
+    of = _status_type(resource)
+    return of is not None and field in of.fields and not keeps_empty(of.fields[field])
+
+
+def set_status_defaults(resource: str, manifest: Manifest) -> None:
+    """Complete the status in place; create it if the kind always has one."""
+    defaults = _first_status(resource)
+    if defaults is not None:
+        _complete(manifest.setdefault("status", {}), defaults)
+
+
+def _complete(status: Manifest, defaults: Manifest) -> None:
+    for field, value in defaults.items():
+        if field not in status:
+            status[field] = copy.deepcopy(value)
+        elif isinstance(value, dict):
+            _complete(status[field], value)

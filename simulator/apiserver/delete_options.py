@@ -6,7 +6,7 @@ Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go (ValidateDelete
 from typing import Literal
 
 from simulator.api import Manifest
-from simulator.apiserver.kinds.pods.grace import MAX_GRACE_SECONDS
+from simulator.apiserver.kinds.pods.preparation import MAX_GRACE_SECONDS
 from simulator.apiserver.request_decoding.decode_request import check_type_fields
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_body
 from simulator.apiserver.request_decoding.typed_values import TypedValues

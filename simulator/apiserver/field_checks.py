@@ -1,7 +1,8 @@
 """Checks of single fields that many kinds share, with the messages of the API server.
 
-Upstream: apimachinery/pkg/api/validation/generic.go and apimachinery/pkg/util/validation/{ip,validation}.go,
-v1.34.
+Upstream: apimachinery/pkg/api/validation/generic.go, apimachinery/pkg/util/validation/{ip,validation}.go,
+ValidatePositiveIntOrPercent in pkg/apis/apps/validation/validation.go, and validateLocalDescendingPath and
+its neighbours in pkg/apis/core/validation/validation.go, v1.34.
 """
 
 import ipaddress
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 from simulator.apiserver import names
 from simulator.apiserver.status import Cause, invalid, not_supported, required
+from simulator.objects.labels import parse_int64
 
 NameRule = Callable[[str], list[str]]
 NOT_NEGATIVE: Final = "must be greater than or equal to 0"
@@ -23,6 +25,12 @@ NO_INTERFACE_ADDRESS: Final = "must be a valid address in CIDR form, (e.g. 10.9.
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
+PERCENTAGE: Final = re.compile("[0-9]{1,9}%", re.ASCII)
+"""A percentage. It has at most nine digits, because with more the number overflows upstream."""
+_NO_PERCENTAGE: Final = (
+    "a valid percent string must be a numeric string followed by an ending '%' "
+    "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+)
 
 
 def check_name(rule: NameRule, name: str, path: str) -> list[Cause]:
@@ -130,3 +138,45 @@ def check_domain_prefixed(text: str, path: str) -> Iterator[Cause]:
         yield from check_name(names.dns_subdomain, host, path)
         if not names.is_http_path(rest):
             yield invalid(path, rest, names.HTTP_PATH_RULE)
+
+
+def validate_int_or_percent(value: int | str, path: str) -> Iterator[Cause]:
+    """Validate a number that is not negative, or a percentage (ValidatePositiveIntOrPercent)."""
+    if isinstance(value, int):
+        if value < 0:
+            yield invalid(path, value, NOT_NEGATIVE)
+    elif not PERCENTAGE.fullmatch(value):
+        yield invalid(path, value, _NO_PERCENTAGE)
+
+
+def check_at_most_all(value: int | str, path: str) -> Iterator[Cause]:
+    """Yield the faults that IsNotMoreThan100Percent reports."""
+    if isinstance(value, str) and PERCENTAGE.fullmatch(value) and int(value[:-1]) > 100:
+        yield invalid(path, value, "must not be greater than 100%")
+
+
+def amount_of(value: int | str) -> int:
+    """Return the number or the percentage (getIntOrPercentValue)."""
+    if isinstance(value, int):
+        return value
+    return int(value[:-1]) if PERCENTAGE.fullmatch(value) else parse_int64(value) or 0
+
+
+def check_no_steps_back(text: str, path: str) -> Iterator[Cause]:
+    """Yield the faults that validatePathNoBacksteps reports."""
+    if ".." in text.split("/"):
+        yield invalid(path, text, "must not contain '..'")
+
+
+def check_descending_path(text: str, path: str) -> Iterator[Cause]:
+    """Yield the faults that validateLocalDescendingPath reports."""
+    if text.startswith("/"):
+        yield invalid(path, text, "must be a relative path")
+    yield from check_no_steps_back(text, path)
+
+
+def check_file_path(text: str, path: str) -> Iterator[Cause]:
+    """Yield the faults that ValidateLocalNonReservedPath reports."""
+    yield from check_descending_path(text, path)
+    if text.startswith("..") and not text.startswith("../"):
+        yield invalid(path, text, "must not start with '..'")

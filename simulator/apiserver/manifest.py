@@ -1,23 +1,63 @@
-"""Parsing of text to manifests: YAML or JSON, one or more documents, and the items of a ``List``."""
+"""Parsing of text to manifests: YAML or JSON, one or more documents, and the items of a ``List``.
 
+Bodies of requests are UTF-8, as for kube-apiserver. Files that people give may also be UTF-16, which Windows
+PowerShell writes."""
+
+import codecs
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import (
     MAX_BYTES,
+    MAX_DEPTH,
     MAX_DOCUMENTS,
     MAX_OBJECT_BYTES,
     ManifestError,
     TooLong,
+    count_values,
     object_too_long,
+    parse_finite_float,
+    parse_integer,
     several_too_long,
 )
-from simulator.apiserver.json_reader import parse_json_value
 from simulator.apiserver.yaml_reader import parse_yaml_documents
 
 __all__ = ["ManifestError", "TooLong", "parse_documents", "parse_json_document", "parse_manifests"]
+_BYTE_ORDER_MARKS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+def parse_json_value(text: str) -> Any:
+    """Parse one JSON value. Raises :class:`ManifestError`."""
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_refuse_duplicate_keys,
+            parse_int=parse_integer,
+            parse_float=parse_finite_float,
+            parse_constant=parse_finite_float,
+        )
+        count_values(value)
+        json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ManifestError(f"not JSON: {error.msg}", error.lineno, error.colno) from None
+    except RecursionError:
+        raise ManifestError(f"nested deeper than {MAX_DEPTH} levels") from None
+    except UnicodeEncodeError:
+        # JSON can escape a lone surrogate, but it is not a character and cannot be encoded in UTF-8.
+        raise ManifestError("not Unicode: half of a surrogate pair") from None
+    return value
+
+
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ManifestError(f'duplicate key "{key[:100]}"')
+    return found
 
 
 def parse_documents(text: str | bytes) -> list[Manifest]:
@@ -99,3 +139,26 @@ def _expand_list(document: Manifest) -> Iterator[Manifest]:
 def _describe_type(value: object) -> str:
     names = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
     return names.get(type(value), "nothing")
+
+
+def to_utf8(data: bytes) -> bytes:
+    """Return the text of a file as UTF-8 without a byte order mark. ``>`` of Windows PowerShell 5 writes
+    UTF-16 with such a mark; other editors leave it out, which the zeros in the first character show.
+
+    UTF-8 is returned unchanged, and not checked. Raises ManifestError for wrong UTF-16."""
+    if data.startswith(codecs.BOM_UTF8):
+        return data[len(codecs.BOM_UTF8) :]
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return _transcode(data[len(mark) :], encoding)
+    if len(data) >= 2 and (data[0] == 0) != (data[1] == 0):
+        return _transcode(data, "utf-16-be" if data[0] == 0 else "utf-16-le")
+    return data
+
+
+def _transcode(data: bytes, encoding: str) -> bytes:
+    try:
+        return data.decode(encoding).encode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode(encoding)
+        raise ManifestError("not UTF-16", before.count("\n") + 1) from None

@@ -1,17 +1,41 @@
-"""Validation of the metadata that all kinds have.
+"""Validation of the metadata that all kinds have, and of its changes by an update.
 
-Upstream: ValidateObjectMetaAccessor in apimachinery/pkg/api/validation/objectmeta.go, v1.34."""
+Upstream: ValidateObjectMetaAccessor and ValidateObjectMetaAccessorUpdate in
+apimachinery/pkg/api/validation/objectmeta.go, v1.34. The annotations of schedviz (prefix ``schedviz/``) are
+validated here too."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_name
 from simulator.apiserver.selector_validation import validate_labels
-from simulator.apiserver.status import Cause, forbidden, invalid, required
+from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required, too_long
+from simulator.objects.device_notation import DEVICES, DeviceNotationError, parse_devices
+from simulator.objects.node_conditions import FAILED_SINCE
+from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 
+MAX_ANNOTATIONS_BYTES = 256 * 1024
+"""The maximum size of all annotations (TotalAnnotationSizeLimitB)."""
+SECONDS_ANNOTATIONS = (
+    "schedviz/run-seconds",
+    "schedviz/fail-after-seconds",
+    "schedviz/ready-after-seconds",
+    "schedviz/stop-seconds",
+    "schedviz/ttl-seconds-after-finished",
+    "schedviz/provision-seconds",
+)
+"""Annotations of schedviz that hold seconds. The simulated kubelet and provisioner read them."""
+FAIL_AT = "schedviz/fail-at"
+"""Annotation of schedviz: the pod's next scheduling cycle fails at this extension point."""
+FAULT_POINTS = (
+    *("PreFilter", "Filter", "PostFilter", "PreScore", "Score"),
+    *("Reserve", "Permit", "PreBind", "Bind"),
+)
+"""The extension points of annotations for faults. PostBind is none of them: its plugins return no status, so
+a failure there would have no effect."""
 _OWNER: Final[tuple[str, ...]] = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _NOT_OF_TEMPLATES: Final = (
     *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
@@ -21,6 +45,27 @@ _NOT_OF_TEMPLATES: Final = (
 """The fields of metadata that a template of an object without pods may not have, in the order of Go."""
 _EXCLUSIVE_FINALIZERS: Final = ("orphan", "foregroundDeletion")
 _STANDARD_FINALIZERS: Final = ("kubernetes", *_EXCLUSIVE_FINALIZERS)
+_DELETION: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+def validate_annotations(given: dict[str, str], path: str) -> Iterator[Cause]:
+    for key in given:
+        yield from check_name(names.annotation_key, key, path)
+    if sum(len(key.encode()) + len(text.encode()) for key, text in given.items()) > MAX_ANNOTATIONS_BYTES:
+        yield too_long(path, MAX_ANNOTATIONS_BYTES)
+    for key in SECONDS_ANNOTATIONS:
+        if key in given and not re.fullmatch("[0-9]{1,9}", given[key], re.ASCII):
+            yield invalid(f"{path}[{key}]", given[key], "must be a whole number of seconds")
+    fail_at = given.get(FAIL_AT, "")
+    if fail_at and fail_at not in FAULT_POINTS:
+        yield not_supported(f"{path}[{FAIL_AT}]", fail_at, FAULT_POINTS)
+    try:
+        parse_devices(given.get(DEVICES, ""))
+    except DeviceNotationError as error:
+        yield invalid(f"{path}[{DEVICES}]", given[DEVICES], str(error))
+    since = given.get(FAILED_SINCE)
+    if since is not None and not is_timestamp(since):
+        yield invalid(f"{path}[{FAILED_SINCE}]", since, NO_TIMESTAMP)
 
 
 def validate_object_meta(
@@ -128,3 +173,35 @@ def _finalizers(finalizers: Sequence[str], path: str) -> Iterator[Cause]:
     if all(each in finalizers for each in _EXCLUSIVE_FINALIZERS):
         first, second = _EXCLUSIVE_FINALIZERS
         yield invalid(path, finalizers, f"finalizer {first} and {second} cannot be both set")
+
+
+def validate_metadata_update(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
+    """Yield the faults of the metadata that a client asks for."""
+    yield from _new_finalizers(given, old)
+    uid = given.get("uid")
+    if uid and uid != old["metadata"]["uid"]:
+        yield invalid("metadata.uid", uid, "field is immutable")
+    yield from _deletion(given, old)
+
+
+def _new_finalizers(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
+    """Yield the faults that ValidateNoNewFinalizers reports."""
+    if "deletionTimestamp" not in old["metadata"]:
+        return
+    known = old["metadata"].get("finalizers", ())
+    added = [name for name in given.get("finalizers") or () if name not in known]
+    if added:
+        shown = ", ".join(f'"{name}"' for name in sorted(added))
+        yield forbidden(
+            "metadata.finalizers",
+            "no new finalizers can be added if the object is being deleted, found new finalizers "
+            f"[]string{{{shown}}}",
+        )
+
+
+def _deletion(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
+    """Yield the faults of the deletion time: a client cannot set it, and may leave it out."""
+    for field in _DELETION:
+        value, known = given.get(field), old["metadata"].get(field)
+        if value is not None and value != known and (known is None or field != "deletionTimestamp"):
+            yield invalid(f"metadata.{field}", value, "field is immutable")

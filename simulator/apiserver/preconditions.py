@@ -4,11 +4,13 @@ Upstream there are two checks with two texts: before a deletion (BeforeDelete in
 delete.go), and in the storage (Preconditions.Check in apiserver/pkg/storage/interfaces.go), v1.34.
 """
 
+from typing import Any
+
 from simulator.api import Manifest
 from simulator.apiserver.kinds.registry import strategy_of
+from simulator.apiserver.query import version_fault
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.status import Conflict
-from simulator.apiserver.storage_keys import storage_key
+from simulator.apiserver.status import Conflict, Invalid, PlainError, invalid
 from simulator.objects.metadata import name_of, namespace_of
 
 
@@ -58,3 +60,26 @@ def _of_storage(key: str, field: str, wanted: str, known: str) -> str:
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
         f"Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {known}"
     )
+
+
+def storage_key(resource: Resource, namespace: str, name: str) -> str:
+    """Return the key of an object: ``/registry/pods/default/web``."""
+    place = f"{namespace}/{name}" if namespace else name
+    return f"/registry/{strategy_of(resource).storage_prefix or resource.plural}/{place}"
+
+
+def check_version_is_given(resource: Resource, name: str, metadata: dict[str, Any]) -> None:
+    """Raise Invalid if an update of this resource must say a resourceVersion and does not."""
+    if strategy_of(resource).needs_version and version_of_update(metadata) == 0:
+        cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        # Upstream names the resource where it should name the kind.
+        raise Invalid(resource.plural, resource.group, name, [cause])
+
+
+def version_of_update(metadata: dict[str, Any]) -> int:
+    """Return the resourceVersion in the metadata of an update, also of one that creates the object; 0 = none.
+    Raises PlainError (Update in apiserver/pkg/registry/generic/registry/store.go, v1.34)."""
+    text = str(metadata.get("resourceVersion") or "")
+    if fault := version_fault(text):
+        raise PlainError(fault)
+    return int(text or "0")

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_DEPTH, ManifestError, count_values
-from simulator.apiserver.json_reader import parse_json_value
+from simulator.apiserver.manifest import parse_json_value
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import (
     Field,

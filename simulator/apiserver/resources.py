@@ -2,6 +2,7 @@
 define, and further kinds, by their names."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -9,7 +10,6 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.definition_conditions import has_condition
-from simulator.apiserver.deprecated_versions import deprecation_warning
 from simulator.apiserver.kinds.registry import STRATEGIES
 from simulator.apiserver.resource import Resource, ScalePaths, plural_of
 
@@ -17,7 +17,6 @@ BUILT_IN = tuple(strategy.resource for strategy in STRATEGIES)
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in BUILT_IN}
 _BY_PLURAL = {(resource.group, resource.plural): resource for resource in BUILT_IN}
 BUILT_IN_GROUPS = frozenset(resource.group for resource in BUILT_IN)
-
 PODS = _BY_PLURAL["", "pods"]
 NODES = _BY_PLURAL["", "nodes"]
 NAMESPACES = _BY_PLURAL["", "namespaces"]
@@ -25,6 +24,34 @@ EVENTS = _BY_PLURAL["", "events"]
 EVENTS_V1 = _BY_PLURAL["events.k8s.io", "events"]
 PRIORITY_CLASSES = _BY_PLURAL["scheduling.k8s.io", "priorityclasses"]
 DISRUPTION_BUDGETS = _BY_PLURAL["policy", "poddisruptionbudgets"]
+
+
+def version_order(version: str) -> tuple[int, int, int, str]:
+    """Sort versions: stable ones first, then beta, then alpha, of each the newest first; then other names."""
+    parts = re.fullmatch(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?", version)
+    if parts is None:
+        return 3, 0, 0, version
+    major, stage, minor = parts.groups()
+    return {None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0), version
+
+
+def deprecation_warning(spec: Manifest, version: Manifest) -> str:
+    """Return the warning that each request to a version of a definition gets; "" if it is not deprecated."""
+    if not version.get("deprecated"):
+        return ""
+    given = version.get("deprecationWarning")
+    if given is not None:
+        return str(given)
+    group, name, kind = spec["group"], version["name"], spec["names"]["kind"]
+    newer = [
+        other["name"]
+        for other in spec["versions"]
+        if other.get("served", True)
+        and not other.get("deprecated")
+        and version_order(other["name"]) < version_order(name)
+    ]
+    instead = f"; use {group}/{min(newer, key=version_order)} {kind}" if newer else ""
+    return f"{group}/{name} {kind} is deprecated{instead}"
 
 
 def find_built_in(group: str, plural: str) -> Resource | None:

@@ -1,13 +1,16 @@
-"""The query parameters ``labelSelector`` and ``fieldSelector`` as predicates over manifests.
+r"""The query parameters ``labelSelector`` and ``fieldSelector`` as predicates over manifests.
 
-Upstream: for the selectable fields the conversion of each kind (pkg/apis/*/v1/conversion.go), v1.34.
+A field selector is ``a=b,c!=d``. A backslash stands before a comma, an equals sign or a backslash in a value.
+Upstream: ParseSelector in apimachinery/pkg/fields/selector.go, with its messages, and for the selectable
+fields the conversion of each kind (pkg/apis/*/v1/conversion.go), v1.34.
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
+from typing import Final, NamedTuple
 
 from simulator.api import Manifest
-from simulator.apiserver.field_selectors import FieldTerm, parse_field_selector
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.label_selectors import SHOWN_LENGTH, parse_label_selector
 from simulator.apiserver.resource import Resource
@@ -15,7 +18,48 @@ from simulator.apiserver.served_versions import stored_field
 from simulator.apiserver.shapes import value_at
 from simulator.apiserver.status import BadRequest
 
+_TERM: Final = re.compile(r"((?:\\.|[^\\,])*\\?)(?:,|\Z)", re.DOTALL)
+_PARTS: Final = re.compile(r"(.*?)(!=|==|=)(.*)", re.DOTALL)
+_ESCAPED: Final = ("\\", ",", "=")
 Predicate = Callable[[Manifest], bool]
+
+
+class FieldTerm(NamedTuple):
+    field: str
+    is_equal: bool
+    """Whether the field must have the value, or must not."""
+    value: str
+
+
+def parse_field_selector(text: str) -> list[FieldTerm]:
+    """Parse a field selector. Raises BadRequest."""
+    terms = []
+    for term in sorted(filter(None, _TERM.findall(text))):
+        found = _PARTS.fullmatch(term)
+        if not found:
+            shown, wrong = text[:SHOWN_LENGTH], term[:SHOWN_LENGTH]
+            raise BadRequest(f"invalid selector: '{shown}'; can't understand '{wrong}'")
+        field, operator, value = found.groups()
+        terms.append(FieldTerm(field, operator != "!=", _unescaped(value)))
+    return terms
+
+
+def _unescaped(value: str) -> str:
+    """Remove the escapes of a value (UnescapeValue)."""
+    kept = ""
+    characters = iter(value)
+    for character in characters:
+        if character == "\\":
+            escaped = next(characters, "")
+            if escaped not in _ESCAPED:
+                raise BadRequest(f"invalid field selector: invalid escape sequence: \\{escaped}")
+            kept += escaped
+        elif character in _ESCAPED:
+            # Upstream writes the number of the character.
+            raise BadRequest(f"invalid field selector: unescaped character in value: {ord(character)}")
+        else:
+            kept += character
+    return kept
 
 
 def selection_predicate(resource: Resource, label_selector: str, field_selector: str) -> Predicate | None:

@@ -1,12 +1,13 @@
-"""Validation of labels, label selectors, node selectors, taints and tolerations, beyond their schemas.
+"""Validation of labels, label selectors, node selectors, taints and tolerations, beyond their schemas, and
+the warnings about deprecated labels of nodes.
 
-Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go and pkg/apis/core/validation/validation.go,
-v1.34.
-"""
+Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go, pkg/apis/core/validation/validation.go and
+pkg/api/node/util.go, v1.34."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import TAINT_EFFECTS, TOLERATION_OPERATORS
 from simulator.apiserver.field_checks import check_name
@@ -16,6 +17,15 @@ from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not
 
 _NO_OPERATOR: Final = "not a valid selector operator"
 _NO_KEY: Final = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+_SINCE_1_14 = 'deprecated since v1.14; use "{}" instead'
+_SINCE_1_17 = 'deprecated since v1.17; use "{}" instead'
+DEPRECATED_LABELS = {
+    "beta.kubernetes.io/arch": _SINCE_1_14.format("kubernetes.io/arch"),
+    "beta.kubernetes.io/os": _SINCE_1_14.format("kubernetes.io/os"),
+    "failure-domain.beta.kubernetes.io/region": _SINCE_1_17.format("topology.kubernetes.io/region"),
+    "failure-domain.beta.kubernetes.io/zone": _SINCE_1_17.format("topology.kubernetes.io/zone"),
+    "beta.kubernetes.io/instance-type": _SINCE_1_17.format("node.kubernetes.io/instance-type"),
+}
 
 
 def validate_labels(given: dict[str, str], path: str) -> Iterator[Cause]:
@@ -124,3 +134,11 @@ NODE_SELECTOR: Final = all_of(
     must_have("nodeSelectorTerms", detail="must have at least one node selector term"),
     each("nodeSelectorTerms", _NODE_TERM),
 )
+
+
+def term_warnings(term: Manifest, path: str) -> Iterator[str]:
+    """Yield the warnings about a term of a node selector (GetWarningsForNodeSelectorTerm)."""
+    for index, expression in enumerate(term.get("matchExpressions") or ()):
+        key = expression.get("key")
+        if key in DEPRECATED_LABELS:
+            yield f"{path}.matchExpressions[{index}].key: {key} is {DEPRECATED_LABELS[key]}"

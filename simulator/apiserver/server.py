@@ -19,20 +19,19 @@ from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.kinds.definitions.deletion import refuse_while_terminating
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
-from simulator.apiserver.metadata_update import is_created_by_update, version_of_update
 from simulator.apiserver.overlay import Overlay, Reader
-from simulator.apiserver.owner_references import without_repeated_owners
 from simulator.apiserver.place import Place
 from simulator.apiserver.preconditions import (
     check_missing_identity,
     check_preconditions,
     check_stored_identity,
+    version_of_update,
 )
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.served_versions import stored_resource, to_stored
 from simulator.apiserver.status import Conflict, NotFound
-from simulator.apiserver.update import admit_update
+from simulator.apiserver.update import admit_update, admit_whole_update
 from simulator.apiserver.updated_objects import (
     Intent,
     Patcher,
@@ -43,9 +42,9 @@ from simulator.apiserver.updated_objects import (
     patched_scale,
     replaced,
     replaced_scale,
+    without_repeated_owners,
 )
 from simulator.apiserver.warnings import warnings_of, warnings_of_deletion, warnings_of_update
-from simulator.apiserver.whole_update import admit_whole_update
 from simulator.apiserver.write_options import WriteOptions
 from simulator.objects.metadata import is_terminating
 from simulator.objects.timestamps import timestamp
@@ -162,7 +161,11 @@ class ApiServer(ComponentWrites):
         options.warnings.extend(repeated)
         place.check(given.get("metadata") or {})
         kind, manifest = to_stored(place.resource, given)
-        if is_created_by_update(place.resource) and not place.subresource and self._find(place) is None:
+        if (
+            strategy_of(place.resource).is_created_by_update
+            and not place.subresource
+            and self._find(place) is None
+        ):
             check_missing_identity(kind, place.namespace, place.name, manifest["metadata"].get("uid") or "")
             version_of_update(manifest["metadata"])
             return self._create_at(place, bare(manifest), options)

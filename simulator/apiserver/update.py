@@ -1,7 +1,9 @@
-"""Admission of updates."""
+"""Admission of updates, also of an object together with its status in one write, as a page makes it."""
 
 import copy
 from typing import Any
+
+from msgspec.structs import replace as with_fields
 
 from simulator.api import Change, Manifest
 from simulator.apiserver import decoding
@@ -15,8 +17,8 @@ from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
-from simulator.apiserver.metadata_update import version_of_update
 from simulator.apiserver.overlay import Overlay, Reader
+from simulator.apiserver.preconditions import version_of_update
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, Conflict, Invalid
@@ -164,3 +166,29 @@ def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest)
         )
     if version_of_update(metadata) not in (0, int(known.get("resourceVersion") or "0")):
         raise Conflict(resource.id, name)
+
+
+def admit_whole_update(
+    resource: Resource,
+    old: Manifest,
+    new: Manifest,
+    reader: Reader,
+    *,
+    subresource: str = "",
+    write: FieldWrite | None = None,
+    served: Resource | None = None,
+) -> Admission:
+    """Return the update of an object, and after it that of its status, as one change; see
+    :func:`admit_update`."""
+    admitted = admit_update(resource, old, new, reader, subresource=subresource, write=write, served=served)
+    updated = admitted.changes[0].object if admitted.changes else old
+    if updated is None:
+        return admitted  # the update removed the last finalizer and so deletes the object
+    status = admit_update(resource, updated, new, reader, subresource="status")
+    if not status.changes:
+        return admitted
+    expected = (admitted.changes or status.changes)[0].expected
+    merged = with_fields(status.changes[0], expected=expected)
+    charges = [*admitted.charges] or status.charges
+    unchanged = {**status.unchanged, **admitted.unchanged}
+    return Admission([merged, *charges], unchanged, charged=len(charges))

@@ -8,6 +8,8 @@ pkg/registry/apps/deployment/storage/storage.go, v1.34.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, apply_manifest
@@ -15,11 +17,9 @@ from simulator.apiserver.managed_fields.scale_entries import (
     managed_fields_after_scale,
     managed_fields_of_scale,
 )
-from simulator.apiserver.metadata_update import check_version_is_given, version_of_update
-from simulator.apiserver.owner_references import without_repeated_owners
 from simulator.apiserver.patches.patch_request import Patched
 from simulator.apiserver.place import Place
-from simulator.apiserver.preconditions import check_stored_identity
+from simulator.apiserver.preconditions import check_stored_identity, check_version_is_given, version_of_update
 from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.served_versions import to_served, to_stored
@@ -121,3 +121,27 @@ def applied_scale(
     owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
     new["metadata"]["managedFields"] = owners
     return new
+
+
+def without_repeated_owners(manifest: Manifest, *, is_patched: bool = False) -> tuple[Manifest, list[str]]:
+    """Return the object without owner references that are equal to an earlier one, and the warning about
+    them. ``is_patched``: the object is the result of a patch, which is looked at later than other writes."""
+    given = manifest.get("metadata")
+    metadata: dict[str, Any] = given if isinstance(given, dict) else {}
+    kept: dict[bytes, Any] = {}
+    repeated = []
+    for owner in metadata.get("ownerReferences") or []:
+        text = msgspec.json.encode(owner, order="sorted")
+        if text in kept:
+            repeated.append(owner.get("uid") or "")
+        else:
+            kept[text] = owner
+    if not repeated:
+        return manifest, []
+    after = " after mutating admission happens" if is_patched else ""
+    warning = (
+        f".metadata.ownerReferences contains duplicate entries{after}; API server dedups owner references in "
+        "1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) "
+        f"observed: {', '.join(repeated)}"
+    )
+    return {**manifest, "metadata": {**metadata, "ownerReferences": [*kept.values()]}}, [warning]

@@ -12,8 +12,11 @@ from typing import Any
 
 from simulator.api import Manifest
 from simulator.apiserver.kinds.registry import strategy_of
-from simulator.apiserver.metadata_update import validate_metadata_update
-from simulator.apiserver.object_meta_validation import validate_finalizers, validate_object_meta
+from simulator.apiserver.object_meta_validation import (
+    validate_finalizers,
+    validate_metadata_update,
+    validate_object_meta,
+)
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Cause, first_causes
 from simulator.apiserver.strategy import Strategy

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.file_encoding import to_utf8
-from simulator.apiserver.manifest import parse_manifests
+from simulator.apiserver.manifest import parse_manifests, to_utf8
 from simulator.apiserver.status import StatusError
 from simulator.dumps.dump import Dump
 from simulator.objects.durations import parse_duration

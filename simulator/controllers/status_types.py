@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
 from simulator.api import Manifest
-from simulator.apiserver.status_defaults import omits_zero
+from simulator.apiserver.defaults import omits_zero
 from simulator.objects.status import with_status
 
 

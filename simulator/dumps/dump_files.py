@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.file_encoding import to_utf8
+from simulator.apiserver.manifest import to_utf8
 
 MAX_DUMP_BYTES: Final = 512 << 20
 """Maximum size of a dump, after decompression. 50,000 pods of a real cluster are about 400 MB of JSON."""

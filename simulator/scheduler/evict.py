@@ -10,7 +10,7 @@ from typing import Final
 
 from simulator import trace
 from simulator.api import Change, Manifest
-from simulator.apiserver.kinds.pods.spec_defaults import GRACE_SECONDS
+from simulator.apiserver.kinds.pods.defaults import GRACE_SECONDS
 from simulator.apiserver.resources import PODS
 from simulator.client.event_recorder import PREEMPTED, Note
 from simulator.client.writes import Patch

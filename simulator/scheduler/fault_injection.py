@@ -1,7 +1,7 @@
 """Faults that a user injects: with the annotation ``schedviz/fail-at: Bind`` the pod's next cycle fails at
 that extension point, as if a plugin had returned an Error there."""
 
-from simulator.apiserver.annotation_validation import FAIL_AT
+from simulator.apiserver.object_meta_validation import FAIL_AT
 from simulator.framework.status import Status, error
 from simulator.objects.pod import Pod
 

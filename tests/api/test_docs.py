@@ -7,7 +7,7 @@ from pathlib import Path
 
 from schedviz.api import urls
 from schedviz.limit_settings import DEFAULTS
-from simulator.apiserver import admission, annotation_validation, bounds, status
+from simulator.apiserver import admission, bounds, object_meta_validation, status
 from simulator.apiserver.resources import BUILT_IN
 
 TEXT = (Path(__file__).parents[2] / "docs" / "API.md").read_text()
@@ -28,7 +28,7 @@ def test_each_limit_is_documented() -> None:
         f"{bounds.MAX_DEPTH}",
         f"{bounds.MAX_NODES:,}",
         f"{DEFAULTS['MAX_WATCHES']:,}",
-        f"{annotation_validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
+        f"{object_meta_validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
     ):
         assert f"| {limit} |" in TEXT
     assert f"| {bounds.MAX_BODY_BYTES >> 20} MiB, as kube-apiserver" in TEXT

@@ -5,7 +5,7 @@ from django.http import HttpResponse
 
 from schedviz.api import warning_header
 from schedviz.api.warning_header import limited, with_warnings
-from simulator.apiserver.warning_bounds import MAX_WARNINGS
+from simulator.apiserver.warnings import MAX_WARNINGS
 
 
 @pytest.fixture(autouse=True)

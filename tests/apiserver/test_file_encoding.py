@@ -5,7 +5,7 @@ import codecs
 import pytest
 
 from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.file_encoding import to_utf8
+from simulator.apiserver.manifest import to_utf8
 
 TEXT = "kind: Pod # 名字 🙂\nmetadata: {}\n"
 

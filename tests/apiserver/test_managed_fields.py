@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode
-from simulator.apiserver.managed_fields.conflicts import ApplyConflict
 from simulator.apiserver.managed_fields.field_paths import (
     FieldsError,
     FieldSet,
@@ -24,10 +23,11 @@ from simulator.apiserver.managed_fields.field_writes import (
     apply_manifest,
     managed_fields_of_new,
     managed_fields_of_updated,
+    reset_fields,
 )
 from simulator.apiserver.managed_fields.managers import MAX_UPDATE_MANAGERS, FieldManager
-from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.typed_objects import compare, fields_of
+from simulator.apiserver.managed_fields.updater import ApplyConflict
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.status import PlainError

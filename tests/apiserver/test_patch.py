@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.apiserver.bounds import MAX_DEPTH
-from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch, apply_merge_patch
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.selection import selection_predicate

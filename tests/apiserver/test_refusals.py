@@ -18,7 +18,7 @@ import yaml
 
 from simulator.api import Manifest
 from simulator.apiserver.admission import admit, resource_of
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.status import Invalid
 from simulator.apiserver.warnings import warnings_of, warnings_of_update
 from tests.apiserver.cluster import NOW, Cluster

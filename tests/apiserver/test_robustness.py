@@ -11,7 +11,7 @@ from simulator.api import Manifest
 from simulator.apiserver import admission, resources
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.selection import selection_predicate
 from simulator.apiserver.table import build_table

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.status import Invalid
 from tests.apiserver.cluster import Cluster
 

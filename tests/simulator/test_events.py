@@ -3,7 +3,7 @@
 import pytest
 
 from simulator.api import SECOND, Change, Manifest
-from simulator.apiserver.kinds.pods.spec_defaults import GRACE_SECONDS
+from simulator.apiserver.kinds.pods.defaults import GRACE_SECONDS
 from simulator.client import event_recorder
 from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
 from tests.simulator.lab import START, Lab, node, pod, priority_class

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from simulator.api import ApiError, Manifest
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.table import build_table
 from simulator.apiserver.update import admit_update

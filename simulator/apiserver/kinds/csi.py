@@ -9,15 +9,13 @@ from typing import Any, Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver import names
-from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS, term_warnings
 from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, check_name
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.kinds.volumes.plugins import check_driver_name
-from simulator.apiserver.kinds.volumes.validation import validate_volume_spec
+from simulator.apiserver.kinds.volumes.validation import check_driver_name, validate_volume_spec
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, printer_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.selector_validation import validate_label_selector
+from simulator.apiserver.selector_validation import DEPRECATED_LABELS, term_warnings, validate_label_selector
 from simulator.apiserver.shapes import all_of, field, named_by, not_negative, one_of
 from simulator.apiserver.status import NIL, Cause, duplicate, forbidden, invalid, not_supported, required
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, status_strategy

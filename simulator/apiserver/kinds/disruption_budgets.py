@@ -7,8 +7,8 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.condition_validation import validate_conditions
-from simulator.apiserver.counts import check_at_most_all, validate_int_or_percent
 from simulator.apiserver.enumerations import EVICTION_POLICIES
+from simulator.apiserver.field_checks import check_at_most_all, validate_int_or_percent
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import validate_label_selector

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest, Micros
+from simulator.apiserver.amounts import round_up_to_milli
 from simulator.apiserver.field_checks import check_cidr, parse_cidr
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, Column, Printer, age_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.selector_validation import validate_taints
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid

@@ -6,11 +6,10 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.resource_validation import validate_overhead
-from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
+from simulator.apiserver.selector_validation import DEPRECATED_LABELS, validate_labels, validate_tolerations
 from simulator.apiserver.shapes import all_of, field, named_by
 from simulator.apiserver.status import Cause
 from simulator.apiserver.strategy import Strategy

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver import names
-from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
 from simulator.apiserver.enumerations import BINDING_MODES
 from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
+from simulator.apiserver.selector_validation import DEPRECATED_LABELS
 from simulator.apiserver.shapes import all_of, field, filled, must_have, one_of
 from simulator.apiserver.status import Cause, duplicate, invalid, required, too_long
 from simulator.apiserver.strategy import Strategy

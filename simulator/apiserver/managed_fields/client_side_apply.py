@@ -8,11 +8,10 @@ import json
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.managed_fields.conflicts import ApplyConflict
 from simulator.apiserver.managed_fields.field_paths import FieldSet
 from simulator.apiserver.managed_fields.managers import FieldManager, ManagedFields
 from simulator.apiserver.managed_fields.typed_objects import compare, fields_of
-from simulator.apiserver.managed_fields.updater import Applied, WrittenType, apply_object
+from simulator.apiserver.managed_fields.updater import Applied, ApplyConflict, WrittenType, apply_object
 
 _KUBECTL: Final = "kubectl"
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"

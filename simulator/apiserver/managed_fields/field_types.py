@@ -1,11 +1,19 @@
-"""How the values of a type are merged and owned.
+"""How the values of a type are merged and owned, and what is wrong with an applied object.
 
-Upstream: kube-openapi/pkg/schemaconv (openapi.go, proto_models.go), structured-merge-diff/typed/helpers.go.
+Upstream: kube-openapi/pkg/schemaconv (openapi.go, proto_models.go), structured-merge-diff/typed/helpers.go
+and validate.go, with the values written as Go does.
 """
 
+from collections.abc import Iterator
 from typing import Any, Final
 
-from simulator.apiserver.managed_fields.field_paths import PathElement, key_element, value_element
+from simulator.apiserver.managed_fields.field_paths import (
+    PathElement,
+    element_text,
+    field_element,
+    key_element,
+    value_element,
+)
 from simulator.apiserver.types.model import (
     ANYTHING,
     STRING,
@@ -15,7 +23,9 @@ from simulator.apiserver.types.model import (
     Scalar,
     StructType,
     Type,
+    field_type,
 )
+from simulator.kernel.go_text import go_syntax, plain
 
 _KEY_DEFAULTS: Final = {"protocol": "TCP"}
 """The defaults of the keys of lists, which the shipped schemas leave out: ports of containers and Services
@@ -102,3 +112,64 @@ def _set_element(item: Any) -> PathElement:
         case None:
             raise ItemError("associative list without keys has an element that's an explicit null")
     return value_element(item)
+
+
+def applied_object_errors(of: Type, value: Any, path: str = "") -> Iterator[str]:
+    """Yield what is wrong with an applied object, each with its path."""
+    known = deduced(of, value)
+    if value is None:
+        return
+    match known:
+        case ListType() if not isinstance(value, list):
+            yield _at(path, f"expected list, got &{{{plain(value)}}}")
+        case ListType():
+            yield from _item_errors(known, value, path)
+        case StructType() | MapType() if not isinstance(value, dict):
+            yield _at(path, f"expected map, got &{{{plain(value)}}}")
+        case StructType() | MapType():
+            for name, item in value.items():
+                below = path + element_text(field_element(name))
+                declared = field_type(known, name)
+                if declared is None:
+                    yield _at(below, "field not declared in schema")
+                    return
+                yield from applied_object_errors(declared, item, below)
+        case _:
+            if expected := _scalar_error(scalar_type(known), value):
+                yield _at(path, expected)
+
+
+def _item_errors(of: ListType, items: list[Any], path: str) -> Iterator[str]:
+    seen: set[PathElement] = set()
+    for index, item in enumerate(items):
+        if is_whole(of):
+            yield from applied_object_errors(of.items, item, f"{path}[{index}]")
+            continue
+        try:
+            element = element_of(of, item)
+        except ItemError as error:
+            yield _at(path, f"element {index}: {error}")
+            return
+        if element in seen:
+            yield _at(path, f"duplicate entries for key {element_text(element)}")
+        seen.add(element)
+        yield from applied_object_errors(of.items, item, path + element_text(element))
+
+
+def _scalar_error(expected: str, value: Any) -> str:
+    """Return the error of a value that should be a scalar; "" if it is one (validateScalar)."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    match expected:
+        case "numeric" if not is_number:
+            return "expected numeric (int or float), got *value.valueUnstructured"
+        case "string" if not isinstance(value, str):
+            return f"expected string, got &value.valueUnstructured{{Value:{go_syntax(value)}}}"
+        case "boolean" if not isinstance(value, bool):
+            return f"expected boolean, got &{{{plain(value)}}}"
+        case "untyped" if not isinstance(value, (str, int, float)):
+            return f"expected any scalar, got &{{{plain(value)}}}"
+    return ""
+
+
+def _at(path: str, message: str) -> str:
+    return f"{path}: {message}" if path else message

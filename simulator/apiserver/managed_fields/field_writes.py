@@ -4,17 +4,18 @@ Upstream: apimachinery/pkg/util/managedfields (fieldmanager.go and the managers 
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
-from simulator.apiserver.managed_fields.applied_object_validation import applied_object_errors
+from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.client_side_apply import (
     apply_after_client_side_apply,
     with_last_applied,
 )
 from simulator.apiserver.managed_fields.field_paths import FieldsError, FieldSet, field_element
-from simulator.apiserver.managed_fields.field_types import ItemError
+from simulator.apiserver.managed_fields.field_types import ItemError, applied_object_errors
 from simulator.apiserver.managed_fields.managers import (
     FieldManager,
     ManagedFields,
@@ -24,11 +25,11 @@ from simulator.apiserver.managed_fields.managers import (
     encode_managed_fields,
     without_managed_fields,
 )
-from simulator.apiserver.managed_fields.reset_fields import reset_fields
 from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, PlainError
+from simulator.apiserver.strategy import WHOLE_METADATA
 from simulator.apiserver.types.schema_types import UNKNOWN_KIND, decoded_type, type_of
 from simulator.apiserver.types.zero_values import empty_object
 
@@ -212,3 +213,23 @@ def _decoded(entries: Any) -> ManagedFields:
         return decode_managed_fields(entries)
     except FieldsError:
         return ManagedFields()
+
+
+@cache
+def reset_fields(resource: Resource, subresource: str) -> FieldSet:
+    """Return the paths that a write through this path does not change; nor what is below them."""
+    if not resource.has_status:
+        return frozenset()
+    if subresource != "status":
+        # For pods/resize and pods/ephemeralcontainers, too, in v1.34: other fields that are sent are owned.
+        return frozenset({("f:status",)})
+    if resource.schema_text:
+        # The rest of a custom resource is not changed either, but upstream names the spec only.
+        return frozenset({("f:spec",)})
+    others = [name for name in decoded_type(resource).fields if name not in ("metadata", "status")]
+    paths = {(field_element(name),) for name in (*others, "spec")} - {("f:apiVersion",), ("f:kind",)}
+    status = strategy_of(resource).subresource("status")
+    resets = status.resets_metadata if status else ()
+    if resets == WHOLE_METADATA:
+        return frozenset(paths | {("f:metadata",)})
+    return frozenset(paths | {("f:metadata", field_element(name)) for name in resets})

@@ -1,6 +1,8 @@
-"""JSON patch (RFC 6902), as kube-apiserver applies it (gopkg.in/evanphx/json-patch.v4, patch.go): ``replace``
-sets a missing field, a value that is not given and one that is copied from a missing field are null, and a
-negative index counts from the end of a list."""
+"""JSON patch (RFC 6902) and JSON merge patch (RFC 7386), as kube-apiserver applies them
+(gopkg.in/evanphx/json-patch.v4, patch.go and merge.go).
+
+In a JSON patch, ``replace`` sets a missing field, a value that is not given and one that is copied from a
+missing field are null, and a negative index counts from the end of a list."""
 
 import copy
 from collections.abc import Callable
@@ -154,3 +156,30 @@ def _index(items: list[Any], part: str, *, size: int | None = None) -> int:
     if not 0 <= index < size:
         raise IndexError(f"no element {part!r}")
     return index
+
+
+def apply_merge_patch(target: Any, patch: Any) -> Any:
+    """Apply a JSON merge patch: null removes a field, an object is merged, any other value replaces. Returns
+    a new value; nulls that nothing in the target answers to are dropped, also from lists."""
+    if not isinstance(patch, dict):
+        return patch if isinstance(target, dict) else _without_nulls(patch)
+    if not isinstance(target, dict):
+        return _without_nulls(patch)
+    merged = dict(target)
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        elif merged.get(key) is None:
+            merged[key] = _without_nulls(value)
+        else:
+            merged[key] = apply_merge_patch(merged[key], value)
+    return merged
+
+
+def _without_nulls(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        case list():
+            return [_without_nulls(item) for item in value if item is not None]
+    return value

@@ -8,13 +8,17 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from simulator.api import Manifest
 from simulator.apiserver.bounds import ManifestError
 from simulator.apiserver.object_type import custom_type_faults, missing_kind, type_error
-from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch, parse_pointer
+from simulator.apiserver.patches.json_patch import (
+    PatchDoesNotApply,
+    apply_json_patch,
+    apply_merge_patch,
+    parse_pointer,
+)
 from simulator.apiserver.patches.json_patch_operations import (
     check_operations,
     repeated_fields,
     strict_faults,
 )
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.patches.object_json import patched_object_text
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured

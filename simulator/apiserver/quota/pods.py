@@ -9,7 +9,7 @@ from typing import Final
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.kinds.pods.parts import affinity_terms
-from simulator.apiserver.kinds.pods.qos import qos_class
+from simulator.apiserver.kinds.pods.preparation import qos_class
 from simulator.apiserver.quota.evaluator import Evaluator, selects
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod_requests import (

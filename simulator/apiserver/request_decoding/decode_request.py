@@ -1,14 +1,17 @@
-"""Decodes the body of a request for an object of a resource (transformDecodeError in
-apiserver/pkg/endpoints/handlers/rest.go, v1.34)."""
+"""Decodes the body of a request for an object of a resource, and the metadata of the resources within a
+custom resource (transformDecodeError in apiserver/pkg/endpoints/handlers/rest.go, Coerce in
+apiextensions-apiserver/pkg/apiserver/schema/objectmeta/algorithm.go, v1.34).
+"""
 
 from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_TEXT_DEPTH, ManifestError, count_values
+from simulator.apiserver.custom_resources.embedded_resources import embedded_resources
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
+from simulator.apiserver.decoding import stored_form
 from simulator.apiserver.object_type import missing_kind, with_type
 from simulator.apiserver.protobuf import decode_envelope, read_envelope
-from simulator.apiserver.request_decoding.embedded_metadata import decode_embedded
 from simulator.apiserver.request_decoding.read_object import (
     YAML_ERRORS,
     RecordedObject,
@@ -18,7 +21,9 @@ from simulator.apiserver.request_decoding.read_object import (
 )
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.status import BadRequest
+from simulator.apiserver.status import BadRequest, invalid
+from simulator.apiserver.structural_schema import EMBEDDED, structural_schema
+from simulator.apiserver.types.api_types import OBJECT_META, api_types
 from simulator.apiserver.types.schema_types import decoded_type
 from simulator.kernel.go_text import json_kind
 
@@ -26,6 +31,35 @@ SHOWN_BYTES: Final = 30
 _META_TYPE: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
+
+
+class Embedded(NamedTuple):
+    strict_errors: list[str]
+    """The fields that ObjectMeta does not have, which were dropped."""
+    error: str
+    """The error of a type field or of metadata with another type; "" if there is none."""
+
+
+def decode_embedded(schema_text: str, manifest: Manifest) -> Embedded:
+    """Decode the metadata of all embedded resources, in place."""
+    strict: list[str] = []
+    if EMBEDDED not in schema_text:
+        return Embedded(strict, "")
+    for path, resource in embedded_resources(structural_schema(schema_text), manifest):
+        for field in ("apiVersion", "kind"):
+            if not isinstance(resource.get(field, ""), str):
+                return Embedded(strict, str(invalid(f"{path}.{field}", resource[field], "must be a string")))
+        if "metadata" not in resource:
+            continue
+        at, given = f"{path}.metadata", resource["metadata"] or {}
+        decoder = TypedValues()
+        decoded = decoder.decode(api_types().struct(OBJECT_META), given, at)
+        if decoder.error:
+            return Embedded(strict, str(invalid(at, given, decoder.error)))
+        # The fields that the text repeats were noted before.
+        strict += [error for error in decoder.strict if error.startswith("unknown")]
+        resource["metadata"] = stored_form(OBJECT_META, decoded)
+    return Embedded(sorted(strict), "")
 
 
 class DecodedRequest(NamedTuple):

@@ -10,7 +10,7 @@ from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.admission import resource_of
 from simulator.apiserver.overlay import CreatedObjects
-from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.json_patch import apply_merge_patch
 from tests.programs.workshop.visitor import Fields
 
 ORIGINAL: Final = re.compile(r'name="original" value="([^"]*)"')

@@ -9,7 +9,7 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_choice, check_name, too_many
-from simulator.apiserver.kinds.volumes.plugins import MAX_DRIVER_NAME, check_driver_name
+from simulator.apiserver.kinds.volumes.validation import MAX_DRIVER_NAME, check_driver_name
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.shapes import PartRule
 from simulator.apiserver.status import (

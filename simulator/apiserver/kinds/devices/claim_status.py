@@ -25,7 +25,7 @@ from simulator.apiserver.kinds.devices.checks import (
     check_unique,
     request_names,
 )
-from simulator.apiserver.kinds.volumes.plugins import check_driver_name
+from simulator.apiserver.kinds.volumes.validation import check_driver_name
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.selector_validation import NODE_SELECTOR
 from simulator.apiserver.shapes import all_of, field, max_bytes, must_have, named_by

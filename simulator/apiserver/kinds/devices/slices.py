@@ -19,7 +19,7 @@ from simulator.apiserver.kinds.devices.checks import (
     check_unique,
     key_path,
 )
-from simulator.apiserver.kinds.volumes.plugins import check_driver_name
+from simulator.apiserver.kinds.volumes.validation import check_driver_name
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import NODE_SELECTOR

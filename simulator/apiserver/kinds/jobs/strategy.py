@@ -18,7 +18,7 @@ from simulator.apiserver.kinds.jobs.validation import (
     validate_job_update,
     validate_updated_cron_job,
 )
-from simulator.apiserver.kinds.pods.disabled_fields import drop_disabled_pod_fields
+from simulator.apiserver.kinds.pods.preparation import drop_disabled_pod_fields
 from simulator.apiserver.kinds.workloads.columns import container_columns, selector_column
 from simulator.apiserver.kinds.workloads.templates import (
     drop_template_fields,

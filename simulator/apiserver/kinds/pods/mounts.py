@@ -8,7 +8,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.enumerations import PROPAGATIONS
-from simulator.apiserver.paths import check_descending_path, check_no_steps_back
+from simulator.apiserver.field_checks import check_descending_path, check_no_steps_back
 from simulator.apiserver.status import Cause, forbidden, invalid, not_found, not_supported, required
 
 _RECURSIVE: Final = ("Disabled", "Enabled", "IfPossible")

@@ -1,19 +1,70 @@
-"""What a pod gets when it is created, and what an update through each path does not change.
+"""What a write drops from a pod and sets in it, and what an update through each path does not change.
 
-Upstream: PrepareForCreate and PrepareForUpdate of the strategies in pkg/registry/core/pod/strategy.go, v1.34.
-"""
+Upstream: PrepareForCreate, PrepareForUpdate and CheckGracefulDelete of the strategies in
+pkg/registry/core/pod/strategy.go, dropDisabledFields in pkg/api/pod/util.go, v1.34."""
 
 import copy
-from typing import Final
+from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.apiserver.kinds.pods.defaults import match_pod_ips
+from simulator.apiserver.kinds.pods.annotations import copy_app_armor_annotations
+from simulator.apiserver.kinds.pods.defaults import GRACE_SECONDS, all_containers, match_pod_ips
 from simulator.apiserver.kinds.pods.parts import affinity_terms
-from simulator.apiserver.kinds.pods.profiles import copy_app_armor_annotations
-from simulator.apiserver.kinds.pods.qos import qos_class
 from simulator.apiserver.strategy import with_field, without_field
+from simulator.objects import quantity
+from simulator.objects.metadata import is_terminating
+from simulator.objects.status import phase_of
 
+_PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")
+"""Sources of projected volumes (ClusterTrustBundleProjection, PodCertificateRequest)."""
+MAX_GRACE_SECONDS: Final = (1 << 31) - 1
+"""Maximum grace period, 68 years. Longer ones of pods are shortened to it, because the end of a grace period
+must be a valid time in RFC 3339."""
 _RESIZED: Final = ("resources", "resizePolicy")
+
+
+def drop_disabled_pod_fields(spec: Manifest) -> None:
+    """Remove the fields from a pod's spec, in place."""
+    spec.pop("hostnameOverride", None)  # HostnameOverride
+    for containers in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(containers, ()):
+            _of_container(container, may_restart=containers == "initContainers")
+    _image_volumes(spec)
+    for volume in spec.get("volumes", ()):
+        for source in (volume.get("projected") or {}).get("sources", ()):
+            for field in _PROJECTIONS:
+                source.pop(field, None)
+
+
+def _of_container(container: Manifest, *, may_restart: bool) -> None:
+    container.pop("restartPolicyRules", None)  # ContainerRestartRules
+    if not may_restart or container.get("restartPolicy") != "Always":
+        container.pop("restartPolicy", None)
+    lifecycle = container.get("lifecycle") or {}
+    if lifecycle.pop("stopSignal", None) and not lifecycle:  # ContainerStopSignals
+        del container["lifecycle"]
+    for variable in container.get("env", ()):
+        (variable.get("valueFrom") or {}).pop("fileKeyRef", None)  # EnvFiles
+
+
+def _image_volumes(spec: Manifest) -> None:
+    """Remove the volumes of images and their mounts (ImageVolume)."""
+    volumes = spec.get("volumes", [])
+    dropped = {volume["name"] for volume in volumes if "image" in volume}
+    if not dropped:
+        return
+    _replace(spec, "volumes", [volume for volume in volumes if "image" not in volume])
+    for containers in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(containers, ()):
+            mounts = container.get("volumeMounts", [])
+            _replace(container, "volumeMounts", [each for each in mounts if each["name"] not in dropped])
+
+
+def _replace(holder: Manifest, field: str, items: list[Any]) -> None:
+    if items:
+        holder[field] = items
+    else:
+        holder.pop(field, None)
 
 
 def prepare_pod(manifest: Manifest, now: str) -> None:
@@ -99,3 +150,46 @@ def _with_resources(container: Manifest, wanted: Manifest) -> Manifest:
     for field in _RESIZED:
         container = with_field(container, wanted, field)
     return container
+
+
+def pod_grace_seconds(pod: Manifest, asked: int | None) -> int | None:
+    """Return the grace period of a deletion; None if the request changes nothing.
+
+    It is 0 for a pod that is not bound or has finished: it has no running containers to stop. A further
+    request changes a terminating pod if it asks for a shorter grace period, or if the grace period is 0, so
+    that the pod waits for nothing but its finalizers."""
+    if is_terminating(pod):
+        before: int = pod["metadata"].get("deletionGracePeriodSeconds", 0)
+        is_shortened = before == 0 or (asked is not None and asked < before)
+        return (asked or 0) if is_shortened else None
+    if not pod["spec"].get("nodeName") or phase_of(pod) in ("Succeeded", "Failed"):
+        return 0
+    own: int = pod["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS)
+    wanted = own if asked is None else asked
+    return 1 if wanted < 0 else min(wanted, MAX_GRACE_SECONDS)
+
+
+def qos_class(manifest: Manifest) -> str:
+    """Return a pod's quality-of-service class. Upstream: ComputePodQOS in pkg/apis/core/v1/helper/qos/qos.go,
+    v1.34."""
+    spec = manifest["spec"]
+    parts = (
+        [spec["resources"]]
+        if spec.get("resources")
+        else [c.get("resources", {}) for c in all_containers(spec)]
+    )
+    counted = [
+        {
+            name: quantity.parse_text(text)
+            for name, text in part.get(kind, {}).items()
+            if name in ("cpu", "memory") and quantity.parse_text(text) > 0
+        }
+        for part in parts
+        for kind in ("requests", "limits")
+    ]
+    if not any(counted):
+        return "BestEffort"
+    requests, limits = counted[::2], counted[1::2]
+    if all(limit.keys() == {"cpu", "memory"} for limit in limits) and requests == limits:
+        return "Guaranteed"
+    return "Burstable"

@@ -10,9 +10,9 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.enumerations import GROUP_CHANGE_POLICIES, GROUPS_POLICIES, PROC_MOUNTS, PROFILES
+from simulator.apiserver.field_checks import check_descending_path
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.kinds.pods.parts import containers_with_paths
-from simulator.apiserver.paths import check_descending_path
 from simulator.apiserver.shapes import all_of, each, field, in_range, one_of
 from simulator.apiserver.status import (
     Cause,

@@ -3,9 +3,9 @@
 from typing import Final
 
 from simulator.apiserver.kinds.pods.defaults import set_pod_defaults
-from simulator.apiserver.kinds.pods.disabled_fields import drop_disabled_pod_fields
-from simulator.apiserver.kinds.pods.grace import pod_grace_seconds
 from simulator.apiserver.kinds.pods.preparation import (
+    drop_disabled_pod_fields,
+    pod_grace_seconds,
     prepare_ephemeral_containers,
     prepare_pod,
     prepare_resize,

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import core_struct, struct_difference
-from simulator.apiserver.kinds.pods.qos import qos_class
+from simulator.apiserver.kinds.pods.annotations import MIRROR
+from simulator.apiserver.kinds.pods.preparation import qos_class
 from simulator.apiserver.status import Cause, forbidden, invalid
 
-MIRROR = "kubernetes.io/config.mirror"
-"""The annotation of a pod that a kubelet made of a file (a static pod)."""
 _RESIZABLE = ("cpu", "memory")
 
 

@@ -8,34 +8,40 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import DNS_POLICIES, PREEMPTION_POLICIES, RESTART_POLICIES
+from simulator.apiserver.field_checks import check_address, check_name
 from simulator.apiserver.go_structs import core_struct
-from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations
+from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations, validate_profiles_match
 from simulator.apiserver.kinds.pods.container_validation import (
     IMAGE_OF_POD,
     validate_containers,
     validate_host_network,
 )
-from simulator.apiserver.kinds.pods.dns import HOST_ALIASES, validate_dns_config
 from simulator.apiserver.kinds.pods.placement import AFFINITY, validate_spread
-from simulator.apiserver.kinds.pods.profiles import validate_profiles_match
 from simulator.apiserver.kinds.pods.security import POD_SECURITY, validate_host_users
 from simulator.apiserver.kinds.pods.volumes import validate_volumes
 from simulator.apiserver.resource_validation import validate_overhead, validate_pod_resources
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
 from simulator.apiserver.shapes import (
     all_of,
+    at_most,
     choice,
     each,
     field,
     filled,
     in_range,
     may_not_have,
+    must_have,
     named_by,
     needed,
     one_of,
+    where,
 )
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 
+_MAX_SEARCH_CHARACTERS: Final = 2048
+_SEARCH_LENGTH: Final = (
+    f"must not have more than {_MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list"
+)
 _MAX_SECONDS: Final = (1 << 31) - 1
 _CLAIM_SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
 _SOURCES: Final = {
@@ -43,6 +49,43 @@ _SOURCES: Final = {
     2: "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
 }
 """What is wrong with a claim that has so many sources."""
+
+
+def validate_dns_config(spec: Manifest, path: str) -> Iterable[Cause]:
+    config, at = spec.get("dnsConfig"), f"{path}.dnsConfig"
+    if spec.get("dnsPolicy") == "None":
+        if config is None:
+            return (required(at, "must provide `dnsConfig` when `dnsPolicy` is None"),)
+        if not config.get("nameservers"):
+            return _SERVERS(config, at)
+    return () if config is None else _CONFIG(config, at)
+
+
+def _option(option: Manifest, path: str) -> Iterable[Cause]:
+    return () if option.get("name") else (required(path, "must not be empty"),)
+
+
+def _search(search: str, path: str) -> Iterable[Cause]:
+    is_root = search == "."
+    return () if is_root else check_name(names.dns_subdomain_with_underscore, search.removesuffix("."), path)
+
+
+_SERVERS: Final = must_have(
+    "nameservers", detail="must provide at least one DNS nameserver when `dnsPolicy` is None"
+)
+_CONFIG: Final = all_of(
+    field("nameservers", at_most(3, "nameservers")),
+    each("nameservers", check_address),
+    field("searches", at_most(32, "search paths")),
+    field("searches", where(lambda given: len(" ".join(given)) <= _MAX_SEARCH_CHARACTERS, _SEARCH_LENGTH)),
+    each("searches", _search),
+    each("options", _option),
+)
+HOST_ALIASES: Final = each(
+    "hostAliases",
+    field("ip", check_address, default=""),
+    each("hostnames", named_by(names.dns_subdomain)),
+)
 
 
 def validate_pod(manifest: Manifest) -> Iterator[Cause]:

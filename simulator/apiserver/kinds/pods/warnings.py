@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS, term_warnings
 from simulator.apiserver.kinds.pods.parts import affinity_terms, containers_with_paths
+from simulator.apiserver.selector_validation import DEPRECATED_LABELS, term_warnings
 from simulator.objects import quantity
 
 _CRITICAL: Final = "scheduler.alpha.kubernetes.io/critical-pod"

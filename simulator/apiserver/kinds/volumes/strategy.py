@@ -12,7 +12,6 @@ from typing import Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver import names
-from simulator.apiserver.deprecated_labels import term_warnings
 from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.kinds.volumes.source_defaults import set_claim_spec_defaults, set_source_defaults
 from simulator.apiserver.kinds.volumes.update_validation import validate_claim_update, validate_volume_update
@@ -22,6 +21,7 @@ from simulator.apiserver.kinds.volumes.validation import (
 )
 from simulator.apiserver.printers.column import AGE, NAME, UNSET, Cell, Column, printer_of
 from simulator.apiserver.resource import built_in
+from simulator.apiserver.selector_validation import term_warnings
 from simulator.apiserver.status import Cause, invalid, not_supported
 from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects import quantity

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.counts import amount_of, check_at_most_all, validate_int_or_percent
 from simulator.apiserver.enumerations import UPDATE_STRATEGIES
+from simulator.apiserver.field_checks import amount_of, check_at_most_all, validate_int_or_percent
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.workloads.columns import (
     LABELS,

@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.field_checks import NOT_NEGATIVE
-from simulator.apiserver.kinds.pods.spec_defaults import set_pod_spec_defaults
+from simulator.apiserver.kinds.pods.defaults import set_pod_spec_defaults
 from simulator.apiserver.kinds.workloads.columns import container_columns
 from simulator.apiserver.kinds.workloads.templates import (
     template_warnings,

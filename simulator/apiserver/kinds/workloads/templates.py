@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import IMMUTABLE
-from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations
-from simulator.apiserver.kinds.pods.disabled_fields import drop_disabled_pod_fields
-from simulator.apiserver.kinds.pods.profiles import validate_profiles_match
-from simulator.apiserver.kinds.pods.spec_defaults import set_pod_spec_defaults
+from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations, validate_profiles_match
+from simulator.apiserver.kinds.pods.defaults import set_pod_spec_defaults
+from simulator.apiserver.kinds.pods.preparation import drop_disabled_pod_fields
 from simulator.apiserver.kinds.pods.validation import validate_pod_spec
 from simulator.apiserver.kinds.pods.warnings import pod_warnings
+from simulator.apiserver.object_meta_validation import validate_annotations
 from simulator.apiserver.selector_validation import validate_label_selector, validate_labels
 from simulator.apiserver.shapes import not_negative, value_at
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
