@@ -16,9 +16,9 @@ from simulator.cluster.node_labels import NodeLabels
 from simulator.cluster.node_names import NodeNames
 from simulator.cluster.node_tree import NodeTree
 from simulator.cluster.other_objects import OtherObjects, in_order
+from simulator.cluster.resource_amounts import ResourceAmounts
 from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod
-from simulator.objects.pod_requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 INITIAL_ROWS = 64
 
@@ -51,8 +51,7 @@ class Cluster(OtherObjects):
     The columns are valid in ``[..., :width]``. A free row has ``nodes[row] is None`` and ``exists[row]``
     False.
 
-    * ``allocatable``, ``requested``: int64[resource, row]. ``resources`` gives the index of each resource: 0
-      cpu in millicores, 1 memory, 2 ephemeral-storage, then other resources in the order of their first use.
+    * ``allocatable``, ``requested``: the amounts of each resource by row
     * ``non_zero``: int64[2, row], the requests for cpu and memory with defaults for containers that request
       none (NonZeroRequested)
     * ``allowed_pods``, ``pod_count``: int64[row]
@@ -71,9 +70,8 @@ class Cluster(OtherObjects):
         self.rows: dict[str, int] = {}
         self.pods: dict[str, Pod] = {}
         """Pods with a node name, by ``namespace/name``. The node need not exist."""
-        self.resources: dict[str, int] = {CPU: 0, MEMORY: 1, EPHEMERAL_STORAGE: 2}
-        self.allocatable: Ints = np.zeros((3, capacity), dtype=np.int64)
-        self.requested: Ints = np.zeros((3, capacity), dtype=np.int64)
+        self.allocatable = ResourceAmounts(capacity)
+        self.requested = ResourceAmounts(capacity)
         self.non_zero: Ints = np.zeros((2, capacity), dtype=np.int64)
         self.allowed_pods: Ints = np.zeros(capacity, dtype=np.int64)
         self.pod_count: Ints = np.zeros(capacity, dtype=np.int64)
@@ -165,11 +163,10 @@ class Cluster(OtherObjects):
         self._node_generation = self._row_generation = self.generation
         self.node_changed_at[row] = self.row_changed_at[row] = self.generation
         self.nodes[row] = new
-        self.allocatable[:, row] = 0
+        if old is not None:
+            self.allocatable.add(row, old.allocatable, -1)
         if new is not None:
-            for name, amount in new.allocatable.items():
-                resource = self.resource_index(name)  # can replace self.allocatable
-                self.allocatable[resource, row] = amount
+            self.allocatable.add(row, new.allocatable)
         self.allowed_pods[row] = new.allowed_pods if new else 0
         self.unschedulable[row] = bool(new and new.unschedulable)
         self.taints.set(row, new.taints if new else None)
@@ -195,24 +192,14 @@ class Cluster(OtherObjects):
 
     def _grow(self, capacity: int) -> None:
         for name in (
-            "allocatable", "requested", "non_zero", "allowed_pods", "pod_count",
+            "non_zero", "allowed_pods", "pod_count",
             "exists", "unschedulable", "node_changed_at", "row_changed_at",
         ):  # fmt: skip
             setattr(self, name, grow_column(getattr(self, name), capacity))
-        self.taints.grow(capacity)
-        self._labels.grow(capacity)
+        for columns in (self.allocatable, self.requested, self.taints, self._labels):
+            columns.grow(capacity)
         for index in self._indexes.values():
             index.grow(capacity)
-
-    def resource_index(self, name: str) -> int:
-        """Return the index of a resource in ``allocatable`` and ``requested``. Extend both if it is new."""
-        resource = self.resources.get(name)
-        if resource is None:
-            resource = self.resources[name] = len(self.resources)
-            more = np.zeros((1, self.capacity), dtype=np.int64)
-            self.allocatable = np.concatenate([self.allocatable, more])
-            self.requested = np.concatenate([self.requested, more])
-        return resource
 
     def node_column(self, key: Hashable, compute: Any) -> Any:
         """Return a cached column that depends on node objects only; it is updated for changed nodes.
@@ -290,9 +277,7 @@ class Cluster(OtherObjects):
         """Add the pod to the columns of requests, pods and ports, or subtract it (``sign`` -1)."""
         self.generation += 1
         self.row_changed_at[row] = self._row_generation = self.generation
-        for name, amount in pod.requests.items():
-            resource = self.resource_index(name)
-            add_wrapping(self.requested[resource], row, sign * amount)
+        self.requested.add(row, pod.requests, sign)
         for resource, amount in enumerate(pod.non_zero):
             add_wrapping(self.non_zero[resource], row, sign * amount)
         self.pod_count[row] += sign

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import InternedColumn, Ints, Rows, grow_column
+from simulator.cluster.resource_amounts import ResourceAmounts
 from simulator.objects.pod import Pod
 from simulator.objects.volumes import pod_volumes
 
@@ -53,15 +54,15 @@ class PodColumns:
     """An index of the cluster (see PodIndex) with one column per property of pods.
 
     A slot is the index of a pod in the columns: ``priority``, ``start``, ``lot``, ``pods`` and ``kinds``
-    ([slot]), ``requests`` ([resource, slot]) and ``non_zero`` ([2, slot]). ``slots[row, :count[row]]`` are
-    the slots of the pods on a node."""
+    ([slot]), ``requests`` (of each resource, [slot]) and ``non_zero`` ([2, slot]).
+    ``slots[row, :count[row]]`` are the slots of the pods on a node."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.priority: Ints = np.zeros(INITIAL_SLOTS, dtype=np.int64)
         self.start = np.zeros(INITIAL_SLOTS)
         self.lot: Ints = np.zeros(INITIAL_SLOTS, dtype=np.int64)
-        self.requests: Ints = np.zeros((len(cluster.resources), INITIAL_SLOTS), dtype=np.int64)
+        self.requests = ResourceAmounts(INITIAL_SLOTS)
         self.non_zero: Ints = np.zeros((2, INITIAL_SLOTS), dtype=np.int64)
         self.pods: NDArray[Any] = np.empty(INITIAL_SLOTS, dtype=object)
         self.kinds: InternedColumn[PodKind] = InternedColumn(INITIAL_SLOTS)
@@ -80,13 +81,7 @@ class PodColumns:
         self.lot[slot] = pod.lot
         self.pods[slot] = pod
         self.kinds.set(slot, PodKind(pod))
-        self.requests[:, slot] = 0
-        for name, amount in pod.requests.items():
-            resource = self.cluster.resource_index(name)
-            if resource >= len(self.requests):
-                more = np.zeros((resource + 1 - len(self.requests), self.requests.shape[1]), dtype=np.int64)
-                self.requests = np.concatenate([self.requests, more])
-            self.requests[resource, slot] = amount
+        self.requests.add(slot, pod.requests)
         self.non_zero[:, slot] = pod.non_zero
         count = int(self.count[row])
         if count == self.slots.shape[1]:
@@ -100,6 +95,7 @@ class PodColumns:
         own = self.slots[row]
         own[np.flatnonzero(own[: last + 1] == slot)[0]] = own[last]
         self.count[row] = last
+        self.requests.add(slot, self.pods[slot].requests, -1)
         self.pods[slot] = None
         self.kinds.set(slot, None)
         self._free.append(slot)
@@ -135,8 +131,9 @@ class PodColumns:
 
     def _add_free_slots(self) -> None:
         old = len(self.priority)
-        for name in ("priority", "start", "lot", "requests", "non_zero"):
+        for name in ("priority", "start", "lot", "non_zero"):
             setattr(self, name, grow_column(getattr(self, name), 2 * old))
+        self.requests.grow(2 * old)
         self.kinds.grow(2 * old)
         pods = np.empty(2 * old, dtype=object)
         pods[:old] = self.pods

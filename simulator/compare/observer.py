@@ -1,6 +1,7 @@
 """Computes the metrics of one side from its watch events and trace."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from math import ceil
 from typing import Final
 
@@ -15,8 +16,10 @@ from simulator.compare.time_series import TimeSeries
 from simulator.objects.conditions import condition_status
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.objects.pod_requests import is_extended_resource
+from simulator.objects.pod_requests import CPU, MEMORY, is_extended_resource
 from simulator.trace import CycleStarted, Event, OutsidePreempted, VictimDeleted
+
+Floats = NDArray[np.float64]
 
 MAX_EXTENDED: Final = 4
 """Maximum number of extended resources with a curve of their own."""
@@ -24,8 +27,7 @@ MAX_EXTENDED: Final = 4
 MAX_PRIORITIES: Final = 20
 """Maximum number of priorities with wait times of their own, the highest first."""
 
-COMMON_RESOURCES: Final = ("cpu", "memory")
-"""The first two rows of the cluster's resource columns, which exist in every cluster."""
+COMMON_RESOURCES: Final = (CPU, MEMORY)
 
 
 class Observer:
@@ -52,6 +54,7 @@ class Observer:
         self._now = start
         self._changed = True
         self._columns: tuple[Bools, Ints] | None = None
+        self._extended: list[str] = []  # the extended resources with a curve
         self._waiting: dict[str, tuple[Micros, int]] = {}
         self._waits: dict[int, list[Micros]] = {}
         self._cycles = 0
@@ -109,7 +112,11 @@ class Observer:
         if event.type == "DELETED":
             self._cluster.remove_node(event.key)
         else:
-            self._cluster.add_node(Node.parse(event.object))
+            node = Node.parse(event.object)
+            self._cluster.add_node(node)
+            further = (name for name, n in node.allocatable.items() if n and name not in self._extended)
+            more = islice(filter(is_extended_resource, further), MAX_EXTENDED - len(self._extended))
+            self._extended += more
         self._columns = None
         self._changed = True
 
@@ -145,39 +152,41 @@ class Observer:
         self._record("pending", "pods", len(self._waiting))
         ready, zones = self._ready()
         cluster = self._cluster
-        allocatable = cluster.allocatable[:, : cluster.width][:, ready].astype(np.float64)
-        requested = cluster.requested[:, : cluster.width][:, ready].astype(np.float64)
-        for name, line in self._resources():
-            there = float(allocatable[line].sum())
+
+        def amounts(name: str) -> tuple[Floats, Floats]:
+            """Return the allocatable and the requested amounts of the ready nodes."""
+            both = (each.column(name)[: cluster.width] for each in (cluster.allocatable, cluster.requested))
+            allocatable, requested = (column[ready].astype(np.float64) for column in both)
+            return allocatable, requested
+
+        def free(name: str) -> Floats:
+            allocatable, requested = amounts(name)
+            return np.maximum(allocatable - requested, 0)
+
+        for name in (*COMMON_RESOURCES, *self._extended):
+            allocatable, requested = amounts(name)
+            there = float(allocatable.sum())
             if there or f"requested:{name}" in self._series:
-                self._record(
-                    f"requested:{name}", "percent", 100 * _ratio(float(requested[line].sum()), there)
-                )
-        free = np.maximum(allocatable - requested, 0)
+                self._record(f"requested:{name}", "percent", 100 * _ratio(float(requested.sum()), there))
         slots = (cluster.allowed_pods - cluster.pod_count)[: cluster.width][ready]
         fits = slots > 0
         for name, amount in self._reference.items():
-            fits &= free[cluster.resource_index(name)] >= amount if name in cluster.resources else amount <= 0
-        cut_off = [_ratio(float(free[line, ~fits].sum()), float(free[line].sum())) for line in (0, 1)]
+            fits &= free(name) >= amount
+        both = map(free, COMMON_RESOURCES)
+        cut_off = [_ratio(float(amount[~fits].sum()), float(amount.sum())) for amount in both]
         self._record("fragmentation", "percent", 50 * sum(cut_off) if self._reference else 0.0)
-        some = np.where(allocatable[:2] > 0, allocatable[:2], np.inf)
-        loads = 100 * (requested[:2] / some).max(axis=0)
+        loads = 100 * np.max([_shares(*amounts(name)) for name in COMMON_RESOURCES], axis=0)
         self._record("load-deviation", "points", float(loads.std()) if len(loads) else 0.0)
         self._measure_zones(loads, zones[ready])
         self._record("preempted", "pods", self._preempted)
 
-    def _measure_zones(self, loads: NDArray[np.float64], zones: Ints) -> None:
+    def _measure_zones(self, loads: Floats, zones: Ints) -> None:
         known = zones >= 0
         if known.any():
             sums = np.bincount(zones[known], weights=loads[known])
             nodes = np.bincount(zones[known])
             means = sums[nodes > 0] / nodes[nodes > 0]
             self._record("zone-deviation", "points", float(means.std()))
-
-    def _resources(self) -> list[tuple[str, int]]:
-        lines = self._cluster.resources
-        extended = [name for name in lines if is_extended_resource(name)][:MAX_EXTENDED]
-        return [(name, lines[name]) for name in (*COMMON_RESOURCES, *extended)]
 
     def _record(self, name: str, unit: Unit, value: float) -> None:
         series = self._series.get(name)
@@ -208,6 +217,11 @@ def _wait_times(priority: int, bound: list[Micros], pending: list[Micros]) -> Wa
 def _percentile(ordered: list[Micros], share: float) -> Micros | None:
     """Return the smallest value that at least this share of all values do not exceed (nearest rank)."""
     return ordered[ceil(share * len(ordered)) - 1] if ordered else None
+
+
+def _shares(allocatable: Floats, requested: Floats) -> Floats:
+    """Return the requested share of each node; 0 for a node that has nothing."""
+    return requested / np.where(allocatable > 0, allocatable, np.inf)
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -21,12 +21,12 @@ There is one instance per profile. It must keep no state between scheduling cycl
 **Copied nodes.** In two cases the scheduler filters a copy of nodes whose pods differ from those of the
 cluster: nodes with nominated pods are first filtered with these pods added; and preemption removes pods of
 lower priority and adds them again one at a time. The plugin then gets a batch
-(:class:`~simulator.framework.node_batch.CopiedNodes`) in which ``nodes.requested``, ``nodes.pod_count`` and
-``nodes.pods(i)`` are those of the copy, and ``nodes.changed`` has the indices of the nodes that differ. A
-plugin that counts pods in PreFilter must also implement :class:`PreFilterExtensions`: before ``filter``, its
-``add_pod`` and ``remove_pod`` are called for each pod that was added or removed, with a **clone** of the
-state (see CycleState.clone). The state is then changed for one node, and ``filter`` gets a batch of only this
-node.
+(:class:`~simulator.framework.node_batch.CopiedNodes`) in which ``nodes.requested(resource)``,
+``nodes.pod_count`` and ``nodes.pods(i)`` are those of the copy, and ``nodes.changed`` has the indices of the
+nodes that differ. A plugin that counts pods in PreFilter must also implement :class:`PreFilterExtensions`:
+before ``filter``, its ``add_pod`` and ``remove_pod`` are called for each pod that was added or removed, with
+a **clone** of the state (see CycleState.clone). The state is then changed for one node, and ``filter`` gets a
+batch of only this node.
 
 For preemption on thousands of nodes this is slow. A plugin that implements :class:`ColumnExtensions` gets
 many nodes in one call, each with its own pods removed. A plugin without PreFilterExtensions always gets many

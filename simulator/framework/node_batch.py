@@ -55,11 +55,9 @@ class NodeBatch:
             return column[..., : self.cluster.width]
         return column[..., self.rows]
 
-    @property
-    def requested(self) -> Ints:
-        """The requests on the nodes, int64[resource, n]; see Cluster.resources for the index of each
-        resource."""
-        return self.take(self.cluster.requested)
+    def requested(self, resource: str) -> Ints:
+        """Return the requests for a resource on the nodes, int64[n]."""
+        return self.take(self.cluster.requested.column(resource))
 
     @property
     def non_zero(self) -> Ints:
@@ -97,7 +95,7 @@ class CopiedNodes(NodeBatch):
 
     def __init__(self, cluster: Cluster, rows: Rows) -> None:
         super().__init__(cluster, rows)
-        self._requested = cluster.requested[:, rows]
+        self._requested: dict[str, Ints] = {}  # by resource: those that were read
         self._non_zero = cluster.non_zero[:, rows]
         self._pod_count = cluster.pod_count[rows]
         self._pods: dict[int, dict[str, Pod]] = {}  # by index and key, for nodes that changed one by one
@@ -110,9 +108,18 @@ class CopiedNodes(NodeBatch):
         _, removed = self._removed_slots(self._removed)
         return self._pods.keys() | set(np.flatnonzero(removed.any(axis=1)).tolist())
 
-    @property
-    def requested(self) -> Ints:
-        return self._requested
+    def requested(self, resource: str) -> Ints:
+        amounts = self._requested.get(resource)
+        if amounts is not None:
+            return amounts
+        amounts = self._requested[resource] = self.cluster.requested.column(resource)[self.rows]
+        if self._removed is not None:
+            slots, removed = self._removed_slots(self._removed)
+            of_pods = self.cluster.index(PodColumns).requests.column(resource)
+            amounts -= np.where(removed, of_pods[slots], 0).sum(axis=1)
+        for i, pods in self._pods.items():
+            amounts[i] = _wrapping_sum(pod.requests.get(resource, 0) for pod in pods.values())
+        return amounts
 
     @property
     def non_zero(self) -> Ints:
@@ -165,11 +172,9 @@ class CopiedNodes(NodeBatch):
         own = self._changeable_pods(i)
         for pod in pods:
             del own[pod.key]
-        for name in {name for pod in pods for name in pod.requests}:
-            resource = self.cluster.resources.get(name)
-            if resource is not None:
-                total = _wrapping_sum(pod.requests.get(name, 0) for pod in pods)
-                add_wrapping(self._requested[resource], i, -total)
+        for name, amounts in self._requested.items():
+            total = _wrapping_sum(pod.requests.get(name, 0) for pod in pods)
+            add_wrapping(amounts, i, -total)
         for resource in range(len(self._non_zero)):
             total = _wrapping_sum(pod.non_zero[resource] for pod in pods)
             add_wrapping(self._non_zero[resource], i, -total)
@@ -178,7 +183,7 @@ class CopiedNodes(NodeBatch):
     def copy_nodes(self, indices: Rows) -> "CopiedNodes":
         part = copy(self)
         part._rows = self.rows[indices]
-        part._requested = self._requested[:, indices]
+        part._requested = {name: amounts[indices] for name, amounts in self._requested.items()}
         part._non_zero = self._non_zero[:, indices]
         part._pod_count = self._pod_count[indices]
         part._removed = None if self._removed is None else self._removed.copy()
@@ -189,10 +194,9 @@ class CopiedNodes(NodeBatch):
         return part
 
     def _count_slots(self, indices: Rows, slots: Ints, sign: int) -> None:
-        amounts = self.cluster.index(PodColumns).requests
-        # The cluster may have more resources than these pods request.
-        for total, amount in zip(self._requested, amounts, strict=False):
-            np.add.at(total, indices, sign * amount[slots])
+        of_pods = self.cluster.index(PodColumns).requests
+        for name, amounts in self._requested.items():
+            np.add.at(amounts, indices, sign * of_pods.column(name)[slots])
         np.add.at(self._pod_count, indices, sign)
 
     def _removed_slots(self, by_slot: Bools) -> tuple[Ints, Bools]:
@@ -208,9 +212,9 @@ class CopiedNodes(NodeBatch):
 
     def _change_totals(self, i: int, pod: Pod, sign: int) -> None:
         for name, amount in pod.requests.items():
-            resource = self.cluster.resources.get(name)
-            if resource is not None:  # None: no node and no pod on a node has this resource
-                add_wrapping(self._requested[resource], i, sign * amount)
+            amounts = self._requested.get(name)
+            if amounts is not None:
+                add_wrapping(amounts, i, sign * amount)
         for resource, amount in enumerate(pod.non_zero):
             add_wrapping(self._non_zero[resource], i, sign * amount)
         self._pod_count[i] += sign

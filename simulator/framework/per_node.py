@@ -5,6 +5,7 @@ call per node. For thousands of nodes, implement FilterPlugin and ScorePlugin wi
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Collection
 
 import numpy as np
@@ -16,6 +17,7 @@ from simulator.framework.node_batch import NodeBatch
 from simulator.framework.status import PluginError, Status, Verdicts, error
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
+from simulator.objects.pod_requests import BASIC_RESOURCES
 
 
 class NodeInfo:
@@ -36,10 +38,13 @@ class NodeInfo:
         return list(self._nodes.pods(self._index))
 
     @property
-    def requested(self) -> dict[str, int]:
-        """The sums of the requests of the pods by resource: cpu in millicores, others in their unit."""
-        amounts = self._nodes.requested[:, self._index].tolist()
-        return {name: amounts[index] for name, index in self._nodes.cluster.resources.items()}
+    def requested(self) -> Counter[str]:
+        """The sums of the requests of the pods by resource: cpu in millicores, others in their unit. It is 0
+        for a resource that no pod requests."""
+        sums = Counter(dict.fromkeys(BASIC_RESOURCES, 0))
+        for pod in self.pods:
+            sums.update(pod.requests)
+        return sums
 
 
 def node_infos(nodes: NodeBatch) -> list[tuple[int, NodeInfo]]:

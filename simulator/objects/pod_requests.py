@@ -12,6 +12,8 @@ from simulator.objects.conditions import condition
 from simulator.objects.quantity import Nanos
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
+BASIC_RESOURCES = (CPU, MEMORY, EPHEMERAL_STORAGE)
+"""The resources that the scheduler counts on every node, beside the scalar resources."""
 
 Requests = dict[str, Nanos]
 
@@ -52,7 +54,7 @@ def is_scalar_resource(name: str) -> bool:
 
 
 def is_counted_resource(name: str) -> bool:
-    return name in (CPU, MEMORY, EPHEMERAL_STORAGE) or is_scalar_resource(name)
+    return name in BASIC_RESOURCES or is_scalar_resource(name)
 
 
 def to_amounts(requests: Mapping[str, Nanos]) -> dict[str, int]:

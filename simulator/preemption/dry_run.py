@@ -192,6 +192,8 @@ class _Trial:
         self.state = state
         self.pod = pod
         self.nodes = nodes
+        for resource in pod.own_requests:
+            nodes.requested(resource)  # from now on kept up to date, also in the copies of filter()
 
     def filter(self, indices: Rows) -> Verdicts:
         """Run the filter plugins for these nodes; ``indices`` must be in ascending order."""

@@ -62,11 +62,9 @@ def _amounts(search: Attempt, nodes: Rows, resource: str) -> tuple[Ints, Ints]:
     rows = cluster.order()[nodes]
     if resource == PODS:
         allocatable, used = cluster.allowed_pods[rows], cluster.pod_count[rows].copy()
-    elif resource in cluster.resources:
-        line = cluster.resources[resource]
-        allocatable, used = cluster.allocatable[line, rows], cluster.requested[line, rows].copy()
-    else:  # no node has it
-        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    else:
+        columns = cluster.allocatable.column(resource), cluster.requested.column(resource)
+        allocatable, used = columns[0][rows], columns[1][rows]
     places = {row: place for place, row in enumerate(rows.tolist())} if search.state.nominated else {}
     for name, pods in search.state.nominated.items():
         place = places.get(cluster.rows.get(name, -1))

@@ -125,7 +125,7 @@ def _reduce(resources: Any, resource: str, most: Nanos) -> list[_Reduction]:
 
 def _set_request(resources: Any, resource: str, amount: Nanos, *, binary: bool) -> None:
     resources["requests"][resource] = format_amount(resource, amount, binary=binary)
-    overcommitted = resource in (pod_requests.CPU, pod_requests.MEMORY, pod_requests.EPHEMERAL_STORAGE)
+    overcommitted = resource in pod_requests.BASIC_RESOURCES
     if not overcommitted and resource in (resources.get("limits") or {}):
         # For resources that cannot be overcommitted, the limit must equal the request.
         resources["limits"][resource] = resources["requests"][resource]

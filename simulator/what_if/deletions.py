@@ -104,12 +104,9 @@ def _large_enough_pods(situation: Situation, rows: Rows) -> Iterator[DeletionCan
     index = cluster.index(PodColumns)
     slots, enough = index.on(rows)
     for resource, wanted in situation.pod.own_requests.items():
-        line = cluster.resources.get(resource)
-        if line is None or not wanted:
-            continue
-        missing = wanted - (cluster.allocatable[line, rows] - cluster.requested[line, rows])
-        gives = index.requests[line][slots] if line < len(index.requests) else np.zeros_like(slots)
-        enough &= gives >= missing[:, np.newaxis]
+        if wanted:
+            free = cluster.allocatable.column(resource) - cluster.requested.column(resource)
+            enough &= index.requests.column(resource)[slots] >= (wanted - free[rows])[:, np.newaxis]
     for pod in index.pods[slots[enough]].tolist():
         if not pod.terminating:
             yield _candidate(pod)

@@ -143,13 +143,11 @@ def _by_request(situation: Situation, victim: Pod, resource: str) -> Prevention 
     """Find the largest sufficient request, among the sizes at which more pods can stay on the victim's
     node."""
     preemptor, cluster = situation.pod, situation.cluster
-    line, row = cluster.resources.get(resource), cluster.rows[victim.node_name]
-    if line is None:
-        return None
+    row = cluster.rows[victim.node_name]
     lifted = sorted(
         (p for p in cluster.pods_on(row).values() if is_preemption_allowed(p, preemptor)), key=importance_key
     )
-    room = int(cluster.allocatable[line, row] - cluster.requested[line, row])
+    room = int(cluster.allocatable.column(resource)[row] - cluster.requested.column(resource)[row])
     room += sum(pod.requests.get(resource, 0) for pod in lifted) - victim.requests.get(resource, 0)
     sizes = {room}
     for other in lifted:

@@ -9,6 +9,7 @@ from simulator.apiserver.resources import NODES
 from simulator.objects.labels import Labels, Requirement
 from simulator.objects.node import Node, Taint
 from simulator.objects.node_selector import NodeSelectorTerm
+from simulator.objects.pod_requests import BASIC_RESOURCES
 from simulator.plugins.node_affinity import NodeAffinity
 from simulator.plugins.node_unschedulable import TAINT as UNSCHEDULABLE
 from simulator.plugins.pod_topology_spread import PodTopologySpread
@@ -190,9 +191,10 @@ def propose_nodes(situation: Situation, obstacles: Obstacles) -> Proposals:
         templates.setdefault(kind, node)
     wanted = situation.pod.own_requests
 
-    def size(node: Node) -> tuple[bool, list[int], str]:
+    def size(node: Node) -> tuple[bool, list[int], list[tuple[str, int]], str]:
         too_small = any(n > node.allocatable.get(resource, 0) for resource, n in wanted.items())
-        return too_small, [node.allocatable.get(resource, 0) for resource in cluster.resources], node.name
+        others = sorted(item for item in node.allocatable.items() if item[0] not in BASIC_RESOURCES)
+        return too_small, [node.allocatable.get(name, 0) for name in BASIC_RESOURCES], others, node.name
 
     chosen = sorted(templates.values(), key=size)[:TEMPLATES_AT_MOST]
     for i, node in enumerate(chosen):

@@ -170,10 +170,8 @@ def free_amount(situation: Situation, row: int, resource: str) -> int:
     """Return how much of a resource is free for the pod on a node. Nominated pods of the same or a higher
     priority count. The result is negative if the node is overcommitted."""
     cluster, pod = situation.cluster, situation.pod
-    line = cluster.resources.get(resource)
-    if line is None:
-        return 0
-    there = int(cluster.allocatable[line, row]) - int(cluster.requested[line, row])
+    allocatable, requested = (each.column(resource) for each in (cluster.allocatable, cluster.requested))
+    there = int(allocatable[row]) - int(requested[row])
     nominated = situation.nominated.get(cluster.node(row).name, ())
     return there - sum(n.requests.get(resource, 0) for n in nominated if n.priority >= pod.priority)
 

@@ -110,13 +110,10 @@ def _least_request(pod: Pod, resource: str) -> amounts.LoweredRequests | None:
 def _room(situation: Situation, rows: Rows, resource: str) -> Ints:
     """Return int64[n], how much of a resource is free for the pod on each of the nodes."""
     cluster = situation.cluster
-    line = cluster.resources.get(resource)
-    room: Ints = np.zeros(len(rows), dtype=np.int64)
-    if line is not None:
-        room = cluster.allocatable[line, rows] - cluster.requested[line, rows]
-        for name in situation.nominated:
-            row = cluster.rows.get(name, -1)
-            room[rows == row] = free_amount(situation, row, resource) if row >= 0 else 0
+    room: Ints = (cluster.allocatable.column(resource) - cluster.requested.column(resource))[rows]
+    for name in situation.nominated:
+        row = cluster.rows.get(name, -1)
+        room[rows == row] = free_amount(situation, row, resource) if row >= 0 else 0
     return room
 
 

@@ -26,11 +26,8 @@ def fits_after_preemption(
     counts = cluster.pod_count[: cluster.width] - np.count_nonzero(lifted, axis=1)
     enough &= counts < cluster.allowed_pods[: cluster.width]
     for resource, wanted in pod.own_requests.items():
-        line = cluster.resources.get(resource)
-        if line is None or not wanted or fit.ignores(resource):
+        if not wanted or fit.ignores(resource):
             continue
-        free = (cluster.allocatable - cluster.requested)[line, : cluster.width]
-        if line < len(index.requests):
-            free = free + np.where(lifted, index.requests[line][slots], 0).sum(axis=1)
-        enough &= free >= wanted
+        free = (cluster.allocatable.column(resource) - cluster.requested.column(resource))[: cluster.width]
+        enough &= free + np.where(lifted, index.requests.column(resource)[slots], 0).sum(axis=1) >= wanted
     return enough

@@ -1,5 +1,6 @@
 """The columns of a cluster equal those of a new cluster after any history."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 
 Manifest = dict[str, Any]
+RESOURCES = ("cpu", "memory", "ephemeral-storage", "example.com/a")
 
 amounts = st.fixed_dictionaries(
     {"cpu": st.sampled_from(["100m", "1"])},
@@ -77,8 +79,8 @@ def pictured(cluster: Cluster) -> dict[str, Any]:
         zones = cluster.label("topology.kubernetes.io/zone")
         picture[name] = (
             {
-                r: (int(cluster.allocatable[i, row]), int(cluster.requested[i, row]))
-                for r, i in cluster.resources.items()
+                r: (int(cluster.allocatable.column(r)[row]), int(cluster.requested.column(r)[row]))
+                for r in RESOURCES
             },
             cluster.non_zero[:, row].tolist(),
             (int(cluster.allowed_pods[row]), int(cluster.pod_count[row])),
@@ -87,7 +89,7 @@ def pictured(cluster: Cluster) -> dict[str, Any]:
             None if zones.ids[row] < 0 else zones.values[zones.ids[row]],
             sorted(cluster.pods_on(row)),
             sorted(
-                (pod.key, int(index.priority[slot]), int(index.requests[0, slot]))
+                (pod.key, int(index.priority[slot]), int(index.requests.column("cpu")[slot]))
                 for slot, pod in zip(slots[there], index.pods[slots[there]], strict=True)
             ),
         )
@@ -177,11 +179,33 @@ def test_quantities_beyond_int64_are_capped_and_their_sums_wrap_around_as_upstre
     ]
     for pod in pods:
         cluster.add_pod(pod)
-    assert cluster.allocatable[1, 0] == (1 << 63) - 1
-    assert cluster.requested[1, 0] == -2
+    assert cluster.allocatable.column("memory")[0] == (1 << 63) - 1
+    assert cluster.requested.column("memory")[0] == -2
     for pod in pods:
         cluster.remove_pod(pod)
-    assert cluster.requested[1, 0] == 0
+    assert cluster.requested.column("memory")[0] == 0
+    assert "memory" not in cluster.requested
+
+
+def test_the_memory_of_a_cluster_grows_with_its_amounts_and_not_with_nodes_times_resources() -> None:
+    def memory_of(nodes: list[Node]) -> int:
+        tracemalloc.start()
+        cluster = Cluster()
+        for each in nodes:
+            cluster.add_node(each)
+        memory = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return memory
+
+    def with_resources_of_their_own(count: int) -> list[Node]:
+        allocatable = [{f"example.com/a{i}-{k}": "1" for k in range(20)} for i in range(count)]
+        return [
+            Node.parse({"metadata": {"name": f"n{i}"}, "status": {"allocatable": each}})
+            for i, each in enumerate(allocatable)
+        ]
+
+    some, more = (memory_of(with_resources_of_their_own(count)) for count in (200, 400))
+    assert more < 2.5 * some
 
 
 def test_nodes_are_listed_by_zone_in_turn_independent_of_their_order() -> None:

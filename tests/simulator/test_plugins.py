@@ -202,12 +202,20 @@ def test_a_plugin_without_its_earlier_half_fails_the_attempt_with_upstreams_word
     )
 
 
-def test_a_pod_may_request_more_resources_than_a_table_of_combinations_has() -> None:
-    resources = {f"example.com/r{i}": "1" for i in range(14)}
-    node, other = a_node("n"), a_node("other")
-    node["status"]["allocatable"] |= resources
-    other["status"]["allocatable"] |= resources | {"example.com/r3": "0"}
+@pytest.mark.parametrize("count", [14, 130])  # more than a table of combinations, and a word of bits, have
+def test_a_pod_may_request_many_resources(count: int) -> None:
+    resources = {f"example.com/r{i}": "1" for i in range(count)}
+    last = f"example.com/r{count - 1}"
+    nodes = [a_node(name) for name in ("n", "other", "small")]
+    for node in nodes:
+        node["status"]["allocatable"] |= resources
+    nodes[1]["status"]["allocatable"]["example.com/r3"] = "0"
+    nodes[2]["status"]["allocatable"] |= {last: "0", "pods": "0"}
     pod = a_pod("p")
     pod["spec"]["containers"][0]["resources"]["requests"] = resources
-    made = attempt(a_cluster([node, other]), pod)
-    assert (selected(made), reasons(made)) == ("n", {"other": ["Insufficient example.com/r3"]})
+    made = attempt(a_cluster(nodes), pod)
+    assert selected(made) == "n"
+    assert reasons(made) == {
+        "other": ["Insufficient example.com/r3"],
+        "small": ["Too many pods", f"Insufficient {last}"],
+    }

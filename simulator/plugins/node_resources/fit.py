@@ -52,6 +52,8 @@ STATE = "PreFilterNodeResourcesFit"
 TOO_MANY_PODS = "Too many pods"
 INSUFFICIENT = "Insufficient "
 """The beginning of the reason of a node that has too little of the resource named after it."""
+BITS = 62
+"""How many bits a word of :func:`_find_shortages` has; its value is not negative."""
 MAX_TABLE = 4096
 """The largest number of possible combinations of shortages for which _number_combinations uses a table, which
 is much faster than sorting. It is enough for pods that request up to 10 resources."""
@@ -188,21 +190,19 @@ Requests = Sequence[tuple[str, int]]
 
 
 def _find_shortages(nodes: NodeBatch, requests: Requests) -> Ints:
-    """Return int64[n], a set of bits for each node (fitsRequest). Bit 0: too many pods. Bits 1 to m: not
-    enough of each of the m resources. Bit m + 1: a request is larger than the node's allocatable amount."""
+    """Return int64[words, n], a set of bits for each node (fitsRequest), BITS in each word. Bit 0: too many
+    pods. Bits 1 to m: not enough of each of the m resources. Bit m + 1: a request is larger than the node's
+    allocatable amount."""
     cluster = nodes.cluster
-    shortages: Ints = (nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)).astype(np.int64)
+    shortages: Ints = np.zeros(((len(requests) + 1) // BITS + 1, len(nodes)), dtype=np.int64)
+    shortages[0] = nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)
     exceeds_allocatable = np.zeros(len(nodes), dtype=np.bool_)
     for bit, (name, amount) in enumerate(requests, start=1):
-        resource = cluster.resources.get(name)
-        if resource is None:  # no node has it
-            shortages |= 1 << bit
-            exceeds_allocatable[:] = True
-            continue
-        allocatable = nodes.take(cluster.allocatable[resource])
-        shortages |= (amount > allocatable - nodes.requested[resource]).astype(np.int64) << bit
+        allocatable = nodes.take(cluster.allocatable.column(name))
+        lacks = amount > allocatable - nodes.requested(name)
+        shortages[bit // BITS] |= lacks.astype(np.int64) << bit % BITS
         exceeds_allocatable |= amount > allocatable
-    shortages |= exceeds_allocatable.astype(np.int64) << len(requests) + 1
+    shortages[-1] |= exceeds_allocatable.astype(np.int64) << (len(requests) + 1) % BITS
     return shortages
 
 
@@ -212,26 +212,29 @@ def _verdicts(shortages: Ints, requests: Requests) -> Verdicts | None:
     if not shortages.any():
         return None
     reasons = [TOO_MANY_PODS, *(f"{INSUFFICIENT}{name}" for name, _ in requests)]
-    exceeds_allocatable = 1 << len(reasons)
-    combinations, codes = _number_combinations(shortages, 2 * exceeds_allocatable)
+    combinations, codes = _number_combinations(shortages, 2 << len(reasons))
     statuses = []
-    for combination in combinations:
-        present = [reason for bit, reason in enumerate(reasons) if combination >> bit & 1]
-        statuses.append((unresolvable if combination & exceeds_allocatable else unschedulable)(*present))
+    for words in combinations:
+        present = [reason for bit, reason in enumerate(reasons) if words[bit // BITS] >> bit % BITS & 1]
+        exceeds_allocatable = words[-1] >> len(reasons) % BITS & 1
+        statuses.append((unresolvable if exceeds_allocatable else unschedulable)(*present))
     return Verdicts(codes, statuses)
 
 
-def _number_combinations(shortages: Ints, size: int) -> tuple[list[int], Ints]:
-    """Return the values in ``shortages`` (each below ``size``) without 0, and int64[n]: the index of each
-    node's value in this list plus 1, 0 for value 0."""
+def _number_combinations(shortages: Ints, size: int) -> tuple[list[list[int]], Ints]:
+    """Return the combinations of bits in ``shortages`` (int64[words, n]; ``size``: how many there can be)
+    without that of no bit, and int64[n]: the index of each node's combination in this list plus 1, 0 for no
+    bit."""
     if size > MAX_TABLE:
-        found, numbers = np.unique(np.append(shortages, 0), return_inverse=True)
-        return found[1:].tolist(), numbers[:-1]
-    found = np.flatnonzero(np.bincount(shortages))
+        with_none = np.append(shortages, np.zeros((len(shortages), 1), dtype=np.int64), axis=1)
+        found, numbers = np.unique(with_none, axis=1, return_inverse=True)
+        return found[:, 1:].T.tolist(), numbers[:-1]
+    (word,) = shortages
+    found = np.flatnonzero(np.bincount(word))
     found = found[found > 0]
     table = np.zeros(size, dtype=np.int64)
     table[found] = np.arange(1, len(found) + 1)
-    return found.tolist(), table[shortages]
+    return found[:, np.newaxis].tolist(), table[word]
 
 
 # Queueing hints

@@ -16,7 +16,7 @@ from simulator.config.args import Cause
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.score_explanation import ScoreInput
-from simulator.objects.pod_requests import CPU, MEMORY, is_scalar_resource
+from simulator.objects.pod_requests import BASIC_RESOURCES, CPU, MEMORY
 
 MAX_WEIGHT = 100
 MAX_UTILIZATION = 100
@@ -94,12 +94,14 @@ def list_allocations(
     cluster = nodes.cluster
     allocations = []
     for spec, request in zip(resources, pod_requests, strict=True):
-        resource = cluster.resources.get(spec.name)
-        if resource is None or (request == 0 and is_scalar_resource(spec.name)):
+        name = spec.name
+        if name not in BASIC_RESOURCES and not (request and name in cluster.allocatable):
             continue
-        with_defaults = non_zero and spec.name in (CPU, MEMORY)
-        requested = nodes.non_zero[resource] if with_defaults else nodes.requested[resource]
-        allocatable = nodes.take(cluster.allocatable[resource])
+        if non_zero and name in (CPU, MEMORY):
+            requested = nodes.non_zero[(CPU, MEMORY).index(name)]
+        else:
+            requested = nodes.requested(name)
+        allocatable = nodes.take(cluster.allocatable.column(name))
         allocations.append(Allocation(spec.weight, allocatable, requested + request))
     return allocations
 

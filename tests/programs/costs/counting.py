@@ -46,24 +46,39 @@ class Calls(NamedTuple):
         return ""
 
 
+class Counts(NamedTuple):
+    """``lines``: those that were run, each time: a loop without a call has some, too."""
+
+    calls: int
+    lines: int
+    answer: Answer
+
+
 def calls_of(store: Store, case: Case) -> Calls | None:
     """Count the calls of a case. None: there is no such request."""
-    counts = []
-    small = case.small
-    for entries in (_FIRST, small // 2, small, 2 * small):
-        with local(store, case) as send:
-            request = prepare(case, entries, send)
-            if request is None:
-                return None
-            counted = count_calls(send, request)
-            assert not counted.answer.is_fault, f"{case.name}: {counted.answer.body[:500]!r}"
-            counts.append(counted)
-    _, few, some, more = counts
+    if _counts(store, case, _FIRST) is None:
+        return None
+    for small in (case.small, 2 * case.small, 4 * case.small):
+        few, some, more = (_counts(store, case, entries) for entries in (small // 2, small, 2 * small))
+        if few is None or some is None or more is None:
+            return None
+        if few.answer.status == some.answer.status == more.answer.status:
+            break  # else they do not do the same: one that is refused stores nothing
     growth = max(
         _growth(small, few.calls, some.calls, more.calls), _growth(small, few.lines, some.lines, more.lines)
     )
     of_entry = max((more.calls - some.calls) / small, (some.calls - few.calls) / (small - small // 2))
     return Calls(growth, some.calls + of_entry * (case.half() - small))
+
+
+def _counts(store: Store, case: Case, entries: int) -> Counts | None:
+    with local(store, case) as send:
+        request = prepare(case, entries, send)
+        if request is None:
+            return None
+        counted = count_calls(send, request)
+        assert not counted.answer.is_fault, f"{case.name}: {counted.answer.body[:500]!r}"
+        return counted
 
 
 def _growth(small: int, few: int, some: int, more: int) -> float:
@@ -72,14 +87,6 @@ def _growth(small: int, few: int, some: int, more: int) -> float:
     of_some = (some - few) / (small - small // 2) + chance
     of_more = (more - some) / small + chance
     return 2 * of_more / of_some
-
-
-class Counts(NamedTuple):
-    """``lines``: those that were run, each time: a loop without a call has some, too."""
-
-    calls: int
-    lines: int
-    answer: Answer
 
 
 def count_calls(send: Send, request: Request) -> Counts:
