@@ -91,11 +91,13 @@ export async function movePanel() {
   showAddress({ seq, panel: "" }, false);
 }
 
-// The HTML of a panel, and the moment of which it is. A newer request takes the place of an older one.
+// The HTML of a panel, and the moment of which it is. A newer request takes the place of an older one. What is folded is left out.
 async function load(panel, { quiet = false } = {}) {
   asking?.abort();
   const { signal } = (asking = new AbortController());
-  const answer = await requestPart(momentAddress(shownSeq()) + panel, { signal, quiet });
+  const address = new URL(momentAddress(shownSeq()) + panel, location.href);
+  if (isSamePath(panel, drawn)) for (const each of unfolded()) address.searchParams.append("unfolded", each);
+  const answer = await requestPart(address, { signal, quiet });
   const html = await answer?.text().catch(() => null);
   if (signal.aborted) return null;
   asking = null;
@@ -112,6 +114,17 @@ function swap(html, panel, { keep = true } = {}) {
   htmx.swap(detail, html, { swapStyle }, { contextElement: detail, eventInfo: { target: detail } });
   markCycle();
 }
+
+const unfolded = () => [...detail.querySelectorAll("details[data-fold][open]")].map((each) => each.id);
+
+detail.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (target.matches("[data-fold][open]") && target.childElementCount < 2)
+      openPanel(momentAddress(shownSeq()) + drawn, { push: false, keep: true });
+  },
+  true, // the event does not bubble
+);
 
 function isSamePath(one, other) {
   return one.split("?")[0] === other.split("?")[0];
@@ -255,6 +268,9 @@ setInterval(() => {
 // was refused (refused.js).
 detail.addEventListener("htmx:beforeRequest", ({ detail: { requestConfig } }) => {
   if (requestConfig.verb !== "get") stopAsking();
+});
+detail.addEventListener("htmx:configRequest", ({ detail: { parameters, verb } }) => {
+  if (verb !== "get") parameters.unfolded = unfolded();
 });
 detail.addEventListener("htmx:beforeSwap", ({ detail: { requestConfig, target } }) => {
   hadFocus = detail.contains(document.activeElement);

@@ -10,7 +10,7 @@ from django.utils.html import escape
 
 from schedviz.api.new_sandbox import new_sandbox
 from schedviz.store import Clock, Meta, Sandbox, Store
-from schedviz.web.kubectl.describe.events import get_events
+from schedviz.web.kubectl.describe.events import events_naming, get_events
 from schedviz.web.kubectl.describe.nodes import describe_node
 from schedviz.web.kubectl.describe.pods import describe_pod
 from simulator.api import SECOND, Change, Manifest
@@ -61,10 +61,11 @@ def test_a_pod_is_described_as_by_kubectl(described: Sandbox, kubectl: Shell, ke
     assert manifest is not None
     namespace, _, name = key.partition("/")
     expected = kubectl.run(f"TZ=UTC kubectl describe pod {name} -n {namespace}")
-    assert describe_pod(described, manifest, described.now()).splitlines() == expected.splitlines()
+    naming = events_naming(described, name)
+    assert describe_pod(manifest, naming, described.now()).splitlines() == expected.splitlines()
     expected = kubectl.run(f"kubectl get events -n {namespace} --field-selector involvedObject.name={name}")
     lines = [line.rstrip() for line in expected.splitlines()]
-    assert get_events(described, manifest).splitlines() == lines
+    assert get_events(described, namespace, naming).splitlines() == lines
 
 
 @pytest.mark.parametrize("name", ["node-1", "bare"])
@@ -77,9 +78,14 @@ def test_a_node_is_described_as_by_kubectl(described: Sandbox, kubectl: Shell, n
 
 @pytest.mark.parametrize("path", ["pods/shop/rich/", "nodes/node-1/"])
 def test_the_panels_have_the_output(described: Sandbox, path: str) -> None:
-    manifest = described.get(NODES.id, "node-1") if "node" in path else described.get(PODS.id, "shop/rich")
-    assert manifest is not None
-    describe = describe_node if "node" in path else describe_pod
+    node, pod = described.get(NODES.id, "node-1"), described.get(PODS.id, "shop/rich")
+    assert node is not None
+    assert pod is not None
+    now = described.now()
+    if "node" in path:
+        printed = describe_node(described, node, now)
+    else:
+        printed = describe_pod(pod, events_naming(described, "rich"), now)
     page = Client(headers={"host": "localhost"}).get(f"/s/{described.name}/{path}").content.decode()
-    assert escape(describe(described, manifest, described.now())) in page
+    assert escape(printed) in page
     assert f"kubectl describe {'node node-1' if 'node' in path else 'pod rich -n shop'}" in page

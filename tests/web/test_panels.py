@@ -118,3 +118,15 @@ def test_the_report_of_a_drain_is_a_part_of_its_own(client: Client, cluster: str
     assert '<div id="outcome" data-kept="">' in followed
     # The next act takes its place.
     assert '<div id="outcome" data-kept="new">' in text(client.post(f"{path}uncordon/", headers=HTMX).content)
+
+
+def test_a_panel_has_the_output_of_kubectl_where_it_is_unfolded(client: Client, cluster: str) -> None:
+    path = f"{cluster}nodes/node-1/"
+    output, command = "System Info:", "kubectl describe node node-1"
+    folded = text(client.get(path, headers=HTMX).content)
+    assert command in folded
+    assert output not in folded
+    assert output in text(client.get(f"{path}?unfolded=node-printed-1", headers=HTMX).content)
+    unfolded = {"unfolded": "node-printed-1"}
+    assert output in text(client.post(f"{path}cordon/", unfolded, headers=HTMX).content)
+    assert output in text(client.get(path).content)  # without scripts nothing more is asked for

@@ -42,10 +42,20 @@ def namespace_flag(namespace: str) -> tuple[str, ...]:
 
 
 class Shell(msgspec.Struct, frozen=True):
-    """A command, and its purpose or its output as ``text``."""
+    """A command, and its purpose."""
 
     text: str
     line: str
+
+
+class Output(msgspec.Struct, frozen=True):
+    """A command with its output, which a panel shows folded."""
+
+    fold: str
+    """The id of the element that folds it."""
+    line: str
+    text: str | None
+    """None = it is folded, and not needed."""
 
 
 def of_pod(key: str) -> list[Shell]:

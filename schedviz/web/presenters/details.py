@@ -1,6 +1,7 @@
 """The panels of a pod, of a deleted pod and of a node."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -11,7 +12,7 @@ from django.utils.translation import gettext
 from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.past import Readable
 from schedviz.web.kubectl import lines
-from schedviz.web.kubectl.describe.events import get_events
+from schedviz.web.kubectl.describe.events import events_naming, get_events
 from schedviz.web.kubectl.describe.nodes import describe_node
 from schedviz.web.kubectl.describe.pods import describe_pod
 from schedviz.web.manifests.yaml import to_yaml
@@ -83,8 +84,8 @@ class PodDetail(msgspec.Struct, frozen=True):
     log: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
-    printed: list[lines.Shell]
-    """The commands ``kubectl describe`` and ``kubectl get events`` with their output."""
+    printed: list[lines.Output]
+    """``kubectl describe`` and ``kubectl get events``."""
 
 
 class DeletedPod(msgspec.Struct, frozen=True):
@@ -118,17 +119,23 @@ class NodeDetail(msgspec.Struct, frozen=True):
     log: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
-    printed: list[lines.Shell]
-    """The command ``kubectl describe`` with its output."""
+    printed: list[lines.Output]
+    """``kubectl describe``."""
 
 
-def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
+IsUnfolded = Callable[[str], bool]
+"""Whether the fold with this id of a panel is unfolded. What is folded is not made."""
+
+
+def pod_detail(
+    sandbox: Readable, key: str, base: str, is_unfolded: IsUnfolded = lambda _: True
+) -> PodDetail | None:
     """Return the panel of a pod; None if it does not exist."""
     manifest = sandbox.get(PODS, key)
     if manifest is None:
         return None
     pod, entry = pod_record(manifest), sandbox.lane(key)
-    ranks, now = load.ranks(sandbox), sandbox.now()
+    ranks = load.ranks(sandbox)
     named = sandbox.about_pod(key)
     about = events_about(named, key)
     return PodDetail(
@@ -159,13 +166,27 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         log=lines_linking_to_pod(base, key, named),
         yaml=to_yaml([manifest]),
         shell=lines.of_pod(key),
-        printed=[
-            lines.Shell(
-                describe_pod(sandbox, manifest, now), lines.object_command("describe", kinds.PODS, key)
-            ),
-            lines.Shell(get_events(sandbox, manifest), lines.events_of(key)),
-        ],
+        printed=pod_outputs(sandbox, key, manifest, is_unfolded),
     )
+
+
+def pod_outputs(
+    sandbox: Readable, key: str, manifest: Manifest, is_unfolded: IsUnfolded
+) -> list[lines.Output]:
+    namespace, _, name = key.partition("/")
+    naming = cache(lambda: events_naming(sandbox, name))
+    outputs: list[tuple[str, Callable[[], str]]] = [
+        (
+            lines.object_command("describe", kinds.PODS, key),
+            lambda: describe_pod(manifest, naming(), sandbox.now()),
+        ),
+        (lines.events_of(key), lambda: get_events(sandbox, namespace, naming())),
+    ]
+    return [output(f"pod-printed-{n}", *each, is_unfolded) for n, each in enumerate(outputs, 1)]
+
+
+def output(fold: str, line: str, make: Callable[[], str], is_unfolded: IsUnfolded) -> lines.Output:
+    return lines.Output(fold, line, make() if is_unfolded(fold) else None)
 
 
 def nearest_node(
@@ -251,7 +272,9 @@ def queue_place(entry: LaneEntry | None) -> str:
     }
 
 
-def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
+def node_detail(
+    sandbox: Readable, name: str, base: str, is_unfolded: IsUnfolded = lambda _: True
+) -> NodeDetail | None:
     """Return the panel of a node; None if it does not exist."""
     manifest = sandbox.get(NODES, name)
     if manifest is None:
@@ -282,9 +305,11 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
             taints=node.taints,
         ),
         printed=[
-            lines.Shell(
-                describe_node(sandbox, manifest, sandbox.now()),
+            output(
+                "node-printed-1",
                 lines.object_command("describe", kinds.NODES, name),
+                lambda: describe_node(sandbox, manifest, sandbox.now()),
+                is_unfolded,
             )
         ],
     )

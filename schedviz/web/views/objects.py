@@ -17,7 +17,16 @@ from schedviz.web.presenters import details
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.screens import address
-from schedviz.web.views.page import Source, done, find_at, find_present, find_sandbox, missing_panel, panel
+from schedviz.web.views.page import (
+    Source,
+    done,
+    find_at,
+    find_present,
+    find_sandbox,
+    missing_panel,
+    panel,
+    unfolded,
+)
 from schedviz.web.views.why import follow_up_of
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
@@ -74,7 +83,7 @@ def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRes
 def show_pod(
     request: HttpRequest, sandbox: Source, key: str, error: str = "", acted: str = ""
 ) -> HttpResponse:
-    view = details.pod_detail(sandbox, key, address(sandbox))
+    view = details.pod_detail(sandbox, key, address(sandbox), unfolded(request))
     if view is None:
         return show_deleted_pod(request, sandbox, key, acted)
     context = {
@@ -150,7 +159,7 @@ def show_node(
     acted: str = "",
     drained: Drained | None = None,
 ) -> HttpResponse:
-    view = details.node_detail(sandbox, node, address(sandbox))
+    view = details.node_detail(sandbox, node, address(sandbox), unfolded(request))
     if view is None:
         return missing_panel(request, sandbox, gettext("Node %(node)s no longer exists.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}

@@ -1,7 +1,7 @@
 """Functions that all pages of a sandbox use: they find the sandbox, and render a panel alone or inside the
 live page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
@@ -282,6 +282,13 @@ def panel(
         return response
     detail = render_to_string(template, full, request)
     return live_page(request, sandbox, detail, status, str(context.get("subject", "")))
+
+
+def unfolded(request: HttpRequest) -> Callable[[str], bool]:
+    """Return a function that says whether a fold of the panel is unfolded (static/js/panels.js). A page
+    without scripts asks for all of them at once."""
+    folds = (request.POST or request.GET).getlist("unfolded")
+    return folds.__contains__ if is_htmx(request) else lambda _: True
 
 
 def refused(message: str) -> HttpResponse:

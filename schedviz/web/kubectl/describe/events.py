@@ -9,20 +9,22 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.printers.column import UNKNOWN, human_duration
 from simulator.objects.events import EVENTS, parse_event_time
-from simulator.objects.metadata import key_of, name_of, namespace_of
+from simulator.objects.metadata import key_of, namespace_of
 
 
-def events_about(sandbox: Readable, involved: Manifest) -> list[Manifest]:
-    """Return the Events whose involvedObject has these fields, in the order of the server's list."""
-    found = sandbox.speaking_of(EVENTS, involved.get("uid") or involved["name"])
-    return sorted(
-        (
-            event
-            for event in found
-            if all(event["involvedObject"].get(field, "") == value for field, value in involved.items())
-        ),
-        key=key_of,
-    )
+def events_naming(sandbox: Readable, name: str) -> list[Manifest]:
+    """Return the Events about objects with this name, in the order of the server's list."""
+    found = sandbox.speaking_of(EVENTS, name)
+    return sorted((event for event in found if event["involvedObject"].get("name") == name), key=key_of)
+
+
+def events_about(naming: Iterable[Manifest], involved: Manifest) -> list[Manifest]:
+    """Return those among the Events whose involvedObject has these fields."""
+    return [
+        event
+        for event in naming
+        if all(event["involvedObject"].get(field, "") == value for field, value in involved.items())
+    ]
 
 
 def write_events(to: Writer, found: Iterable[Manifest], now: Micros) -> None:
@@ -53,10 +55,9 @@ def _since(stamp: str | None, now: Micros) -> str:
     return human_duration((now - parse_event_time(stamp)) // SECOND) if stamp else UNKNOWN
 
 
-def get_events(sandbox: Readable, manifest: Manifest) -> str:
-    """Return the output of ``kubectl get events`` for the objects with the name of this one."""
-    namespace, name = namespace_of(manifest), name_of(manifest)
-    found = [event for event in events_about(sandbox, {"name": name}) if namespace_of(event) == namespace]
+def get_events(sandbox: Readable, namespace: str, naming: Iterable[Manifest]) -> str:
+    """Return the output of ``kubectl get events`` for the objects with one name in a namespace."""
+    found = [event for event in naming if namespace_of(event) == namespace]
     if not found:
         return f"No resources found in {namespace} namespace."
     return "\n".join(columns(cells(sandbox, resources.EVENTS, found, wide=False, everywhere=False)))

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from schedviz.store.past import Readable
-from schedviz.web.kubectl.describe.events import events_about, write_events
+from schedviz.web.kubectl.describe.events import events_about, events_naming, write_events
 from schedviz.web.kubectl.describe.fields import (
     NONE,
     annotations,
@@ -74,10 +74,11 @@ def describe_node(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
     _write_resources(to, status.get("allocatable") or status.get("capacity") or {}, pods, now)
     # The kubelet of a real node writes its Events with the name as the UID.
     involved = {"kind": "Node", "name": name, "namespace": ""}
+    naming = events_naming(sandbox, name)
     about = [
         event
         for uid in (manifest["metadata"].get("uid", ""), name)
-        for event in events_about(sandbox, {**involved, "uid": uid})
+        for event in events_about(naming, {**involved, "uid": uid})
     ]
     write_events(to, about, now)
     return to.text()

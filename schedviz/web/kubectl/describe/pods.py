@@ -1,8 +1,7 @@
 """The output of ``kubectl describe pod`` (describePod)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from schedviz.store.past import Readable
 from schedviz.web.kubectl.describe.containers import write_containers
 from schedviz.web.kubectl.describe.events import events_about, write_events
 from schedviz.web.kubectl.describe.fields import (
@@ -26,7 +25,8 @@ MIRROR: str = "kubernetes.io/config.mirror"
 """The annotation of a mirror pod, whose Events have its value as UID."""
 
 
-def describe_pod(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
+def describe_pod(manifest: Manifest, naming: Iterable[Manifest], now: Micros) -> str:
+    """naming: the Events about objects with the pod's name."""
     to = Writer()
     metadata, spec, status = manifest["metadata"], manifest["spec"], manifest.get("status") or {}
     _write_head(to, manifest, now)
@@ -55,7 +55,7 @@ def describe_pod(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
     _write_spreading(to, spec.get("topologySpreadConstraints") or ())
     uid = (metadata.get("annotations") or {}).get(MIRROR) or metadata.get("uid", "")
     involved = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": uid}
-    write_events(to, events_about(sandbox, involved), now)
+    write_events(to, events_about(naming, involved), now)
     return to.text()
 
 
