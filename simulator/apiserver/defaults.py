@@ -3,10 +3,10 @@ missing: what Go's encoder writes of an empty one, and the phase in which an obj
 defaults.go of the API groups, v1.34).
 """
 
-import copy
 from functools import cache
 
 from simulator.api import Manifest
+from simulator.apiserver.field_changes import complete
 from simulator.apiserver.kinds.registry import find_strategy, strategy_of
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.types.model import StructType
@@ -53,12 +53,4 @@ def set_status_defaults(resource: str, manifest: Manifest) -> None:
     """Complete the status in place; create it if the kind always has one."""
     defaults = _first_status(resource)
     if defaults is not None:
-        _complete(manifest.setdefault("status", {}), defaults)
-
-
-def _complete(status: Manifest, defaults: Manifest) -> None:
-    for field, value in defaults.items():
-        if field not in status:
-            status[field] = copy.deepcopy(value)
-        elif isinstance(value, dict):
-            _complete(status[field], value)
+        complete(manifest.setdefault("status", {}), defaults)

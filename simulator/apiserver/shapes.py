@@ -14,7 +14,8 @@ from operator import methodcaller
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_choice, check_name
+from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_choice, check_name, too_many
+from simulator.apiserver.repeated import repeats
 from simulator.apiserver.status import (
     MAX_CAUSES,
     Cause,
@@ -90,6 +91,18 @@ def all_of(*rules: PartRule) -> Rule:
     return Rule(
         *(step for rule in rules for step in (rule.steps if isinstance(rule, Rule) else [("", rule)]))
     )
+
+
+def when(applies: Callable[[Any], object], *rules: PartRule) -> Rule:
+    """Apply the rules to what the function is true for."""
+    rule = all_of(*rules).check
+    return Rule(("", lambda value, path: rule(value, path) if applies(value) else ()))
+
+
+def has(name: str, *values: Any) -> Callable[[Any], bool]:
+    """Return whether a field of an object has one of these values."""
+    get = _getter(name)
+    return lambda value: get(value) in values
 
 
 # Fields of an object
@@ -228,12 +241,39 @@ def union(
     return Rule(("", check))
 
 
+# Lists
+
+
+def items(*rules: PartRule, most: int | None = None, unique: str | None = None) -> PartRule:
+    """Apply the rules to the elements of a list; then it has at most so many (validateSlice), and then no two
+    are equal: in a field, or as a whole if its name is empty (validateSet)."""
+    rule = all_of(*rules).check
+
+    def check(found: Sequence[Any], path: str) -> Iterator[Cause]:
+        for index, element in enumerate(found):
+            yield from rule(element, f"{path}[{index}]")
+        if most is not None and len(found) > most:
+            yield too_many(path, len(found), most)
+        if unique is not None:
+            values = [element.get(unique, "") if unique else element for element in found]
+            for index, (value, is_repeated) in enumerate(zip(values, repeats(values), strict=True)):
+                if is_repeated:
+                    yield duplicate(f"{path}[{index}]{_below(unique)}", value)
+
+    return check
+
+
 # Values
 
 
 def where(is_right: Callable[[Any], object], detail: str) -> PartRule:
     """Values for which the function is false are invalid."""
     return lambda value, path: () if is_right(value) else (invalid(path, value, detail),)
+
+
+def wrong(detail: str) -> PartRule:
+    """Every value is invalid: for fields that others rule out."""
+    return lambda value, path: (invalid(path, value, detail),)
 
 
 def in_range(least: int, most: int | None = None, *, detail: str = "") -> PartRule:

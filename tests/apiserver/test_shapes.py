@@ -11,13 +11,17 @@ from simulator.apiserver.shapes import (
     each,
     field,
     filled,
+    has,
     in_range,
+    items,
     may_not_have,
     must_have,
     needed,
     not_negative,
     one_of,
     union,
+    when,
+    wrong,
 )
 from simulator.apiserver.status import MAX_CAUSES
 
@@ -60,6 +64,18 @@ ONE = union(
             {"a": [{"b": "y"}]},
             ['a: Unsupported value: "y": supported values: "x"'],
         ),
+        (
+            field("a", items(needed("b"), most=2, unique="b")),
+            {"a": [{"b": "x"}, {}, {"b": "x"}]},
+            [
+                "a[1].b: Required value",
+                "a: Too many: 3: must have at most 2 items",
+                'a[2].b: Duplicate value: "x"',
+            ],
+        ),
+        (field("a", items(unique="")), {"a": ["x", "x"]}, ['a[1]: Duplicate value: "x"']),
+        (when(has("a", 1, 2), field("b", wrong("no"))), {"a": 2, "b": 3}, ["b: Invalid value: 3: no"]),
+        (when(has("a", 1, 2), field("b", wrong("no"))), {"a": 3, "b": 3}, []),
         (may_not_have("a", "b", detail="no"), {"a": {}, "b": 1}, ["b: Forbidden: no"]),
         (may_not_have("a", detail="no", even_empty=True), {"a": {}}, ["a: Forbidden: no"]),
         (ONE, {"c": 1}, ["Required value: none"]),

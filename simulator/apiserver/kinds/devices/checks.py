@@ -1,33 +1,41 @@
-"""Checks of single fields that the kinds of resource.k8s.io share: names, lists with a bound, configurations
-and tolerations (pkg/apis/resource/validation/validation.go, v1.34)."""
+"""Rules that the kinds of resource.k8s.io share: names, configurations, tolerations and admin access
+(pkg/apis/resource/validation/validation.go and pkg/registry/resource/utils.go, v1.34)."""
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.field_checks import check_choice, check_name, too_many
+from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.kinds.volumes.validation import MAX_DRIVER_NAME, check_driver_name
-from simulator.apiserver.repeated import repeats
-from simulator.apiserver.shapes import PartRule
-from simulator.apiserver.status import (
-    Cause,
-    duplicate,
-    invalid,
-    not_supported,
-    required,
-    too_long,
-    wrong_type,
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.shapes import (
+    PartRule,
+    Rule,
+    all_of,
+    choice,
+    field,
+    filled,
+    has,
+    items,
+    max_bytes,
+    must_have,
+    named_by,
+    needed,
+    one_of,
+    value_at,
+    when,
+    wrong,
 )
+from simulator.apiserver.status import Cause, forbidden, invalid, required, too_long, wrong_type
 
 MAX_REQUESTS: Final = 32
 """The maximum number of requests of a claim, and of references to requests; also that of constraints,
 configurations, selectors and results (DeviceRequestsMaxSize and others)."""
 MAX_PARAMETERS: Final = 10 * 1024
 """Maximum number of bytes of the parameters for a driver (OpaqueParametersMaxLength)."""
-_MAX_POOL_NAME: Final = 253
 _MAX_IDENTIFIER: Final = 32
 _MAX_KEY: Final = MAX_DRIVER_NAME + 1 + _MAX_IDENTIFIER
 _IDENTIFIER: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
@@ -39,55 +47,47 @@ _NO_IDENTIFIER: Final = (
 _NO_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 )
-_OPERATORS: Final = ("Equal", "Exists")
-_EFFECTS: Final = ("NoExecute", "NoSchedule")
+_ADMIN_ACCESS: Final = "resource.kubernetes.io/admin-access"
+_NOT_ALLOWED: Final = (
+    f"admin access to devices requires the `{_ADMIN_ACCESS}: true` label on the containing namespace"
+)
 
 
-def check_list(items: Sequence[Any] | None, most: int, path: str, check: PartRule) -> Iterator[Cause]:
-    """Yield the faults that validateSlice reports."""
-    for index, item in enumerate(items or ()):
-        yield from check(item, f"{path}[{index}]")
-    if len(items or ()) > most:
-        yield too_many(path, len(items or ()), most)
+def request_names(claim_spec: Manifest) -> set[str]:
+    """Return the names by which a claim's requests, and their alternatives, are referred to
+    (gatherRequestNames)."""
+    known = set[str]()
+    for request in value_at(claim_spec, "devices.requests") or ():
+        name = request.get("name", "")
+        known |= {name, *(f"{name}/{each.get('name', '')}" for each in request.get("firstAvailable") or ())}
+    return known
 
 
-def check_unique(items: Sequence[Manifest] | None, field: str, path: str) -> Iterator[Cause]:
-    """Yield the faults of items that repeat the value of ``field`` (validateSet)."""
-    values = [item.get(field, "") for item in items or ()]
-    for index, (value, is_repeated) in enumerate(zip(values, repeats(values), strict=True)):
-        if is_repeated:
-            yield duplicate(f"{path}[{index}].{field}", value)
+def request_reference(known: set[str]) -> PartRule:
+    """A name is that of one of the known requests (validateRequestNameRef)."""
+
+    def check(name: str, path: str) -> Iterator[Cause]:
+        parts = name.split("/")
+        for part in parts if len(parts) <= 2 else ():
+            yield from check_name(names.dns_label, part, path)
+        if name not in known:
+            yield invalid(path, name, _NO_REQUEST)
+
+    return check
 
 
-def check_request_references(references: list[str] | None, known: set[str], path: str) -> Iterator[Cause]:
-    """Yield the faults of the requests that a constraint or a configuration names."""
-    given = references or []
-    yield from check_list(
-        given, MAX_REQUESTS, path, lambda name, at: check_request_reference(name, known, at)
-    )
-    for index, (name, is_repeated) in enumerate(zip(given, repeats(given), strict=True)):
-        if is_repeated:
-            yield duplicate(f"{path}[{index}]", name)
+def request_references(known: set[str]) -> Rule:
+    """The requests that a constraint or a configuration names are known."""
+    return field("requests", items(request_reference(known), most=MAX_REQUESTS, unique=""))
 
 
-def check_request_reference(name: str, known: set[str], path: str) -> Iterator[Cause]:
-    """Yield the faults that validateRequestNameRef reports."""
-    parts = name.split("/")
-    for part in parts if len(parts) <= 2 else ():
-        yield from check_name(names.dns_label, part, path)
-    if name not in known:
-        yield invalid(path, name, _NO_REQUEST)
-
-
-def check_pool_name(name: str, path: str) -> Iterator[Cause]:
-    """Yield the faults of a pool's name: subdomains with slashes between them (validatePoolName)."""
-    if not name:
-        yield required(path)
-        return
-    if len(name) > _MAX_POOL_NAME:
-        yield too_long(path, _MAX_POOL_NAME)
+def _check_subdomains(name: str, path: str) -> Iterator[Cause]:
     for part in name.split("/"):
         yield from check_name(names.dns_subdomain, part, path)
+
+
+POOL_NAME: Final = all_of(max_bytes(253), _check_subdomains)
+"""The name of a pool: subdomains with slashes between them (validatePoolName)."""
 
 
 def check_qualified_name(name: str, path: str) -> Iterator[Cause]:
@@ -98,14 +98,14 @@ def check_qualified_name(name: str, path: str) -> Iterator[Cause]:
         return
     domain, slash, identifier = name.partition("/")
     if not slash:
-        yield from _identifier(name, path)
+        yield from _check_identifier(name, path)
     elif "/" not in identifier:  # upstream looks at no name with more slashes
         if domain:
             yield from check_driver_name(domain, path)
         else:
             yield required(path, "the domain must not be empty")
         if identifier:
-            yield from _identifier(identifier, path)
+            yield from _check_identifier(identifier, path)
         else:
             yield required(path, "the name must not be empty")
 
@@ -117,7 +117,7 @@ def check_fully_qualified_name(name: str, path: str) -> Iterator[Cause]:
         yield invalid(path, name, "must include a domain")
 
 
-def _identifier(text: str, path: str) -> Iterator[Cause]:
+def _check_identifier(text: str, path: str) -> Iterator[Cause]:
     if len(text) > _MAX_IDENTIFIER:
         yield too_long(path, _MAX_IDENTIFIER)
     if not _IDENTIFIER.fullmatch(text):
@@ -133,48 +133,59 @@ def key_path(path: str, key: str) -> str:
     return f"{path}[{key}]"
 
 
-def check_configuration(config: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateDeviceConfiguration reports."""
-    opaque = config.get("opaque")
-    if opaque is None:
-        yield required(f"{path}.opaque")
-        return
-    yield from check_driver_name(opaque.get("driver", ""), f"{path}.opaque.driver")
-    yield from check_raw_object(opaque.get("parameters"), f"{path}.opaque.parameters", MAX_PARAMETERS)
+def raw_object(most: int) -> PartRule:
+    """A value is an object of at most so many bytes (validateRawExtension). Its size is that of the shortest
+    JSON: what was sent may have had spaces."""
+
+    def check(value: Any, path: str) -> Iterator[Cause]:
+        if len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > most:
+            yield too_long(path, most)
+        elif not isinstance(value, dict):
+            yield invalid(path, "<value omitted>", "parameters must be a valid JSON object")
+
+    return check
 
 
-def check_raw_object(value: Any, path: str, most: int) -> Iterator[Cause]:
-    """Yield the faults that validateRawExtension reports. Its size is that of the shortest JSON: what was
-    sent may have had spaces."""
-    if value is None:
-        yield required(path)
-    elif len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > most:
-        yield too_long(path, most)
-    elif not isinstance(value, dict):
-        yield invalid(path, "<value omitted>", "parameters must be a valid JSON object")
+CONFIGURATION: Final = needed(
+    "opaque",
+    field("driver", check_driver_name, default=""),
+    when(has("parameters", None), must_have("parameters")),
+    field("parameters", raw_object(MAX_PARAMETERS)),
+)
+"""validateDeviceConfiguration."""
+TOLERATION: Final = all_of(
+    filled("key", named_by(names.qualified_name)),
+    when(has("operator", "Exists"), filled("value", wrong("must be empty for operator `Exists`"))),
+    when(has("operator", "Equal"), filled("value", named_by(names.label_value))),
+    field("operator", choice(("Equal", "Exists")), default=""),
+    filled("effect", one_of(("NoExecute", "NoSchedule"))),
+)
+"""validateDeviceToleration."""
 
 
-def check_toleration(toleration: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateDeviceToleration reports."""
-    key, value = toleration.get("key", ""), toleration.get("value", "")
-    operator, effect = toleration.get("operator", ""), toleration.get("effect", "")
-    if key:
-        yield from check_name(names.qualified_name, key, f"{path}.key")
-    if operator == "Exists" and value:
-        yield invalid(f"{path}.value", value, "must be empty for operator `Exists`")
-    elif operator == "Equal":
-        yield from check_name(names.label_value, value, f"{path}.value")
-    else:
-        yield from check_choice(operator, _OPERATORS, f"{path}.operator")
-    if effect and effect not in _EFFECTS:
-        yield not_supported(f"{path}.effect", effect, _EFFECTS)
+def check_admin_access(manifest: Manifest, spec: Manifest, overlay: Overlay) -> Iterator[Cause]:
+    """Check the first request for admin access of a new claim, or of a template, of which ``spec`` is that of
+    its claims (AuthorizedForAdmin)."""
+    requests = value_at(spec, "devices.requests") or ()
+    wanted = [bool(value_at(request, "exactly.adminAccess")) for request in requests]
+    if any(wanted) and not _allows_admin_access(manifest, overlay):
+        # The path of a template leaves one spec out.
+        yield forbidden(f"spec.devices.requests[{wanted.index(True)}].adminAccess", _NOT_ALLOWED)
 
 
-def request_names(claim_spec: Manifest) -> set[str]:
-    """Return the names by which a claim's requests, and their alternatives, are referred to
-    (gatherRequestNames)."""
-    known = set[str]()
-    for request in (claim_spec.get("devices") or {}).get("requests") or ():
-        name = request.get("name", "")
-        known |= {name, *(f"{name}/{each.get('name', '')}" for each in request.get("firstAvailable") or ())}
-    return known
+def check_admin_access_of_status(new: Manifest, old: Manifest, overlay: Overlay) -> Iterator[Cause]:
+    """Check the first result with admin access of a claim's new status, unless it had one before
+    (AuthorizedForAdminStatus)."""
+    wanted, known = _results(new), _results(old)
+    if any(wanted) and not any(known) and not _allows_admin_access(new, overlay):
+        yield forbidden(f"status.allocation.devices.results[{wanted.index(True)}].adminAccess", _NOT_ALLOWED)
+
+
+def _results(claim: Manifest) -> list[bool]:
+    results = value_at(claim, "status.allocation.devices.results") or ()
+    return [bool(result.get("adminAccess")) for result in results]
+
+
+def _allows_admin_access(manifest: Manifest, overlay: Overlay) -> bool:
+    namespace = overlay.get("namespaces", manifest["metadata"].get("namespace", "")) or {}
+    return ((namespace.get("metadata") or {}).get("labels") or {}).get(_ADMIN_ACCESS) == "true"

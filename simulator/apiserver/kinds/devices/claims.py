@@ -4,23 +4,23 @@ Upstream: strategy.go in pkg/registry/resource/{resourceclaim,resourceclaimtempl
 pkg/apis/resource/v1/defaults.go and pkg/apis/resource/validation/validation.go, v1.34.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.field_checks import IMMUTABLE, check_name
+from simulator.apiserver.field_changes import dropping
+from simulator.apiserver.field_checks import IMMUTABLE, NOT_POSITIVE
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.kinds.devices.admin_access import check_admin_access, check_admin_access_of_status
 from simulator.apiserver.kinds.devices.checks import (
+    CONFIGURATION,
     MAX_REQUESTS,
-    check_configuration,
+    TOLERATION,
+    check_admin_access,
+    check_admin_access_of_status,
     check_fully_qualified_name,
-    check_list,
-    check_request_references,
-    check_toleration,
-    check_unique,
     request_names,
+    request_references,
 )
 from simulator.apiserver.kinds.devices.claim_status import (
     drop_statuses_of_released_devices,
@@ -29,8 +29,21 @@ from simulator.apiserver.kinds.devices.claim_status import (
 from simulator.apiserver.object_meta_validation import validate_template_metadata
 from simulator.apiserver.printers.column import AGE, NAME, SHORT_PRINTER, Column, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import named_by, needed
-from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required, too_long
+from simulator.apiserver.shapes import (
+    all_of,
+    each,
+    field,
+    filled,
+    has,
+    in_range,
+    items,
+    named_by,
+    needed,
+    one_of,
+    when,
+    wrong,
+)
+from simulator.apiserver.status import NIL, Cause, forbidden, invalid, required, too_long
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, spec_of, status_strategy
 from simulator.apiserver.update_shapes import immutable_struct
 from simulator.cel.device_selector import MAX_COST, NEW_SELECTORS, compile_selector
@@ -38,109 +51,84 @@ from simulator.objects.metadata import is_terminating
 from simulator.objects.status import status_of
 
 RESOURCE_CLAIMS: Final = built_in("resource.k8s.io/v1", "ResourceClaim", has_status=True)
-_RESULT_FIELDS: Final = (
+_CAPACITIES: Final = ("exactly.capacity", "firstAvailable[].capacity")
+"""The fields of a request that belong to DRAConsumableCapacity."""
+_OF_RESULTS: Final = (
     *("bindingConditions", "bindingFailureConditions"),  # DRADeviceBindingConditions
     *("shareID", "consumedCapacity"),  # DRAConsumableCapacity
 )
 MODES: Final = ("All", "ExactCount")
 MAX_EXPRESSION: Final = 10 * 1024
 """Maximum number of bytes of a selector (CELSelectorExpressionMaxLength)."""
-_MAX_ALTERNATIVES: Final = 8
-_CLASS_NAME: Final = needed("deviceClassName", named_by(names.dns_subdomain))
 _ONE_KIND: Final = "exactly one of `exactly` or `firstAvailable` is required"
 
 
-def _validate_claim(manifest: Manifest) -> Iterator[Cause]:
-    yield from _claim_spec(manifest.get("spec") or {}, "spec")
+def _check_expression(cel: Manifest, path: str) -> Iterator[Cause]:
+    """Yield the faults that validateCELSelector reports."""
+    expression, path = cel.get("expression") or "", f"{path}.expression"
+    if len(expression.encode()) > MAX_EXPRESSION:
+        yield too_long(path, MAX_EXPRESSION)
+    elif error := (compiled := compile_selector(expression, NEW_SELECTORS)).error:
+        yield invalid(path, expression, error)
+    elif compiled.estimate_cost() > MAX_COST:
+        yield forbidden(path, "too complex, exceeds cost limit")
 
 
-def _validate_template(manifest: Manifest) -> Iterator[Cause]:
-    spec = manifest.get("spec") or {}
-    yield from validate_template_metadata(spec.get("metadata") or {}, "spec.metadata")
-    yield from _claim_spec(spec.get("spec") or {}, "spec.spec")
-
-
-def _claim_spec(spec: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateDeviceClaim reports."""
-    devices, path, known = spec.get("devices") or {}, f"{path}.devices", request_names(spec)
-
-    def constraint(entry: Manifest, at: str) -> Iterator[Cause]:
-        yield from check_request_references(entry.get("requests"), known, f"{at}.requests")
-        # An entry with both is looked at only for the first. The second belongs to a feature that is off
-        # (DRAConsumableCapacity), but is not dropped.
-        for field in ("matchAttribute", "distinctAttribute"):
-            if entry.get(field) is not None:
-                yield from check_fully_qualified_name(entry[field], f"{at}.{field}")
-                return
-        yield required(f"{at}.matchAttribute")
-
-    def config(entry: Manifest, at: str) -> Iterator[Cause]:
-        yield from check_request_references(entry.get("requests"), known, f"{at}.requests")
-        yield from check_configuration(entry, at)
-
-    yield from check_list(devices.get("requests"), MAX_REQUESTS, f"{path}.requests", _request)
-    yield from check_unique(devices.get("requests"), "name", f"{path}.requests")
-    yield from check_list(devices.get("constraints"), MAX_REQUESTS, f"{path}.constraints", constraint)
-    yield from check_list(devices.get("config"), MAX_REQUESTS, f"{path}.config", config)
-
-
-def _request(request: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateDeviceRequest reports."""
-    yield from check_name(names.dns_label, request.get("name", ""), f"{path}.name")
-    exactly, alternatives = request.get("exactly"), request.get("firstAvailable")
-    at = f"{path}.firstAvailable"
-    yield from check_list(alternatives, _MAX_ALTERNATIVES, at, _alternative)
-    yield from check_unique(alternatives, "name", at)
-    if exactly is not None:
-        yield from _device_request(exactly, f"{path}.exactly")
-    if exactly is None and not alternatives:
+def _check_kind(request: Manifest, path: str) -> Iterator[Cause]:
+    given = [request.get("exactly") is not None, bool(request.get("firstAvailable"))]
+    if not any(given):
         yield required(path, _ONE_KIND)
-    elif exactly is not None and alternatives:
+    elif all(given):
         yield invalid(path, NIL, f"{_ONE_KIND}, but multiple fields are set")
 
 
-def _alternative(request: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateDeviceSubRequest reports."""
-    yield from check_name(names.dns_label, request.get("name", ""), f"{path}.name")
-    yield from _device_request(request, path)
+_NAME: Final = field("name", named_by(names.dns_label), default="")
+_SELECTORS: Final = field("selectors", items(needed("cel", _check_expression), most=MAX_REQUESTS))
+_WANTED: Final = all_of(
+    needed("deviceClassName", named_by(names.dns_subdomain)),
+    _SELECTORS,
+    field("allocationMode", one_of(MODES), default="ExactCount"),
+    when(
+        has("allocationMode", "All"),
+        filled("count", wrong("must not be specified when allocationMode is 'All'")),
+    ),
+    when(has("allocationMode", "ExactCount", None), field("count", in_range(1, detail=NOT_POSITIVE))),
+    each("tolerations", TOLERATION),
+)
+"""validateExactDeviceRequest and validateDeviceSubRequest."""
+_REQUESTS: Final = field(
+    "requests",
+    items(
+        _NAME,
+        field("firstAvailable", items(_NAME, _WANTED, most=8, unique="name")),
+        field("exactly", _WANTED),
+        _check_kind,
+        most=MAX_REQUESTS,
+        unique="name",
+    ),
+)
+"""validateDeviceRequest."""
 
 
-def _device_request(request: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateExactDeviceRequest reports."""
-    yield from _CLASS_NAME(request, path)
-    yield from check_list(request.get("selectors"), MAX_REQUESTS, f"{path}.selectors", _selector)
-    mode, count = request.get("allocationMode", "ExactCount"), request.get("count")
-    if mode not in MODES:
-        yield not_supported(f"{path}.allocationMode", mode, MODES)
-    elif mode == "All" and count:
-        detail = f"must not be specified when allocationMode is '{mode}'"
-        yield invalid(f"{path}.count", count, detail)
-    elif mode == "ExactCount" and count is not None and count <= 0:
-        yield invalid(f"{path}.count", count, "must be greater than zero")
-    for index, toleration in enumerate(request.get("tolerations") or ()):
-        yield from check_toleration(toleration, f"{path}.tolerations[{index}]")
+def _check_attribute(constraint: Manifest, path: str) -> Iterator[Cause]:
+    """Check what a constraint compares. One with both attributes is looked at only for the first. The second
+    belongs to a feature that is off (DRAConsumableCapacity), but is not dropped."""
+    for name in ("matchAttribute", "distinctAttribute"):
+        if constraint.get(name) is not None:
+            yield from check_fully_qualified_name(constraint[name], f"{path}.{name}")
+            return
+    yield required(f"{path}.matchAttribute")
 
 
-def _selector(selector: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateSelector reports."""
-    at = f"{path}.cel"
-    if selector.get("cel") is None:
-        yield required(at)
-        return
-    expression = selector["cel"].get("expression") or ""
-    if len(expression.encode()) > MAX_EXPRESSION:
-        yield too_long(f"{at}.expression", MAX_EXPRESSION)
-    elif error := (compiled := compile_selector(expression, NEW_SELECTORS)).error:
-        yield invalid(f"{at}.expression", expression, error)
-    elif compiled.estimate_cost() > MAX_COST:
-        yield forbidden(f"{at}.expression", "too complex, exceeds cost limit")
-
-
-def _validate_class(manifest: Manifest) -> Iterator[Cause]:
-    """Yield the faults that validateDeviceClassSpec reports."""
-    spec = manifest.get("spec") or {}
-    yield from check_list(spec.get("selectors"), MAX_REQUESTS, "spec.selectors", _selector)
-    yield from check_list(spec.get("config"), MAX_REQUESTS, "spec.config", check_configuration)
+def _claim_spec(spec: Manifest, path: str) -> Iterable[Cause]:
+    """Return the faults that validateDeviceClaim reports."""
+    references = request_references(request_names(spec))
+    rules = all_of(
+        _REQUESTS,
+        field("constraints", items(references, _check_attribute, most=MAX_REQUESTS)),
+        field("config", items(references, CONFIGURATION, most=MAX_REQUESTS)),
+    )
+    return rules(spec.get("devices") or {}, f"{path}.devices")
 
 
 def _set_claim_defaults(manifest: Manifest) -> None:
@@ -166,37 +154,6 @@ def _set_claim_spec_defaults(spec: Manifest) -> None:
                 toleration.setdefault("operator", "Equal")
 
 
-def _drop_claim_fields(manifest: Manifest) -> None:
-    _drop_request_fields(manifest.get("spec") or {})
-    status = manifest.get("status") or {}
-    allocation = status.get("allocation") or {}
-    allocation.pop("allocationTimestamp", None)  # DRADeviceBindingConditions
-    for result in (allocation.get("devices") or {}).get("results", ()):
-        for name in _RESULT_FIELDS:
-            result.pop(name, None)
-    for device in status.get("devices", ()):
-        device.pop("shareID", None)  # DRAConsumableCapacity
-
-
-def _drop_template_fields(manifest: Manifest) -> None:
-    _drop_request_fields((manifest.get("spec") or {}).get("spec") or {})
-
-
-def _drop_request_fields(spec: Manifest) -> None:
-    for request in (spec.get("devices") or {}).get("requests", ()):
-        for wanted in (request.get("exactly") or {}, *request.get("firstAvailable", ())):
-            wanted.pop("capacity", None)  # DRAConsumableCapacity
-
-
-def _drop_class_fields(manifest: Manifest) -> None:
-    (manifest.get("spec") or {}).pop("extendedResourceName", None)  # DRAExtendedResource
-
-
-def _prepare_status(prepared: Manifest, old: Manifest) -> Manifest:
-    drop_statuses_of_released_devices(old, prepared)
-    return prepared
-
-
 def _validate_template_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     after, before = (manifest.get("spec", {}) for manifest in (new, old))
     if after != before:
@@ -217,16 +174,21 @@ def claim_state(claim: Manifest) -> str:
 
 CLAIM_STRATEGY: Final = Strategy(
     resource=RESOURCE_CLAIMS,
-    drop_disabled_fields=_drop_claim_fields,
+    drop_disabled_fields=dropping(
+        *(f"spec.devices.requests[].{name}" for name in _CAPACITIES),
+        "status.allocation.allocationTimestamp",  # DRADeviceBindingConditions
+        *(f"status.allocation.devices.results[].{name}" for name in _OF_RESULTS),
+        "status.devices[].shareID",  # DRAConsumableCapacity
+    ),
     set_defaults=_set_claim_defaults,
-    validate=_validate_claim,
+    validate=field("spec", _claim_spec),
     validate_in_cluster=lambda claim, cluster: check_admin_access(claim, claim.get("spec") or {}, cluster),
     validate_update=immutable_struct("spec", "resource.v1.ResourceClaimSpec"),
     update_order="MSUCS",
     subresources={
         "status": status_strategy(
             validate_claim_status,
-            prepare=_prepare_status,
+            prepare=drop_statuses_of_released_devices,
             validate_in_cluster=check_admin_access_of_status,
             keeps_metadata=WHOLE_METADATA,
         )
@@ -243,9 +205,9 @@ CLAIM_STRATEGY: Final = Strategy(
 )
 CLAIM_TEMPLATE_STRATEGY: Final = Strategy(
     resource=built_in("resource.k8s.io/v1", "ResourceClaimTemplate"),
-    drop_disabled_fields=_drop_template_fields,
+    drop_disabled_fields=dropping(*(f"spec.spec.devices.requests[].{name}" for name in _CAPACITIES)),
     set_defaults=_set_template_defaults,
-    validate=_validate_template,
+    validate=all_of(field("spec.metadata", validate_template_metadata), field("spec.spec", _claim_spec)),
     validate_in_cluster=lambda template, cluster: check_admin_access(
         template, (template.get("spec") or {}).get("spec") or {}, cluster
     ),
@@ -255,8 +217,8 @@ CLAIM_TEMPLATE_STRATEGY: Final = Strategy(
 )
 DEVICE_CLASS_STRATEGY: Final = Strategy(
     resource=built_in("resource.k8s.io/v1", "DeviceClass", in_cluster=True),
-    drop_disabled_fields=_drop_class_fields,
-    validate=_validate_class,
+    drop_disabled_fields=dropping("spec.extendedResourceName"),  # DRAExtendedResource
+    validate=field("spec", _SELECTORS, field("config", items(CONFIGURATION, most=MAX_REQUESTS))),
     update_order="MSUS",
     desired_state=spec_of,
     printer=SHORT_PRINTER,
