@@ -7,37 +7,20 @@ and discarded for at most DISCARD_SECONDS; then the connection is closed.
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any, Final
 
-from django.conf import settings
+from django.urls import Resolver404, resolve
 
-from simulator.apiserver.bounds import MAX_BODY_BYTES, MAX_BYTES
-from simulator.dumps.dump_files import MAX_DUMP_BYTES
+from schedviz.routes import PAGE_BYTES, find_route, routes
 
 Scope = dict[str, Any]
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-API: Final = re.compile(
-    r"/s/[^/]+/(apis?|version|openapi|trace|recording)(/.*)?|/s/[^/]+/scheduler|/(api|openapi)/.*"
-    r"|/healthz|/readyz|/metrics"
-)
-"""Paths of :mod:`schedviz.api.urls` and :mod:`schedviz.sandbox_api.urls`, whose errors are a Status."""
-
-KUBERNETES: Final = re.compile(r"/s/[^/]+/apis?(/.*)?")
-"""The paths among them that are Kubernetes' own."""
-
-UPLOAD: Final = "/bring/"
-
-PAGE_BYTES: Final = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-"""Maximum body of a form."""
-UPLOAD_BYTES: Final = MAX_DUMP_BYTES + (1 << 16)
-"""Maximum body of a form with a file: the file, the other fields and the multipart headers."""
 
 DISCARD_SECONDS: Final = 30.0
 """Seconds for which the rest of a body is discarded: enough for a gigabyte on a local network. Some clients
@@ -47,13 +30,19 @@ TOO_LARGE: Final = "schedviz.too_large"
 """Key in the scope of a request whose body was cut off; its value is the limit in bytes."""
 
 
+@cache
+def smallest_limit() -> int:
+    """Return the smallest limit of all routes."""
+    return min(route.body_bytes for route in routes().values())
+
+
 def max_body_bytes(path: str) -> int:
     """Return the limit for requests to a path."""
-    if KUBERNETES.fullmatch(path):
-        return MAX_BODY_BYTES
-    if API.fullmatch(path):
-        return MAX_BYTES
-    return UPLOAD_BYTES if path == UPLOAD else PAGE_BYTES
+    try:
+        route = find_route(resolve(path))
+    except Resolver404:
+        route = None
+    return route.body_bytes if route else PAGE_BYTES
 
 
 class BodyLimit:
@@ -66,11 +55,20 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = max_body_bytes(scope["path"])
+        limit, received, cut_off = 0, 0, False
+
+        def check(size: int) -> None:
+            """Note a body that is too large. Django resolves the path, too: here it is done for large bodies
+            only."""
+            nonlocal limit
+            if size > smallest_limit():
+                limit = limit or max_body_bytes(scope["path"])
+                if size > limit:
+                    scope[TOO_LARGE] = limit
+
         length = dict(scope["headers"]).get(b"content-length", b"")
-        if length.isdigit() and int(length[:20]) > limit:
-            scope[TOO_LARGE] = limit
-        received, cut_off = 0, False
+        if length.isdigit():
+            check(int(length[:20]))
 
         async def counted() -> Message:
             nonlocal received, cut_off
@@ -80,9 +78,9 @@ class BodyLimit:
             if TOO_LARGE not in scope:
                 message = await receive()
                 received += len(message.get("body", b""))
-                if received <= limit:
+                check(received)
+                if TOO_LARGE not in scope:
                     return message
-                scope[TOO_LARGE] = limit
             cut_off = True
             return {"type": "http.request", "body": b"", "more_body": False}
 

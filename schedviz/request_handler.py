@@ -8,8 +8,9 @@ from typing import IO, Any, Final
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
-from django.http import HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 
 from simulator.kernel.work import Waiting
 
@@ -76,6 +77,10 @@ class RequestHandler(ASGIHandler):
             return super().create_request(scope, body_file)
         except SuspiciousOperation:
             return None, HttpResponseBadRequest()
+
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        """Resolve the path, unless middleware has done it (:func:`schedviz.routes.route_of`)."""
+        return request.resolver_match or super().resolve_request(request)
 
     async def send_response(self, response: HttpResponseBase, send: Send) -> None:
         """Send each warning in a header of its own, as the API server does. A response of Django has one

@@ -72,9 +72,11 @@ PROXIES = environment.number("PROXIES", 1, 1, 10)
 
 # Where a proxy serves the pages by HTTPS. Without HTTPS, a browser would not send secure cookies.
 HTTPS = environment.switch("HTTPS")
+# Paths of the server's monitoring, whose requests no limit refuses.
+MONITORING = ("healthz", "readyz", "metrics")
 SECURE_SSL_REDIRECT = HTTPS
 # They are asked within the container and the cluster, without the proxy.
-SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+SECURE_REDIRECT_EXEMPT = [rf"^({'|'.join(MONITORING)})$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
 # A month: a certificate that fails shuts people out for so long.
 HSTS_SECONDS = environment.number("HSTS_SECONDS", 2_592_000, 0, 99_999_999)

@@ -1,6 +1,6 @@
 """Checks whether a visitor who watches a sandbox still has the right after its access record changed."""
 
-from schedviz.access.policy import LIVE, Asker, asker_by
+from schedviz.access.asker import LIVE, Asker, asker_by
 from schedviz.access.record import read_record
 
 

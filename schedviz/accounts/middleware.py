@@ -9,7 +9,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 from schedviz.api.body import refusal
-from schedviz.body_limit import API
+from schedviz.routes import is_of_api
 from schedviz.web.access import refuse
 from simulator.apiserver.status import ServiceUnavailable
 
@@ -32,7 +32,7 @@ class DatabaseTrouble(MiddlewareMixin):
 
 def _respond(request: HttpRequest) -> HttpResponse:
     request.user = AnonymousUser()  # the page that is drawn must not ask again
-    if API.fullmatch(request.path_info):
+    if is_of_api(request):
         return refusal(ServiceUnavailable("the database of accounts does not answer"))
     response = refuse(request, gettext("The database of accounts does not answer. Try again later."))
     response.status_code = HTTPStatus.SERVICE_UNAVAILABLE

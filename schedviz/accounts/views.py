@@ -10,35 +10,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
 
 from schedviz.access.account import role_of
 from schedviz.accounts import sign_on
-from schedviz.limits.rates import count_log_in
-from schedviz.limits.requester import requester_of
-from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.limits import refuse
 
 NEXT = "sign_on_next"
 """The page to which the session returns from the provider of single sign-on."""
 
 
-class Limited:
-    """A view whose POST requests count as attempts to log in."""
-
-    counted = "username"
-    """The name of the field with the account that the attempt is about."""
-
-    def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
-        try:
-            count_log_in(requester_of(request), request.POST.get(self.counted, ""))
-        except LimitExceeded as exceeded:
-            return refuse(request, exceeded)
-        answer: HttpResponse = super().post(request, *args, **named)  # type: ignore[misc]
-        return answer
-
-
-class LogIn(Limited, auth.LoginView):
+class LogIn(auth.LoginView):
     template_name = "accounts/log_in.html"
 
     def get_context_data(self, **given: Any) -> dict[str, Any]:
@@ -51,10 +31,9 @@ class ChangePassword(auth.PasswordChangeView):
     success_url = reverse_lazy("account")
 
 
-class ResetPassword(Limited, auth.PasswordResetView):
+class ResetPassword(auth.PasswordResetView):
     """Sends a mail with a link. The response is the same for addresses that no account has."""
 
-    counted = "email"
     template_name = "accounts/reset_password.html"
     email_template_name = "accounts/reset_mail.txt"
     subject_template_name = "accounts/reset_subject.txt"
@@ -71,13 +50,11 @@ class ChoosePassword(auth.PasswordResetConfirmView):
     success_url = reverse_lazy("log-in")
 
 
-@require_safe
 def account(request: HttpRequest) -> HttpResponse:
     """Render the page of the visitor's account."""
     return render(request, "accounts/account.html", {"role": role_of(request).name.lower()})
 
 
-@require_safe
 def begin_sign_on(request: HttpRequest) -> HttpResponse:
     """Redirect to the provider of single sign-on. Query parameter ``next``: the page to return to."""
     if not settings.OIDC_ISSUER:
@@ -93,7 +70,6 @@ def begin_sign_on(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-@require_safe
 def end_sign_on(request: HttpRequest) -> HttpResponse:
     """Return from the provider, and log in."""
     if not settings.OIDC_ISSUER:

@@ -6,7 +6,7 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from schedviz.access.policy import asker_of
+from schedviz.access.asker import asker_of
 from schedviz.access.standing import Standing
 from schedviz.api import body
 from schedviz.api.admitted_write import write_admitted

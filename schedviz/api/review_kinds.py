@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from schedviz.access.policy import Asker, find_named_right, find_token_user
+from schedviz.access.asker import Asker, find_named_right, find_token_user
 from schedviz.access.rights import Right
 from schedviz.access.visitor import ANYBODY
 from schedviz.store import Store

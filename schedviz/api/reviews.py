@@ -5,7 +5,7 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
-from schedviz.access.policy import Asker
+from schedviz.access.asker import Asker
 from schedviz.api import body
 from schedviz.api.review_kinds import KINDS, Question
 from schedviz.store.default import default_store

@@ -1,25 +1,45 @@
 """The URLs of the API of each sandbox, and of the server's health checks."""
 
-from django.urls import path, re_path
+from typing import Final
 
 from schedviz.api import health, views
+from schedviz.routes import EDIT, PUBLIC, VIEW, ApiRoute
+from simulator.apiserver.bounds import MAX_BODY_BYTES
 
-urlpatterns = [
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", health.readyz, name="readyz"),
-    re_path(
-        r"^s/(?P<name>[^/]+)/(?P<endpoint>healthz|livez|readyz)(?:/(?P<check>[^/]+))?$",
+_SANDBOX: Final = r"^s/(?P<name>[^/]+)"
+
+urlpatterns: Final = [
+    ApiRoute("healthz", health.healthz, "healthz", read=PUBLIC),
+    ApiRoute("readyz", health.readyz, "readyz", read=PUBLIC),
+    ApiRoute(
+        rf"{_SANDBOX}/(?P<endpoint>healthz|livez|readyz)(?:/(?P<check>[^/]+))?$",
         views.alive,
-        name="api-health",
+        "api-health",
+        read=VIEW,
     ),
-    re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api, name="api"),
+    ApiRoute(
+        rf"{_SANDBOX}/(?P<path>apis?(?:/.*)?)$",
+        views.api,
+        "api",
+        read=VIEW,
+        write=EDIT,
+        changes=True,
+        body_bytes=MAX_BODY_BYTES,
+    ),
     # The Python client requests it with a slash at the end, kubectl without.
-    re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version, name="api-version"),
-    re_path(
-        r"^s/(?P<name>[^/]+)/openapi/(?P<form>v[23])(?P<path>(?:/.*)?)$", views.openapi_of, name="openapi"
+    ApiRoute(rf"{_SANDBOX}/version/?$", views.version, "api-version", read=VIEW),
+    ApiRoute(
+        rf"{_SANDBOX}/openapi/(?P<form>v[23])(?P<path>(?:/.*)?)$", views.openapi_of, "openapi", read=VIEW
     ),
-    path("openapi/v3/<path:path>", views.built_in_openapi, name="built-in-openapi"),
-    path("s/<str:name>/scheduler", views.scheduler_of, name="scheduler-settings"),
-    path("s/<str:name>/trace", views.trace, name="trace"),
-    path("s/<str:name>/recording", views.recording, name="recording"),
+    ApiRoute("openapi/v3/<path:path>", views.built_in_openapi, "built-in-openapi", read=PUBLIC),
+    ApiRoute(
+        "s/<str:name>/scheduler",
+        views.scheduler_of,
+        "scheduler-settings",
+        read=VIEW,
+        write=EDIT,
+        changes=True,
+    ),
+    ApiRoute("s/<str:name>/trace", views.trace, "trace", read=VIEW),
+    ApiRoute("s/<str:name>/recording", views.recording, "recording", read=VIEW),
 ]

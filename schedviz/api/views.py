@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
-from schedviz.access.policy import asker_of
+from schedviz.access.asker import asker_of
 from schedviz.api import (
     body,
     discovery,

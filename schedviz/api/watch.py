@@ -18,6 +18,7 @@ from schedviz.api.watch_lines import WatchLines, encode_event
 from schedviz.api.watch_reader import Reader, Withdrawn
 from schedviz.api.watch_scope import WatchScope
 from schedviz.cache import Present, default_caches
+from schedviz.limits import pools
 from schedviz.limits.open_counts import WATCHES
 from schedviz.limits.requester import Requester
 from schedviz.metrics import server as metrics
@@ -61,7 +62,7 @@ def watch(
     """Return the streamed response. It ends when the right to view is withdrawn. Errors of a version that
     could be parsed are events of the stream, as upstream (Watch in apiserver/pkg/storage/cacher/cacher.go).
     Raises BadRequest, TooManyRequests."""
-    WATCHES.check(requester, sandbox.name)
+    WATCHES.check(pools.WATCHES.shares(requester, sandbox.name))
     wanted, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
     current = present.version()
     scope = WatchScope(resource, target, selected)
@@ -182,7 +183,7 @@ async def _stream(
 def _counted(requester: Requester, sandbox: str) -> Iterator[None]:
     """Count an open watch. Raises LimitExceeded: other watches may have begun since the check of
     :func:`watch`."""
-    leave = WATCHES.enter(requester, sandbox)
+    leave = WATCHES.enter(pools.WATCHES.shares(requester, sandbox))
     try:
         yield
     finally:

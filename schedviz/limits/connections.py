@@ -27,7 +27,7 @@ OPEN_FILES: Final = 16_384
 """The number of files and sockets that the server allows itself, where the system permits it: all
 connections, websockets and connections to Redis. On many systems a process may have 1,024 unless it asks."""
 
-CONNECTIONS: Final = OpenCounts(pools.CONNECTIONS, HEADER_SECONDS)
+CONNECTIONS: Final = OpenCounts(HEADER_SECONDS)
 
 
 class Connection(HttpToolsProtocol):
@@ -45,7 +45,8 @@ class Connection(HttpToolsProtocol):
         # The proxies of an operator stand for all, and bound what their clients do.
         peer = "" if settings.PROXY_ADDRESS_HEADER or not self.client else self.client[0]
         try:
-            self._leave = CONNECTIONS.enter(find_requester({}, "", peer, "") if peer else Requester())
+            requester = find_requester({}, "", peer, "") if peer else Requester()
+            self._leave = CONNECTIONS.enter(pools.CONNECTIONS.shares(requester))
         except LimitExceeded as exceeded:
             self._refuse(HTTPStatus.TOO_MANY_REQUESTS, str(exceeded), exceeded.retry_after_seconds)
         else:

@@ -1,14 +1,11 @@
-"""The limits of what is open at the same time in this process: watches of the API, websockets, imports of
-clusters, and connections."""
+"""Counts what is open at the same time in this process: watches of the API, websockets, imports of clusters,
+and connections."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Final
 
-from schedviz.limits import pools
-from schedviz.limits.pools import Pool
-from schedviz.limits.requester import Requester
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.store.places import Share
 
@@ -16,21 +13,19 @@ from schedviz.store.places import Share
 class OpenCounts:
     """The numbers of things of a pool that are open in this process."""
 
-    def __init__(self, pool: Pool, seconds: int = 0) -> None:
+    def __init__(self, seconds: int = 0) -> None:
         """seconds: after which each is closed at the latest; 0 = not stated."""
-        self._pool = pool
         self._seconds = seconds
         self._open: Counter[str] = Counter()  # group -> how many; "" = all
         self._lock = Lock()
 
-    def check(self, requester: Requester, sandbox: str) -> None:
+    def check(self, shares: Sequence[Share]) -> None:
         """Check whether one more may be opened. Raises LimitExceeded if not."""
         with self._lock:
-            self._check(self._pool.shares(requester, sandbox))
+            self._check(shares)
 
-    def enter(self, requester: Requester, sandbox: str = "") -> Callable[[], None]:
+    def enter(self, shares: Sequence[Share]) -> Callable[[], None]:
         """Count one that was opened, until the returned function is called, once. Raises LimitExceeded."""
-        shares = self._pool.shares(requester, sandbox)
         groups = {"", *(share.group for share in shares)}
         with self._lock:
             self._check(shares)
@@ -53,5 +48,5 @@ class OpenCounts:
                 raise LimitExceeded(share.limit, share.at_most, self._seconds)
 
 
-WATCHES: Final = OpenCounts(pools.WATCHES)
-SOCKETS: Final = OpenCounts(pools.SOCKETS)
+WATCHES: Final = OpenCounts()
+SOCKETS: Final = OpenCounts()

@@ -9,7 +9,7 @@ from schedviz.access.record import digest_of, read_record
 from schedviz.limit_settings import LimitName
 from schedviz.limits.buckets import BURST_SECONDS, Buckets
 from schedviz.limits.requester import Requester
-from schedviz.store import Store
+from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 
 BUCKETS: Final[dict[LimitName, Buckets]] = {
@@ -54,13 +54,13 @@ def count_question(requester: Requester, sandbox: str) -> None:
         _take("MAX_QUESTIONS_PER_MINUTE", ALL, MINUTE)
 
 
-def count_creation(requester: Requester, store: Store) -> None:
+def count_creation(requester: Requester) -> None:
     """Count a sandbox that is about to be created, in one round trip for those whose sandboxes count."""
     _take("MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
     source = requester.source and digest_of(requester.source)
     if not requester.owner and not source:
         return
-    records = [read_record(access) for access in store.access_records().values()]
+    records = [read_record(access) for access in default_store().access_records().values()]
     owned = sum(record.owner == requester.owner for record in records if record.owner)
     from_here = sum(record.address == source for record in records if record.address)
     counts: dict[LimitName, int] = {

@@ -26,7 +26,7 @@ CONFIRMED_SECONDS: Final = 900.0
 
 class Requester(NamedTuple):
     """The subject for which a request is counted. The right to a sandbox is another matter:
-    :mod:`schedviz.access.policy`."""
+    :mod:`schedviz.access.asker`."""
 
     owner: str = ""
     """The owner; "" = an unknown requester."""

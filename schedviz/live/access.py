@@ -1,11 +1,11 @@
-"""Lets websockets through as the middleware does with requests (:mod:`schedviz.access.policy`)."""
+"""Lets websockets through as the middleware does with requests (:mod:`schedviz.access.asker`)."""
 
 import asyncio
 import re
 from typing import Any, Final
 
 from schedviz.access.account import read_account
-from schedviz.access.policy import LIVE, Asker
+from schedviz.access.asker import LIVE, Asker
 from schedviz.access.rights import Right
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.access.visitor import find_visitor

@@ -11,6 +11,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from schedviz.access.standing import Standing
+from schedviz.limits import pools
 from schedviz.limits.open_counts import SOCKETS
 from schedviz.limits.requester import requester_of_socket
 from schedviz.live.hub import Hub
@@ -64,9 +65,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
     async def connect(self) -> None:
         await self.accept()
         try:
-            self.leave_count = SOCKETS.enter(
-                requester_of_socket(self.scope), self.scope["url_route"]["kwargs"]["name"]
-            )
+            name = self.scope["url_route"]["kwargs"]["name"]
+            self.leave_count = SOCKETS.enter(pools.SOCKETS.shares(requester_of_socket(self.scope), name))
         except LimitExceeded:
             await self.close(code=TRY_AGAIN_LATER)
             return
@@ -76,7 +76,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
             self._close,
             look(parameters.get("group", [""])[0], parameters.get("q", [""])[0]),
-            Standing(self.scope["url_route"]["kwargs"]["name"], self.scope.get("asker")),
+            Standing(name, self.scope.get("asker")),
         )
         self.hidden = False
         self._join()

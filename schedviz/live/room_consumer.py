@@ -11,6 +11,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.utils.translation import override
 
+from schedviz.limits import pools
 from schedviz.limits.open_counts import SOCKETS
 from schedviz.limits.requester import requester_of_socket
 from schedviz.live.hub import AWAY
@@ -50,7 +51,7 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             await self.close(code=TRY_AGAIN_LATER)
             return
         try:
-            self.leave_count = SOCKETS.enter(requester_of_socket(self.scope), "")
+            self.leave_count = SOCKETS.enter(pools.SOCKETS.shares(requester_of_socket(self.scope)))
         except LimitExceeded:
             await self.close(code=TRY_AGAIN_LATER)
             return

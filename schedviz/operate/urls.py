@@ -1,7 +1,9 @@
 """The URLs for operators."""
 
-from django.urls import path
+from typing import Final
 
 from schedviz.operate import metrics_page
+from schedviz.routes import PUBLIC, ApiRoute
 
-urlpatterns = [path("metrics", metrics_page.metrics, name="metrics")]
+# Its view asks for a token of the operator's.
+urlpatterns: Final = [ApiRoute("metrics", metrics_page.metrics, "metrics", read=PUBLIC)]

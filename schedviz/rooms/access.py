@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from schedviz.access.asker import Asker
+from schedviz.access.asker import find_asker as find_other_asker
 from schedviz.access.identity import sandboxes_have_owners
-from schedviz.access.policy import Asker
-from schedviz.access.policy import find_asker as find_other_asker
 from schedviz.access.record import read_record
 from schedviz.access.rights import Right
 from schedviz.access.visitor import Visitor

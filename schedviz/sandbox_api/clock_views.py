@@ -4,11 +4,12 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
-from schedviz.access.policy import asker_of
+from schedviz.access.asker import asker_of
 from schedviz.loop import clock
 from schedviz.sandbox_api.describe import describe
-from schedviz.sandbox_api.requests import answer, read_body
-from schedviz.sandbox_documents import Request, RunRequest, SpeedRequest, StepRequest
+from schedviz.sandbox_api.operations import operation
+from schedviz.sandbox_api.requests import answer
+from schedviz.sandbox_documents import Request, RunRequest, SandboxAnswer, SpeedRequest, StepRequest
 from schedviz.store import Clock, Sandbox
 from schedviz.store.default import default_store
 from simulator.api import Micros
@@ -19,30 +20,38 @@ from simulator.scheduler.stepping import run_condition
 RUN_AT_MOST: Final = "1h"
 """The simulated time of a run for whose condition none is given."""
 
+_FOLLOWS: Final = "Answered at once; the worker follows."
 
-def pause(request: HttpRequest, name: str) -> HttpResponse:
-    read_body(request, Request)
+
+@operation("pauseSandbox", f"Stop simulated time. {_FOLLOWS}", SandboxAnswer, body=Request)
+def pause(request: HttpRequest, asked: Request, name: str) -> HttpResponse:
     return _moved(request, name, clock.pause)
 
 
-def resume(request: HttpRequest, name: str) -> HttpResponse:
-    read_body(request, Request)
+@operation("resumeSandbox", f"Let simulated time run on. {_FOLLOWS}", SandboxAnswer, body=Request)
+def resume(request: HttpRequest, asked: Request, name: str) -> HttpResponse:
     return _moved(request, name, clock.resume)
 
 
-def set_speed(request: HttpRequest, name: str) -> HttpResponse:
-    asked = read_body(request, SpeedRequest)
+@operation(
+    "setSpeed", "Set the ratio of simulated time to wall time, or max", SandboxAnswer, body=SpeedRequest
+)
+def set_speed(request: HttpRequest, asked: SpeedRequest, name: str) -> HttpResponse:
     return _moved(request, name, lambda sandbox: clock.set_speed(sandbox, asked.speed))
 
 
-def step(request: HttpRequest, name: str) -> HttpResponse:
-    asked = read_body(request, StepRequest)
+@operation("stepSandbox", f"Pause, and take steps. {_FOLLOWS}", SandboxAnswer, body=StepRequest)
+def step(request: HttpRequest, asked: StepRequest, name: str) -> HttpResponse:
     return _moved(request, name, lambda sandbox: clock.step(sandbox, asked.unit, asked.count))
 
 
-def run(request: HttpRequest, name: str) -> HttpResponse:
-    asked = read_body(request, RunRequest)
-
+@operation(
+    "runSandbox",
+    f"Let simulated time run until a condition holds, then pause. {_FOLLOWS}",
+    SandboxAnswer,
+    body=RunRequest,
+)
+def run(request: HttpRequest, asked: RunRequest, name: str) -> HttpResponse:
     def begin(sandbox: Sandbox) -> Clock:
         return clock.run_until(sandbox, run_condition(asked.until, end_of_run(sandbox, asked), asked.pod))
 

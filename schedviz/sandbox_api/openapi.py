@@ -1,16 +1,16 @@
 """The OpenAPI document of this API, made of its URLs, operations and types."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
 import msgspec
-from django.urls import URLPattern
 
 from schedviz import __version__
 from schedviz import sandbox_documents as documents
-from schedviz.sandbox_api.operations import OPERATIONS, Operation
+from schedviz.routes import ApiRoute
+from schedviz.sandbox_api.operations import ByMethod, Operation
 
 _PARAMETER: Final = re.compile(r"<(\w+):(\w+)>")
 _PARAMETERS: Final = {
@@ -22,15 +22,15 @@ _REFERENCE: Final = "#/components/schemas/{name}"
 
 
 @cache
-def document(patterns: tuple[URLPattern, ...]) -> bytes:
-    """Return the document in JSON. patterns: the URLs of this API."""
-    types = [documents.Status, *_types()]
+def document(routes: tuple[ApiRoute, ...]) -> bytes:
+    """Return the document in JSON. routes: those of this API."""
+    methods = {route.path: route.view.operations for route in routes if isinstance(route.view, ByMethod)}
+    types = [documents.Status, *_types(methods)]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     by_type = {repr(each): schema for each, schema in zip(types, schemas, strict=True)}
     paths = {
-        "/" + _PARAMETER.sub(r"{\2}", route): _path(str(pattern.name), route, by_type)
-        for pattern in patterns
-        for route in [str(pattern.pattern)]
+        "/" + _PARAMETER.sub(r"{\2}", path): _path(path, operations, by_type)
+        for path, operations in methods.items()
     }
     return msgspec.json.encode(
         {
@@ -55,16 +55,14 @@ def document(patterns: tuple[URLPattern, ...]) -> bytes:
     )
 
 
-def _types() -> Iterator[Any]:
-    for methods in OPERATIONS.values():
-        for operation in methods.values():
+def _types(methods: Mapping[str, Mapping[str, Operation]]) -> Iterator[Any]:
+    for operations in methods.values():
+        for operation in operations.values():
             yield from (each for each in (operation.body, operation.answer) if each is not None)
 
 
-def _path(name: str, route: str, by_type: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        method: _operation(operation, by_type) for method, operation in OPERATIONS[name].items()
-    }
+def _path(path: str, operations: Mapping[str, Operation], by_type: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {method: _operation(each, by_type) for method, each in operations.items()}
     parameters = [
         {
             "name": each,
@@ -73,7 +71,7 @@ def _path(name: str, route: str, by_type: dict[str, Any]) -> dict[str, Any]:
             "description": _PARAMETERS[each],
             "schema": {"type": "string"},
         }
-        for _, each in _PARAMETER.findall(route)
+        for _, each in _PARAMETER.findall(path)
     ]
     return {**({"parameters": parameters} if parameters else {}), **found}
 
@@ -87,11 +85,11 @@ def _operation(operation: Operation, by_type: dict[str, Any]) -> dict[str, Any]:
         error = _content(by_type[repr(documents.Status)])
         responses["default"] = {"description": "It is refused, or fails", "content": error}
     found: dict[str, Any] = {
-        "operationId": operation.id,
+        "operationId": operation.name,
         "summary": operation.summary,
         "responses": responses,
     }
-    if operation.body is not None:
+    if operation.body not in (None, documents.Request):
         found["requestBody"] = {"required": True, "content": _content(by_type[repr(operation.body)])}
     if operation.query:
         found["parameters"] = [

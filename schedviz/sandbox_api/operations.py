@@ -1,12 +1,16 @@
-"""The operations of the API: which methods each URL has, with the types of bodies and answers."""
+"""The operations of the API: the views of the methods of its URLs, as the OpenAPI document describes them."""
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from schedviz import sandbox_documents as documents
-from simulator.explanation import Explanation
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
-Method = Literal["get", "post", "delete"]
+from schedviz.api.views import statuses
+from schedviz.routes import View
+from schedviz.sandbox_api.requests import read_body
+from schedviz.sandbox_documents import Request
+from simulator.apiserver.request_errors import MethodNotAllowed
 
 
 class QueryParameter(NamedTuple):
@@ -16,122 +20,45 @@ class QueryParameter(NamedTuple):
 
 
 class Operation(NamedTuple):
-    id: str
+    view: View
+    """It gets the request, the body if it has one, and the parameters of the path."""
+    name: str
     summary: str
     answer: Any = None
     """The type of the body of the response; None = no body."""
-    body: Any = None
+    body: type[Request] | None = None
+    """The type of the body; None = the request has none."""
     status: int = 200
     query: tuple[QueryParameter, ...] = ()
     can_fail: bool = True
     """Whether it is answered with a Status otherwise."""
 
+    def respond(self, request: HttpRequest, **arguments: str) -> HttpResponseBase:
+        given = (read_body(request, self.body),) if self.body else ()
+        return self.view(request, *given, **arguments)
 
-_CLOCK: Final = "Answered at once; the worker follows."
-_EVENTS: Final = (
-    QueryParameter("after", "only events after this number", {"type": "integer", "minimum": 0, "default": 0}),
-    QueryParameter(
-        "limit",
-        "at most so many",
-        {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": documents.EVENTS_AT_MOST,
-            "default": documents.EVENTS_AT_MOST,
-        },
-    ),
-)
 
-OPERATIONS: Final[Mapping[str, Mapping[Method, Operation]]] = {
-    "sandbox-openapi": {
-        "get": Operation("readOpenApi", "This document", dict[str, Any], can_fail=False),
-    },
-    "sandbox-scenarios": {
-        "get": Operation("listScenarios", "The bundled scenarios", documents.ScenarioList, can_fail=False),
-    },
-    "sandboxes": {
-        "get": Operation("listSandboxes", "The sandboxes that you may see", documents.SandboxList),
-        "post": Operation(
-            "createSandbox",
-            "Create a sandbox: empty, from a scenario, from manifests",
-            documents.SandboxAnswer,
-            documents.CreateRequest,
-            201,
-        ),
-    },
-    "one-sandbox": {
-        "get": Operation("readSandbox", "A sandbox with its clock", documents.SandboxAnswer),
-        "delete": Operation("deleteSandbox", "Delete a sandbox", status=204),
-    },
-    "sandbox-branches": {
-        "post": Operation(
-            "branchSandbox",
-            "Create a branch, as the sandbox is now or was at a past moment",
-            documents.SandboxAnswer,
-            documents.BranchRequest,
-            201,
-        ),
-    },
-    "sandbox-objects": {
-        "post": Operation(
-            "createObjects",
-            "Create the objects of manifests, all of them or none",
-            documents.ObjectList,
-            documents.ObjectsRequest,
-            201,
-        ),
-    },
-    "sandbox-pause": {
-        "post": Operation("pauseSandbox", f"Stop simulated time. {_CLOCK}", documents.SandboxAnswer),
-    },
-    "sandbox-resume": {
-        "post": Operation("resumeSandbox", f"Let simulated time run on. {_CLOCK}", documents.SandboxAnswer),
-    },
-    "sandbox-speed": {
-        "post": Operation(
-            "setSpeed",
-            "Set the ratio of simulated time to wall time, or max",
-            documents.SandboxAnswer,
-            documents.SpeedRequest,
-        ),
-    },
-    "sandbox-step": {
-        "post": Operation(
-            "stepSandbox", f"Pause, and take steps. {_CLOCK}", documents.SandboxAnswer, documents.StepRequest
-        ),
-    },
-    "sandbox-run": {
-        "post": Operation(
-            "runSandbox",
-            f"Let simulated time run until a condition holds, then pause. {_CLOCK}",
-            documents.SandboxAnswer,
-            documents.RunRequest,
-        ),
-    },
-    "sandbox-trace": {
-        "get": Operation("readTrace", "The trace, the oldest first", documents.TraceAnswer, query=_EVENTS),
-    },
-    "sandbox-explanation": {
-        "get": Operation("explainPod", "Where a pod is and why", Explanation),
-    },
-    "sandbox-question": {
-        "get": Operation(
-            "readQuestion", "The question about a pod, and its answer", documents.QuestionAnswer
-        ),
-        "post": Operation(
-            "askQuestion", "Ask which changes would let a pod run", documents.QuestionAnswer, status=202
-        ),
-    },
-    "sandbox-preventions": {
-        "get": Operation(
-            "readPreventions", "The question about an evicted pod, and its answer", documents.QuestionAnswer
-        ),
-        "post": Operation(
-            "askPreventions",
-            "Ask what would have prevented the eviction of a pod",
-            documents.QuestionAnswer,
-            status=202,
-        ),
-    },
-}
-"""Name of the URL -> method -> operation."""
+def operation(name: str, summary: str, answer: Any = None, **more: Any) -> Callable[[View], Operation]:
+    """Decorator: makes an operation of a view. more: the other fields."""
+    return lambda view: Operation(view, name, summary, answer, **more)
+
+
+class ByMethod:
+    """The view of a URL with an operation for each of its methods."""
+
+    csrf_exempt = True  # as of the views of the other API, by the decorator `statuses`
+
+    def __init__(self, **operations: Operation) -> None:
+        """operations: ``get``, ``post``, ``delete``."""
+        self.operations: Mapping[str, Operation] = operations
+        self._respond = statuses(self._dispatch)
+
+    def __call__(self, request: HttpRequest, **arguments: str) -> HttpResponseBase:
+        return self._respond(request, **arguments)
+
+    def _dispatch(self, request: HttpRequest, **arguments: str) -> HttpResponseBase:
+        method = (request.method or "").lower()
+        found = self.operations.get("get" if method == "head" else method)
+        if found is None:
+            raise MethodNotAllowed()
+        return found.respond(request, **arguments)

@@ -1,6 +1,6 @@
 """The views that read what the scheduler of a sandbox did, and ask questions about its pods."""
 
-from typing import cast
+from typing import Final, cast
 
 from django.http import HttpRequest, HttpResponse
 
@@ -9,9 +9,9 @@ from schedviz.api.trace_events import trace_events
 from schedviz.cache import Current, find_handle, read_current
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
-from schedviz.limits import pools
-from schedviz.limits.requester import requester_of
-from schedviz.sandbox_api.requests import answer, read_body
+from schedviz.routes import shares_of
+from schedviz.sandbox_api.operations import QueryParameter, operation
+from schedviz.sandbox_api.requests import answer
 from schedviz.sandbox_documents import (
     EVENTS_AT_MOST,
     NumberedEvent,
@@ -27,7 +27,17 @@ from simulator.apiserver.status import BadRequest, NotFound
 from simulator.explanation import Explanation, explain_pod
 from simulator.trace import AnyEvent, CycleStarted
 
+_EVENTS: Final = (
+    QueryParameter("after", "only events after this number", {"type": "integer", "minimum": 0, "default": 0}),
+    QueryParameter(
+        "limit",
+        "at most so many",
+        {"type": "integer", "minimum": 1, "maximum": EVENTS_AT_MOST, "default": EVENTS_AT_MOST},
+    ),
+)
 
+
+@operation("readTrace", "The trace, the oldest first", TraceAnswer, query=_EVENTS)
 def read_trace(request: HttpRequest, name: str) -> HttpResponse:
     after, limit = body.whole_number(request, "after", 0), body.whole_number(request, "limit", EVENTS_AT_MOST)
     if not 0 < limit <= EVENTS_AT_MOST:
@@ -41,6 +51,7 @@ def read_trace(request: HttpRequest, name: str) -> HttpResponse:
     )
 
 
+@operation("explainPod", "Where a pod is and why", Explanation)
 def explain(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     return answer(explanation_of(name, namespace, pod))
 
@@ -59,24 +70,34 @@ def explanation_of(name: str, namespace: str, pod: str) -> Explanation:
         raise NotFound(PODS.id, pod) from None
 
 
+@operation("readQuestion", "The question about a pod, and its answer", QuestionAnswer)
 def read_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Return the question about a pod; 404 where nobody has asked, or it was long ago."""
     return read(what_if(name, namespace, pod))
 
 
-def ask_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+@operation("askQuestion", "Ask which changes would let a pod run", QuestionAnswer, body=Request, status=202)
+def ask_question(request: HttpRequest, asked: Request, name: str, namespace: str, pod: str) -> HttpResponse:
     """Ask the question that the page asks, too: all visitors who look at the pod see it."""
-    read_body(request, Request)
     return submit(request, what_if(name, namespace, pod))
 
 
+@operation("readPreventions", "The question about an evicted pod, and its answer", QuestionAnswer)
 def read_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Return the question about the eviction of a pod; 404 where nobody has asked, or it was long ago."""
     return read(saved(name, namespace, pod))
 
 
-def ask_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    read_body(request, Request)
+@operation(
+    "askPreventions",
+    "Ask what would have prevented the eviction of a pod",
+    QuestionAnswer,
+    body=Request,
+    status=202,
+)
+def ask_preventions(
+    request: HttpRequest, asked: Request, name: str, namespace: str, pod: str
+) -> HttpResponse:
     return submit(request, saved(name, namespace, pod))
 
 
@@ -105,8 +126,8 @@ def read(question: Question) -> HttpResponse:
 
 def submit(request: HttpRequest, question: Question) -> HttpResponse:
     """Submit a question. Raises LimitExceeded."""
-    shares = pools.QUESTIONS.shares(requester_of(request))
-    return answer(question_answer(JobStore(default_store(), QUESTIONS).submit(question, shares)), 202)
+    found = JobStore(default_store(), QUESTIONS).submit(question, shares_of(request))
+    return answer(question_answer(found), 202)
 
 
 def existing_pod(source: Current, namespace: str, pod: str) -> Manifest:

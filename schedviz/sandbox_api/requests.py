@@ -1,40 +1,18 @@
 """Reads requests and builds answers."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any, TypeVar
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 
 from schedviz.api import body
-from schedviz.api.views import statuses
-from schedviz.sandbox_api.operations import OPERATIONS
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_json_document, parse_manifests
-from simulator.apiserver.request_errors import MethodNotAllowed, UnsupportedMediaType
+from simulator.apiserver.request_errors import UnsupportedMediaType
 from simulator.apiserver.status import BadRequest
 from simulator.kernel.prepared_types import prepared
 
 T = TypeVar("T")
-View = Callable[..., HttpResponseBase]
-
-
-def by_method(name: str, **views: View) -> View:
-    """Return the view of the URL ``name``, which has one for each of its methods in the table of
-    operations."""
-    assert views.keys() == OPERATIONS[name].keys(), f"{name} has a view for each operation"
-
-    @wraps(next(iter(views.values())))
-    def dispatch(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
-        method = (request.method or "").lower()
-        view = views.get("get" if method == "head" else method)
-        if view is None:
-            raise MethodNotAllowed()
-        return view(request, **arguments)
-
-    return statuses(dispatch)
 
 
 def read_body(request: HttpRequest, kind: type[T]) -> T:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from schedviz import bundled_scenarios
 from schedviz.access.account import account_of
-from schedviz.access.policy import asker_of
+from schedviz.access.asker import asker_of
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
 from schedviz.api import schedulers, write
@@ -17,12 +17,14 @@ from schedviz.api.refused import NotPermitted
 from schedviz.limits.requester import new_record
 from schedviz.rooms.room import is_reserved
 from schedviz.sandbox_api.describe import describe, summary_of
-from schedviz.sandbox_api.requests import answer, read_body, read_manifests
+from schedviz.sandbox_api.operations import operation
+from schedviz.sandbox_api.requests import answer, read_manifests
 from schedviz.sandbox_documents import (
     BranchRequest,
     CreateRequest,
     ObjectList,
     ObjectsRequest,
+    SandboxAnswer,
     SandboxList,
     ScenarioList,
     ScenarioSummary,
@@ -38,11 +40,13 @@ from simulator.objects.durations import parse_duration
 from simulator.scenario import Scenario
 
 
+@operation("listScenarios", "The bundled scenarios", ScenarioList, can_fail=False)
 def list_scenarios(request: HttpRequest) -> HttpResponse:
     found = bundled_scenarios.scenarios().values()
     return answer(ScenarioList([ScenarioSummary(each.name, each.title, each.summary) for each in found]))
 
 
+@operation("listSandboxes", "The sandboxes that you may see", SandboxList)
 def list_sandboxes(request: HttpRequest) -> HttpResponse:
     """Return the sandboxes that the home page lists for the visitor, newest first."""
     visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""), account_of(request))
@@ -50,9 +54,15 @@ def list_sandboxes(request: HttpRequest) -> HttpResponse:
     return answer(SandboxList([summary_of(each, right) for each, right in found]))
 
 
-def create_sandbox(request: HttpRequest) -> HttpResponse:
+@operation(
+    "createSandbox",
+    "Create a sandbox: empty, from a scenario, from manifests",
+    SandboxAnswer,
+    body=CreateRequest,
+    status=201,
+)
+def create_sandbox(request: HttpRequest, asked: CreateRequest) -> HttpResponse:
     """Create a sandbox. Its creator owns it."""
-    asked = read_body(request, CreateRequest)
     check_name(asked.name)
     made = asked_scenario(asked)
     names = [asked.name] if asked.name else numbered(default_store(), made.name)
@@ -102,18 +112,26 @@ def check_name(name: str) -> None:
         raise NotPermitted(f"name: only a room may have a sandbox {name!r}")
 
 
+@operation("readSandbox", "A sandbox with its clock", SandboxAnswer)
 def read_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     return answer(describe(default_store().sandbox(name), asker_of(request).right))
 
 
+@operation("deleteSandbox", "Delete a sandbox", status=204)
 def delete_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     default_store().delete(name)
     return HttpResponse(status=204)
 
 
-def branch_sandbox(request: HttpRequest, name: str) -> HttpResponse:
+@operation(
+    "branchSandbox",
+    "Create a branch, as the sandbox is now or was at a past moment",
+    SandboxAnswer,
+    body=BranchRequest,
+    status=201,
+)
+def branch_sandbox(request: HttpRequest, asked: BranchRequest, name: str) -> HttpResponse:
     """Create a branch, which belongs to the visitor."""
-    asked = read_body(request, BranchRequest)
     check_name(asked.name)
     store, access = default_store(), new_record(request)
     sandbox = store.sandbox(name)
@@ -139,7 +157,13 @@ def find_moment(sandbox: Sandbox, at: int) -> Past:
         raise Expired(f"at: the moment of trace event {at} is not stored{known}") from None
 
 
-def create_objects(request: HttpRequest, name: str) -> HttpResponse:
-    asked = read_body(request, ObjectsRequest)
+@operation(
+    "createObjects",
+    "Create the objects of manifests, all of them or none",
+    ObjectList,
+    body=ObjectsRequest,
+    status=201,
+)
+def create_objects(request: HttpRequest, asked: ObjectsRequest, name: str) -> HttpResponse:
     sandbox = default_store().sandbox(name)
     return answer(ObjectList(write.create(sandbox, read_manifests(asked.manifests))), 201)

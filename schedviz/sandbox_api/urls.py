@@ -1,45 +1,85 @@
 """The URLs of the API for sandboxes."""
 
+from typing import Any, Final
+
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
 
 from schedviz.api import body
+from schedviz.limits.counts import CREATION, QUESTION
+from schedviz.routes import EDIT, OWN, PUBLIC, VIEW, ApiRoute
 from schedviz.sandbox_api import clock_views, openapi, reading_views, sandbox_views
-from schedviz.sandbox_api.requests import View, by_method
+from schedviz.sandbox_api.operations import ByMethod, operation
 
 
+@operation("readOpenApi", "This document", dict[str, Any], can_fail=False)
 def read_openapi(request: HttpRequest) -> HttpResponse:
     return HttpResponse(openapi.document(tuple(urlpatterns)), content_type=body.JSON)
 
 
-_ONE = "api/sandboxes/<str:name>"
-_POD = f"{_ONE}/pods/<str:namespace>/<str:pod>"
+_ONE: Final = "api/sandboxes/<str:name>"
+_POD: Final = f"{_ONE}/pods/<str:namespace>/<str:pod>"
 
-_VIEWS: dict[str, tuple[str, dict[str, View]]] = {
-    "sandbox-openapi": ("api/openapi.json", {"get": read_openapi}),
-    "sandbox-scenarios": ("api/scenarios", {"get": sandbox_views.list_scenarios}),
-    "sandboxes": (
+urlpatterns: Final = [
+    ApiRoute("api/openapi.json", ByMethod(get=read_openapi), "sandbox-openapi", read=PUBLIC),
+    ApiRoute("api/scenarios", ByMethod(get=sandbox_views.list_scenarios), "sandbox-scenarios", read=PUBLIC),
+    ApiRoute(
         "api/sandboxes",
-        {"get": sandbox_views.list_sandboxes, "post": sandbox_views.create_sandbox},
+        # It lists those that the visitor may see.
+        ByMethod(get=sandbox_views.list_sandboxes, post=sandbox_views.create_sandbox),
+        "sandboxes",
+        read=PUBLIC,
+        write=PUBLIC,
+        changes=False,
+        counts=CREATION,
     ),
-    "one-sandbox": (_ONE, {"get": sandbox_views.read_sandbox, "delete": sandbox_views.delete_sandbox}),
-    "sandbox-branches": (f"{_ONE}/branches", {"post": sandbox_views.branch_sandbox}),
-    "sandbox-objects": (f"{_ONE}/objects", {"post": sandbox_views.create_objects}),
-    "sandbox-pause": (f"{_ONE}/pause", {"post": clock_views.pause}),
-    "sandbox-resume": (f"{_ONE}/resume", {"post": clock_views.resume}),
-    "sandbox-speed": (f"{_ONE}/speed", {"post": clock_views.set_speed}),
-    "sandbox-step": (f"{_ONE}/step", {"post": clock_views.step}),
-    "sandbox-run": (f"{_ONE}/run", {"post": clock_views.run}),
-    "sandbox-trace": (f"{_ONE}/trace", {"get": reading_views.read_trace}),
-    "sandbox-explanation": (f"{_POD}/explanation", {"get": reading_views.explain}),
-    "sandbox-question": (
+    ApiRoute(
+        _ONE,
+        ByMethod(get=sandbox_views.read_sandbox, delete=sandbox_views.delete_sandbox),
+        "one-sandbox",
+        read=VIEW,
+        write=OWN,
+        changes=True,
+    ),
+    ApiRoute(
+        f"{_ONE}/branches",
+        ByMethod(post=sandbox_views.branch_sandbox),
+        "sandbox-branches",
+        write=VIEW,
+        changes=False,
+        counts=CREATION,
+    ),
+    ApiRoute(
+        f"{_ONE}/objects",
+        ByMethod(post=sandbox_views.create_objects),
+        "sandbox-objects",
+        write=EDIT,
+        changes=True,
+    ),
+    ApiRoute(f"{_ONE}/pause", ByMethod(post=clock_views.pause), "sandbox-pause", write=EDIT, changes=True),
+    ApiRoute(f"{_ONE}/resume", ByMethod(post=clock_views.resume), "sandbox-resume", write=EDIT, changes=True),
+    ApiRoute(
+        f"{_ONE}/speed", ByMethod(post=clock_views.set_speed), "sandbox-speed", write=EDIT, changes=True
+    ),
+    ApiRoute(f"{_ONE}/step", ByMethod(post=clock_views.step), "sandbox-step", write=EDIT, changes=True),
+    ApiRoute(f"{_ONE}/run", ByMethod(post=clock_views.run), "sandbox-run", write=EDIT, changes=True),
+    ApiRoute(f"{_ONE}/trace", ByMethod(get=reading_views.read_trace), "sandbox-trace", read=VIEW),
+    ApiRoute(f"{_POD}/explanation", ByMethod(get=reading_views.explain), "sandbox-explanation", read=VIEW),
+    ApiRoute(
         f"{_POD}/question",
-        {"get": reading_views.read_question, "post": reading_views.ask_question},
+        ByMethod(get=reading_views.read_question, post=reading_views.ask_question),
+        "sandbox-question",
+        read=VIEW,
+        write=VIEW,
+        changes=False,
+        counts=QUESTION,
     ),
-    "sandbox-preventions": (
+    ApiRoute(
         f"{_POD}/preventions",
-        {"get": reading_views.read_preventions, "post": reading_views.ask_preventions},
+        ByMethod(get=reading_views.read_preventions, post=reading_views.ask_preventions),
+        "sandbox-preventions",
+        read=VIEW,
+        write=VIEW,
+        changes=False,
+        counts=QUESTION,
     ),
-}
-
-urlpatterns = [path(route, by_method(name, **views), name=name) for name, (route, views) in _VIEWS.items()]
+]

@@ -1,9 +1,9 @@
-"""Middleware: lets through what the policy allows (:mod:`schedviz.access.policy`), and refuses the rest with
-a page, a message for htmx, or a Status of the API."""
+"""Middleware: lets through what the routes allow (:mod:`schedviz.routes`), and refuses the rest with a page,
+a message for htmx, or a Status of the API."""
 
 from collections.abc import Awaitable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from django.conf import settings
@@ -15,18 +15,18 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 from schedviz.access.account import Role, account_of, role_of
+from schedviz.access.asker import Asker, note_asker
 from schedviz.access.identity import write_identity
-from schedviz.access.policy import Asker, Rule, find_rule, note_asker
 from schedviz.access.rights import Right
 from schedviz.access.sandbox_path import path_below_sandbox
 from schedviz.access.visitor import Visitor, find_visitor
 from schedviz.api.body import refusal
 from schedviz.api.refused import NotPermitted, is_review, refusal_of
 from schedviz.api.views import TROUBLE
-from schedviz.body_limit import API
 from schedviz.rooms import access as room_access
 from schedviz.rooms.room import is_reserved, read_code
 from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.routes import Route, is_of_api, route_of
 from schedviz.store import Held, trouble_of
 from schedviz.store.default import default_store
 from schedviz.store.hold import acting_as
@@ -34,6 +34,9 @@ from schedviz.web.held import find_refusal, refusal_text
 from schedviz.web.predict.viewer import read_holds
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import NotFound, ServiceUnavailable
+
+ADMIN: Final = "admin"
+"""The namespace of the URLs of Django's admin."""
 
 
 class Access(MiddlewareMixin):
@@ -44,20 +47,23 @@ class Access(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
     ) -> HttpResponse | None:
-        rule = find_rule(request.resolver_match)
-        if rule is None:
+        match = request.resolver_match
+        if match and match.namespaces == [ADMIN]:
+            return check_role(request, Role.ADMINISTRATOR)
+        route = route_of(request)
+        if route is None:
             return refuse(request, gettext("This page is not allowed."))
         try:
-            if refused := check(request, rule, named):
+            if refused := check(request, route, named):
                 return refused
-            if held := find_refusal(request, rule, named):
+            if held := find_refusal(request, route, named):
                 return refuse(request, held, HTTPStatus.LOCKED)
             return None
         except Exception as error:
             trouble = trouble_of(error)
             if trouble is None:
                 raise
-            if API.fullmatch(request.path_info):
+            if is_of_api(request):
                 return refusal(ServiceUnavailable(TROUBLE[trouble]))
             return trouble_response(request, trouble)
 
@@ -72,36 +78,34 @@ class Access(MiddlewareMixin):
         return response
 
 
-def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpResponse | None:
+def check(request: HttpRequest, route: Route, named: dict[str, Any]) -> HttpResponse | None:
     """Return the response to a request that is not allowed; None = it is allowed."""
-    if settings.ACCOUNTS and (refused := _check_role(request, rule)):
+    if settings.ACCOUNTS and (refused := check_role(request, route.least_role(request))):
         return refused
-    if rule.teacher and not _is_teacher(request, named["code"]):
+    if route.teacher and not _is_teacher(request, named["code"]):
         return refuse_room(request)
     visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""), account_of(request))
-    if needed := _needed(request, rule, named):
+    if needed := _needed(request, route, named):
         asker = _find_asker(request, named["name"], visitor)
         if asker is None:
             return _not_found(request, named["name"])
         if asker.right < needed:
             return _refusal(request, named["name"], asker)
         note_asker(request, asker)
-    if request.method == "POST" and (other := _other_sandbox(request, rule)):
+    if request.method == "POST" and (other := _other_sandbox(request, route)):
         name, needed = other
         asker = _find_asker(request, name, visitor)
         # Where there is none, there is nothing to protect.
         if asker and asker.right < needed:
             return _refusal(request, name, asker)
-        if asker and rule.creates and not room_access.may_create(name, asker.right):
+        if asker and route.creates and not room_access.may_create(name, asker.right):
             return refuse(request, gettext("Only the teacher starts over a sandbox that all share."))
     return None
 
 
-def _check_role(request: HttpRequest, rule: Rule) -> HttpResponse | None:
+def check_role(request: HttpRequest, needed: Role) -> HttpResponse | None:
     """Return the response if the role of the visitor is not enough; None = it is. A visitor who has not
     logged in is redirected to the login."""
-    do = str(request.POST.get("do", "")) if request.method == "POST" else ""
-    needed = rule.needs_role(request.method or "", do)
     if needed == Role.GUEST or (role := role_of(request)) >= needed:
         return None
     if role == Role.GUEST:
@@ -113,21 +117,20 @@ def _check_role(request: HttpRequest, rule: Rule) -> HttpResponse | None:
     return refuse(request, gettext("Only administrators may do this."))
 
 
-def _needed(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> Right:
+def _needed(request: HttpRequest, route: Route, named: dict[str, Any]) -> Right:
     """Return the right that the request needs on the sandbox in its path; NONE = there is none in it."""
     if "path" in named and is_review(request, named["path"]):
         return Right.VIEW
-    do = request.POST.get("do", "") if rule.do and request.method == "POST" else ""
-    return rule.needs(request.method or "", str(do))
+    return route.right(request)
 
 
-def _other_sandbox(request: HttpRequest, rule: Rule) -> tuple[str, Right] | None:
+def _other_sandbox(request: HttpRequest, route: Route) -> tuple[str, Right] | None:
     """Return the sandbox that a field names, and the right that the request needs on it."""
-    if rule.creates:
-        name = str(request.POST.get(rule.creates, "")).strip()
+    if route.creates:
+        name = str(request.POST.get(route.creates, "")).strip()
         return (name, Right.EDIT) if is_reserved(name) else None
-    if rule.copies:
-        kind, _, name = str(request.POST.get(rule.copies, "")).partition(":")
+    if route.copies:
+        kind, _, name = str(request.POST.get(route.copies, "")).partition(":")
         return (name.strip(), Right.VIEW) if kind == "sandbox" else None
     return None
 
@@ -149,14 +152,14 @@ def _is_teacher(request: HttpRequest, code: str) -> bool:
 def _not_found(request: HttpRequest, sandbox: str) -> HttpResponse:
     """Return a response 404. The view does not look for the sandbox again, as it may have been created
     meanwhile."""
-    if API.fullmatch(request.path_info):
+    if is_of_api(request):
         return refusal(NotFound("sandboxes", sandbox))
     raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": sandbox})
 
 
 def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
     """Return the refusal of a request to a sandbox."""
-    if API.fullmatch(request.path_info):
+    if is_of_api(request):
         return refusal(refusal_of(request, path_below_sandbox(request.path_info), asker.user))
     if asker.right >= Right.VIEW:
         return refuse(request, gettext("You can view this sandbox, not change it."))
@@ -168,7 +171,7 @@ def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
 def refuse(request: HttpRequest, text: str, status: int = HTTPStatus.FORBIDDEN) -> HttpResponse:
     """Return a refusal: a page, for htmx a message, which the live page shows, or a Status of the API, which
     is 403 in any case."""
-    if API.fullmatch(request.path_info):
+    if is_of_api(request):
         return refusal(NotPermitted(text))
     if request.headers.get("HX-Request") == "true":
         response = HttpResponse(text, "text/plain", status=status)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from schedviz.access.asker import asker_by
 from schedviz.access.identity import sandboxes_have_owners
-from schedviz.access.policy import asker_by
 from schedviz.access.record import read_record
 from schedviz.access.rights import Right
 from schedviz.access.visitor import Visitor

@@ -6,25 +6,27 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
-from schedviz.access.policy import SAFE_METHODS, Rule, asker_of
+from schedviz.access.asker import asker_of
 from schedviz.access.rights import Right
 from schedviz.api.refused import is_review
-from schedviz.body_limit import API
 from schedviz.rooms.access import has_rights
 from schedviz.rooms.room import is_reserved
+from schedviz.routes import Route, is_of_api
 from schedviz.store.default import default_store
 from schedviz.web.predict.viewer import read_holds
 
 
-def find_refusal(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> str:
+def find_refusal(request: HttpRequest, route: Route, named: dict[str, Any]) -> str:
     """Return the message for a request that a hold refuses; "" = none does. Only the presenter may change the
     sandbox. The API does not know who that is."""
-    if not _changes(request, rule, named):
+    if "name" not in named or not route.is_change(request):
+        return ""
+    if "path" in named and is_review(request, named["path"]):
         return ""
     held = default_store().hold(named["name"]).token()
     if not held:
         return ""
-    if API.fullmatch(request.path_info):
+    if is_of_api(request):
         return (
             "a presenter hides the answers of Predict in this sandbox: it can be changed when they are not "
             "hidden any more. The presenter and the owner of the sandbox end that in its panel Predict"
@@ -55,11 +57,3 @@ def _ending(request: HttpRequest, sandbox: str) -> str:
     if has_rights(sandbox):
         return gettext("The presenter and the owner of the sandbox can end that in Predict.")
     return gettext("It also ends three hours after the last guess.")
-
-
-def _changes(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> bool:
-    if request.method in SAFE_METHODS or not rule.changes:
-        return False
-    if "path" in named and is_review(request, named["path"]):
-        return False
-    return rule.changes is True or rule.changes_by(str(request.POST.get("do", "")))

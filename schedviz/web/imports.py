@@ -7,7 +7,7 @@ web process either.
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
@@ -20,11 +20,11 @@ from django.utils.translation import gettext
 
 from schedviz.api.new_sandbox import new_sandbox, numbered
 from schedviz.limits.open_counts import OpenCounts
-from schedviz.limits.pools import IMPORTS
-from schedviz.limits.requester import Requester
 from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store.places import Share
 from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
+from simulator.dumps.dump_files import MAX_DUMP_BYTES
 from simulator.dumps.imported import ImportReport
 from simulator.kernel.prepared_types import prepared
 from simulator.kernel.work import check_waiting
@@ -38,8 +38,10 @@ SECONDS: Final = 300
 WAIT_SECONDS: Final = 1.0
 """How often it is looked whether the client still waits."""
 NAME: Final = "my-cluster"
+UPLOAD_BYTES: Final = MAX_DUMP_BYTES + (1 << 16)
+"""Maximum body of the form: the file, the other fields and the multipart headers."""
 
-_reading: Final = OpenCounts(IMPORTS, SECONDS)
+_reading: Final = OpenCounts(SECONDS)
 """The dumps that are read in this process; each uses a core."""
 
 
@@ -59,10 +61,10 @@ class Cluster(NamedTuple):
 
 
 @contextmanager
-def read_dump(dump: Path, requester: Requester) -> Iterator[Cluster]:
+def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[Cluster]:
     """Context manager: start to read a dump, and yield the cluster. Raises LimitExceeded, ImportFailed, the
     latter also while its changes are iterated."""
-    leave = _reading.enter(requester)
+    leave = _reading.enter(shares)
     try:
         command = [sys.executable, "-m", "simulator", "clean", "--lines", f"--memory-mib={MEMORY_MIB}"]
         with subprocess.Popen(  # noqa: S603 (our own program, no shell)

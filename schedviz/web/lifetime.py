@@ -11,9 +11,9 @@ from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 from redis.exceptions import RedisError
 
-from schedviz.access.policy import SAFE_METHODS
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.rooms.room import is_reserved
+from schedviz.routes import SAFE_METHODS
 from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.store.default import default_store
 from schedviz.store.keys import PREFIX

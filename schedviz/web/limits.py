@@ -6,30 +6,24 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
-from schedviz.access.policy import BRANCH, SAFE_METHODS, find_rule
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.api.body import refusal
 from schedviz.api.views import TROUBLE
-from schedviz.body_limit import API, UPLOAD
 from schedviz.limit_settings import LimitName
-from schedviz.limits.rates import (
-    check_codes,
-    count_creation,
-    count_question,
-    count_request,
-    count_wrong_code,
-)
+from schedviz.limits.rates import check_codes, count_request, count_wrong_code
 from schedviz.limits.requester import requester_of
 from schedviz.request_handler import WAITING
 from schedviz.rooms.access import is_in_room
 from schedviz.rooms.room import read_code
 from schedviz.rooms.room_store import Rooms
+from schedviz.routes import SAFE_METHODS, is_of_api, route_of
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
@@ -37,28 +31,13 @@ from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import ServiceUnavailable
 from simulator.kernel.work import Abandoned, limit_work
 
-FREE: Final = ("/healthz", "/readyz", "/metrics")
-"""The paths of the server's monitoring, whose requests are never refused."""
-
-ASKS: Final = {"what-if", "evicted"}
-"""The names of the URLs whose POST requests with ``do`` = ask create a question."""
-
-
-QUESTIONS: Final = {"compare", "sandbox-question", "sandbox-preventions"}
-"""The names of the URLs whose POST requests ask a question or for a comparison."""
-
-
 DISCONNECTED: Final = 499
 """The status that proxies note for a request whose client did not wait for the response."""
 
 
-CODE_PAGE: Final = "rooms"
-"""The name of the URL whose query has the code of a room."""
-
-
 class Limits(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        if request.path_info in FREE:
+        if request.path_info[1:] in settings.MONITORING:
             return None
         try:
             count_request(requester_of(request), sandbox_of_path(request.path_info))
@@ -69,9 +48,9 @@ class Limits(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
     ) -> HttpResponse | None:
-        code = read_code(
-            str(named.get("code") or (request.GET.get("code", "") if is_code_page(request) else ""))
-        )
+        route = route_of(request)
+        given = request.GET.get(route.code, "") if route and route.code else named.get("code", "")
+        code = read_code(str(given))
         try:
             if code:
                 count_code(request, code)
@@ -93,8 +72,7 @@ class RequestWork:
         self._respond = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        path = request.path_info
-        ends = request.method in SAFE_METHODS or path == UPLOAD or API.fullmatch(path)
+        ends = request.method in SAFE_METHODS or ((route := route_of(request)) is not None and route.ends)
         scope: dict[str, Any] = getattr(request, "scope", {})
         with limit_work(waiting=scope.get(WAITING) if ends else None):
             return self._respond(request)
@@ -111,33 +89,20 @@ class ActionLimits(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
     ) -> HttpResponse | None:
-        match = request.resolver_match
-        rule = find_rule(match)
-        if request.method != "POST" or match is None or rule is None:
-            return None
-        name = match.url_name
-        do = request.POST.get("do", "") if name in ASKS else ""
+        route = route_of(request)
         try:
-            if rule.makes or do == BRANCH:
-                count_creation(requester_of(request), default_store())
-            elif name in QUESTIONS or do == "ask":
-                count_question(requester_of(request), named.get("name", ""))
+            if route and (count := route.count(request)):
+                count.rate(request)
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
         except Exception as error:
             trouble = trouble_of(error)
             if trouble is None:
                 raise
-            if API.fullmatch(request.path_info):
+            if is_of_api(request):
                 return refusal(ServiceUnavailable(TROUBLE[trouble]))
             return trouble_response(request, trouble)
         return None
-
-
-def is_code_page(request: HttpRequest) -> bool:
-    """Whether it is the page on which the code of a room is typed."""
-    match = request.resolver_match
-    return match is not None and match.url_name == CODE_PAGE
 
 
 def count_code(request: HttpRequest, code: str) -> None:
@@ -154,7 +119,7 @@ def count_code(request: HttpRequest, code: str) -> None:
 
 def refuse(request: HttpRequest, exceeded: LimitExceeded) -> HttpResponse:
     """Return a response 429 with Retry-After."""
-    if API.fullmatch(request.path_info):
+    if is_of_api(request):
         return refusal(exceeded)
     text = text_of(exceeded.limit, exceeded.retry_after_seconds)
     if request.headers.get("HX-Request") == "true":

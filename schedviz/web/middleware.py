@@ -9,7 +9,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 from schedviz.api.body import refusal
-from schedviz.body_limit import API, PAGE_BYTES, TOO_LARGE
+from schedviz.body_limit import TOO_LARGE
+from schedviz.routes import PAGE_BYTES, is_of_api
 from schedviz.store import Gone, Unreadable, trouble_of
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.request_errors import TooLarge
@@ -22,7 +23,7 @@ class BodyTooLarge(MiddlewareMixin):
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
         limit = getattr(request, "scope", {}).get(TOO_LARGE)
-        if API.fullmatch(request.path):
+        if is_of_api(request):
             return refusal(TooLarge(f"Request entity too large: limit is {limit}")) if limit else None
         if limit is None:
             try:

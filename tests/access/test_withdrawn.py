@@ -11,8 +11,8 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
+from schedviz.access.asker import Asker, asker_by
 from schedviz.access.links import make_link, withdraw_link
-from schedviz.access.policy import Asker, asker_by
 from schedviz.access.record import digest_of, owned_by, read_record
 from schedviz.access.rights import Right
 from schedviz.access.standing import Standing
@@ -24,7 +24,7 @@ from tests.waiting import PATIENCE
 from tests.web.samples import pod
 
 from .conftest import Scene, identity_cookie
-from .test_policy import VISITORS
+from .test_routes import VISITORS
 
 
 @pytest.fixture

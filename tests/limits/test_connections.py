@@ -10,7 +10,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from schedviz.limit_settings import LimitName
-from schedviz.limits import connections, pools
+from schedviz.limits import connections
 from schedviz.limits.connections import BODY_SECONDS, HEADER_BYTES, HEADER_SECONDS, Connection
 from schedviz.limits.open_counts import OpenCounts
 from tests.processes import ROOT
@@ -119,7 +119,7 @@ class Client:
 @pytest.fixture(autouse=True)
 def counts(monkeypatch: pytest.MonkeyPatch) -> OpenCounts:
     """The connections of one test."""
-    counts = OpenCounts(pools.CONNECTIONS, HEADER_SECONDS)
+    counts = OpenCounts(HEADER_SECONDS)
     monkeypatch.setattr(connections, "CONNECTIONS", counts)
     return counts
 

@@ -16,10 +16,10 @@ from schedviz.api import views, write
 from schedviz.api.admitted_write import SandboxStorage
 from schedviz.api.from_scenario import names_to_delete
 from schedviz.limit_settings import DEFAULTS, LimitName
-from schedviz.limits import rates
+from schedviz.limits import pools, rates
 from schedviz.limits.buckets import Buckets
 from schedviz.limits.open_counts import SOCKETS, WATCHES, OpenCounts
-from schedviz.limits.pools import IMPORTS, POOLS
+from schedviz.limits.pools import POOLS
 from schedviz.limits.rates import count_request
 from schedviz.limits.requester import Requester, find_requester
 from schedviz.live.viewer import TRY_AGAIN_LATER
@@ -156,7 +156,7 @@ def test_a_class_of_110_works_in_one_room_from_one_address(
         requester = find_requester(
             {key: morsel.value for key, morsel in learner.cookies.items()}, "", address, ""
         )
-        leave.append(SOCKETS.enter(requester, name))
+        leave.append(SOCKETS.enter(pools.SOCKETS.shares(requester, name)))
         for _ in range(60):
             count_request(requester, name)
         assert requester.address == "", "its requests count for itself"
@@ -210,12 +210,12 @@ def test_each_pool_is_in_the_table_of_the_document() -> None:
 
 def test_each_import_counts_for_who_asks(limits: Limits) -> None:
     limits["MAX_IMPORTS_PER_OWNER"] = 1
-    counts, ada = OpenCounts(IMPORTS, 300), Requester("ada", OUTSIDE)
+    counts, ada = OpenCounts(300), pools.IMPORTS.shares(Requester("ada", OUTSIDE))
     leave = counts.enter(ada)
     with pytest.raises(LimitExceeded, match="MAX_IMPORTS_PER_OWNER") as refused:
         counts.enter(ada)
     assert refused.value.retry_after_seconds == 300
-    counts.enter(Requester("bo", OUTSIDE))()
+    counts.enter(pools.IMPORTS.shares(Requester("bo", OUTSIDE)))()
     leave()
     counts.enter(ada)()
 
@@ -293,7 +293,7 @@ def test_nodes_pods_and_bytes_of_a_sandbox_are_limited(
 
 def test_watches_and_websockets_are_counted_by_who_and_for_what(limits: Limits) -> None:
     ada, bo = Requester("ada", OUTSIDE), Requester("bo", OUTSIDE)
-    for counts, kind in ((WATCHES, "WATCHES"), (SOCKETS, "SOCKETS")):
+    for counts, pool, kind in ((WATCHES, pools.WATCHES, "WATCHES"), (SOCKETS, pools.SOCKETS, "SOCKETS")):
         for part, at_most, others in (
             ("_PER_OWNER", 1, (bo, "one")),
             ("_PER_SANDBOX", 1, (ada, "two")),
@@ -302,13 +302,13 @@ def test_watches_and_websockets_are_counted_by_who_and_for_what(limits: Limits) 
         ):
             name: LimitName = f"MAX_{kind}{part}"  # type: ignore[assignment] # one of them
             limits[name] = at_most
-            leave = counts.enter(ada, "one")
+            leave = counts.enter(pool.shares(ada, "one"))
             with pytest.raises(LimitExceeded, match=name):
-                counts.enter(ada, "one")
+                counts.enter(pool.shares(ada, "one"))
             if others:
-                counts.enter(*others)()
+                counts.enter(pool.shares(*others))()
             leave()
-            counts.enter(ada, "one")()
+            counts.enter(pool.shares(ada, "one"))()
             limits[name] = 0
         assert not counts._open, "nothing is left of those that were closed"
 

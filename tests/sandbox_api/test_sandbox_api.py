@@ -2,19 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client, override_settings
-from django.urls import URLPattern
+from django.test import Client, RequestFactory, override_settings
 from jsonschema import Draft202012Validator
 
 from schedviz.access.links import make_link
-from schedviz.access.policy import TABLE
 from schedviz.access.record import read_record
-from schedviz.sandbox_api.operations import OPERATIONS
+from schedviz.routes import ApiRoute
+from schedviz.sandbox_api.operations import ByMethod, Operation
 from schedviz.sandbox_api.urls import urlpatterns
 from schedviz.store import Store
 from tests.access.conftest import new_client
@@ -52,14 +51,18 @@ def names(store: Store) -> Iterator[list[str]]:
         store.delete(name)
 
 
-def template(pattern: URLPattern) -> str:
-    return "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
+def template(route: ApiRoute) -> str:
+    return "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", route.path)
+
+
+def operations_of(route: ApiRoute) -> Mapping[str, Operation]:
+    assert isinstance(route.view, ByMethod)
+    return route.view.operations
 
 
 def test_the_document_has_each_url_and_each_operation() -> None:
     document = json.loads(Client(headers={"host": "localhost"}).get("/api/openapi.json").content)
     assert document["openapi"].startswith("3.1.")
-    assert {str(pattern.name) for pattern in urlpatterns} == OPERATIONS.keys()
     assert document["paths"].keys() == {*map(template, urlpatterns)}
     ids = [
         operation["operationId"]
@@ -67,7 +70,9 @@ def test_the_document_has_each_url_and_each_operation() -> None:
         for method, operation in path.items()
         if method != "parameters"
     ]
-    assert sorted(ids) == sorted({each.id for methods in OPERATIONS.values() for each in methods.values()})
+    assert sorted(ids) == sorted(
+        {each.name for route in urlpatterns for each in operations_of(route).values()}
+    )
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
     # Each reference leads somewhere.
@@ -324,8 +329,8 @@ def test_the_manual_lists_each_operation_with_its_right() -> None:
     listed = {(path, method): right for path, method, right in rows}
     assert len(listed) == len(rows)
     expected = {
-        (template(pattern), method.upper()): TABLE[str(pattern.name)].needs(method.upper()).name.lower()
-        for pattern in urlpatterns
-        for method in OPERATIONS[str(pattern.name)]
+        (template(route), method.upper()): route.right(RequestFactory().generic(method, "/")).name.lower()
+        for route in urlpatterns
+        for method in operations_of(route)
     }
     assert listed == expected

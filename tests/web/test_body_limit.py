@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from schedviz.body_limit import (
-    PAGE_BYTES,
-    UPLOAD_BYTES,
     BodyLimit,
     Message,
     Receive,
@@ -21,7 +19,9 @@ from schedviz.body_limit import (
     Send,
     max_body_bytes,
 )
+from schedviz.routes import PAGE_BYTES
 from schedviz.store import Sandbox
+from schedviz.web.imports import UPLOAD_BYTES
 from simulator.apiserver.bounds import MAX_BODY_BYTES, MAX_BYTES
 from tests.waiting import PATIENCE
 

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from schedviz.limits.pools import IMPORTS
 from schedviz.limits.requester import Requester
 from schedviz.store import Store
 from schedviz.store.commit_script import LIMITS
@@ -192,7 +193,7 @@ def test_an_import_ends_when_its_client_has_disconnected(
     waiting = Waiting()
 
     def import_and_disconnect() -> None:
-        with imports.read_dump(dump, Requester("ada", "203.0.113.7")) as found:
+        with imports.read_dump(dump, IMPORTS.shares(Requester("ada", "203.0.113.7"))) as found:
             waiting.has_ended = True
             imports.create_from_dump(store, found, sandbox_name)
 

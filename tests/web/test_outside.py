@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from schedviz.api import schedulers, write
-from schedviz.body_limit import API
+from schedviz.routes import is_of_api
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.web.presenters.outside_latency import (
     Percentiles,
@@ -148,8 +148,9 @@ def test_the_switch_on_the_page_and_of_the_api(client: Client, store: Store, san
     assert sandbox.meta().config == packing
     assert client.get("/s/none/scheduler").status_code == 404
     # Errors of the API are a Status. The Django view of the same name responds with pages.
-    assert API.fullmatch(settings)
-    assert not API.fullmatch(form)
+    requests = RequestFactory()
+    assert is_of_api(requests.get(settings))
+    assert not is_of_api(requests.get(form))
 
     made = client.post("/api/sandboxes", {"stands_down": True}, content_type="application/json").json()
     assert made["stands_down"] is True

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.cache import Current
 from schedviz.web.act import end_act
@@ -15,7 +14,6 @@ from schedviz.web.screens import address
 from schedviz.web.views.page import acted_html, find_present, form_page, is_htmx
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def command(request: HttpRequest, name: str) -> HttpResponse:
     """Render the line; for POST run the line ``text`` and show its result below it."""
     sandbox, text = find_present(name), request.POST.get("text", "")
@@ -46,7 +44,6 @@ def answer(request: HttpRequest, sandbox: Current, text: str, result: CommandRes
     return response
 
 
-@require_safe
 def completions(request: HttpRequest, name: str) -> HttpResponse:
     options = complete(find_present(name), request.GET.get("text", ""))
     return render(request, "command/options.html", {"options": options})

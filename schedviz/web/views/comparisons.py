@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz import bundled_scenarios
 from schedviz.access.account import account_of
@@ -16,9 +15,8 @@ from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
 from schedviz.jobs.comparison_job import COMPARISONS, RECORDED, ComparisonJob, ComparisonRequest
 from schedviz.jobs.job_store import JobStore
-from schedviz.limits import pools
-from schedviz.limits.requester import requester_of
 from schedviz.rooms.access import find_asker
+from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import comparison_form as form
@@ -33,7 +31,6 @@ from simulator.api import SECOND
 from simulator.objects.durations import format_duration
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def comparison_form(request: HttpRequest) -> HttpResponse:
     """Render the form, filled in from the address where it has values; see
     :func:`schedviz.web.comparison_form.parse_comparison` for its fields."""
@@ -42,8 +39,8 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
     posted = {name: str(value) for name, value in request.POST.items()}
     try:
         comparison_request = form.parse_comparison(default_store(), posted)
-        shares = pools.COMPARISONS.shares(requester_of(request))
-        job = _jobs().submit(ComparisonJob(request=comparison_request, owner=owner_of(request)), shares)
+        job = ComparisonJob(request=comparison_request, owner=owner_of(request))
+        job = _jobs().submit(job, shares_of(request))
     except form.InvalidField as invalid:
         return _form(request, {invalid.field: str(invalid)})
     except LimitExceeded as full:
@@ -51,7 +48,6 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
     return redirect("comparison", job.id)
 
 
-@require_safe
 def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
     """Return the result or the progress of a comparison. A request of htmx gets the progress only, and a
     header that reloads the page when the comparison is finished."""
@@ -68,7 +64,6 @@ def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
     return render(request, "compare/result.html", context)
 
 
-@require_POST
 def stop_comparison(request: HttpRequest, number: str) -> HttpResponse:
     job = _find(request, number)
     if not job.finished:

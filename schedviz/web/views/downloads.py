@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
 
 from schedviz.api.large_answers import drain, response_of
 from schedviz.api.yaml_text import is_large
@@ -31,19 +30,16 @@ WRITTEN_AS_YAML = 1_000
 which is written a hundred times as fast."""
 
 
-@require_safe
 def choice(request: HttpRequest, name: str) -> HttpResponse:
     return panel(request, find_present(name), "panels/download.html", {"subject": gettext("Download")})
 
 
-@require_safe
 def objects(request: HttpRequest, name: str) -> HttpResponseBase:
     """Return all objects as stored, in the format of ``kubectl get -A -o json``, for import into another
     server."""
     return _file(name, "objects.json", [*_encoded(_objects(find_present(name)))])
 
 
-@require_safe
 def manifests(request: HttpRequest, name: str) -> HttpResponseBase:
     """Return the manifests that create the same cluster: without the fields that the API server and
     controllers set."""
@@ -54,7 +50,6 @@ def manifests(request: HttpRequest, name: str) -> HttpResponseBase:
     return _response(name, "manifests.yaml", [as_yaml], "application/yaml")
 
 
-@require_safe
 def picture(request: HttpRequest, name: str) -> HttpResponse:
     """Return a picture of the nodes, as SVG."""
     response = HttpResponse(draw_picture(find_present(name)), content_type="image/svg+xml")

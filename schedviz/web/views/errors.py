@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from schedviz.api.body import refusal
+from schedviz.routes import is_of_api
 from simulator.apiserver.request_errors import NoSuchPath
 
 
@@ -18,7 +19,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Render a response 404, with the message of the Http404, if it has one."""
-    if request.path.startswith("/api/"):
+    if is_of_api(request):
         return refusal(NoSuchPath())
     if _is_api_path(request):
         return HttpResponse("404 page not found\n", "text/plain; charset=utf-8", HTTPStatus.NOT_FOUND)

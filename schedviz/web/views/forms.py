@@ -3,7 +3,6 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods
 
 from schedviz.api import write
 from schedviz.cache import Current
@@ -26,7 +25,6 @@ def form_of(kind: str) -> type[ManifestForm]:
         raise Http404 from None
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """Render the form that creates objects. The query may set fields. POST with ``do`` = "step" only
     synchronizes form and YAML, and validates them by a dry run. With ``act`` in the query, the page has
@@ -66,7 +64,6 @@ def act_of(source: Current, pod: Manifest) -> Act:
     return Act(source.meta().created, key, metadata["uid"], source.trace_head())
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def paste_yaml(request: HttpRequest, name: str) -> HttpResponse:
     """Create objects from one or more YAML documents; all are stored, or none."""
     sandbox = find_sandbox(name)

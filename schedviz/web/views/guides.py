@@ -5,7 +5,6 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.limits.requester import new_record
 from schedviz.store.default import default_store
@@ -22,7 +21,6 @@ from schedviz.web.visitor import visitor, write_visitor
 from simulator.apiserver.status import StatusError
 
 
-@require_POST
 def start_guide(request: HttpRequest, name: str) -> HttpResponse:
     """Create the visitor's example of a guide, or start it again from its beginning."""
     guide = guides().get(name)
@@ -39,7 +37,6 @@ def start_guide(request: HttpRequest, name: str) -> HttpResponse:
     return response
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def guide_box(request: HttpRequest, name: str) -> HttpResponse:
     """Render the box. GET with ``shown``: 204 if it has not changed since; ``embed``: of a page in a frame.
     POST closes it."""
@@ -57,7 +54,6 @@ def guide_box(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "parts/guide.html", {"box": box, "base": path, "embed": embed})
 
 
-@require_safe
 def propose_pod(request: HttpRequest, name: str) -> HttpResponse:
     """Redirect to the form of the pod that the page proposes: that of the guide, or one that has to preempt
     others in the current state."""

@@ -8,11 +8,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.access.account import account_of
+from schedviz.access.asker import asker_of
 from schedviz.access.identity import sandboxes_have_owners
-from schedviz.access.policy import asker_of
 from schedviz.access.visitor import find_visitor
 from schedviz.api.from_scenario import create_from_scenario
 from schedviz.limits.requester import new_record
@@ -33,12 +32,10 @@ PAUSED: Final = "paused"
 """The value of the field ``clock`` of the buttons that start a sandbox without its time."""
 
 
-@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     return render_home(request)
 
 
-@require_POST
 def post_sandbox(request: HttpRequest) -> HttpResponse:
     """Create a sandbox. Fields: ``scenario``, "" = an empty sandbox; ``name``, "" = a generated one;
     ``queue``: the version of the scheduling queue, the scenario's if it is unknown; ``clock`` = "paused": its
@@ -66,7 +63,6 @@ def post_sandbox(request: HttpRequest) -> HttpResponse:
     return render_home(request, error, name, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def start_over(request: HttpRequest, name: str) -> HttpResponse:
     """Create a sandbox again from its scenario; GET asks whether to. Field ``clock``: see
     :func:`post_sandbox`."""
@@ -96,14 +92,12 @@ def start_over(request: HttpRequest, name: str) -> HttpResponse:
     return form_page(request, source, "forms/start_over.html", context, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-@require_POST
 def remove_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     with suppress(NoSandbox):  # another user has deleted it
         default_store().delete(name)
     return redirect("home")
 
 
-@require_POST
 def keep_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     """Answer a request to keep the sandbox. The middleware has noted that it is used
     (:mod:`schedviz.web.lifetime`)."""

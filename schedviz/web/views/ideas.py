@@ -2,7 +2,6 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.limits.requester import new_record
 from schedviz.store import NoSandbox
@@ -13,7 +12,6 @@ from schedviz.web.visitor import known_visitor, visitor, write_visitor
 from simulator.apiserver.status import StatusError
 
 
-@require_safe
 def idea_list(request: HttpRequest) -> HttpResponse:
     return render(
         request,
@@ -22,12 +20,10 @@ def idea_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_safe
 def idea_page(request: HttpRequest, name: str) -> HttpResponse:
     return render_idea(request, find_idea(name))
 
 
-@require_POST
 def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     """Create the visitor's example, or start it again from its beginning."""
     idea = find_idea(name)

@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_safe
 
-from schedviz.limits.requester import new_record, requester_of
+from schedviz.limits.requester import new_record
+from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import imports
@@ -26,7 +26,6 @@ from simulator.dumps.dump_files import MAX_DUMP_BYTES
 from simulator.dumps.recognition import GET_COMMAND
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def import_cluster(request: HttpRequest) -> HttpResponse:
     """Render the import page. Fields: ``dump``, a file, or ``text``, the pasted dump; ``name`` of the new
     sandbox. ``do`` = "look" only shows the report."""
@@ -34,7 +33,7 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         return _page(request)
     look = request.POST.get("do") == "look"
     try:
-        with _uploaded_dump(request) as dump, imports.read_dump(dump, requester_of(request)) as cluster:
+        with _uploaded_dump(request) as dump, imports.read_dump(dump, shares_of(request)) as cluster:
             if look:
                 return _page(request, report=view.present_import(cluster.report))
             name, access = request.POST.get("name", "").strip(), new_record(request)
@@ -52,7 +51,6 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
     return redirect("imported", sandbox.name)
 
 
-@require_safe
 def import_report(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find_sandbox(name)
     imported = sandbox.meta().imported

@@ -2,7 +2,6 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.cache import Current
 from schedviz.loop.leadership import break_watch, end_lease
@@ -11,19 +10,16 @@ from schedviz.web.presenters import leader as leader_view
 from schedviz.web.views.page import done, find_present, find_sandbox, panel
 
 
-@require_safe
 def leader_panel(request: HttpRequest, name: str) -> HttpResponse:
     return show_leader(request, find_present(name))
 
 
-@require_POST
 def kill_leader(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find_sandbox(name)
     end_lease(default_store(), sandbox)
     return show_leader(request, find_present(name))
 
 
-@require_POST
 def relist_leader(request: HttpRequest, name: str) -> HttpResponse:
     """Break the leader's watch. Without a leader this does nothing: the next leader lists anyway."""
     sandbox = find_sandbox(name)

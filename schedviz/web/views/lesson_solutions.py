@@ -6,7 +6,6 @@ from typing import Final
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext
-from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.situation import situation_of
@@ -31,7 +30,6 @@ from schedviz.web.views.page import find_present
 KEPT_DAYS: Final = KEPT_SECONDS // 86_400
 
 
-@require_POST
 def share_solution(request: HttpRequest, name: str) -> HttpResponse:
     """Store the solution of a level, as its sandbox is now. Field ``author``: a name, or nothing."""
     source, store = find_present(name), default_store()
@@ -54,7 +52,6 @@ def share_solution(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("solution", key)
 
 
-@require_safe
 def solution_page(request: HttpRequest, token: str) -> HttpResponse:
     solution = _find(token)
     lesson = lessons().get(solution.lesson)
@@ -77,7 +74,6 @@ def solution_page(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "lessons/solution.html", context)
 
 
-@require_safe
 def solution_picture(request: HttpRequest, token: str) -> HttpResponse:
     """Return the nodes and their pods, as SVG."""
     return HttpResponse(_find(token).picture, content_type="image/svg+xml")

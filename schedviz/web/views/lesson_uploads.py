@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language, gettext
-from django.views.decorators.http import require_http_methods
 
 from schedviz.lessons.kept import Full
 from schedviz.lessons.lesson import Lesson
@@ -30,7 +29,6 @@ WAIT_SECONDS: Final = 10.0
 _turns = BoundedSemaphore(AT_ONCE)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def upload_lesson(request: HttpRequest) -> HttpResponse:
     """Render the form. Field ``files``: a zip of a lesson's folder, or its files."""
     if request.method != "POST":

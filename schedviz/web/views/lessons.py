@@ -6,7 +6,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import go_to_step, guess
@@ -44,12 +43,10 @@ from schedviz.web.views.page import find_present, is_htmx
 from simulator.apiserver.status import StatusError
 
 
-@require_safe
 def lesson_list(request: HttpRequest) -> HttpResponse:
     return render_list(request)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
     """Open the learner's sandbox of the lesson; create it if there is none. Field ``again``: create it again,
     and begin with the first step. GET: the page of an uploaded lesson; others are in the list."""
@@ -69,14 +66,12 @@ def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
     return response
 
 
-@require_safe
 def handout(request: HttpRequest, name: str) -> HttpResponse:
     lesson = find_lesson(name)
     number = numbers(lessons().values()).get(name, 0)
     return render(request, "lessons/handout.html", {"handout": present_handout(lesson, number)})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def lesson_panel(request: HttpRequest, name: str) -> HttpResponse:
     """Render the panel. GET with ``shown``: 204 if it has not changed since. POST: ``do`` = guess (with
     ``pick``), next, back, undo, again (restart the step), reset or solution, at the step ``step``."""

@@ -5,7 +5,6 @@ from contextlib import suppress
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.api import removal, write
 from schedviz.store.past import Past
@@ -42,14 +41,12 @@ ANNOTATED = {
 """Action on a node -> the annotation that it sets or removes, in the notation of kubectl annotate."""
 
 
-@require_safe
 def pod_panel(
     request: HttpRequest, name: str, namespace: str, pod: str, seq: int | None = None
 ) -> HttpResponse:
     return show_pod(request, find_at(name, seq), f"{namespace}/{pod}")
 
 
-@require_POST
 def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Delete a pod as kubectl does: a bound pod after its grace period, a pod without a node at once."""
     sandbox, key = find_sandbox(name), f"{namespace}/{pod}"
@@ -61,7 +58,6 @@ def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> Htt
     return show_pod(request, find_present(name), key, acted=acted)
 
 
-@require_POST
 def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Approve or reject (field ``word``) a pod that waits on Permit. If it does not wait any more, nothing
     happens."""
@@ -105,12 +101,10 @@ def show_deleted_pod(request: HttpRequest, sandbox: Source, key: str, acted: str
     return panel(request, sandbox, "panels/gone.html", context)
 
 
-@require_safe
 def node_panel(request: HttpRequest, name: str, node: str, seq: int | None = None) -> HttpResponse:
     return show_node(request, find_at(name, seq), node)
 
 
-@require_POST
 def change_node(request: HttpRequest, name: str, node: str, action: str) -> HttpResponse:
     """Change a node. action: cordon, uncordon, drain, taint (field ``taint``: key=value:Effect, or with "-"
     at its end to remove the taint), label (field ``label``: key=value, or key-), a key of ANNOTATED, or

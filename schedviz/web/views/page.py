@@ -14,7 +14,7 @@ from django.utils.html import escape
 from django.utils.translation import get_language, gettext
 from django_htmx.http import reswap, retarget
 
-from schedviz.access.policy import asker_of
+from schedviz.access.asker import asker_of
 from schedviz.access.rights import Right
 from schedviz.cache import Current, Present, default_caches
 from schedviz.rooms.access import find_visitor, may_replace

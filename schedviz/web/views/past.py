@@ -2,7 +2,6 @@
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.api.branch import branch_of_moment, names_at
 from schedviz.limits.requester import new_record
@@ -16,7 +15,6 @@ PANELS_OF_NOW = ("download", "imported", "leader", "outside", "predict", "share"
 """The names of the panels that a past moment does not have, as in their paths."""
 
 
-@require_safe
 def moment_page(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     """Render the whole page, or for htmx its parts, as in a frame of the socket."""
     past = find_past(name, seq)
@@ -25,7 +23,6 @@ def moment_page(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     return HttpResponse(moment_html(request, past))
 
 
-@require_safe
 def jump_to_moment(request: HttpRequest, name: str) -> HttpResponse:
     """Redirect to the moment ``seq``, for a page without scripts."""
     seq = request.GET.get("seq", "")
@@ -34,7 +31,6 @@ def jump_to_moment(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("moment", name, int(seq))
 
 
-@require_safe
 def panel_of_now(request: HttpRequest, name: str, seq: int, panel: str) -> HttpResponse:
     """Redirect to a panel that has no past: it is of the sandbox as it is now, or of how it is used."""
     if panel not in PANELS_OF_NOW:
@@ -42,7 +38,6 @@ def panel_of_now(request: HttpRequest, name: str, seq: int, panel: str) -> HttpR
     return redirect(panel, name)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def new_branch(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     """Create a branch. Field: ``name`` of the new sandbox."""
     past = find_past(name, seq)

@@ -2,7 +2,6 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
 
 from schedviz.store.past import Past
 from schedviz.web.presenters import node_names
@@ -14,7 +13,6 @@ LARGE_REFRESH_MS = 5000
 """Time between two refreshes of the panel; of a sandbox with many objects, each reads all its pods."""
 
 
-@require_safe
 def pending_pods(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
     """Render the table. ``cause``: the id of a row to show alone, with more of its pods."""
     sandbox = find_at(name, seq)

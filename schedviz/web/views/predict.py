@@ -7,10 +7,9 @@ import msgspec
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods
 from msgspec.structs import replace
 
-from schedviz.access.policy import asker_of
+from schedviz.access.asker import asker_of
 from schedviz.access.rights import Right
 from schedviz.cache import Current
 from schedviz.loop.clock import pause, step
@@ -59,7 +58,6 @@ def shared_prediction_of(source: Current) -> SharedPrediction:
     return SharedPrediction(default_store().redis, source.name, source.meta().created)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def predict(request: HttpRequest, name: str) -> HttpResponse:
     """Render the panel. GET with ``seen``: 204 if the panel has not changed since. POST ``do``: begin; guess
     (with ``question`` and ``pick``); go (take the deciding step, which reveals the answer); hold and release

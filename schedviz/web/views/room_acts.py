@@ -11,7 +11,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.translation import get_language, gettext
-from django.views.decorators.http import require_POST
 from msgspec.structs import replace
 
 from schedviz.lessons.learners import Learners
@@ -24,6 +23,7 @@ from schedviz.rooms.room import HINT_AT_MOST, NOBODY, learner_id, sandbox_name
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.states import put_sandbox, put_step, sources_of
 from schedviz.rooms.work import Busy, begin_work
+from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
@@ -36,7 +36,6 @@ DIGITS_AT_MOST: Final = 3
 """Maximum number of digits of the number of a step or of a sandbox."""
 
 
-@require_POST
 def act(request: HttpRequest, code: str) -> HttpResponse:
     """Do the act of a button. Field ``do``: the act, and its argument after a space."""
     room = find_room(code)
@@ -49,7 +48,7 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
     if room.is_over(seen.now) and name != "end":
         said = gettext("The room has ended.")
     else:
-        if name in CHANGES:
+        if (route := route_of(request)) and route.is_change(request):
             end_holds(store.redis, [sandbox_name(room.code, number) for number in sandboxes.numbers_of(seen)])
         try:
             said = handler(request, seen, argument)
@@ -238,8 +237,6 @@ def _end(request: HttpRequest, seen: Seen, argument: str) -> str:
     return gettext("The room has ended.")
 
 
-CHANGES: Final = ("pause", "resume", "start", "step", "state")
-"""The acts that change the sandboxes of the room: they end the holds of those who present Predict in them."""
 ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
     "pause": _pause,
     "resume": _resume,

@@ -1,5 +1,5 @@
 """The pages of a room's teacher: the teacher's view, the projector and the results. The policy
-(:mod:`schedviz.access.policy`) lets only the teacher see them."""
+(:mod:`schedviz.access.asker`) lets only the teacher see them."""
 
 from urllib.parse import urlencode
 
@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language, gettext
-from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.local_names import is_local
 from schedviz.rooms import sandboxes
@@ -25,7 +24,6 @@ from schedviz.web.views.rooms import KEPT_DAYS, find_room, join_address, write_c
 from simulator.apiserver.status import StatusError
 
 
-@require_safe
 def teacher_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
     """Let the teacher continue on this device."""
     room = find_room(code)
@@ -36,7 +34,6 @@ def teacher_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
     return response
 
 
-@require_safe
 def teach(request: HttpRequest, code: str) -> HttpResponse:
     """Render the teacher's view."""
     room = find_room(code)
@@ -60,7 +57,6 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "rooms/teach.html", context)
 
 
-@require_safe
 def projector(request: HttpRequest, code: str) -> HttpResponse:
     """Render the page for the projector."""
     room = find_room(code)
@@ -75,7 +71,6 @@ def projector(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "rooms/projector.html", context)
 
 
-@require_safe
 def download_results(request: HttpRequest, code: str) -> HttpResponse:
     """Return the results as CSV, with a byte order mark, so that spreadsheets read it as UTF-8."""
     room = find_room(code)
@@ -86,7 +81,6 @@ def download_results(request: HttpRequest, code: str) -> HttpResponse:
     return response
 
 
-@require_POST
 def open_own_sandbox(request: HttpRequest, code: str) -> HttpResponse:
     """Redirect to the teacher's own sandbox. It is created if there is none of the room's present lesson."""
     room = find_room(code)

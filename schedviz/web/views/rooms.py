@@ -10,12 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz import bundled_scenarios
 from schedviz.access.record import digest_of
 from schedviz.lessons.lesson import Lesson
-from schedviz.limits.pools import ROOMS
 from schedviz.limits.rates import count_creation
 from schedviz.limits.requester import address_record, requester_of
 from schedviz.rooms.access import (
@@ -50,6 +48,7 @@ from schedviz.rooms.room_store import (
     TooManyJoins,
 )
 from schedviz.rooms.sandboxes import sweep_rooms
+from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import scenarios
@@ -67,7 +66,6 @@ KEPT_DAYS: Final = KEPT_SECONDS // 86_400
 COURSE: Final = "course:"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def new_room(request: HttpRequest) -> HttpResponse:
     """Open a room. Fields: ``what``: ``course:``, ``lesson:NAME`` or ``scenario:NAME``; ``mode``; ``title``,
     "" = that of what it is for; ``minutes``."""
@@ -81,8 +79,7 @@ def new_room(request: HttpRequest) -> HttpResponse:
         raise Http404
     title = clean_name(request.POST.get("title", ""), TITLE_AT_MOST) or _title_of(what)
     try:
-        shares = ROOMS.shares(requester_of(request))
-        room, token = Rooms(default_store()).create(title, what, mode, int(minutes) * 60, shares)
+        room, token = Rooms(default_store()).create(title, what, mode, int(minutes) * 60, shares_of(request))
     except LimitExceeded as full:
         error = text_of(full.limit, full.retry_after_seconds)
         return with_time(_new_room_form(request, error, HTTPStatus.TOO_MANY_REQUESTS), full)
@@ -91,7 +88,6 @@ def new_room(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@require_safe
 def find_by_code(request: HttpRequest) -> HttpResponse:
     """Render the page on which a learner types the code of a room. With the query parameter ``code``, go
     there."""
@@ -110,7 +106,6 @@ def find_by_code(request: HttpRequest) -> HttpResponse:
     return render(request, "rooms/code.html", context, status=status)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def join_room(request: HttpRequest, code: str) -> HttpResponse:
     """Join a room. Field: ``name``."""
     if code != read_code(code) and read_code(code):
@@ -142,7 +137,6 @@ def join_room(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "rooms/join.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-@require_safe
 def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
     """Let a learner continue on this device."""
     room = find_room(code)
@@ -153,7 +147,6 @@ def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
     return response
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def own_page(request: HttpRequest, code: str) -> HttpResponse:
     """Render a learner's page in a room. POST opens the sandbox; field ``lesson``, where the room offers the
     choice: with this lesson. It is recreated unless the learner is in it already, or others share it."""
@@ -169,7 +162,6 @@ def own_page(request: HttpRequest, code: str) -> HttpResponse:
     return _own_page(request, room, member)
 
 
-@require_POST
 def close_hint(request: HttpRequest, code: str) -> HttpResponse:
     """Note that the learner has read the hint of the time ``at``."""
     room, rooms = find_room(code), Rooms(default_store())
@@ -186,7 +178,6 @@ def close_hint(request: HttpRequest, code: str) -> HttpResponse:
     return redirect("sandbox", sandbox)
 
 
-@require_safe
 def qr_code(request: HttpRequest, code: str) -> HttpResponse:
     """Return the QR code of the address at which learners join."""
     room = find_room(code)
@@ -234,7 +225,7 @@ def _begin(request: HttpRequest, room: Room, member: Member, lesson: str = "") -
         place = sandbox_name(room.code, number_for(room, member.number))
         is_new = not store.exists(place)
         if is_new:
-            count_creation(requester_of(request), store)
+            count_creation(requester_of(request))
         name = open_sandbox(store, room, member.number, lesson)
         if is_new and name and (record := address_record(request)):
             store.handle(name).set_access(record, "")

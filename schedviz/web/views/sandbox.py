@@ -5,7 +5,6 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.loop.clock import MAX, pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
@@ -39,12 +38,10 @@ MOMENT: Final = "X-Moment"
 """The header with the number of the moment whose parts a response has."""
 
 
-@require_safe
 def sandbox_page(request: HttpRequest, name: str) -> HttpResponse:
     return live_page(request, find_present(name))
 
 
-@require_POST
 def clock_action(request: HttpRequest, name: str) -> HttpResponse:
     """Change the clock. Fields: ``do`` = pause, resume, event, point or cycle (a step), or until (with
     ``until``, and ``pod`` for "bound"); otherwise ``speed``, a factor or max."""
@@ -81,7 +78,6 @@ def run_condition(data: QueryDict) -> str:
     return f"{kind} {pod if '/' in pod else f'default/{pod}'}"
 
 
-@require_safe
 def cycle_panel(
     request: HttpRequest, name: str, number: int | None = None, seq: int | None = None
 ) -> HttpResponse:

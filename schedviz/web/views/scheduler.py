@@ -5,7 +5,6 @@ from itertools import islice
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods
 
 from schedviz.api import schedulers
 from schedviz.cache import Current
@@ -25,7 +24,6 @@ FIELDS_AT_MOST = 20
 """Maximum number of changed fields that the trace event of a new configuration contains."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     """Render the form of the configuration. POST applies it, and the scheduler starts again with it; with
     ``do`` = "step" it is only validated, with "add-profile" the form gets one more profile. "stand-down" and

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.access.identity import KEPT_SECONDS
 from schedviz.access.links import TooManyLinks, make_link, withdraw_link
@@ -21,7 +20,6 @@ from schedviz.web.kubeconfig import kubeconfig
 from schedviz.web.views.page import find_present, find_sandbox, panel
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def share(request: HttpRequest, name: str) -> HttpResponse:
     """Render the page. POST ``do``: ``make`` a link, with ``right`` and ``label``; or ``withdraw`` the link
     with the id ``link``."""
@@ -41,7 +39,6 @@ def share(request: HttpRequest, name: str) -> HttpResponse:
     return _page(request, name, made, error)
 
 
-@require_POST
 def download_kubeconfig(request: HttpRequest, name: str) -> HttpResponse:
     """Return a kubeconfig with a token of its own, whose right is ``right``; without one in open mode."""
     sandbox, token = find_sandbox(name), ""
@@ -57,7 +54,6 @@ def download_kubeconfig(request: HttpRequest, name: str) -> HttpResponse:
     return response
 
 
-@require_safe
 def open_link(request: HttpRequest, name: str, token: str) -> HttpResponse:
     """Keep the token of a link in the browser's cookie, and redirect to the sandbox, whose address has
     none."""

@@ -6,7 +6,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.api import removal, write
 from schedviz.store import Sandbox
@@ -32,7 +31,6 @@ SAVES_AT_MOST = 5
 """Maximum number of attempts to save an object whose status a component writes at the same time."""
 
 
-@require_safe
 def kinds(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
     """Render the list of kinds. Query: ``name``, a part of an object's name."""
     source = find_at(name, seq)
@@ -47,7 +45,6 @@ def kinds(request: HttpRequest, name: str, seq: int | None = None) -> HttpRespon
     return panel(request, source, "panels/kinds.html", context)
 
 
-@require_safe
 def objects(request: HttpRequest, name: str, resource: str, seq: int | None = None) -> HttpResponse:
     """Render the list of a kind. Query: ``name``, a part of an object's name; ``after``, the last key of the
     previous page."""
@@ -62,7 +59,6 @@ def name_part(request: HttpRequest) -> str:
     return request.GET.get("name", "").strip()[: view.PART_AT_MOST]
 
 
-@require_safe
 def show(request: HttpRequest, name: str, resource: str, key: str, seq: int | None = None) -> HttpResponse:
     source = find_at(name, seq)
     match resource, key.split("/"):
@@ -91,7 +87,6 @@ def missing(request: HttpRequest, sandbox: Source, kind: Resource, key: str) -> 
     return missing_panel(request, sandbox, message)
 
 
-@require_POST
 def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
     """Delete an object, as kubectl delete."""
     source = find_present(name)
@@ -103,7 +98,6 @@ def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResp
     return done(request, source, "schedviz:gone", lines.object_command("delete", kind, key))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
     """Edit an object, as kubectl edit, with fields for the kinds that have a form. If another client changed
     it meanwhile, both changes are merged and shown, and the user must save again."""

@@ -2,14 +2,12 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
 
 from schedviz.web.presenters import table
 from schedviz.web.presenters.screen import look
 from schedviz.web.views.page import find_at, panel, read_picture
 
 
-@require_safe
 def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
     """Render the table of nodes. ``sort``, ``page``, ``filter``: see
     :func:`schedviz.web.presenters.table.present_table`. The filter ``q`` is that of the whole page."""

@@ -5,7 +5,6 @@ from http import HTTPStatus
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods
 
 from schedviz.cache import Current
 from schedviz.lessons.situation import situation_of
@@ -18,7 +17,6 @@ from schedviz.web.views.page import find_present, form_page
 from simulator.apiserver.status import StatusError
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def undo_last_edit(request: HttpRequest, name: str) -> HttpResponse:
     """Undo the last edit; GET asks whether to. Field ``edit``: the token of the edit that was shown. In a
     lesson, only the learner's own edits at the present step can be undone."""

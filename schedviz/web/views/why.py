@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods
 from django_htmx.http import reswap, retarget, trigger_client_event
 
 from schedviz.api import edits
@@ -19,8 +18,8 @@ from schedviz.cache import Current
 from schedviz.jobs.applied import Applied, AppliedStore
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question, QuestionKind, question_key
-from schedviz.limits import pools
-from schedviz.limits.requester import new_record, requester_of
+from schedviz.limits.requester import new_record
+from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.limits import text_of
@@ -36,7 +35,6 @@ from simulator.config.configuration import DEFAULT_SCHEDULER_NAME
 from simulator.what_if.answer import Suggestion
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Return the question which changes would let the pod be scheduled. POST ``do``: ask, stop, apply or
     branch; the last two with the ``number`` of a suggestion and the ``id`` of its question. Query ``part``:
@@ -154,12 +152,11 @@ def ask_question(
     """Start a question; (question, "") or (None, error message)."""
     try:
         question = Question(kind=kind, sandbox=name, pod=key, uid=uid, cycle=cycle)
-        return questions.submit(question, pools.QUESTIONS.shares(requester_of(request))), ""
+        return questions.submit(question, shares_of(request)), ""
     except LimitExceeded as full:
         return None, text_of(full.limit, full.retry_after_seconds)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Render the part that says which pod preempted this one, by which rule, and (``do`` = ask) what would
     have prevented it."""

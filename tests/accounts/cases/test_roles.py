@@ -1,56 +1,40 @@
 """What each role may do, by every URL."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import pytest
-from django.test import Client, override_settings
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.test import Client, RequestFactory, override_settings
 
-from schedviz.access.policy import OF_ACCOUNTS, OF_SERVER, TABLE
 from schedviz.access.record import owned_by
+from schedviz.routes import routes
 from schedviz.store import Meta, Store
+from tests.access.expected_routes import EXPECTED, WITH_ACCOUNTS
 
 from .conftest import PASSWORD, logged_in, new_client
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ROLES: Final = ("guest", "learner", "teacher", "administrator")
-NEEDED: Final = {
-    # name of the URL: the least role of GET and of POST. G: guest, L: learner, T: teacher.
-    "create-sandbox": "GL", "bring": "GL", "start-idea": "GL", "start-guide": "GL", "start-lesson": "GL",
-    "branch": "GL", "upload-lesson": "TT", "new-room": "TT", "account": "LL", "change-password": "LL",
-    "sandboxes": "GL", "sandbox-branches": "GL",
-}  # fmt: skip
-"""All others need no role."""
 
 
-def patterns() -> Iterator[URLPattern]:
-    for resolver in get_resolver().url_patterns:
-        assert isinstance(resolver, URLResolver)
-        if resolver.namespace == "admin":
-            continue
-        for pattern in resolver.url_patterns:
-            assert isinstance(pattern, URLPattern)
-            yield pattern
-
-
-def test_every_url_is_in_the_table() -> None:
-    assert {pattern.name for pattern in patterns()} == TABLE.keys() == OF_SERVER.keys() | OF_ACCOUNTS.keys()
+def test_every_url_is_a_route() -> None:
+    assert routes().keys() == EXPECTED.keys() | WITH_ACCOUNTS.keys()
 
 
 @pytest.mark.parametrize("guests", ["join", "create"])
 def test_each_url_needs_the_role_that_the_table_says(guests: str) -> None:
-    letters = {"G": "GUEST", "L": "LEARNER", "T": "TEACHER"}
+    letters = {"G": "GUEST", "L": "LEARNER" if guests == "join" else "GUEST", "T": "TEACHER"}
+    requests = RequestFactory().get("/"), RequestFactory().post("/")
     with override_settings(GUESTS=guests):
-        for name, rule in TABLE.items():
-            found = [rule.needs_role(method).name for method in ("GET", "POST")]
-            needed = [letters[letter] for letter in NEEDED.get(name, "GG")]
-            if guests == "create" and rule.makes and rule.role.name == "GUEST":
-                needed[1] = "GUEST"
-            assert found == needed, name
-        makes_branch = TABLE["what-if"].needs_role("POST", "branch").name
-        assert makes_branch == ("LEARNER" if guests == "join" else "GUEST")
+        for name, expected in EXPECTED.items():
+            found = [routes()[name].least_role(request).name for request in requests]
+            assert found == [letters[letter] for letter in expected.roles], name
+        branch = RequestFactory().post("/", {"do": "branch"})
+        assert routes()["what-if"].least_role(branch).name == letters["L"]
+        for name, expected in WITH_ACCOUNTS.items():
+            found = [routes()[name].least_role(request).name for request in requests]
+            assert found == ["LEARNER" if letter == "L" else "GUEST" for letter in expected.roles], name
 
 
 @pytest.fixture

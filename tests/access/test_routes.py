@@ -2,21 +2,24 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 from django.test import RequestFactory, override_settings
-from django.urls import URLPattern, URLResolver, get_resolver, resolve
+from django.urls import URLResolver, get_resolver, resolve
 
-from schedviz.access.policy import TABLE, asker_of
+from schedviz.access.asker import asker_of
 from schedviz.access.record import digest_of, owned_by
 from schedviz.access.rights import Right
+from schedviz.routes import PUBLIC, Route, routes
 from schedviz.store import Meta, Store
 from schedviz.web.access import Access
+from schedviz.web.views import home
 
 from .conftest import Scene, identity_cookie, new_client
+from .expected_routes import EXPECTED
 
 VALUES = {
     "seq": "1", "number": "1", "kind": "pod", "resource": "pods", "key": "default/web",
@@ -32,37 +35,6 @@ API_PATHS: Final = {
 }
 """Paths for the URL patterns that are regular expressions."""
 
-NEEDED: Final = {
-    # name of the URL: the right that GET and POST need. T: the room's teacher.
-    "metrics": "--", "upload-lesson": "--", "solution": "--", "solution-picture": "--",
-    "healthz": "--", "readyz": "--", "home": "--", "set-language": "--", "create-sandbox": "--",
-    "bring": "--", "compare": "--", "comparison": "--", "stop-comparison": "--", "ideas": "--",
-    "idea": "--", "start-idea": "--", "start-guide": "--", "lessons": "--", "start-lesson": "--",
-    "handout": "--", "rooms": "--", "new-room": "--", "room": "--", "room-qr": "--", "room-me": "--",
-    "room-hint": "--", "room-personal": "--", "teach-link": "--",
-    "teach": "TT", "room-act": "TT", "room-own": "TT", "room-results": "TT", "room-projector": "TT",
-    "api": "VE", "api-version": "VE", "api-health": "VE", "openapi": "VE", "built-in-openapi": "--",
-    "trace": "VE", "recording": "VE",
-    "scheduler-settings": "VE",
-    "sandbox-openapi": "--", "sandbox-scenarios": "--", "sandboxes": "--", "one-sandbox": "VO",
-    "sandbox-branches": "VV", "sandbox-objects": "EE", "sandbox-pause": "EE", "sandbox-resume": "EE",
-    "sandbox-speed": "EE", "sandbox-step": "EE", "sandbox-run": "EE", "sandbox-trace": "VE",
-    "sandbox-explanation": "VE", "sandbox-question": "VV", "sandbox-preventions": "VV",
-    "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
-    "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "moment-object": "VE",
-    "moment-kinds": "VE", "moment-objects": "VE", "moment-now": "VE", "moment-pending": "VE",
-    "cycle": "VE", "last-cycle": "VE",
-    "pod": "VE", "nodes": "VE", "node": "VE", "kinds": "VE", "objects": "VE", "object": "VE",
-    "pending": "VE", "imported": "VE", "leader": "VE", "outside": "VE", "guide": "VV", "lesson-panel": "VE",
-    "share-solution": "VE", "download": "VE",
-    "download-objects": "VE", "download-manifests": "VE", "download-picture": "VE",
-    "branch": "VV", "predict": "VE", "what-if": "VE", "evicted": "VV", "scheduler": "VE",
-    "clock": "EE", "command": "EE", "command-options": "EE", "kill-leader": "EE", "break-watch": "EE",
-    "propose": "EE", "paste": "EE", "new": "EE", "edit": "EE", "delete-object": "EE", "delete-pod": "EE",
-    "permit": "EE", "change-node": "EE", "start-over": "EE", "undo": "EE", "keep-sandbox": "EE",
-    "delete-sandbox": "OO", "share": "OO", "kubeconfig": "OO", "open-link": "--",
-}  # fmt: skip
-
 VISITORS: Final = {
     # who: the rights on the sandbox with an owner, and on that of the room
     "owner": ("VEO", ""),
@@ -76,22 +48,13 @@ VISITORS: Final = {
 }
 
 
-def patterns() -> Iterator[URLPattern]:
-    for resolver in get_resolver().url_patterns:
-        assert isinstance(resolver, URLResolver)
-        for pattern in resolver.url_patterns:
-            assert isinstance(pattern, URLPattern)
-            yield pattern
-
-
-def path_of(pattern: URLPattern, sandbox: str, code: str) -> str:
-    if api := API_PATHS.get(str(pattern.name)):
+def path_of(route: Route, sandbox: str, code: str) -> str:
+    if api := API_PATHS.get(route.name):
         return f"/s/{sandbox}/{api}"
-    route = str(pattern.pattern)
     # The key of a solution is a slug.
-    values = {**VALUES, "key": "x" if route.startswith("solutions/") else VALUES["key"]}
-    values |= {"name": sandbox if route.startswith(("s/", "api/sandboxes/")) else "filter", "code": code}
-    return "/" + re.sub(r"<\w+:(\w+)>", lambda found: values[found[1]], route)
+    values = {**VALUES, "key": "x" if route.path.startswith("solutions/") else VALUES["key"]}
+    values |= {"name": sandbox if route.path.startswith(("s/", "api/sandboxes/")) else "filter", "code": code}
+    return "/" + re.sub(r"<\w+:(\w+)>", lambda found: values[found[1]], route.path)
 
 
 def request_of(client_cookies: object, method: str, path: str, data: dict[str, str]) -> HttpRequest:
@@ -110,17 +73,29 @@ def is_allowed(scene: Scene, who: str, method: str, path: str, **data: str) -> b
     return answer is None
 
 
-def test_every_url_is_in_the_table() -> None:
-    names = {pattern.name for pattern in patterns()}
-    assert names == TABLE.keys()
-    assert names == NEEDED.keys()
+def test_every_url_is_a_route_of_its_own_name() -> None:
+    groups = [each.url_patterns for each in get_resolver().url_patterns if isinstance(each, URLResolver)]
+    patterns = [each for group in groups for each in group]
+    assert sorted(each.name for each in patterns if isinstance(each, Route)) == sorted(EXPECTED)
+    assert len(patterns) == len(EXPECTED)
 
 
-def test_a_url_that_is_not_in_the_table_is_refused(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "schedviz.access.policy.TABLE", {name: rule for name, rule in TABLE.items() if name != "home"}
-    )
+def test_a_url_that_is_no_route_is_refused(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {name: route for name, route in routes().items() if name != "home"}
+    monkeypatch.setattr("schedviz.routes.routes", lambda: known)
     assert scene.clients["owner"].get("/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("rights", "message"),
+    [
+        ({}, "the route x has neither read= nor write="),
+        ({"write": PUBLIC}, "the route x has write=, and does not say changes="),
+    ],
+)
+def test_a_route_says_what_its_requests_need_and_change(rights: dict[str, Right], message: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=f"^{message}$"):
+        Route("x/", home.home, "x", **rights)  # type: ignore[arg-type]  # those of the parameters
 
 
 @pytest.mark.parametrize("who", VISITORS)
@@ -129,9 +104,9 @@ def test_each_visitor_may_do_what_the_table_says(scene: Scene, who: str, place: 
     sandbox = (scene.own, scene.room)[place]
     rights = VISITORS[who][place]
     rooms = VISITORS[who][1]
-    for pattern in patterns():
-        for method, needed in zip(("GET", "POST"), NEEDED[str(pattern.name)], strict=True):
-            path = path_of(pattern, sandbox, scene.code)
+    for name, route in routes().items():
+        for method, needed in zip(("GET", "POST"), EXPECTED[name].rights, strict=True):
+            path = path_of(route, sandbox, scene.code)
             allowed = needed == "-" or needed in (rooms if needed == "T" else rights)
             assert is_allowed(scene, who, method, path) == allowed, (method, path)
 
@@ -140,9 +115,9 @@ def test_each_visitor_may_do_what_the_table_says(scene: Scene, who: str, place: 
 def test_the_server_refuses_visitors_without_the_right(scene: Scene, who: str) -> None:
     """The requests that the table refuses, through the whole server."""
     client = scene.clients[who]
-    for pattern in patterns():
-        path = path_of(pattern, scene.own, scene.code)
-        for method, needed in zip(("get", "post"), NEEDED[str(pattern.name)], strict=True):
+    for name, route in routes().items():
+        path = path_of(route, scene.own, scene.code)
+        for method, needed in zip(("get", "post"), EXPECTED[name].rights, strict=True):
             if needed not in "-T" and needed not in VISITORS[who][0]:
                 status = getattr(client, method)(path).status_code
                 assert status in (401, 403), (method, path)
@@ -255,9 +230,9 @@ def test_a_copy_of_a_sandbox_of_a_room_belongs_to_its_creator(store: Store, scen
 def test_in_open_mode_everybody_may_do_everything_but_in_rooms(scene: Scene) -> None:
     for who in VISITORS:
         rooms = VISITORS[who][1]
-        for pattern in patterns():
-            for method, needed in zip(("GET", "POST"), NEEDED[str(pattern.name)], strict=True):
-                path = path_of(pattern, scene.own, scene.code)
+        for name, route in routes().items():
+            for method, needed in zip(("GET", "POST"), EXPECTED[name].rights, strict=True):
+                path = path_of(route, scene.own, scene.code)
                 assert is_allowed(scene, who, method, path) == (needed != "T" or "T" in rooms), (method, path)
     assert not is_allowed(scene, "stranger", "GET", f"/s/{scene.room}/")
 
@@ -279,8 +254,8 @@ def test_no_url_fails_for_too_many_query_parameters(scene: Scene) -> None:
     """Django refuses to read more than 1,000 (DATA_UPLOAD_MAX_NUMBER_FIELDS)."""
     query = "&".join(f"p{number}=1" for number in range(1_200))
     last = ("delete-sandbox", "room-act", "delete-object", "delete-pod")
-    for pattern in sorted(patterns(), key=lambda each: each.name in last):
-        path = path_of(pattern, scene.own, scene.code)
+    for route in sorted(routes().values(), key=lambda each: each.name in last):
+        path = path_of(route, scene.own, scene.code)
         for client in (scene.clients["owner"], scene.clients["teacher"]):
             for send in (client.get, client.post):
                 assert send(f"{path}?{query}").status_code != 500, path
