@@ -2,7 +2,7 @@
 server's strict field validation)."""
 
 from simulator.api import Manifest
-from simulator.apiserver.custom_resources.embedded_resources import embedded_resources
+from simulator.apiserver.custom_resources.resource_schema import embedded_resources
 from simulator.apiserver.faults import find_faults
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, Cause

@@ -14,10 +14,10 @@ from typing import Final
 
 from simulator.api import Change, Manifest
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.definition_conditions import Condition, with_condition
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.kinds.definitions.accepted_names import UsedNames, status_with_names
-from simulator.apiserver.kinds.definitions.deletion import CLEANUP, PENDING
+from simulator.apiserver.kinds.definitions.conditions import Condition, with_condition
+from simulator.apiserver.kinds.definitions.strategy import CLEANUP, PENDING
 from simulator.apiserver.place import Place
 from simulator.apiserver.resource import CRDS, is_built_in_group
 from simulator.apiserver.resources import defined_resources, find_built_in

@@ -9,7 +9,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.definition_conditions import has_condition
+from simulator.apiserver.kinds.definitions.conditions import has_condition
 from simulator.apiserver.kinds.registry import STRATEGIES
 from simulator.apiserver.resource import Resource, ScalePaths, plural_of
 

@@ -16,7 +16,7 @@ from simulator.apiserver.component_writes import ComponentWrites
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.deletion import admit_delete, deletion_changes, finalized_namespace, last_state
 from simulator.apiserver.eviction import admit_eviction
-from simulator.apiserver.kinds.definitions.deletion import refuse_while_terminating
+from simulator.apiserver.kinds.definitions.strategy import refuse_while_terminating
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.overlay import Overlay, Reader

@@ -5,7 +5,7 @@ import json
 
 from schedviz.store import Store
 from simulator.apiserver.bounds import MAX_SHOWN_KEY, MAX_STRICT_ERRORS
-from simulator.apiserver.custom_resources.pruning import prune
+from simulator.apiserver.custom_resources.coercion import prune
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.request_decoding.decode_request import decode_request
 from simulator.apiserver.resources import BUILT_IN

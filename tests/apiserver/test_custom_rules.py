@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.custom_resources.defaulting import set_schema_defaults
-from simulator.apiserver.custom_resources.list_types import list_type_faults
+from simulator.apiserver.custom_resources.coercion import set_schema_defaults
 from simulator.apiserver.custom_resources.parts import ABSENT
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.custom_resources.rules import rule_faults
-from simulator.apiserver.custom_resources.schema_validation import schema_faults
+from simulator.apiserver.custom_resources.schema_validation import list_type_faults, schema_faults
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.structural_schema import structural_schema

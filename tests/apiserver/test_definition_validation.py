@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from simulator.api import Manifest
+from simulator.apiserver.kinds.definitions.strategy import DEFINITIONS
 from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.status import Invalid
 from tests.apiserver.cluster import Cluster, refusal
@@ -91,3 +92,36 @@ def test_beside_the_status_the_root_has_certain_fields_only() -> None:
         "MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] "
         "fields are allowed at the root of the schema if the status subresource is enabled"
     )
+
+
+def with_rule(rule: str, message: str = "'wrong'") -> Manifest:
+    rules = [{"rule": rule, "messageExpression": message}]
+    texts = {"type": "array", "items": {"type": "string"}, "x-kubernetes-validations": rules}
+    return changed({"field": texts})
+
+
+OF_V1_34 = "self.distinct() == self"
+"""A rule with a function that is new in v1.34."""
+OF_V1_34_TEXT = "self.distinct().join(',')"
+
+
+def test_a_new_expression_uses_only_what_the_version_before_knows_too() -> None:
+    (fault,) = faults(with_rule(OF_V1_34))
+    assert "compilation failed: ERROR: <input>:1:14: undeclared reference to 'distinct'" in fault
+    (fault,) = faults(with_rule("true", OF_V1_34_TEXT))
+    assert "messageExpression compilation failed: ERROR: <input>:1:14: undeclared reference to" in fault
+
+
+def test_a_stored_expression_may_stay() -> None:
+    cluster = Cluster()
+    (old,) = cluster.create([with_rule("true")])
+    stored = with_rule(OF_V1_34, OF_V1_34_TEXT)["spec"]["versions"]
+    old = {**old, "spec": {**old["spec"], "versions": stored}}
+    also = changed({})["spec"]["versions"][0] | {"name": "v2", "storage": False}
+    also["schema"] = stored[0]["schema"]
+    assert cluster.update(DEFINITIONS, old, {**old, "spec": {**old["spec"], "versions": [*stored, also]}})
+    other = with_rule(f"!({OF_V1_34})")["spec"]["versions"]
+    refused = refusal(
+        lambda: cluster.update(DEFINITIONS, old, {**old, "spec": {**old["spec"], "versions": other}})
+    )
+    assert "undeclared reference to 'distinct'" in str(refused)

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from simulator.apiserver.custom_resources.parts import ABSENT, Part, parts_of
-from simulator.apiserver.custom_resources.rule_types import declare_types
-from simulator.apiserver.custom_resources.rule_values import to_cel
+from simulator.apiserver.custom_resources.rule_values import declare_types, to_cel
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.cel.environments import Environment
 from simulator.cel.errors import CostExceeded, ExpressionError
 from simulator.cel.expression import Expression, compile_expression
 from simulator.cel.meter import REQUEST_LIMIT, Budget, OutOfBudget
@@ -48,14 +48,15 @@ def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, *, path: 
             return
 
 
-def compile_rule(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
-    """Return the compiled rule of a structural schema; its ``error`` is the reason if it is none."""
-    return _compile(str(rule.get("rule", "")), schema, rule, "bool")
+def compile_rule(schema: dict[str, Any], rule: dict[str, Any], *, is_new: bool = False) -> Expression:
+    """Return the compiled rule of a structural schema; its ``error`` is the reason if it is none. ``is_new``:
+    it may only use what the version before knows, too, as it is written to the API server."""
+    return _compile(str(rule.get("rule", "")), schema, rule, "bool", is_new)
 
 
-def compile_message(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
+def compile_message(schema: dict[str, Any], rule: dict[str, Any], *, is_new: bool = False) -> Expression:
     """Return the compiled messageExpression of a rule that has one."""
-    return _compile(str(rule["messageExpression"]), schema, rule, "string")
+    return _compile(str(rule["messageExpression"]), schema, rule, "string", is_new)
 
 
 def has_declared_type(schema: dict[str, Any]) -> bool:
@@ -63,11 +64,14 @@ def has_declared_type(schema: dict[str, Any]) -> bool:
     return _declare(_SchemaKey(schema))[0] is not None
 
 
-def _compile(text: str, schema: dict[str, Any], rule: dict[str, Any], result: str) -> Expression:
+def _compile(
+    text: str, schema: dict[str, Any], rule: dict[str, Any], result: str, is_new: bool
+) -> Expression:
     declared, objects = _declare(_SchemaKey(schema))
     of = declared or DYN
     old = Type("optional_type", (of,)) if rule.get("optionalOldSelf") else of
-    return compile_expression(text, ((_SELF, of), (OLD_SELF, old)), result, objects)
+    environment = Environment.NEW_EXPRESSIONS if is_new else Environment.STORED_EXPRESSIONS
+    return compile_expression(text, ((_SELF, of), (OLD_SELF, old)), result, objects, environment)
 
 
 class _SchemaKey:

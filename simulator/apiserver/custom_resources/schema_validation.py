@@ -1,21 +1,22 @@
 """Validates a custom resource against its schema, with upstream's texts.
 
-Upstream: ValidateCustomResource in apiextensions-apiserver/pkg/apiserver/validation/validation.go and
-kube-openapi/pkg/validation, v1.34. Looked at jsonschema: its errors would have to be translated one by one
-into these texts, which is as long as the checks.
+Upstream: ValidateCustomResource in apiextensions-apiserver/pkg/apiserver/validation/validation.go,
+kube-openapi/pkg/validation and apiextensions-apiserver/pkg/apiserver/schema/listtype, v1.34. Looked at
+jsonschema: its errors would have to be translated one by one into these texts, which is as long as the
+checks.
 """
 
 import json
 from collections.abc import Collection, Hashable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 from simulator.apiserver.bounds import join_key
-from simulator.apiserver.custom_resources.junctors import junctor_faults
-from simulator.apiserver.custom_resources.parts import ABSENT, Part, parts_within
+from simulator.apiserver.custom_resources.parts import ABSENT, Part, keys_of, parts_of, parts_within
 from simulator.apiserver.custom_resources.text_formats import has_format
 from simulator.apiserver.field_checks import too_many
 from simulator.apiserver.repeated import identity, repeats
-from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+from simulator.apiserver.status import Cause, duplicate, invalid, not_supported, required, too_long
 from simulator.apiserver.structural_schema import Schema
 from simulator.kernel.go_regexp import PatternFault, Regexp
 from simulator.kernel.go_text import quote
@@ -23,6 +24,7 @@ from simulator.kernel.work import OutOfWork, spend_work
 
 STEP_WORK: Final = 4
 """The work of one comparison of a value with a schema."""
+LIST_TYPE: Final = "x-kubernetes-list-type"
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
 
 
@@ -53,7 +55,7 @@ class _Validation:
         if not _has_type(schema, value):
             yield _wrong_type(path, _type_name(value), schema)
             return
-        yield from junctor_faults(schema, value, path, self.faults)
+        yield from self._junctor_faults(schema, value, path)
         if "enum" in schema and not self._is_choice(value, schema["enum"]):
             spend_work(len(schema["enum"]))
             choices = [each if isinstance(each, str) else json.dumps(each) for each in schema["enum"]]
@@ -76,11 +78,56 @@ class _Validation:
             for part in parts_within(Part(schema, value, path, old), join_key):
                 yield from self.faults(*part)
 
+    def _junctor_faults(self, schema: Schema, value: Any, path: str) -> Iterator[Cause]:
+        """Yield what of a value does not fit the alternatives (schemaPropsValidator). If none of anyOf or
+        oneOf fits, the faults of the one that has most to say about the value follow."""
+        for name in ("anyOf", "oneOf", "allOf"):
+            schemas: list[Schema] = schema.get(name) or []
+            found = [[*self.faults(each, value, path)] for each in schemas]
+            fitting = sum(not faults for faults in found)
+            if name == "anyOf" and schemas and not fitting:
+                yield _junctor_fault(path, "must validate at least one schema (anyOf)")
+                yield from _of_best(schemas, found, value)
+            elif name == "oneOf" and schemas and fitting != 1:
+                detail = f"Found {fitting} valid alternatives" if fitting else "Found none valid"
+                yield _junctor_fault(path, f"must validate one and only one schema (oneOf). {detail}")
+                yield from _of_best(schemas, found, value) if not fitting else ()
+            elif name == "allOf" and fitting < len(schemas):
+                yield from chain.from_iterable(found)
+                detail = "" if fitting else ". None validated"
+                yield _junctor_fault(path, f"must validate all the schemas (allOf){detail}")
+        negated = schema.get("not")
+        if isinstance(negated, dict) and not any(self.faults(negated, value, path)):
+            yield _junctor_fault(path, "must not validate the schema (not)")
+
     def _is_choice(self, value: Any, choices: list[Any]) -> bool:
         known = self._choices.get(id(choices))
         if known is None:
             known = self._choices[id(choices)] = frozenset(map(_choice, choices))
         return _choice(value) in known
+
+
+def _junctor_fault(path: str, detail: str) -> Cause:
+    """Return the fault of a junctor. Upstream's error has no field; the text contains it."""
+    return invalid("<nil>", "", f"{quote(path)} {detail}")
+
+
+def _of_best(schemas: list[Schema], found: list[list[Cause]], value: Any) -> list[Cause]:
+    """Return the faults of the alternative with which most parts of the value are compared, the first of
+    several."""
+    counts = [_count_compared(schema, value) for schema in schemas]
+    return found[counts.index(max(counts))]
+
+
+def _count_compared(schema: Schema, value: Any) -> int:
+    spend_work(1)
+    match value:
+        case dict():
+            fields = schema.get("properties") or {}
+            return 1 + sum(_count_compared(fields[name], value[name]) for name in value if name in fields)
+        case list() if isinstance(schema.get("items"), dict):
+            return 1 + sum(_count_compared(schema["items"], item) for item in value)
+    return 1
 
 
 def _choice(value: Any) -> Hashable:
@@ -161,3 +208,23 @@ def _count_faults(schema: Schema, value: Collection[Any], path: str, counted: st
         yield too_many(path, len(value), most)
     if least is not None and len(value) < least:
         yield invalid(path, len(value), f"{_body(path)} should have at least {least} {counted}")
+
+
+_json_of: Final = json.JSONEncoder(sort_keys=True).encode
+"""Writes a value as JSON that is the same for equal values. ``json.dumps`` would make an encoder for each."""
+
+
+def list_type_faults(schema: Schema, value: Any) -> Iterator[Cause]:
+    """Yield the repeated items of all lists of a value."""
+    for part in parts_of(Part(schema, value)):
+        kind = part.schema.get(LIST_TYPE)
+        if not isinstance(part.value, list) or kind not in ("set", "map"):
+            continue
+        seen: set[str] = set()
+        for index, item in enumerate(part.value):
+            if kind == "set" or isinstance(item, dict):
+                identity = keys_of(part.schema, item) if kind == "map" else item
+                text = _json_of(identity)
+                if text in seen:
+                    yield duplicate(f"{part.path}[{index}]", identity)
+                seen.add(text)

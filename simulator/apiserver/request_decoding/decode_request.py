@@ -7,8 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import MAX_TEXT_DEPTH, ManifestError, count_values
-from simulator.apiserver.custom_resources.embedded_resources import embedded_resources
-from simulator.apiserver.custom_resources.resource_schema import prune_custom
+from simulator.apiserver.custom_resources.resource_schema import embedded_resources, prune_custom
 from simulator.apiserver.decoding import stored_form
 from simulator.apiserver.object_type import missing_kind, with_type
 from simulator.apiserver.protobuf import decode_envelope, read_envelope

@@ -1,6 +1,6 @@
 """The names of a CustomResourceDefinition that no other one of its group has, and the conditions about them.
 
-Upstream: naming_controller.go, establishing_controller.go and apiapproval_controller.go in
+Upstream: naming_controller.go and establishing_controller.go in
 apiextensions-apiserver/pkg/controller, v1.34.
 """
 
@@ -8,8 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest
-from simulator.apiserver.definition_conditions import Condition, has_condition, with_condition
-from simulator.apiserver.kinds.definitions.approval import approval_condition
+from simulator.apiserver.kinds.definitions.conditions import (
+    Condition,
+    approval_condition,
+    has_condition,
+    with_condition,
+)
 from simulator.kernel.go_text import quote
 
 _RESOURCES: Final = ("plural", "singular", "shortNames")

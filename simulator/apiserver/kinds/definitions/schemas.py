@@ -9,15 +9,18 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from simulator.apiserver.custom_resources.pruning import prune
+from simulator.apiserver.custom_resources.coercion import prune
 from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.go_structs import DEFINITION_TYPES, definition_struct
-from simulator.apiserver.kinds.definitions.internal_spec import Section
-from simulator.apiserver.kinds.definitions.list_types import list_type_faults, map_type_faults
 from simulator.apiserver.kinds.definitions.places import Place, fields_of
-from simulator.apiserver.kinds.definitions.rules import compile_faults, rule_field_faults
-from simulator.apiserver.kinds.definitions.structural import structural_faults, undeclared_faults
+from simulator.apiserver.kinds.definitions.rules import Expressions, compile_faults, rule_field_faults
+from simulator.apiserver.kinds.definitions.structural import (
+    list_type_faults,
+    map_type_faults,
+    structural_faults,
+    undeclared_faults,
+)
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported
 from simulator.apiserver.structural_schema import EMBEDDED, META, PRESERVES, Schema, structural_schema
 from simulator.apiserver.types.api_types import api_types
@@ -65,26 +68,24 @@ class _Examined:
             self.with_rules.append(place)
 
 
-def validate_schema(section: Section) -> Iterator[Cause]:
-    """Yield the faults of the schema of a version, or of that of all versions."""
-    schema, path = section.schema, section.schema_path
-    if schema is None:
-        return
+def validate_schema(schema: Schema, path: str, has_status: bool, stored: Expressions) -> list[Cause]:
+    """Return the faults of the schema of a version, or of that of all versions. ``has_status``: it is that of
+    objects with the subresource status. ``stored``: the expressions of the definition that is updated."""
     found = _Examined()
     found.examine(Place(schema, structural_schema(json.dumps(schema)), path))
-    faults = [*_root_faults(schema, path, section.has_status)]
+    faults = [*_root_faults(schema, path, has_status)]
     rules: list[Cause] = []
     if found.is_convertible:
         found.structural += undeclared_faults(schema, schema, path, path)
         structural = sorted(found.structural, key=str)
         structural = structural or [fault for place in found.with_default for fault in _default_faults(place)]
         if not structural:
-            rules = [fault for place in found.with_rules for fault in compile_faults(place)]
+            rules = [fault for place in found.with_rules for fault in compile_faults(place, stored)]
         faults += structural
     faults += [*found.faults, *rules]
     if not faults and not found.is_convertible:
         faults.append(invalid(path, "", "OpenAPIV3Schema 'schema' is not supported"))
-    yield from faults
+    return faults
 
 
 def _root_faults(schema: Schema, path: str, has_status: bool) -> Iterator[Cause]:

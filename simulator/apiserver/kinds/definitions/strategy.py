@@ -1,21 +1,27 @@
-"""The strategy of CustomResourceDefinitions.
+"""The strategy of CustomResourceDefinitions. One that is deleted is marked, and no object of it is created.
 
-Upstream: apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go and
-apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go, v1.34.
+Upstream: strategy.go and Delete in etcd.go of
+apiextensions-apiserver/pkg/registry/customresourcedefinition,
+apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go, and customresource_handler.go in
+apiextensions-apiserver/pkg/apiserver, v1.34.
 """
 
 from typing import Final
 
-from simulator.api import Manifest
-from simulator.apiserver.kinds.definitions.deletion import marked_definition
+from simulator.api import Manifest, Micros
+from simulator.apiserver.kinds.definitions.conditions import Condition, with_condition
 from simulator.apiserver.kinds.definitions.validation import (
     validate_definition,
     validate_definition_status,
     validate_definition_update,
 )
+from simulator.apiserver.overlay import Reader
 from simulator.apiserver.printers.column import PLAIN_PRINTER
-from simulator.apiserver.resource import built_in
+from simulator.apiserver.request_errors import NotAllowedWhileTerminating
+from simulator.apiserver.resource import CRDS, Resource, built_in, is_built_in_group
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, spec_of, status_strategy
+from simulator.objects.metadata import finalizers_of, is_terminating
+from simulator.objects.timestamps import timestamp
 
 DEFINITIONS: Final = built_in(
     "apiextensions.k8s.io/v1",
@@ -24,7 +30,14 @@ DEFINITIONS: Final = built_in(
     in_cluster=True,
     has_status=True,
 )
-_HTTPS_PORT = 443
+_HTTPS_PORT: Final = 443
+CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+PENDING: Final = Condition(
+    "Terminating",
+    "True",
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
 
 
 def _set_defaults(manifest: Manifest) -> None:
@@ -52,6 +65,28 @@ def _with_stored_versions(definition: Manifest, _: Manifest) -> Manifest:
         if version.get("storage") and version["name"] not in known
     ]
     return {**definition, "status": {**status, "storedVersions": [*known, *added]}} if added else definition
+
+
+def marked_definition(definition: Manifest, now: Micros) -> Manifest:
+    """Return a definition that is marked for deletion."""
+    metadata = {**definition["metadata"], "deletionTimestamp": timestamp(now)}
+    finalizers = finalizers_of(definition)
+    metadata["finalizers"] = finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]
+    status = with_condition(definition.get("status") or {}, PENDING, timestamp(now))
+    return {**definition, "metadata": metadata, "status": status}
+
+
+def is_definition_terminating(resource: str, reader: Reader) -> bool:
+    """Whether a resource has a definition that is being deleted."""
+    if is_built_in_group(resource.partition(".")[2]):
+        return False
+    return any(is_terminating(found) for found in reader.find(CRDS, resource).items)
+
+
+def refuse_while_terminating(resource: Resource, reader: Reader) -> None:
+    """Raise NotAllowedWhileTerminating for the creation of an object whose definition is being deleted."""
+    if is_definition_terminating(resource.id, reader):
+        raise NotAllowedWhileTerminating(resource.id)
 
 
 DEFINITION_STRATEGY: Final = Strategy(

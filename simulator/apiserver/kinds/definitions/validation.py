@@ -10,14 +10,28 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.definition_conditions import has_condition
 from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.go_structs import definition_struct
-from simulator.apiserver.kinds.definitions.approval import approval_faults, approval_of
-from simulator.apiserver.kinds.definitions.internal_spec import to_internal_spec
-from simulator.apiserver.kinds.definitions.versions import validate_section
+from simulator.apiserver.kinds.definitions.conditions import approval_faults, approval_of, has_condition
+from simulator.apiserver.kinds.definitions.rules import NO_EXPRESSIONS, Expressions
+from simulator.apiserver.kinds.definitions.versions import (
+    expressions_of,
+    to_internal_spec,
+    validate_section,
+)
 from simulator.apiserver.resource import is_built_in_group
-from simulator.apiserver.shapes import PartRule, all_of, each, field, filled, must_have, needed, one_of, where
+from simulator.apiserver.shapes import (
+    PartRule,
+    Rule,
+    all_of,
+    each,
+    field,
+    filled,
+    must_have,
+    needed,
+    one_of,
+    wrong,
+)
 from simulator.apiserver.status import Cause, invalid, required
 from simulator.apiserver.update_shapes import immutable
 
@@ -62,8 +76,8 @@ def _check_group(group: str, path: str) -> Iterator[Cause]:
         yield invalid(path, group, "is a group of Kubernetes")
 
 
-def _check_versions(spec: Manifest, path: str) -> Iterator[Cause]:
-    (shared, versions), path = to_internal_spec(spec), f"{path}.versions"
+def _check_versions(spec: Manifest, path: str, stored: Expressions) -> Iterator[Cause]:
+    (shared, versions), path = to_internal_spec(spec, stored), f"{path}.versions"
     for section in versions:
         if shared.schema is None and section.schema is None:
             yield required(section.schema_path, "schemas are required")
@@ -80,11 +94,6 @@ def _check_versions(spec: Manifest, path: str) -> Iterator[Cause]:
             definition_struct("CustomResourceDefinitionVersion", section.fields) for section in versions
         ]
         yield invalid(path, structs or None, problem, whole=True)
-
-
-def _check_shared(spec: Manifest, _: str) -> Iterator[Cause]:
-    shared, _versions = to_internal_spec(spec)
-    return validate_section(shared)
 
 
 def _check_stored_versions(manifest: Manifest, _: str = "") -> Iterator[Cause]:
@@ -114,25 +123,28 @@ def _check_name(manifest: Manifest, _: str) -> Iterator[Cause]:
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
 
 
+def _spec_rule(stored: Expressions) -> Rule:
+    """Return the rule for the spec. ``stored``: the expressions of the definition that is updated."""
+    return field(
+        "spec",
+        needed("group", _check_group),
+        needed("scope", one_of(("Cluster", "Namespaced"))),
+        lambda spec, path: _check_versions(spec, path, stored),
+        field("names", must_have("plural", "singular", "kind", "listKind"), _NAMES),
+        lambda spec, _: validate_section(to_internal_spec(spec, stored)[0]),
+        field("conversion", needed("strategy", one_of(("None", "Webhook")))),
+    )
+
+
 _NOT_PRESERVING: Final = filled(
     "spec.preserveUnknownFields",
-    where(
-        lambda _: False,
+    wrong(
         "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema "
-        "instead",
+        "instead"
     ),
 )
-_SPEC: Final = field(
-    "spec",
-    needed("group", _check_group),
-    needed("scope", one_of(("Cluster", "Namespaced"))),
-    _check_versions,
-    field("names", must_have("plural", "singular", "kind", "listKind"), _NAMES),
-    _check_shared,
-    field("conversion", needed("strategy", one_of(("None", "Webhook")))),
-)
 validate_definition: Final = all_of(
-    _check_name, _SPEC, _check_stored_versions, approval_faults, _NOT_PRESERVING
+    _check_name, _spec_rule(NO_EXPRESSIONS), _check_stored_versions, approval_faults, _NOT_PRESERVING
 )
 _SAME_IF_ESTABLISHED: Final = immutable("spec.scope", "spec.names.kind")
 _SAME: Final = immutable("spec.group", "spec.names.plural")
@@ -142,7 +154,7 @@ _STATUS: Final = field("status.acceptedNames", _NAMES)
 def validate_definition_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults of an update."""
     if new["spec"] != old["spec"]:
-        yield from _SPEC(new)
+        yield from _spec_rule(expressions_of(old["spec"]))(new)
     if has_condition(old, "Established", "True"):
         yield from _SAME_IF_ESTABLISHED(new, old)
     yield from _SAME(new, old)

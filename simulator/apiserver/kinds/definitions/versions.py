@@ -1,17 +1,26 @@
-"""Validation of the versions of a definition, and of what they have in common.
+"""Validation of the versions of a definition, and of what they have in common, in the form of upstream's
+internal type.
 
-Upstream: validateCustomResourceDefinitionVersion and the functions below it in
-apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
+What all versions have in common is not at the versions there but at the spec, and so are the paths of faults:
+``spec.validation.openAPIV3Schema``. Upstream: conversion.go in
+apiextensions-apiserver/pkg/apis/apiextensions/v1, and validateCustomResourceDefinitionVersion and the
+functions below it in apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 """
 
 import json
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.field_checks import too_many
-from simulator.apiserver.kinds.definitions.field_paths import FieldPathError, find_field
-from simulator.apiserver.kinds.definitions.internal_spec import Section
+from simulator.apiserver.kinds.definitions.places import Place
+from simulator.apiserver.kinds.definitions.rules import (
+    NO_EXPRESSIONS,
+    Expressions,
+    FieldPathError,
+    find_expressions,
+    find_field,
+)
 from simulator.apiserver.kinds.definitions.schemas import validate_schema
 from simulator.apiserver.shapes import PartRule, all_of, each, field, filled, must_have, needed, where
 from simulator.apiserver.status import Cause, duplicate, invalid, required
@@ -25,11 +34,73 @@ _MAX_WARNING: Final = 256
 _SIMPLE_PATH: Final = "must be a simple json path starting with ."
 
 
+_SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+"""The fields of a version that move to the spec if all versions have the same. There the schema is called
+``validation``."""
+
+
+class Section(NamedTuple):
+    """A version, or the spec itself, with what is declared there."""
+
+    path: str
+    fields: Manifest
+    """The fields of _SHARED under the names that a version has for them, and the version's other fields."""
+    schema_path: str
+    has_status: bool
+    """Whether the schema is that of objects with the subresource status."""
+    stored: Expressions
+    """The expressions of the definition that is updated."""
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        found = (self.fields.get("schema") or {}).get("openAPIV3Schema")
+        return found if isinstance(found, dict) else None
+
+
+def to_internal_spec(spec: Manifest, stored: Expressions = NO_EXPRESSIONS) -> tuple[Section, list[Section]]:
+    """Return what the versions of a definition's spec have in common, and the versions."""
+    versions: list[Manifest] = spec.get("versions") or []
+    moved = {field for field in _SHARED if _is_shared(field, versions)}
+    if "schema" not in moved:
+        moved.discard("selectableFields")
+    shared: Manifest = {
+        field: versions[0][field] for field in _SHARED if field in moved and field in versions[0]
+    }
+    sections = [
+        Section(
+            path := f"spec.versions[{index}]",
+            {field: value for field, value in version.items() if field not in moved},
+            f"{path}.schema.openAPIV3Schema",
+            _has_status(version),
+            stored,
+        )
+        for index, version in enumerate(versions)
+    ]
+    has_status = any(map(_has_status, versions))
+    return Section("spec", shared, "spec.validation.openAPIV3Schema", has_status, stored), sections
+
+
+def _is_shared(field: str, versions: list[Manifest]) -> bool:
+    return bool(versions) and all(version.get(field) == versions[0].get(field) for version in versions)
+
+
+def _has_status(version: Manifest) -> bool:
+    return "status" in (version.get("subresources") or {})
+
+
+def expressions_of(spec: Manifest) -> Expressions:
+    """Return the expressions of a definition (findPreexistingExpressions)."""
+    shared, versions = to_internal_spec(spec)
+    schemas = [section.schema for section in (shared, *versions) if section.schema is not None]
+    return find_expressions(Place(schema, {}, "") for schema in schemas)
+
+
 def validate_section(section: Section) -> Iterator[Cause]:
     """Yield the faults of a version, or of what all versions have in common."""
     fields, path = section.fields, section.path
     yield from _check_warning(fields, path)
-    yield from validate_schema(section)
+    if section.schema is not None:
+        yield from validate_schema(section.schema, section.schema_path, section.has_status, section.stored)
     yield from _FIELDS(fields, path)
     selectable = fields.get("selectableFields")
     if selectable and section.schema is not None:

@@ -1,15 +1,15 @@
-"""The approval of the APIs that a CustomResourceDefinition adds to a group of the Kubernetes community.
+"""The conditions of a CustomResourceDefinition, and the approval of the APIs that one adds to a group of the
+Kubernetes community.
 
-Upstream: GetAPIApprovalState in apiextensions-apiserver/pkg/apihelpers/helpers.go, and
+Upstream: SetCRDCondition and GetAPIApprovalState in apiextensions-apiserver/pkg/apihelpers/helpers.go, and
 apiapproval_controller.go in its pkg/controller, v1.34.
 """
 
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from simulator.api import Manifest
-from simulator.apiserver.definition_conditions import Condition
 from simulator.apiserver.status import Cause, invalid, required
 from simulator.kernel.go_text import quote
 
@@ -19,6 +19,34 @@ _SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 _MUST: Final = f'protected groups must have approval annotation "{_ANNOTATION}"'
 _MISSING: Final = f"{_MUST}, {_SEE}"
 _INVALID: Final = f'{_MUST} with either a URL or a reason starting with "unapproved", {_SEE}'
+
+
+class Condition(NamedTuple):
+    type: str
+    status: str
+    reason: str
+    message: str
+
+
+def with_condition(status: Manifest, condition: Condition, now: str) -> Manifest:
+    """Return the status of a definition with this condition. A condition keeps its time while its status
+    stays."""
+    conditions = {each["type"]: each for each in status.get("conditions") or ()}
+    before = conditions.get(condition.type, {})
+    stays = before.get("status") == condition.status
+    conditions[condition.type] = {
+        "type": condition.type,
+        "status": condition.status,
+        "lastTransitionTime": before.get("lastTransitionTime") if stays else now,
+        "reason": condition.reason,
+        "message": condition.message,
+    }
+    return {**status, "conditions": [*conditions.values()]}
+
+
+def has_condition(definition: Manifest, kind: str, status: str) -> bool:
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == kind and each["status"] == status for each in conditions)
 
 
 def approval_of(definition: Manifest) -> Approval:
