@@ -10,7 +10,7 @@ ALONE = $(shell grep -rl --include='test_*.py' 'pytest.mark.alone' tests)
 # Tests start hundreds of Python processes; without this, each compiles all modules again where the environment says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: up test test-without-browser bench faults fuzz load workshop smooth pictures manifests messages install install-dev lint types lock clean
+.PHONY: up assets test test-without-browser bench faults fuzz load workshop pages smooth pictures manifests messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -19,7 +19,7 @@ install: .venv/runtime
 
 install-dev: .venv/dev
 	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m tests.clients.javascript_packages
+	@$(BIN)/python -m tests.node_packages
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -42,7 +42,7 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djangofmt --check templates
-	$(BIN)/oxfmt --check static tests/clients/javascript
+	$(BIN)/oxfmt --check static tests/clients/javascript tests/programs/page_files
 	$(BIN)/lint-imports
 
 types: .venv/dev
@@ -51,14 +51,14 @@ types: .venv/dev
 test: lint types
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m tests.clients.javascript_packages
+	@$(BIN)/python -m tests.node_packages
 	$(BIN)/pytest -m "not alone" $(PROCESSES)
 	$(BIN)/pytest -m alone $(PROCESSES) $(ALONE)
 
 # Where there can be no Chromium.
 test-without-browser: lint types
 	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m tests.clients.javascript_packages
+	@$(BIN)/python -m tests.node_packages
 	$(BIN)/pytest -m "not alone and not browser" $(PROCESSES)
 	$(BIN)/pytest -m alone $(PROCESSES) $(ALONE)
 
@@ -85,6 +85,14 @@ load: .venv/dev
 # Simulates a workshop of 100 learners and prints how long people waited. OPTIONS: "--learners 30 --lesson taints".
 workshop: .venv/dev
 	$(BIN)/python -m tests.programs.workshop $(OPTIONS)
+
+# Bundles and compresses the styles and scripts of pages, after a change in static/.
+assets: .venv/dev
+	$(BIN)/python -m tests.programs.page_files
+
+# Counts what the home page and a live page cost a browser with an empty cache.
+pages: .venv/dev
+	$(BIN)/python -m tests.programs.measure_page
 
 # Scrolls and zooms a large cluster's page.
 smooth: .venv/dev

@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 from schedviz import account_settings, environment, limit_settings, redis_url
 from schedviz.local_names import is_local
 from schedviz.logs import is_fault, without_traceback
+from schedviz.page_files import are_made
 from schedviz.static_version import static_directory, static_version
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -105,6 +106,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "schedviz.web.security_headers.SecurityHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "schedviz.web.compression.CompressedPages",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "schedviz.web.limits.Limits",
@@ -211,6 +213,8 @@ TIME_ZONE = "UTC"
 STATICFILES_DIRS = [FILES_DIR / "static"]
 _packages = ["django_htmx", *(["django.contrib.admin"] if ACCOUNTS else [])]
 STATIC_URL = f"static/{static_version([*STATICFILES_DIRS, *map(static_directory, _packages)])}/"
+# Whether pages load static/made/ or its sources, after a change of these.
+STATIC_FILES_ARE_MADE = are_made(FILES_DIR / "static")
 # WhiteNoise serves the files from the apps' directories, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False

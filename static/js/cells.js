@@ -50,17 +50,19 @@ export function markedCodes(codes) {
 
 // The current colours of tokens.css, and the patterns made from them.
 export function makePalette(context) {
-  const style = getComputedStyle(document.documentElement);
-  const colours = Object.fromEntries(
-    TOKENS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
-  );
+  const { canvas } = context;
+  const style = getComputedStyle(canvas);
+  // The value of a property has both themes; only that of an element's colour is the current one.
+  const colourOf = (name) => {
+    canvas.style.color = `var(--${name})`;
+    return style.color;
+  };
+  const ranks = Array.from({ length: RANKS }, (_, rank) => rank);
+  const colours = Object.fromEntries(TOKENS.map((name) => [name, colourOf(name)]));
   colours.mono = style.getPropertyValue("--mono");
-  colours.fills = [];
-  colours.inks = [];
-  for (let rank = 0; rank < RANKS; rank += 1) {
-    colours.fills.push(style.getPropertyValue(`--r${rank}`).trim());
-    colours.inks.push(style.getPropertyValue(`--i${rank}`).trim());
-  }
+  colours.fills = ranks.map((rank) => colourOf(`r${rank}`));
+  colours.inks = ranks.map((rank) => colourOf(`i${rank}`));
+  canvas.style.color = "";
   colours.victim = hatch(context, colours.bad, colours.panel);
   colours.terminating = hatch(context, colours.quiet, colours.panel);
   colours.cordoned = hatch(context, colours.quiet, "transparent");

@@ -27,6 +27,9 @@ import "./travel.js";
 import "./undone.js";
 import { Grid } from "./grid.js";
 
+// What tests read of a running page.
+export { listShortcuts } from "./registry.js";
+
 new Grid(document.getElementById("grid"));
 
 // htmx processes the page at this event too, and was asked to first. From now on every control has its handler: those that

@@ -17,8 +17,7 @@ pytestmark = pytest.mark.browser
 # The keys of the existing controls, from the registry and from the attribute aria-keyshortcuts.
 KEYS = """
 async () => {
-  const registry = document.querySelector("[rel=modulepreload][href$='/registry.js']");
-  const { listShortcuts } = await import(registry.href);
+  const { listShortcuts } = await import(document.querySelector("script[src$='/sandbox.js']").src);
   const labelled = [...document.querySelectorAll("[aria-keyshortcuts]")];
   return {
     registered: listShortcuts().map(({ key, control }) => `${labelled.indexOf(control)} ${key}`).sort(),

@@ -24,8 +24,8 @@ BYTES_AT_MOST = 100_000
 """Bytes of one frame, most of them for the log and the timeline. The whole page has four times as many."""
 MARKED = """
 async (all) => {
-  const cells = document.querySelector("[rel=modulepreload][href$='/cells.js']");
-  const { markedCodes } = await import(cells.href);
+  const { src } = document.querySelector("script[src$='/sandbox.js']");
+  const { markedCodes } = await import(new URL("../js/cells.js", src));
   return all.map(markedCodes);
 }
 """

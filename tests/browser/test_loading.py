@@ -41,7 +41,7 @@ def load_scripts(page: Page, sandbox: Sandbox) -> LoadScripts:
             route.continue_()
         expect(page.locator("#connection")).to_have_text("live")
 
-    page.route("**/js/sandbox.js", hold)
+    page.route("**/sandbox.js", hold)
     page.goto(f"/s/{sandbox.name}/", wait_until="commit")
     expect(page.locator(".node .pod", has_text="web")).to_be_visible()
     return load

@@ -13,7 +13,7 @@ from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from tests.clients.conftest import Server, write_kubeconfig
-from tests.clients.javascript_packages import NODE, program
+from tests.node_packages import CLIENT, NODE
 from tests.processes import Process
 from tests.waiting import eventually
 
@@ -28,7 +28,9 @@ def informer(
 ) -> Iterator[Process]:
     kubeconfig = str(write_kubeconfig(tmp_path, f"{own_server.url}/s/{cluster.name}"))
     if request.param == "javascript":
-        process = Process([program("watch_pods.js"), kubeconfig], tmp_path / "informer.log", program=NODE)
+        process = Process(
+            [CLIENT.program("watch_pods.js"), kubeconfig], tmp_path / "informer.log", program=NODE
+        )
     else:
         process = Process([str(PYTHON), kubeconfig], tmp_path / "informer.log", program=sys.executable)
     yield process

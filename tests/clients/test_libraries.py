@@ -17,7 +17,7 @@ from lightkube.resources.scheduling_v1 import PriorityClass
 from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from tests.clients.javascript_packages import NODE, program
+from tests.node_packages import CLIENT, NODE
 from tests.processes import Process
 from tests.waiting import PATIENCE, eventually
 
@@ -45,7 +45,7 @@ DEFINITION: Manifest = {
 
 
 def test_the_official_javascript_client(kubeconfig: Path) -> None:
-    command = [NODE, program("use_objects.js"), str(kubeconfig)]
+    command = [NODE, CLIENT.program("use_objects.js"), str(kubeconfig)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (ended.stdout, ended.stderr) == ("done\n", "")
 

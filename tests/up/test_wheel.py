@@ -55,7 +55,7 @@ def test_the_wheel_starts_the_server(installed: Path, tmp_path: Path) -> None:
         )[1]
         home = page(f"{url}/")
         assert "online-vs-offline" in home
-        style = re.search(r'href="(/static/\w+/css/[\w.]+)"', home)
+        style = re.search(r'href="(/static/\w+/made/[\w.]+)"', home)
         assert style, home
         assert urlopen(url + style[1]).headers["Content-Type"].startswith("text/css")
         assert "schedviz/project_files" in run(

@@ -14,9 +14,16 @@ Colour = tuple[float, float, float]
 
 
 def themes() -> dict[str, dict[str, str]]:
-    texts = [(CSS / name).read_text() for name in ("tokens.css", "dark.css")]
-    found = [dict(re.findall(r"--([\w-]+): ([^;]+);", text)) for text in texts]
-    return {"light": found[0], "dark": found[0] | found[1]}
+    text = re.sub(r"\s+", " ", (CSS / "tokens.css").read_text())
+    found = dict(re.findall(r"--([\w-]+): ([^;]+);", text))
+    both = {
+        name: re.fullmatch(r"light-dark\( ?(.+?), (?=#|color-mix)(.+?) ?\)", value)
+        for name, value in found.items()
+    }
+    return {
+        theme: {name: each[place] if each else found[name] for name, each in both.items()}
+        for place, theme in enumerate(("light", "dark"), 1)
+    }
 
 
 def colour(tokens: dict[str, str], value: str) -> Colour:

@@ -1,5 +1,6 @@
 """The pages as plain HTTP serves them: without scripts, and what is missing."""
 
+import gzip
 import re
 
 import pytest
@@ -229,3 +230,25 @@ def test_the_notices_above_the_page_are_empty_at_first(client: Client, cluster: 
     page = client.get(cluster).content.decode()
     for name in ("away", "trouble", "undone"):
         assert re.search(rf'<div id="{name}" role="alert"[^>]*></div>', page), name
+
+
+def test_html_is_compressed_with_a_random_length(client: Client, cluster: str) -> None:
+    """Of two equal pages nobody can tell by the length that they are equal (BREACH)."""
+    plain = client.get(cluster)
+    packed = [client.get(cluster, headers={"Accept-Encoding": "gzip, br"}) for _ in range(12)]
+    assert "Content-Encoding" not in plain.headers
+    for each in packed:
+        assert each.headers["Content-Encoding"] == "gzip"
+        assert "Accept-Encoding" in each.headers["Vary"]
+        assert len(each.content) < len(plain.content) / 3
+    tokens = {re.search(rb'"X-CSRFToken": "(\w+)"', gzip.decompress(each.content)) for each in packed}
+    assert len({found[1] for found in tokens if found}) == len(packed)
+    assert len({len(each.content) for each in packed}) > 1
+
+
+def test_answers_to_programs_are_not_compressed(client: Client, cluster: str) -> None:
+    headers = {"Accept-Encoding": "gzip"}
+    for path in (f"{cluster}api/v1/pods", f"{cluster}download/nodes.svg", f"{cluster}download/objects/"):
+        answer = client.get(path, headers=headers)
+        assert answer.status_code == 200
+        assert "Content-Encoding" not in answer.headers

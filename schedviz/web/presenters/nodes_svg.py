@@ -59,7 +59,7 @@ class NodesSvg(msgspec.Struct, frozen=True):
 def colours() -> Sheet:
     """Return the colours of the light theme, by the names of their custom properties."""
     text = (settings.FILES_DIR / "static" / "css" / "tokens.css").read_text()
-    return dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", text))
+    return dict(re.findall(r"--(\w+): (?:light-dark\()?(#[0-9a-f]{3,6})\b", text))
 
 
 def draw_nodes_svg(picture: Picture) -> NodesSvg:

@@ -11,6 +11,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from schedviz.page_files import LIBRARIES, MADE, SOURCES
 from schedviz.web import ideas
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.node_names import node_name
@@ -93,9 +94,15 @@ def explanations() -> dict[str, list[ideas.Idea]]:
 
 @register.simple_tag
 @cache
-def preload_modules() -> SafeString:
-    """Return the links by which a browser loads all modules of ``static/js`` at once. Without them it finds
-    each module only after the one that imports it."""
-    names = sorted(path.name for path in (settings.FILES_DIR / "static" / "js").glob("*.js"))
-    links = ((static(f"js/{name}"),) for name in names)
-    return format_html_join("\n", '<link rel="modulepreload" href="{}">', links)
+def page_file(name: str) -> SafeString:
+    """Return the elements that load a file of :mod:`schedviz.page_files`, or its sources."""
+    paths = (f"{MADE}/{name}",) if settings.STATIC_FILES_ARE_MADE else SOURCES[name]
+    return format_html_join("", "{}", ((format_html(_element(path), static(path)),) for path in paths))
+
+
+def _element(path: str) -> str:
+    if path.endswith(".css"):
+        return '<link rel="stylesheet" href="{}">'
+    if path in LIBRARIES:  # a global variable is what they define
+        return '<script defer src="{}"></script>'
+    return '<script type="module" src="{}"></script>'

@@ -1,0 +1,130 @@
+"""What the home page and a live page cost a browser with an empty cache: ``make pages``.
+
+It counts the requests of each page, their bytes on the wire (headers and bodies, as they came) and the time
+to its first paint, in a headless Chromium on loopback, and ends with 1 where an aim is missed. The numbers
+are in docs/BENCHMARKS.md.
+"""
+
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from schedviz.up.embedded_redis import free_port
+from tests import chromium
+from tests.processes import Process, answers
+from tests.waiting import PATIENCE, eventually
+
+RUNS: Final = 15
+REQUESTS: Final = 8
+KILOBYTES: Final = 90
+PAINT_MS: Final = 300
+SCENARIO: Final = "online-vs-offline"
+
+
+class Arrival(NamedTuple):
+    """A page that a browser with an empty cache opened. ``requests``: with websockets. ``paint``: ms to the
+    first paint of content, since the navigation began."""
+
+    requests: int
+    kilobytes: float
+    paint: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.requests} requests, {self.kilobytes:.1f} kB on the wire, first paint {self.paint:.0f} ms"
+        )
+
+
+class Wire:
+    """What a page asks for over the network: ``urls`` of requests and websockets, and ``bytes`` received."""
+
+    def __init__(self, page: Page) -> None:
+        self.urls: list[str] = []
+        self.bytes = 0
+        session = page.context.new_cdp_session(page)
+        session.send("Network.enable")
+        session.on("Network.requestWillBeSent", lambda event: self.urls.append(event["request"]["url"]))
+        session.on("Network.webSocketCreated", lambda event: self.urls.append(event["url"]))
+        session.on("Network.loadingFinished", self._add)
+
+    def _add(self, event: dict[str, Any]) -> None:
+        self.bytes += int(event["encodedDataLength"])
+
+
+def arrive(page: Page, path: str) -> tuple[Arrival, list[str]]:
+    """Open a page in a context that has opened none yet, and wait until it is complete (a live page: live).
+    Returns what it cost, and the URLs."""
+    wire = Wire(page)
+    page.goto(path, wait_until="load")
+    if path.startswith("/s/"):
+        expect(page.locator("#connection")).to_have_text("live")
+    # The favicon is asked for after the page is loaded.
+    eventually(lambda: page.evaluate("true") and any("favicon" in url for url in wire.urls), "the favicon")
+    page.wait_for_load_state("networkidle")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    return Arrival(len(wire.urls), wire.bytes / 1000, paint), wire.urls
+
+
+def main() -> int:
+    path = chromium.find()
+    if path is None:
+        print(chromium.missing(), file=sys.stderr)
+        return 1
+    expect.set_options(timeout=PATIENCE * 1000)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        port = free_port()
+        url = f"http://127.0.0.1:{port}"
+        environment = {"PORT": str(port), "DATA_DIR": folder, "REDIS_URL": ""}
+        process = Process(["manage.py", "up"], Path(folder) / "log", environment)
+        try:
+            eventually(lambda: process.alive() and answers(f"{url}/readyz"), "the start", PATIENCE)
+            browser = playwright.chromium.launch(executable_path=path, args=chromium.FLAGS)
+            missed = [
+                measure(browser, url, name, place)
+                for name, place in (("home", "/"), ("live", start(browser, url)))
+            ]
+            browser.close()
+        finally:
+            process.stop()
+    return int(any(missed))
+
+
+def start(browser: Browser, url: str) -> str:
+    """Start a scenario. The path of its page."""
+    page = open_page(browser, url)
+    page.goto("/")
+    page.locator(f'form:has([name=scenario][value="{SCENARIO}"]) button').first.click()
+    expect(page.locator("#connection")).to_have_text("live")
+    path = page.url.removeprefix(url)
+    page.context.close()
+    return path
+
+
+def open_page(browser: Browser, url: str) -> Page:
+    context = browser.new_context(base_url=url, viewport={"width": 1280, "height": 720}, locale="en")
+    return context.new_page()
+
+
+def measure(browser: Browser, url: str, name: str, path: str) -> bool:
+    """Open the page RUNS times, each in a context of its own, whose cache is empty. Whether an aim is
+    missed."""
+    found = []
+    for _ in range(RUNS):
+        page = open_page(browser, url)
+        found.append(arrive(page, path)[0])
+        page.context.close()
+    middle = Arrival(
+        max(each.requests for each in found),
+        max(each.kilobytes for each in found),
+        statistics.median(each.paint for each in found),
+    )
+    print(f"{name}: {middle} (of {RUNS}: {', '.join(f'{each.paint:.0f}' for each in found)})", flush=True)
+    return middle.requests > REQUESTS or middle.kilobytes > KILOBYTES or middle.paint > PAINT_MS
+
+
+if __name__ == "__main__":
+    sys.exit(main())

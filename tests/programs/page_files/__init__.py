@@ -1,0 +1,1 @@
+"""Makes the stylesheets and scripts of pages: ``make assets``."""
