@@ -16,6 +16,7 @@ from simulator.kernel.containment import Refusal
 
 __all__ = [
     "SECOND",
+    "Admission",
     "ApiError",
     "ApiServerLost",
     "Change",
@@ -46,6 +47,33 @@ class Change(msgspec.Struct, frozen=True):
     key: str
     object: Manifest | None
     expected: int | None = None
+
+
+class Admission(msgspec.Struct, frozen=True):
+    """The result of admission: the changes to commit, and the condition for committing them."""
+
+    changes: list[Change]
+    unchanged: dict[str, int]
+    """The resources that admission read, each with the version of its collection at that time."""
+    last: Manifest | None = None
+    """The last state of the object that the first change deletes, for the response and the watch event. If it
+    has no resourceVersion, the version of the deletion is added."""
+    charged: int = 0
+    """The number of changes, the last ones, that only charge quotas."""
+    stored: Manifest | None = None
+    """The object that is changed, as it is stored now."""
+    may_exist: bool = False
+    """Whether a creation that is refused as the object exists is decided again: with another generated name,
+    or as an update."""
+
+    @property
+    def objects(self) -> Sequence[Change]:
+        """The changes of the objects of the request, without those that charge quotas."""
+        return self.changes[: len(self.changes) - self.charged]
+
+    @property
+    def charges(self) -> Sequence[Change]:
+        return self.changes[len(self.changes) - self.charged :]
 
 
 class WatchEvent(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
-from simulator.apiserver.admission import Admission, new_cluster, resource_of
+from simulator.api import SECOND, Admission, Change, Manifest, Micros, WatchEvent
+from simulator.apiserver.admission import new_cluster, resource_of
 from simulator.apiserver.commit import Written, write
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.overlay import ObjectList
@@ -241,7 +241,7 @@ class MemorySandbox:
             first_cycle=self.last_cycle() + 1,
             queue=self.options.queue,
         )
-        simulation = Simulation(self._api, options)
+        simulation = Simulation(self._api, ApiServer, options)
         self._api.take_events()
         simulation.relist([*self._listed()], self._api.version)
         return simulation

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from simulator.api import ApiError, Change, WatchEvent, bare
+from simulator.apiserver.server import ApiServer
 from simulator.config import ConfigError
 from simulator.decision import Decision
 from simulator.recording import (
@@ -143,7 +144,7 @@ class Replay:
     def _process(self, item: TermStart | TermInput | Entry) -> None:
         if isinstance(item, TermStart):
             try:
-                self._term = LeaderTerm(Simulation(self, item.options), item)
+                self._term = LeaderTerm(Simulation(self, ApiServer, item.options), item)
             except ConfigError as error:
                 # Responses of extenders are not recorded, so a configuration with extenders is refused here
                 # too.

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from simulator.api import ApiServerLost, Manifest, Micros, Storage, WatchEvent
+from simulator.apiserver.component_writes import MakeServer
 from simulator.client.informer import Pipeline
 from simulator.client.shared_informer import SharedInformer
 from simulator.client.world import World
@@ -58,13 +59,15 @@ def _losing_the_api_server() -> Iterator[None]:
 
 
 class Simulation:
-    """One cluster. All components write to ``storage``; they observe all writes, also their own, only through
-    :meth:`observe`."""
+    """The components of one cluster. They write to ``storage`` what the API server decides, and observe all
+    writes, also their own, only through :meth:`observe`."""
 
     def __init__(
         self,
         storage: Storage,
+        make_server: MakeServer,
         options: Options,
+        *,
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
         observer: Observer | None = None,
@@ -74,7 +77,7 @@ class Simulation:
         are. ``observer`` gets the durations of the scheduling cycles.
 
         Raises ConfigError for a configuration with which the scheduler would not start."""
-        self._world = World(storage)
+        self._world = World(storage, make_server)
         self._scheduler = Scheduler(
             self._world,
             load(options.config),

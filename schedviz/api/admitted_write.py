@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from schedviz.cache import read_current
 from schedviz.loop import ring, wake
 from schedviz.store import CollectionChanged, Commit, LimitReached, NoSandbox, Sandbox
-from simulator.apiserver.admission import Admission
+from simulator.api import Admission
 from simulator.apiserver.commit import ReadAgain, Written, write
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.server import ApiServer

@@ -22,7 +22,6 @@ from schedviz.api.accept import (
     negotiate,
 )
 from simulator.api import Manifest, Micros
-from simulator.apiserver.kinds.workloads.daemon_sets import TEMPLATE_GENERATION
 from simulator.apiserver.protobuf_encoding import has_protobuf
 from simulator.apiserver.request_errors import NotAcceptable
 from simulator.apiserver.resource import Resource
@@ -30,6 +29,7 @@ from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in
 from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import BadRequest
 from simulator.apiserver.table import build_table
+from simulator.objects.metadata import TEMPLATE_GENERATION
 
 Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 FORMS: tuple[Form, ...] = get_args(Form)

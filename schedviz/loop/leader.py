@@ -13,6 +13,8 @@ from schedviz.loop.scheduler_meter import SchedulerMeter
 from schedviz.store import Clock, Commit, Gone, LimitReached, Renewal, Sandbox
 from schedviz.store.wall import MICROSECONDS
 from simulator.api import ApiError, Change, Micros, Storage, WatchEvent, versioned
+from simulator.apiserver.component_writes import MakeServer
+from simulator.apiserver.server import ApiServer
 from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
 from simulator.recording import LeaderTerm, RecordableSimulation, TermStart
@@ -36,7 +38,7 @@ class Simulation(RecordableSimulation, Seen, Protocol):
     def under_way(self) -> UnderWay | None: ...
 
 
-MakeSimulation = Callable[[Storage, Options], Simulation]
+MakeSimulation = Callable[[Storage, MakeServer, Options], Simulation]
 
 
 class Leader:
@@ -86,7 +88,7 @@ class Leader:
         self._under_way = lost = sandbox.under_way()
         if lost:
             events.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
-        self._simulation = make(self, options)
+        self._simulation = make(self, ApiServer, options)
         self._term = LeaderTerm(self._simulation, TermStart(options, events))
         self._archive_writer = ArchiveWriter(sandbox)
         self.meter = SchedulerMeter()

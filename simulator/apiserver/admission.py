@@ -10,9 +10,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import msgspec
-
-from simulator.api import Change, Manifest, Micros
+from simulator.api import Admission, Change, Manifest, Micros
 from simulator.apiserver import decoding, resources
 from simulator.apiserver.admission_plugins.order import admit_request, validate_request
 from simulator.apiserver.admission_plugins.plugin import Attributes
@@ -56,33 +54,6 @@ SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields",
 """Fields of metadata that only the API server sets."""
 DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
 """Fields of metadata that only a delete request sets."""
-
-
-class Admission(msgspec.Struct, frozen=True):
-    """The result of admission: the changes to commit, and the condition for committing them."""
-
-    changes: list[Change]
-    unchanged: dict[str, int]
-    """The resources that admission read, each with the version of its collection at that time."""
-    last: Manifest | None = None
-    """The last state of the object that the first change deletes, for the response and the watch event. If it
-    has no resourceVersion, the version of the deletion is added."""
-    charged: int = 0
-    """The number of changes, the last ones, that only charge quotas."""
-    stored: Manifest | None = None
-    """The object that is changed, as it is stored now."""
-    may_exist: bool = False
-    """Whether a creation that is refused as the object exists is decided again: with another generated name,
-    or as an update."""
-
-    @property
-    def objects(self) -> Sequence[Change]:
-        """The changes of the objects of the request, without those that charge quotas."""
-        return self.changes[: len(self.changes) - self.charged]
-
-    @property
-    def charges(self) -> Sequence[Change]:
-        return self.changes[len(self.changes) - self.charged :]
 
 
 def admit(

@@ -10,8 +10,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from simulator.api import ApiError, Change, Manifest, versioned
-from simulator.apiserver.admission import Admission
+from simulator.api import Admission, ApiError, Change, Manifest, versioned
 from simulator.apiserver.definition_controllers import Decide, definitions_left, run_controllers
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place

@@ -11,7 +11,7 @@ from simulator.apiserver.kinds.registry import find_strategy, strategy_of
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.types.model import StructType
 from simulator.apiserver.types.schema_types import decoded_type
-from simulator.apiserver.types.zero_values import keeps_empty, zero_value
+from simulator.apiserver.types.zero_values import zero_value
 
 
 def set_defaults(resource: Resource, manifest: Manifest) -> None:
@@ -41,12 +41,6 @@ def _first_status(resource: str) -> Manifest | None:
         return None
     status: Manifest = zero_value(of)
     return status | {"phase": strategy.first_phase} if strategy.first_phase else status
-
-
-def omits_zero(resource: str, field: str) -> bool:
-    """Whether Go's encoder leaves a count of 0 out of the status of a resource."""
-    of = _status_type(resource)
-    return of is not None and field in of.fields and not keeps_empty(of.fields[field])
 
 
 def set_status_defaults(resource: str, manifest: Manifest) -> None:

@@ -12,8 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from simulator.api import Change, Manifest
-from simulator.apiserver.admission import Admission
+from simulator.api import Admission, Change, Manifest
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.kinds.definitions.accepted_names import UsedNames, status_with_names
 from simulator.apiserver.kinds.definitions.conditions import Condition, with_condition

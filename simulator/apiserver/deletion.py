@@ -10,19 +10,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.delete_options import Propagation
-from simulator.apiserver.generation import GENERATION
-from simulator.apiserver.kinds.namespaces import NAMESPACES
+from simulator.apiserver.component_writes import Propagation
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Forbidden
 from simulator.apiserver.strategy import Strategy
-from simulator.objects.metadata import finalizers_of, is_terminating
+from simulator.objects.metadata import DELETE_DEPENDENTS, GENERATION, ORPHAN_DEPENDENTS, is_terminating
 from simulator.objects.timestamps import micros, timestamp
 
-ORPHAN_DEPENDENTS: Final = "orphan"
-DELETE_DEPENDENTS: Final = "foregroundDeletion"
-"""Finalizers that the garbage collector removes when it has processed the dependents."""
 _FINALIZERS: Final[dict[Propagation, tuple[str, ...]]] = {
     "Orphan": (ORPHAN_DEPENDENTS,),
     "Background": (),
@@ -124,31 +119,6 @@ def _with_deletion_fields(metadata: Manifest, now: Micros, grace: int) -> Manife
         return {**metadata}
     ends = timestamp(micros(metadata["deletionTimestamp"]) - (before - grace) * SECOND)
     return {**metadata, "deletionTimestamp": ends, "deletionGracePeriodSeconds": grace}
-
-
-def is_removed(manifest: Manifest) -> bool:
-    """Whether the object waits for nothing any more and so is removed by the write that makes it so: it is
-    marked for deletion, its grace period is 0, and it has no finalizer (ShouldDeleteDuringUpdate;
-    ShouldDeleteNamespaceDuringUpdate for the finalizers of a namespace's spec)."""
-    grace = manifest["metadata"].get("deletionGracePeriodSeconds", 0)
-    if not is_terminating(manifest) or grace or finalizers_of(manifest):
-        return False
-    return not (_is_namespace(manifest) and manifest.get("spec", {}).get("finalizers"))
-
-
-def finalized_namespace(namespace: Manifest) -> Manifest:
-    """Return the namespace without the finalizers of its spec, as its controller writes it when it is
-    empty."""
-    return {**namespace, "spec": {**namespace.get("spec", {}), "finalizers": []}}
-
-
-def is_waiting_for(manifest: Manifest, finalizer: str) -> bool:
-    """Whether the object is marked for deletion and has this finalizer."""
-    return is_terminating(manifest) and finalizer in finalizers_of(manifest)
-
-
-def _is_namespace(manifest: Manifest) -> bool:
-    return manifest.get("kind") == NAMESPACES.kind and manifest.get("apiVersion") == NAMESPACES.api_version
 
 
 def _finalizers_for(strategy: Strategy, metadata: Manifest, propagation: Propagation | None) -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from simulator.api import Change, Manifest, Micros
-from simulator.apiserver.admission import Admission
-from simulator.apiserver.delete_options import Propagation
+from simulator.api import Admission, Change, Manifest, Micros
+from simulator.apiserver.component_writes import Propagation
 from simulator.apiserver.deletion import admit_delete, deletion_changes
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import DISRUPTION_BUDGETS, PODS

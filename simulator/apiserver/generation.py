@@ -3,12 +3,9 @@
 Which kinds have one, and what counts as a change, is in the strategy of each kind: most often the spec, never
 the status. Other kinds keep what was sent at creation."""
 
-from typing import Final
-
 from simulator.api import Manifest
 from simulator.apiserver.strategy import Strategy
-
-GENERATION: Final = "generation"
+from simulator.objects.metadata import GENERATION
 
 
 def set_first_generation(strategy: Strategy, manifest: Manifest) -> None:
@@ -27,12 +24,3 @@ def set_next_generation(strategy: Strategy, old: Manifest, new: Manifest, *, cou
     desired = strategy.desired_state
     if counts and desired and desired(old) != desired(new):
         metadata[GENERATION] = (before or 0) + 1
-
-
-def with_next_generation(old: Manifest, new: Manifest) -> Manifest:
-    """Return ``new`` with the next generation if it has one and its spec is another than that of ``old``: for
-    writes of controllers, which change nothing else that counts."""
-    spec, metadata = new.get("spec"), new["metadata"]
-    if spec is old.get("spec") or GENERATION not in metadata or spec == old.get("spec"):
-        return new
-    return {**new, "metadata": {**metadata, GENERATION: old["metadata"][GENERATION] + 1}}

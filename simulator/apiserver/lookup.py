@@ -1,7 +1,7 @@
 """Lookup of resources by group and plural, as in request paths."""
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from simulator.api import Manifest
@@ -37,10 +37,22 @@ def find_resource(store: Catalogue, group: str, plural: str, version: str = "") 
         return known
     name = f"{plural}.{group}"
     definition = store.get(CRDS, name)
-    for custom in defined_resources([definition] if definition else ()):
+    return find_custom(
+        [definition] if definition else (),
+        lambda: store.list(name).items if name in store.resources() else (),
+        version,
+    )
+
+
+def find_custom(
+    definitions: Iterable[Manifest], stored: Callable[[], Sequence[Manifest]], version: str = ""
+) -> Resource | None:
+    """Return the resource that these definitions define in this version, or that which the kind of
+    the stored objects has."""
+    for custom in defined_resources(definitions):
         if version in ("", custom.version):
             return custom
-    items = store.list(name).items if name in store.resources() else ()
+    items = stored()
     return find_by_kind(items[0]["apiVersion"], items[0]["kind"]) if items else None
 
 

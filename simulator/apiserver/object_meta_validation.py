@@ -15,6 +15,7 @@ from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required, too_long
 from simulator.objects.device_notation import DEVICES, DeviceNotationError, parse_devices
 from simulator.objects.node_conditions import FAILED_SINCE
+from simulator.objects.pod import FAIL_AT
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 
 MAX_ANNOTATIONS_BYTES = 256 * 1024
@@ -28,8 +29,6 @@ SECONDS_ANNOTATIONS = (
     "schedviz/provision-seconds",
 )
 """Annotations of schedviz that hold seconds. The simulated kubelet and provisioner read them."""
-FAIL_AT = "schedviz/fail-at"
-"""Annotation of schedviz: the pod's next scheduling cycle fails at this extension point."""
 FAULT_POINTS = (
     *("PreFilter", "Filter", "PostFilter", "PreScore", "Score"),
     *("Reserve", "Permit", "PreBind", "Bind"),

@@ -8,16 +8,17 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace as with_fields
 
-from simulator.api import Manifest, Micros, bare
-from simulator.apiserver.admission import Admission, Entry, admit
+from simulator.api import Admission, Change, Manifest, Micros, bare
+from simulator.apiserver.admission import Entry, admit
 from simulator.apiserver.admission_plugins.namespace_lifecycle import check_namespace
 from simulator.apiserver.binding import admit_binding
-from simulator.apiserver.component_writes import ComponentWrites
+from simulator.apiserver.component_writes import ComponentWrites, Propagation, finalized_namespace
 from simulator.apiserver.delete_options import DeleteOptions
-from simulator.apiserver.deletion import admit_delete, deletion_changes, finalized_namespace, last_state
+from simulator.apiserver.deletion import admit_delete, deletion_changes, last_state
 from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.kinds.definitions.strategy import refuse_while_terminating
 from simulator.apiserver.kinds.registry import strategy_of
+from simulator.apiserver.lookup import find_custom
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.place import Place
@@ -27,8 +28,8 @@ from simulator.apiserver.preconditions import (
     check_stored_identity,
     version_of_update,
 )
-from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import PODS
+from simulator.apiserver.resource import CRDS, Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, find_built_in, find_by_kind
 from simulator.apiserver.served_versions import stored_resource, to_stored
 from simulator.apiserver.status import Conflict, NotFound
 from simulator.apiserver.update import admit_update, admit_whole_update
@@ -55,13 +56,13 @@ class ApiServer(ComponentWrites):
     conditions for storing them (:class:`Admission`), and raises StatusError.
 
     :func:`simulator.apiserver.commit.write` stores them, and asks again if what was read has changed by then.
-    The methods of :class:`ComponentWrites` are the fast paths of components."""
+    The methods of :class:`ComponentWrites` are those of components."""
 
     def __init__(self, reader: Reader, clock: Callable[[], Micros], source: Callable[[], str] = str) -> None:
         """``source`` returns a text that identifies what is decided on this state of the cluster: UIDs and
         generated names are computed from it."""
-        super().__init__(clock)
         self.reader = reader
+        self.now = clock
         self._source = source
 
     # Create
@@ -279,7 +280,32 @@ class ApiServer(ComponentWrites):
             propagation=options.propagation,
         )
 
+    # What components write
+
+    def delete_by_component(self, manifest: Manifest, propagation: Propagation | None = None) -> list[Change]:
+        kind = find_by_kind(manifest["apiVersion"], manifest["kind"])
+        assert kind is not None, "an object of an unknown kind is not stored"
+        change = admit_delete(kind, manifest, self.now(), propagation=propagation)
+        return [] if change is None else [change]
+
+    def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
+        return [admit_binding(pod, {"target": {"kind": "Node", "name": node}}, self.now())]
+
     # Reading
+
+    def find_resource(self, resource_id: str) -> Resource | None:
+        known = self.find_built_in(resource_id)
+        if known or resource_id.partition(".")[2] in BUILT_IN_GROUPS:
+            return known
+        definitions = self.reader.find(CRDS, resource_id).items
+        return find_custom(definitions, lambda: self.reader.list(resource_id).items)
+
+    def find_built_in(self, resource_id: str) -> Resource | None:
+        plural, _, group = resource_id.partition(".")
+        return find_built_in(group, plural)
+
+    def find_kind(self, api_version: str, kind: str) -> Resource | None:
+        return find_by_kind(api_version, kind)
 
     def _find(self, place: Place) -> Manifest | None:
         return next(iter(self.reader.find(place.resource.id, place.key).items), None)

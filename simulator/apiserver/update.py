@@ -5,14 +5,14 @@ from typing import Any
 
 from msgspec.structs import replace as with_fields
 
-from simulator.api import Change, Manifest
+from simulator.api import Admission, Change, Manifest
 from simulator.apiserver import decoding
-from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission, unknown_fields
+from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, unknown_fields
 from simulator.apiserver.admission_plugins.order import admit_request, validate_request
 from simulator.apiserver.admission_plugins.plugin import Attributes
+from simulator.apiserver.component_writes import is_removed
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import set_defaults
-from simulator.apiserver.deletion import is_removed
 from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated

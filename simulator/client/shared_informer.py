@@ -82,7 +82,8 @@ class SharedInformer:
         known = self._world.informer.get(*place)
         try:
             if event.type != "DELETED":
-                manifest = checked(*place, event.object)
+                built_in = self._world.server.find_built_in(event.resource)
+                manifest = checked(built_in, event.key, event.object)
                 parse = PARSED.get(event.resource)
                 parsed = parse(manifest) if parse else None
                 self._unreadable.discard(place)

@@ -11,13 +11,12 @@ from typing import Annotated, Any
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.types.model import Field, ListType, MapType, OwnType, Scalar, StructType, Type
 from simulator.apiserver.types.schema_types import UNKNOWN_KIND, decoded_type
 from simulator.kernel.prepared_types import prepared
 from simulator.objects import quantity
 
-_RESOURCES = {resource.id: resource for resource in BUILT_IN if not resource.stored_as}
 _INTEGERS: dict[str, Any] = {
     "int32": Annotated[int, msgspec.Meta(ge=-(1 << 31), le=(1 << 31) - 1)],
     "int64": Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)],
@@ -41,14 +40,13 @@ class Misfit(ValueError):
     """The object does not fit its kind; the text names the field."""
 
 
-def checked(resource: str, key: str, manifest: Manifest) -> Manifest:
+def checked(known: Resource | None, key: str, manifest: Manifest) -> Manifest:
     """Return the object, with an empty ``spec`` if its kind has one and the object has none, as Go's types
     do. Raises Misfit.
 
-    If its kind has no type, only the metadata is checked."""
-    known = _RESOURCES.get(resource)
+    ``known``: the built-in resource. None: only the metadata is checked."""
     try:
-        msgspec.convert(manifest, prepared(_type_of(resource)), dec_hook=_decode)
+        msgspec.convert(manifest, prepared(_type_of(known)), dec_hook=_decode)
     except msgspec.ValidationError as error:
         raise Misfit(str(error)) from None
     metadata = manifest.get("metadata") or {}
@@ -73,8 +71,7 @@ def _decode(kind: type, value: object) -> object:
 
 
 @cache
-def _type_of(resource: str) -> Any:
-    known = _RESOURCES.get(resource)
+def _type_of(known: Resource | None) -> Any:
     return _msgspec_type(decoded_type(known) if known else UNKNOWN_KIND, ())
 
 

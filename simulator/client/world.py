@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from simulator.api import ApiError, ApiServerLost, Change, Manifest, Micros, Storage
-from simulator.apiserver.server import ApiServer
+from simulator.apiserver.component_writes import MakeServer
 from simulator.apiserver.status import Conflict, NotFound, StatusError
 from simulator.client.event_recorder import FAILED_CREATE, FAILED_SYNC, EventRecorder, Note
 from simulator.client.informer import Informer
@@ -32,14 +32,14 @@ class CreateFailed(Refusal):
 
 
 class World(Environment):
-    """All that components share. ``storage`` takes the writes."""
+    """All that components share. ``storage`` takes the writes that the API server decides, on what the
+    informer shows."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, make_server: MakeServer) -> None:
         super().__init__()
         self._storage = storage
         self.informer = Informer()
-        self.server = ApiServer(self.informer, self.clock)
-        """Decides the writes, on what the informer shows."""
+        self.server = make_server(self.informer, self.clock)
         self.events = EventRecorder(self.clock, self.informer)
         self.trace: list[Event] = []
         self._own: dict[int, Run | None] = {}

@@ -16,6 +16,7 @@ import msgspec
 from simulator.api import SECOND, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.server import ApiServer
 from simulator.command_line.files import InputError, faults_of, read_duration, read_scenario
 from simulator.command_line.output import print_failure, print_lines, write_json_line
 from simulator.command_line.tables import align_columns, join_names
@@ -82,7 +83,7 @@ def finish_scenario(scenario: Scenario, duration: Micros, transport: Transport |
     api = MemoryStorage()
     api.commit(new_cluster(scenario.manifests, START))
     options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue)
-    simulation = Simulation(api, options, transport=transport)
+    simulation = Simulation(api, ApiServer, options, transport=transport)
     simulation.make_no_decisions()
     trace = run_simulation(simulation, api, START, START + duration)
     queue = {pod: entry for pod, entry in simulation.take_lanes().items() if entry is not None}

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.server import ApiServer
 from simulator.compare.answer import Comparison, Difference, PlacedPod, PlacedPods
 from simulator.compare.observer import Observer
 from simulator.compare.place_again import is_placed_again
@@ -162,7 +163,7 @@ class _SideRun:
             first_cycle=workload.first_cycle,
             queue=side.queue,
         )
-        self._simulation = Simulation(self._api, options, transport=transport)
+        self._simulation = Simulation(self._api, ApiServer, options, transport=transport)
         self.observer = Observer(workload.start, reference)
         self.now = workload.start
         self.due = workload.start

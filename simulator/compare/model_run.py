@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent, bare
-from simulator.apiserver.component_writes import ComponentWrites
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.server import ApiServer
 from simulator.compare.comparison_run import Side
 from simulator.compare.observer import Observer
 from simulator.compare.placements import Placements
@@ -67,7 +67,7 @@ class ModelRun:
             first_cycle=workload.first_cycle,
             queue=side.queue,
         )
-        self._simulation = Simulation(self._api, options, transport=transport)
+        self._simulation = Simulation(self._api, ApiServer, options, transport=transport)
         self.observer = Observer(workload.start, reference)
         self.placements = Placements()
         self.decisions: dict[str, Decision] = {}
@@ -75,7 +75,7 @@ class ModelRun:
         DECISIONS_AT_MOST."""
         self._now = workload.start
         # The recording's API server has admitted the writes.
-        self._server = ComponentWrites(lambda: self._now)
+        self._server = ApiServer(self._api, lambda: self._now)
         self.take_in()
 
     def advance(self, end: Micros) -> Iterator[None]:
@@ -136,7 +136,7 @@ class ModelRun:
         if known is None:
             return []
         if event.type == "DELETED" or (is_terminating(manifest) and (old is None or not is_terminating(old))):
-            return [] if is_terminating(known) else self._server.delete_by_component(PODS, known)
+            return [] if is_terminating(known) else self._server.delete_by_component(known)
         changed = {
             field: value
             for field, value in manifest["spec"].items()

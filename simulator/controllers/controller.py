@@ -13,10 +13,7 @@ from typing import ClassVar, Final, NamedTuple, TypeVar
 import msgspec
 
 from simulator.api import ApiError, Manifest, Micros
-from simulator.apiserver import resources
-from simulator.apiserver.delete_options import Propagation
-from simulator.apiserver.generation import GENERATION
-from simulator.apiserver.resource import Resource
+from simulator.apiserver.component_writes import Propagation
 from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
 from simulator.client.writes import Decide, Mutate, Patch
@@ -25,7 +22,7 @@ from simulator.controllers.status_types import written_fields
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.environment import Turn
 from simulator.kernel.parts import in_parts, size_of
-from simulator.objects.metadata import key_of, name_of, uid_of
+from simulator.objects.metadata import GENERATION, key_of, name_of, uid_of
 from simulator.objects.node import Node
 from simulator.objects.owner_references import controller_reference
 from simulator.objects.pod import Pod
@@ -177,7 +174,7 @@ class Controller:
         """Delete objects of one kind as a DELETE request does: pods with their grace period. The trace names
         ``owner`` as the object for which they are deleted. Raises ApiError."""
         server = self._world.server
-        admitted = (server.delete_by_component(resource_of(m), m, propagation) for m in manifests)
+        admitted = (server.delete_by_component(m, propagation) for m in manifests)
         sizes = {key_of(m): size_of(m) for m in manifests} if len(manifests) > 1 else {}
         for changes in in_parts(chain.from_iterable(admitted), lambda change: sizes.get(change.key, 0)):
             deleted = ObjectsDeleted(
@@ -208,7 +205,7 @@ class Controller:
 
     def set_status(self, manifest: Manifest, status: msgspec.Struct) -> None:
         """Patch the object's status with the fields of ``status``: None removes one, UNSET leaves it."""
-        fields = written_fields(self.resource, status)
+        fields = written_fields(manifest, status)
         if "observed_generation" in status.__struct_fields__ and GENERATION in manifest["metadata"]:
             fields["observedGeneration"] = manifest["metadata"][GENERATION]
 
@@ -230,10 +227,3 @@ def text_of(refusal: StatusError | ApiError) -> str:
     if isinstance(refusal, ApiError) and refusal.reason == "Conflict":
         return str(Conflict(refusal.resource, refusal.key.rpartition("/")[2]))
     return str(refusal)
-
-
-def resource_of(manifest: Manifest) -> Resource:
-    """Return the resource of a stored object."""
-    known = resources.find_by_kind(manifest["apiVersion"], manifest["kind"])
-    assert known is not None, "an object of an unknown kind is not stored"
-    return known

@@ -4,7 +4,6 @@ pkg/controller/daemon, v1.34). The scheduler places these pods as others; each r
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.kinds.workloads.daemon_sets import TEMPLATE_GENERATION
 from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
     REVISION_LABEL,
@@ -25,7 +24,7 @@ from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.conditions import condition
 from simulator.objects.int_or_percent import scaled_value_rounded_up
-from simulator.objects.metadata import annotations_of, is_terminating, name_of
+from simulator.objects.metadata import TEMPLATE_GENERATION, annotations_of, is_terminating, name_of
 from simulator.objects.pod import Pod
 from simulator.objects.timestamps import micros
 

@@ -6,7 +6,6 @@ Simplified: it uses no scale subresource, so that custom resources that own pods
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import find_by_kind
 from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.pods import is_active, is_ready
 from simulator.controllers.status_types import PodDisruptionBudgetStatus
@@ -109,7 +108,7 @@ class DisruptionController(Controller):
     def _scaled_owner(self, pod: Pod, reference: Manifest) -> Manifest:
         """Return the pod's controller, or the Deployment that controls its ReplicaSet. Raises
         ScaleUnknown."""
-        kind = find_by_kind(reference["apiVersion"], reference["kind"])
+        kind = self._world.server.find_kind(reference["apiVersion"], reference["kind"])
         if kind is None or kind.id not in SCALED:
             name = kind.id if kind is not None else reference["kind"]
             raise ScaleUnknown(f"{name} does not implement the scale subresource")

@@ -5,11 +5,18 @@ v1.34)."""
 from collections.abc import Collection
 
 from simulator.api import Change, Manifest
-from simulator.apiserver.delete_options import Propagation
-from simulator.apiserver.deletion import DELETE_DEPENDENTS, ORPHAN_DEPENDENTS, is_waiting_for
-from simulator.controllers.controller import Controller, resource_of
+from simulator.apiserver.component_writes import Propagation
+from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
-from simulator.objects.metadata import finalizers_of, is_terminating, uid_of, without_finalizer
+from simulator.objects.metadata import (
+    DELETE_DEPENDENTS,
+    ORPHAN_DEPENDENTS,
+    finalizers_of,
+    is_terminating,
+    is_waiting_for,
+    uid_of,
+    without_finalizer,
+)
 from simulator.objects.owner_references import owner_references, owner_uids, without_owners
 from simulator.trace import ObjectsDeleted
 
@@ -91,7 +98,7 @@ class GarbageCollector(Controller):
 
         def decide(current: Manifest) -> list[Change]:
             propagation: Propagation = "Foreground" if foreground else _policy_of(current)
-            return self._world.server.delete_by_component(resource_of(current), current, propagation)
+            return self._world.server.delete_by_component(current, propagation)
 
         named = ", ".join(f"{owner['kind']} {owner['name']}" for owner in owner_references(manifest))
         event = ObjectsDeleted(

@@ -139,7 +139,7 @@ class JobController(WorkloadController):
             new = msgspec.structs.replace(new, completed_indexes=as_ranges(indexes), succeeded=len(indexes))
         backoff = self._backoff(key, manifest, pods).after(succeeded, failed)
         update = self._world.server.update_by_component
-        changes = update(JOBS, manifest, with_status_fields(JOBS, manifest, new))
+        changes = update(JOBS, manifest, with_status_fields(manifest, new))
         for pod in (*succeeded, *failed):
             changes += update("pods", pod, without_tracking_finalizer(pod))
         self._world.commit(changes)
@@ -209,7 +209,7 @@ class JobController(WorkloadController):
         status = msgspec.structs.replace(status, conditions=conditions)
         if new.type == "Complete":
             status = msgspec.structs.replace(status, completion_time=new.last_transition_time)
-        added = with_status_fields(JOBS, manifest, status)
+        added = with_status_fields(manifest, status)
         self._world.commit(self._world.server.update_by_component(JOBS, manifest, added), events)
 
     def _sync_finished(

@@ -2,12 +2,12 @@
 (pkg/controller/namespace/deletion/namespaced_resources_deleter.go, v1.34, with OrderedNamespaceDeletion)."""
 
 from simulator.api import SECOND, ApiError, Manifest
-from simulator.apiserver.deletion import finalized_namespace
-from simulator.apiserver.resources import NAMESPACES
+from simulator.apiserver.component_writes import finalized_namespace
 from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.metadata import finalizers_of, is_terminating, namespace_of_key
 
+NAMESPACES = "namespaces"
 DELETED_AT_ONCE = 500
 """Number of objects that one run deletes. A commit of so many blocks the store for about 10 ms."""
 FINALIZER_SECONDS = 15
@@ -16,8 +16,8 @@ FINALIZER_SECONDS = 15
 
 class NamespaceController(Controller):
     component = "Namespace"
-    resource = NAMESPACES.id
-    watches = (NAMESPACES.id,)
+    resource = NAMESPACES
+    watches = (NAMESPACES,)
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         if new is not None and is_terminating(new):
@@ -29,7 +29,7 @@ class NamespaceController(Controller):
         try:
             left = self._delete_contents(key, manifest)
             if left is None:
-                self.patch(NAMESPACES.id, manifest, finalized_namespace)
+                self.patch(NAMESPACES, manifest, finalized_namespace)
                 return
         except ApiError:
             # Others may delete them too: a page does it at once.

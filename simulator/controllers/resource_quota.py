@@ -10,21 +10,18 @@ from typing import Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.amounts import Amounts
-from simulator.apiserver.lookup import find_resource
-from simulator.apiserver.quota.charges import QUOTAS
-from simulator.apiserver.quota.evaluator import Evaluator
+from simulator.apiserver.quota.evaluator import LEGACY_NAMES, QUOTAS, Evaluator
 from simulator.apiserver.quota.objects import SPECIAL_EVALUATORS, evaluator_of
 from simulator.apiserver.quota.pods import forgotten_at, is_charged
 from simulator.apiserver.resource import CRDS
-from simulator.apiserver.resources import PODS
 from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.metadata import namespace_of_key
 from simulator.objects.status import status_of, with_status
 
+PODS: Final = "pods"
 _COUNT: Final = "count/"
-_LEGACY: Final = ("configmaps", "replicationcontrollers", QUOTAS, "secrets")
-_CHANGING: Final = SPECIAL_EVALUATORS.keys() - {PODS.id}
+_CHANGING: Final = SPECIAL_EVALUATORS.keys() - {PODS}
 """Resources whose objects use another amount when their spec or status changes."""
 
 
@@ -61,7 +58,7 @@ class ResourceQuotaController(Controller):
         """Whether quotas are to be computed again. What is created was charged by admission."""
         if old is None or new is None:
             return old is not None
-        if resource == PODS.id:
+        if resource == PODS:
             now = self._world.now
             ended = is_charged(old, now) and not is_charged(new, now)
             return ended or forgotten_at(old) != forgotten_at(new) or _allocated(old) != _allocated(new)
@@ -75,8 +72,7 @@ class ResourceQuotaController(Controller):
         return evaluator is not None and any(map(evaluator.charges, _hard(quota)))
 
     def _evaluator(self, resource: str) -> Evaluator | None:
-        plural, _, group = resource.partition(".")
-        found = find_resource(self._world.informer, group, plural)
+        found = self._world.server.find_resource(resource)
         return None if found is None else evaluator_of(found)
 
     def sync(self, key: str, manifest: Manifest) -> None:
@@ -94,15 +90,15 @@ class ResourceQuotaController(Controller):
             return with_status(current, hard=hard, used=used)
 
         self.patch(QUOTAS, manifest, with_usage)
-        if PODS.id in self._counted(hard):
+        if PODS in self._counted(hard):
             self._plan(key)
 
     def _counted(self, hard: Manifest) -> dict[str, Evaluator]:
         """Return the resources that are counted for these names, with their evaluators."""
         found = {name: each for name, each in SPECIAL_EVALUATORS.items() if any(map(each.charges, hard))}
         for name in hard:
-            resource = name if name in _LEGACY else name.removeprefix(_COUNT)
-            if resource not in found and (name in _LEGACY or name.startswith(_COUNT)):
+            resource = name if name in LEGACY_NAMES else name.removeprefix(_COUNT)
+            if resource not in found and (name in LEGACY_NAMES or name.startswith(_COUNT)):
                 evaluator = self._evaluator(resource)
                 if evaluator is not None:
                     found[resource] = evaluator
@@ -122,7 +118,7 @@ class ResourceQuotaController(Controller):
         return total
 
     def _usage_of(self, evaluator: Evaluator, resource: str, key: str, manifest: Manifest) -> Amounts:
-        charged = resource != PODS.id or is_charged(manifest, self._world.now)
+        charged = resource != PODS or is_charged(manifest, self._world.now)
         known = self._usages.get((resource, key))
         if known is not None and known[0] is manifest and known[1] == charged:
             return known[2]

@@ -6,12 +6,15 @@ are left out where Go's encoder leaves them out.
 :meth:`simulator.controllers.controller.Controller.set_status` also sets observedGeneration, of those that
 have it."""
 
+from functools import cache
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
 from simulator.api import Manifest
-from simulator.apiserver.defaults import omits_zero
+from simulator.apiserver.types.api_types import api_types
+from simulator.apiserver.types.model import StructType
+from simulator.apiserver.types.zero_values import keeps_empty
 from simulator.objects.status import with_status
 
 
@@ -97,14 +100,23 @@ class VolumeStatus(Struct, frozen=True, rename="camel"):
     phase: str
 
 
-def written_fields(resource: str, status: Struct) -> dict[str, Any]:
-    """Return the fields that a status of an object of this resource sets; those that are None are removed."""
+def written_fields(manifest: Manifest, status: Struct) -> dict[str, Any]:
+    """Return the fields that ``status`` sets in the status of the object; those that are None are removed."""
+    kind = manifest["apiVersion"], manifest["kind"]
     return {
-        name: None if value == 0 and omits_zero(resource, name) else value
+        name: None if value == 0 and _omits_zero(*kind, name) else value
         for name, value in to_builtins(status).items()
     }
 
 
-def with_status_fields(resource: str, manifest: Manifest, status: Struct) -> Manifest:
+def with_status_fields(manifest: Manifest, status: Struct) -> Manifest:
     """Return a copy of the object with the fields of ``status``."""
-    return with_status(manifest, **written_fields(resource, status))
+    return with_status(manifest, **written_fields(manifest, status))
+
+
+@cache
+def _omits_zero(api_version: str, kind: str, field: str) -> bool:
+    """Whether Go's encoder leaves a count of 0 out of the status of a kind."""
+    of = api_types().of_kind(api_version, kind)
+    status = of.fields["status"].type if of is not None else None
+    return isinstance(status, StructType) and field in status.fields and not keeps_empty(status.fields[field])

@@ -4,11 +4,10 @@ Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go, pvpr
 v1.34."""
 
 from simulator.api import Manifest
-from simulator.apiserver.admission_plugins.storage_protection import PROTECTION
-from simulator.apiserver.deletion import is_waiting_for
 from simulator.controllers.controller import Controller
 from simulator.objects.metadata import (
     is_terminating,
+    is_waiting_for,
     name_of,
     namespace_of_key,
     object_key,
@@ -16,7 +15,7 @@ from simulator.objects.metadata import (
 )
 from simulator.objects.pod import Pod
 from simulator.objects.status import phase_of, status_of
-from simulator.objects.volumes import PVCS, PVS, claim_references, ephemeral_claim_problem
+from simulator.objects.volumes import PROTECTION, PVCS, PVS, claim_references, ephemeral_claim_problem
 
 CLASSES = "volumeattributesclasses.storage.k8s.io"
 

@@ -7,7 +7,6 @@ controller first observed it, so that a new leader deletes the pod at the same t
 from collections.abc import Iterator
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.resources import PODS
 from simulator.controllers.controller import Controller
 from simulator.objects.conditions import condition, with_condition
 from simulator.objects.metadata import is_terminating
@@ -66,7 +65,7 @@ class TaintEvictionController(Controller):
     def _delete(self, pod: Manifest) -> list[Change]:
         now = self._world.now
         marked = with_condition(pod, now, "DisruptionTarget", "True", reason=REASON, message=MESSAGE)
-        return self._world.server.delete_by_component(PODS, marked)
+        return self._world.server.delete_by_component(marked)
 
 
 def no_execute_taints(node: Manifest) -> list[Manifest]:

@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.admission_plugins.storage_protection import PROTECTION
 from simulator.apiserver.fitting import ReportField
 from simulator.dumps.redact_devices import redact_devices
+from simulator.objects.volumes import PROTECTION
 
 KEPT_METADATA: Final = frozenset(
     {

@@ -13,6 +13,7 @@ from typing import Any
 from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resource import plural_of
+from simulator.apiserver.server import ApiServer
 from simulator.command_line.json_lines import answer_lines
 from simulator.memory import MemoryStorage
 from simulator.objects.conditions import condition
@@ -72,7 +73,7 @@ class SettledHistory:
     def __init__(self, config: Manifest | None) -> None:
         self._api = RunningPodsApi()
         options = Options(pace=TICK, config=with_all_nodes_filtered(config), controllers=False)
-        self._simulation = Simulation(self._api, options)
+        self._simulation = Simulation(self._api, ApiServer, options)
         self._simulation.make_no_decisions()
         self._now = self._begin = START
         self._gone: set[str] = set()

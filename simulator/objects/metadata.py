@@ -1,8 +1,16 @@
 """The metadata of an object, read from its manifest (the accessors of metav1.ObjectMeta)."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from simulator.api import Manifest
+
+GENERATION: Final = "generation"
+TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+"""The annotation of a DaemonSet with the generation of its pod template."""
+ORPHAN_DEPENDENTS: Final = "orphan"
+DELETE_DEPENDENTS: Final = "foregroundDeletion"
+"""Finalizers that the garbage collector removes when it has processed the dependents."""
 
 
 def object_key(namespace: str, name: str) -> str:
@@ -72,6 +80,11 @@ def without_finalizer(manifest: Manifest, finalizer: str) -> Manifest:
 def is_terminating(manifest: Manifest) -> bool:
     """Whether the object's deletion was requested: it has a deletionTimestamp."""
     return "deletionTimestamp" in manifest["metadata"]
+
+
+def is_waiting_for(manifest: Manifest, finalizer: str) -> bool:
+    """Whether the object is marked for deletion and has this finalizer."""
+    return is_terminating(manifest) and finalizer in finalizers_of(manifest)
 
 
 def with_metadata(manifest: Manifest, **fields: object) -> Manifest:

@@ -7,12 +7,19 @@ from datetime import datetime
 from functools import cached_property
 from hashlib import blake2b
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.objects import pod_requests
 from simulator.objects.labels import Labels, Selector, label_selector, set_selector
 from simulator.objects.node_selector import NodeSelector, PreferredTerm, node_selector, preferred_terms
+
+FAIL_AT: Final = "schedviz/fail-at"
+"""Annotation of schedviz: the pod's next scheduling cycle fails at this extension point."""
+GRACE_SECONDS: Final = 30
+"""The default of terminationGracePeriodSeconds (DefaultTerminationGracePeriodSeconds)."""
+SYSTEM_CRITICAL_PRIORITY: Final = 2_000_000_000
+"""The priority from which a pod is critical for its cluster (SystemCriticalPriority)."""
 
 
 class Toleration(NamedTuple):

@@ -1,7 +1,7 @@
 """Properties of PersistentVolumes, PersistentVolumeClaims and storage classes that several plugins use."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.objects import quantity
@@ -23,6 +23,13 @@ BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+PROTECTION: Final = {
+    PVCS: "kubernetes.io/pvc-protection",
+    PVS: "kubernetes.io/pv-protection",
+    "volumeattributesclasses.storage.k8s.io": "kubernetes.io/vac-protection",
+}
+"""The finalizer by which an object of each resource is kept while it is in use."""
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 

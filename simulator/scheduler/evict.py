@@ -10,15 +10,13 @@ from typing import Final
 
 from simulator import trace
 from simulator.api import Change, Manifest
-from simulator.apiserver.kinds.pods.defaults import GRACE_SECONDS
-from simulator.apiserver.resources import PODS
 from simulator.client.event_recorder import PREEMPTED, Note
 from simulator.client.writes import Patch
 from simulator.kernel.containment import Actor
 from simulator.kernel.environment import Turn
 from simulator.kernel.requests import Refused, Steps, Wait, Write
 from simulator.objects.conditions import with_condition
-from simulator.objects.pod import Pod
+from simulator.objects.pod import GRACE_SECONDS, Pod
 from simulator.objects.status import with_status
 from simulator.scheduler.scheduler import Scheduler
 
@@ -102,4 +100,4 @@ def _delete(scheduler: Scheduler, preemptor: Pod, victim: Manifest) -> list[Chan
     now = scheduler.world.now
     message = f"{preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
     marked = with_condition(victim, now, "DisruptionTarget", "True", reason=REASON, message=message)
-    return scheduler.world.server.delete_by_component(PODS, marked)
+    return scheduler.world.server.delete_by_component(marked)

@@ -1,9 +1,8 @@
 """Faults that a user injects: with the annotation ``schedviz/fail-at: Bind`` the pod's next cycle fails at
 that extension point, as if a plugin had returned an Error there."""
 
-from simulator.apiserver.object_meta_validation import FAIL_AT
 from simulator.framework.status import Status, error
-from simulator.objects.pod import Pod
+from simulator.objects.pod import FAIL_AT, Pod
 
 
 class FaultInjection:

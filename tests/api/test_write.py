@@ -12,8 +12,7 @@ from schedviz.api import removal, views, write
 from schedviz.api.admitted_write import write_admitted
 from schedviz.cache import default_caches
 from schedviz.store import Commit, Sandbox, Store
-from simulator.api import Manifest
-from simulator.apiserver.admission import Admission
+from simulator.api import Admission, Manifest
 from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place
 from simulator.apiserver.resources import NAMESPACES

@@ -4,9 +4,9 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from simulator.api import SECOND, Change, Manifest
+from simulator.api import SECOND, Admission, Change, Manifest
 from simulator.apiserver import admission
-from simulator.apiserver.admission import Admission, Entry
+from simulator.apiserver.admission import Entry
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resource import Resource

@@ -141,7 +141,7 @@ def test_structs_and_times_are_written_where_they_are_missing() -> None:
 
 def test_a_deployment_without_pods_does_not_write_their_number() -> None:
     status = DeploymentStatus(0, 0, 0, 0, 0)
-    assert written_fields("deployments.apps", status) == dict.fromkeys(
+    assert written_fields({"apiVersion": "apps/v1", "kind": "Deployment"}, status) == dict.fromkeys(
         ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas")
     )
 

@@ -25,6 +25,7 @@ from simulator.apiserver import resources
 from simulator.apiserver.bounds import ManifestError
 from simulator.apiserver.fitting import MAX_WRONG_QUANTITIES, Unfit, fit_to_type
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.server import ApiServer
 from simulator.commands.clean import clean
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
@@ -328,7 +329,7 @@ def test_controllers_change_an_import_only_as_in_a_real_cluster() -> None:
     objects, _ = imported(as_list([*finished, idle]))
     api = MemoryStorage()
     api.commit([Change(resource, key, each, 0) for (resource, key), each in objects.items()])
-    simulation = Simulation(api, Options())
+    simulation = Simulation(api, ApiServer, Options())
     before = set(api.objects["pods"])
     for moment in range(0, 120, 10):
         simulation.observe(api.take_events())
@@ -351,7 +352,7 @@ def test_controllers_write_nothing_to_an_import_of_settled_workloads(lacking: st
     api = MemoryStorage()
     api.commit([Change(resource, key, each, 0) for (resource, key), each in objects.items()])
     api.take_events()
-    simulation = Simulation(api, Options())
+    simulation = Simulation(api, ApiServer, Options())
     listed = [
         WatchEvent("ADDED", resource, key, each, int(each["metadata"]["resourceVersion"]))
         for resource, found in api.objects.items()
@@ -651,7 +652,7 @@ def test_an_imported_object_of_any_shape_is_reported_or_stored_valid(strange: Ma
     assert report.came == 2
     api = MemoryStorage()
     api.commit([Change(resource, key, each, 0) for (resource, key), each in objects.items()])
-    simulation = Simulation(api, Options())
+    simulation = Simulation(api, ApiServer, Options())
     simulation.observe(api.take_events())
     while simulation.step(NOW):
         simulation.observe(api.take_events())

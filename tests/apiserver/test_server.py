@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
-from simulator.api import ApiError, Manifest
-from simulator.apiserver.admission import Admission, bootstrap
+from simulator.api import Admission, ApiError, Manifest
+from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.commit import ATTEMPTS, ReadAgain, write
 from simulator.apiserver.component_writes import ComponentWrites
 from simulator.apiserver.delete_options import DeleteOptions

@@ -22,6 +22,7 @@ from simulator.api import SECOND, ApiError, Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.admission import admit, bootstrap
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import find_by_kind
+from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import StatusError
 from simulator.decision import UnderWay
 from simulator.decision_columns import plain_encoder
@@ -114,7 +115,7 @@ class Cluster:
             lost = self._under_way
             events.append(CycleCutOff(t=self.now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
         options = replace(self.options, first_cycle=self._cycle + 1)
-        self._simulation = Simulation(self, options, transport=self._transport)
+        self._simulation = Simulation(self, ApiServer, options, transport=self._transport)
         self._term = LeaderTerm(self._simulation, TermStart(options, events))
         self.relist()
 

@@ -30,7 +30,7 @@ from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.limits import RequestWork
-from simulator.apiserver.admission import Admission
+from simulator.api import Admission
 from simulator.apiserver.status import Forbidden
 from simulator.kernel.work import (
     REQUEST_WORK,

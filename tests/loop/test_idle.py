@@ -11,6 +11,7 @@ from schedviz.loop.driver import COLLECT_AFTER
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Store
 from simulator.api import Storage
+from simulator.apiserver.component_writes import MakeServer
 from simulator.simulation import Options, Simulation
 from simulator.trace import LeaderElected
 from tests.loop.conftest import node, pod
@@ -25,8 +26,8 @@ class Kept(World):
         self._made: weakref.WeakSet[Simulation] = weakref.WeakSet()
         super().__init__(store)
 
-    def make(self, api: Storage, options: Options) -> Simulation:
-        made = super().make(api, options)
+    def make(self, api: Storage, server: MakeServer, options: Options) -> Simulation:
+        made = super().make(api, server, options)
         self._made.add(made)
         return made
 

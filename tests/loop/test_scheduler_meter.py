@@ -12,14 +12,15 @@ from schedviz.loop.wakes import Wakes
 from schedviz.metrics.registry import Series, counters, gauges
 from schedviz.store import Meta, Store
 from simulator.api import Storage
+from simulator.apiserver.component_writes import MakeServer
 from simulator.simulation import Options, Simulation
 from tests.loop.conftest import node, pod
 
 numbers = itertools.count()
 
 
-def simulation(api: Storage, options: Options) -> Simulation:
-    return Simulation(api, options, plugins=measured_plugins(), observer=WorkObserver())
+def simulation(api: Storage, server: MakeServer, options: Options) -> Simulation:
+    return Simulation(api, server, options, plugins=measured_plugins(), observer=WorkObserver())
 
 
 @pytest.fixture

@@ -242,7 +242,7 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
 
     api = MemoryStorage()
     api.commit(new_cluster(scenario.manifests, START))
-    simulation = Simulation(api, Options(seed=scenario.seed, pace=scenario.pace))
+    simulation = Simulation(api, ApiServer, Options(seed=scenario.seed, pace=scenario.pace))
     expected = run_simulation(simulation, api, START, then)
     kind = find_by_kind("apps/v1", "Deployment")
     assert kind

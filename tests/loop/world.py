@@ -19,6 +19,7 @@ from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Meta, Sandbox, Steps, Store
 from schedviz.store.commit_script import LIMITS
 from simulator.api import SECOND, Change, Manifest, Micros, Storage
+from simulator.apiserver.component_writes import MakeServer
 from simulator.apiserver.status import StatusError
 from simulator.simulation import Options, Simulation
 from tests.loop.conftest import node, pod
@@ -80,8 +81,8 @@ class World:
         self.sandbox = sandbox or write.create_sandbox(store, made, [], clock)
         self.take_over()
 
-    def make(self, api: Storage, options: Options) -> Simulation:
-        return Simulation(Contested(api, self), options)
+    def make(self, api: Storage, server: MakeServer, options: Options) -> Simulation:
+        return Simulation(Contested(api, self), server, options)
 
     def take_over(self) -> None:
         """The worker ends without releasing its lease, and another one takes over."""

@@ -7,6 +7,7 @@ from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.admission import Entry, admit, bootstrap
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.server import ApiServer
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
@@ -44,7 +45,9 @@ class Lab:
         if api is None:
             self.api.commit(bootstrap(START))
         self.api.take_events()
-        self.simulation = Simulation(self.api, options or Options(), plugins, transport)
+        self.simulation = Simulation(
+            self.api, ApiServer, options or Options(), plugins=plugins, transport=transport
+        )
         listed = [
             WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
             for resource, objects in self.api.objects.items()

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from simulator.__main__ import main
 from simulator.api import SECOND, Change, Manifest
+from simulator.apiserver.server import ApiServer
 from simulator.commands.run import START
 from simulator.compare.answer import Comparison, Curve, PlacedPod, RunOutcome, WaitTimes
 from simulator.compare.comparison_run import ComparisonRun, Side
@@ -279,7 +280,7 @@ def test_bound_pods_are_placed_again_in_the_order_of_their_creation() -> None:
     # The scheduler takes them from the queue in that order, after those with a higher priority.
     api = MemoryStorage()
     api.commit([change for change in workload.objects if change.resource in ("nodes", "pods")])
-    simulation = Simulation(api, Options(pace=workload.pace))
+    simulation = Simulation(api, ApiServer, Options(pace=workload.pace))
     popped: list[str] = []
     while len(popped) < len(placed):
         simulation.observe(api.take_events())

@@ -3,9 +3,9 @@
 import pytest
 
 from simulator.api import SECOND, Change, Manifest
-from simulator.apiserver.kinds.pods.defaults import GRACE_SECONDS
 from simulator.client import event_recorder
 from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
+from simulator.objects.pod import GRACE_SECONDS
 from tests.simulator.lab import START, Lab, node, pod, priority_class
 
 

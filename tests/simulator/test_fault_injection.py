@@ -4,7 +4,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
-from simulator.apiserver.object_meta_validation import FAIL_AT
+from simulator.objects.pod import FAIL_AT
 from tests.simulator.lab import Lab, node, pod, priority_class
 
 

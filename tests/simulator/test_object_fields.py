@@ -3,7 +3,6 @@
 from msgspec import UNSET
 
 from simulator.api import SECOND, Manifest
-from simulator.controllers.job import JOBS
 from simulator.controllers.status_types import JobStatus, with_status_fields
 from simulator.objects.conditions import condition, condition_status, with_condition
 from simulator.objects.metadata import key_of, with_annotations
@@ -51,6 +50,7 @@ def test_a_condition_keeps_its_transition_time_while_its_status_stays() -> None:
 
 
 def test_a_status_field_is_removed_by_none_and_left_by_unset() -> None:
-    job = {**manifest(), "status": {"startTime": "2025-01-01T00:00:00Z", "succeeded": 1}}
-    changed = with_status_fields(JOBS, job, JobStatus(active=2, start_time=None, succeeded=UNSET, failed=0))
+    kind = {"apiVersion": "batch/v1", "kind": "Job"}
+    job = {**manifest(), **kind, "status": {"startTime": "2025-01-01T00:00:00Z", "succeeded": 1}}
+    changed = with_status_fields(job, JobStatus(active=2, start_time=None, succeeded=UNSET, failed=0))
     assert changed["status"] == {"succeeded": 1, "active": 2}

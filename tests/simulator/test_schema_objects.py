@@ -11,12 +11,12 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from simulator.api import ApiError, Manifest
+from simulator.apiserver.admission import resource_of
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.table import build_table
 from simulator.apiserver.update import admit_update
-from simulator.controllers.controller import resource_of
 from simulator.dumps.exported import manifests_to_apply
 from simulator.dumps.imported import Import
 from simulator.plugins.registry import load, profiles
@@ -125,7 +125,7 @@ def test_any_object_is_refused_with_a_status_or_stops_no_component(manifests: li
     lab.run(30)
     assert_sound(lab)
     if lab.exists("huge"):
-        items = [(resource_of(manifest), manifest) for manifest in everything(lab)]
+        items = [(resource_of(manifest, lab.api), manifest) for manifest in everything(lab)]
         *_, answer = search(Situation.read(items, lab.pod("huge"), PROFILES))
         assert isinstance(answer, WhatIfAnswer)
         assert answer.tried >= 0

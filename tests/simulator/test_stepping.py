@@ -7,6 +7,7 @@ import pytest
 
 from simulator.api import SECOND, Change, Micros
 from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.server import ApiServer
 from simulator.memory import MemoryStorage
 from simulator.scenario import load_scenario
 from simulator.scheduler.stepping import Stride, Unit, Until
@@ -32,7 +33,7 @@ class Recording(MemoryStorage):
 def play(name: str, *, by_point: bool, end: Micros) -> tuple[list[Event], list[list[Change]]]:
     scenario, api = load_scenario((SCENARIOS / f"{name}.yaml").read_text()), Recording()
     api.commit(new_cluster(scenario.manifests, START))
-    simulation = Simulation(api, Options(scenario.seed, scenario.pace, scenario.config))
+    simulation = Simulation(api, ApiServer, Options(scenario.seed, scenario.pace, scenario.config))
     trace: list[Event] = []
     now: Micros | None = START
     while now is not None and now <= end:

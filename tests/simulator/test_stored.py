@@ -8,6 +8,7 @@ import pytest
 
 from simulator.api import Manifest
 from simulator.apiserver import admission
+from simulator.apiserver.resources import PODS, find_built_in
 from simulator.apiserver.status import StatusError
 from simulator.client.stored import Misfit, checked
 from simulator.objects.metadata import key_of
@@ -28,7 +29,7 @@ def pod(**status: object) -> Manifest:
 def test_a_field_that_is_not_required_may_be_null_as_real_api_servers_answer_it() -> None:
     condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": None}
     manifest = pod(conditions=[condition], containerStatuses=None)
-    assert checked("pods", "default/p", manifest) is manifest
+    assert checked(PODS, "default/p", manifest) is manifest
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_an_object_that_does_not_fit_its_kind_is_refused_with_the_place(
     manifest: Manifest, where: str
 ) -> None:
     with pytest.raises(Misfit) as refused:
-        checked("pods", "default/p", manifest)
+        checked(PODS, "default/p", manifest)
     assert where in str(refused.value)
 
 
@@ -75,6 +76,6 @@ def test_admitted_objects_fit_their_kind_also_with_empty_lists() -> None:
             except StatusError:
                 continue
             resource = admission.resource_of(created, cluster)
-            checked(resource.id, key_of(created), created)
+            checked(find_built_in(resource.group, resource.plural), key_of(created), created)
             accepted += 1
     assert accepted > 40

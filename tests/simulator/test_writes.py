@@ -7,6 +7,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import ApiError, ApiServerLost, Change, Manifest, WatchEvent
+from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import Conflict
 from simulator.client.world import RETRIES, World
 from simulator.client.writes import Patch
@@ -38,7 +39,7 @@ class Api:
 class Cluster:
     def __init__(self, *reasons: Any) -> None:
         self.api = Api(*reasons)
-        self.world = World(self.api)
+        self.world = World(self.api, ApiServer)
         self.version = 0
         self.outcomes: list[Outcome] = []
         self.show(uid="u")

@@ -15,6 +15,7 @@ from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import SECOND, Change, Manifest, bare
 from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.server import ApiServer
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import
 from simulator.harness.random_clusters import random_cluster
@@ -43,7 +44,7 @@ def lived(documents: list[Manifest], seconds: int) -> Objects:
     """The objects of a cluster after the scheduler, kubelets and controllers ran for this time."""
     api = MemoryStorage()
     api.commit(new_cluster(documents, START))
-    simulation = Simulation(api, Options(seed=1, pace=SECOND // 2))
+    simulation = Simulation(api, ApiServer, Options(seed=1, pace=SECOND // 2))
     simulation.observe(api.take_events())
     for moment in range(seconds):
         while simulation.step(START + moment * SECOND):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from schedviz.web.presenters.picture import WATCHED, Picture
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.server import ApiServer
 from simulator.commands.run import START
 from simulator.memory import MemoryStorage
 from simulator.scenario import DEFAULT_PACE
@@ -18,7 +19,7 @@ class Watched:
     def __init__(self, nodes: int, cpu: str = "64") -> None:
         self.api = MemoryStorage()
         self.api.commit(new_cluster([node(number, cpu) for number in range(nodes)], START))
-        self.simulation = Simulation(self.api, Options(pace=DEFAULT_PACE))
+        self.simulation = Simulation(self.api, ApiServer, Options(pace=DEFAULT_PACE))
         self.picture = Picture()
         self.picture.leader = "worker-1"
         self.now = START

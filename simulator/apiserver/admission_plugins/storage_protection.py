@@ -3,16 +3,8 @@ are in use. A controller removes them (``simulator/controllers/storage_protectio
 
 Upstream: plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go, v1.34."""
 
-from typing import Final
-
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
-
-PROTECTION: Final = {
-    "persistentvolumeclaims": "kubernetes.io/pvc-protection",
-    "persistentvolumes": "kubernetes.io/pv-protection",
-    "volumeattributesclasses.storage.k8s.io": "kubernetes.io/vac-protection",
-}
-"""The finalizer of each resource."""
+from simulator.objects.volumes import PROTECTION
 
 
 class StorageObjectInUseProtection(AdmissionPlugin):

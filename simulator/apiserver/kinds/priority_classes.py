@@ -14,13 +14,17 @@ from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 from simulator.apiserver.strategy import Strategy
+from simulator.objects.pod import SYSTEM_CRITICAL_PRIORITY
 
 PRIORITY_CLASSES: Final = built_in("scheduling.k8s.io/v1", "PriorityClass", "pc", in_cluster=True)
 PREEMPT: Final = "PreemptLowerPriority"
 MAX_USER_PRIORITY: Final = 1_000_000_000
 """The highest priority that users may define (HighestUserDefinablePriority). Higher values are reserved for
 the system priority classes."""
-SYSTEM_CLASSES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+SYSTEM_CLASSES: Final = {
+    "system-cluster-critical": SYSTEM_CRITICAL_PRIORITY,
+    "system-node-critical": SYSTEM_CRITICAL_PRIORITY + 1000,
+}
 """The system priority classes and their values."""
 _DESCRIPTIONS: Final = {
     "system-cluster-critical": (

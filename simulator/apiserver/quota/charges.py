@@ -7,19 +7,16 @@ walks the quotas in the order of a cache; here it is that of their names.
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.overlay import Overlay
-from simulator.apiserver.quota.evaluator import Evaluator
+from simulator.apiserver.quota.evaluator import QUOTAS, Evaluator
 from simulator.apiserver.quota.objects import evaluator_of
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Forbidden
 from simulator.objects.metadata import key_of, name_of, namespace_of
 from simulator.objects.status import status_of, with_status
-
-QUOTAS: Final = "resourcequotas"
 
 
 class QuotaCharges:

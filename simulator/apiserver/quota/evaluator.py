@@ -10,7 +10,8 @@ from typing import Final
 from simulator.api import Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 
-_LEGACY_NAMES: Final = frozenset(("configmaps", "replicationcontrollers", "resourcequotas", "secrets"))
+QUOTAS: Final = "resourcequotas"
+LEGACY_NAMES: Final = frozenset(("configmaps", "replicationcontrollers", QUOTAS, "secrets"))
 """Resources that are counted under their own name, too (legacyObjectCountAliases)."""
 
 
@@ -23,7 +24,7 @@ class Evaluator:
     def __init__(self, resource: str) -> None:
         """``resource``: the id of a namespaced resource."""
         self.count_name = f"count/{resource}"
-        self._names = (self.count_name, resource) if resource in _LEGACY_NAMES else (self.count_name,)
+        self._names = (self.count_name, resource) if resource in LEGACY_NAMES else (self.count_name,)
 
     def matching(self, names: Collection[str]) -> list[str]:
         """Return the names among these, sorted, under which the objects are counted (MatchingResources)."""

@@ -12,8 +12,8 @@ from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.quota.evaluator import Evaluator, selects
 from simulator.apiserver.quota.pods import PodEvaluator
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import EVENTS, PODS
 from simulator.objects import quantity
+from simulator.objects.events import EVENTS
 from simulator.objects.metadata import annotations_of
 from simulator.objects.quantity import NANO
 from simulator.objects.status import status_of
@@ -125,7 +125,7 @@ def _device_count(request: Manifest) -> int:
 
 
 _SPECIAL: Final[dict[str, type[Evaluator]]] = {
-    PODS.id: PodEvaluator,
+    "pods": PodEvaluator,
     "services": ServiceEvaluator,
     "persistentvolumeclaims": ClaimEvaluator,
     "resourceclaims.resource.k8s.io": DeviceClaimEvaluator,
@@ -137,6 +137,6 @@ SPECIAL_EVALUATORS: Final = {name: kind(name) for name, kind in _SPECIAL.items()
 def evaluator_of(resource: Resource) -> Evaluator | None:
     """Return the evaluator of a resource; None if its objects are not counted: cluster-scoped ones, and
     Events (ignoredResources)."""
-    if not resource.namespaced or resource.id == EVENTS.id:
+    if not resource.namespaced or resource.id == EVENTS:
         return None
     return SPECIAL_EVALUATORS.get(resource.id) or Evaluator(resource.id)

@@ -5,13 +5,12 @@ Upstream evicts pods first that use more than they request. Usage is not simulat
 of the resource count as using more than that."""
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.controllers.controller import Controller
 from simulator.controllers.kubelet import pod_status
 from simulator.objects import container_status
 from simulator.objects.conditions import condition, is_condition_true, with_condition
 from simulator.objects.node_conditions import is_unreachable
-from simulator.objects.pod import Pod
+from simulator.objects.pod import SYSTEM_CRITICAL_PRIORITY, Pod
 from simulator.objects.status import with_status
 from simulator.objects.timestamps import micros
 from simulator.trace import PodEvicted
@@ -19,8 +18,6 @@ from simulator.trace import PodEvicted
 INTERVAL: Micros = 10 * SECOND
 """The interval between two syncs of a node, and so between two evictions (monitoringInterval)."""
 RESOURCES = {"MemoryPressure": "memory", "DiskPressure": "ephemeral-storage", "PIDPressure": "pids"}
-CRITICAL = min(SYSTEM_CLASSES.values())
-"""Priority from which on pods are not evicted (IsCriticalPodBasedOnPriority)."""
 EPOCH = "1970-01-01T00:00:00Z"
 
 
@@ -52,7 +49,7 @@ class EvictionManager(Controller):
             if pod.node_name == key
             and pod.phase == "Running"
             and not pod.terminating
-            and pod.priority < CRITICAL
+            and pod.priority < SYSTEM_CRITICAL_PRIORITY  # IsCriticalPodBasedOnPriority
         )
         victim = min(candidates, key=lambda pod: eviction_rank(pod, resource), default=None)
         if victim is not None:

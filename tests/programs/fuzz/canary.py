@@ -13,7 +13,7 @@ from schedviz.store.hold import Hold
 from simulator.api import Change
 from simulator.apiserver.kinds.quotas import LIMIT_RANGES
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.quota.charges import QUOTAS
+from simulator.apiserver.quota.evaluator import QUOTAS
 from simulator.objects.metadata import key_of
 from tests.programs.fuzz.clients import PATIENCE
 

@@ -4,7 +4,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Change, Manifest
-from simulator.apiserver.delete_options import Propagation
+from simulator.apiserver.component_writes import Propagation
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import find_by_kind
 from simulator.objects.owner_references import owner_references

@@ -1,5 +1,6 @@
 """Which controllers are informed of which changes, and in which order."""
 
+from simulator.apiserver.server import ApiServer
 from simulator.client.world import World
 from simulator.controllers.manager import CONTROLLERS, ControllerManager
 from simulator.controllers.workload_controller import WorkloadController
@@ -7,7 +8,7 @@ from simulator.memory import MemoryStorage
 
 
 def components(resource: str) -> list[str]:
-    manager = ControllerManager(World(MemoryStorage()), {}, {})
+    manager = ControllerManager(World(MemoryStorage(), ApiServer), {}, {})
     return [component for component, _ in manager.handlers(resource)]
 
 

@@ -1,6 +1,7 @@
 """The work queue of a controller."""
 
 from simulator.api import SECOND
+from simulator.apiserver.server import ApiServer
 from simulator.client.world import World
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.containment import FIRST_DELAY
@@ -14,7 +15,7 @@ class Synced:
     """A queue whose syncs are noted with their times; the first ``failures`` of them raise."""
 
     def __init__(self, failures: int = 0) -> None:
-        self.world = World(MemoryStorage())
+        self.world = World(MemoryStorage(), ApiServer)
         self.queue = WorkQueue(self.world, "Test", Turn.CONTROLLER, self._sync)
         self.syncs: list[tuple[str, int]] = []
         self._failures = failures

@@ -12,10 +12,9 @@ from simulator.api import Manifest
 from simulator.apiserver.amounts import round_up_to_milli
 from simulator.apiserver.kinds.volumes.source_defaults import FIELD_API_VERSION, set_volume_defaults
 from simulator.objects import quantity
+from simulator.objects.pod import GRACE_SECONDS
 from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
 
-GRACE_SECONDS = 30
-"""The default of terminationGracePeriodSeconds (DefaultTerminationGracePeriodSeconds)."""
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _KNOWN_IMAGES = 1_024
 """Images whose policy is remembered; a cluster has some dozens."""

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.annotations import copy_app_armor_annotations
-from simulator.apiserver.kinds.pods.defaults import GRACE_SECONDS, all_containers, match_pod_ips
+from simulator.apiserver.kinds.pods.defaults import all_containers, match_pod_ips
 from simulator.apiserver.kinds.pods.parts import affinity_terms
 from simulator.apiserver.strategy import with_field, without_field
 from simulator.objects import quantity
 from simulator.objects.metadata import is_terminating
+from simulator.objects.pod import GRACE_SECONDS
 from simulator.objects.status import phase_of
 
 _PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")

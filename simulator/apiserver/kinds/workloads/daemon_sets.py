@@ -36,8 +36,7 @@ from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.shapes import not_negative
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
-
-TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+from simulator.objects.metadata import TEMPLATE_GENERATION
 
 
 def _set_defaults(manifest: Manifest) -> None:
