@@ -18,7 +18,6 @@ from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.fitting import ReportField, Unfit, fit_to_type
-from simulator.apiserver.kinds.pods.preparation import qos_class
 from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.resource import Resource
@@ -33,6 +32,7 @@ from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitt
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
+from simulator.objects.pod_requests import qos_class
 from simulator.objects.timestamps import timestamp
 
 MAX_NAMED: Final = 50

@@ -9,7 +9,6 @@ from typing import Final
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.kinds.pods.parts import affinity_terms
-from simulator.apiserver.kinds.pods.preparation import qos_class
 from simulator.apiserver.quota.evaluator import Evaluator, selects
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod_requests import (
@@ -17,6 +16,7 @@ from simulator.objects.pod_requests import (
     is_native_resource,
     pod_limits,
     pod_requests,
+    qos_class,
     supported_at_pod_level,
 )
 from simulator.objects.status import phase_of

@@ -16,10 +16,10 @@ from schedviz.web.kubectl.describe.fields import (
 from schedviz.web.kubectl.describe.volumes import write_volumes
 from schedviz.web.kubectl.describe.writer import Writer
 from simulator.api import Manifest, Micros
-from simulator.apiserver.kinds.pods.preparation import qos_class
 from simulator.apiserver.kinds.workloads.columns import format_label_selector
 from simulator.apiserver.printers.column import since
 from simulator.objects.owner_references import controller_of
+from simulator.objects.pod_requests import qos_class
 
 MIRROR: str = "kubernetes.io/config.mirror"
 """The annotation of a mirror pod, whose Events have its value as UID."""

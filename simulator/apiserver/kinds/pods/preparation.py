@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.annotations import copy_app_armor_annotations
-from simulator.apiserver.kinds.pods.defaults import all_containers, match_pod_ips
+from simulator.apiserver.kinds.pods.defaults import match_pod_ips
 from simulator.apiserver.kinds.pods.parts import affinity_terms
 from simulator.apiserver.strategy import with_field, without_field
-from simulator.objects import quantity
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod import GRACE_SECONDS
+from simulator.objects.pod_requests import qos_class
 from simulator.objects.status import phase_of
 
 _PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")
@@ -168,29 +168,3 @@ def pod_grace_seconds(pod: Manifest, asked: int | None) -> int | None:
     own: int = pod["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS)
     wanted = own if asked is None else asked
     return 1 if wanted < 0 else min(wanted, MAX_GRACE_SECONDS)
-
-
-def qos_class(manifest: Manifest) -> str:
-    """Return a pod's quality-of-service class. Upstream: ComputePodQOS in pkg/apis/core/v1/helper/qos/qos.go,
-    v1.34."""
-    spec = manifest["spec"]
-    parts = (
-        [spec["resources"]]
-        if spec.get("resources")
-        else [c.get("resources", {}) for c in all_containers(spec)]
-    )
-    counted = [
-        {
-            name: quantity.parse_text(text)
-            for name, text in part.get(kind, {}).items()
-            if name in ("cpu", "memory") and quantity.parse_text(text) > 0
-        }
-        for part in parts
-        for kind in ("requests", "limits")
-    ]
-    if not any(counted):
-        return "BestEffort"
-    requests, limits = counted[::2], counted[1::2]
-    if all(limit.keys() == {"cpu", "memory"} for limit in limits) and requests == limits:
-        return "Guaranteed"
-    return "Burstable"

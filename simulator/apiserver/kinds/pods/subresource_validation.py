@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import core_struct, struct_difference
 from simulator.apiserver.kinds.pods.annotations import MIRROR
-from simulator.apiserver.kinds.pods.preparation import qos_class
 from simulator.apiserver.status import Cause, forbidden, invalid
+from simulator.objects.pod_requests import qos_class
 
 _RESIZABLE = ("cpu", "memory")
 
