@@ -7,6 +7,7 @@ from schedviz.loop.due import KEY
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Sandbox, Store
 from simulator.api import Micros, Storage, WatchEvent
+from simulator.apiserver.component_writes import MakeServer
 from simulator.client.informer import Informer, Pipeline
 from simulator.decision import Decision
 from simulator.simulation import Options
@@ -28,7 +29,7 @@ class StandIn:
     is_idle = True
     under_way = None
 
-    def __init__(self, api: Storage, options: Options) -> None:
+    def __init__(self, api: Storage, server: MakeServer, options: Options) -> None:
         self.api = api
         self.options = options
         self.now = 0
