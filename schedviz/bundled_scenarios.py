@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from simulator.api import Manifest
-from simulator.queueing.versions import TODAY
+from simulator.queueing.older_queues import TODAY
 from simulator.scenario import DEFAULT_PACE, Scenario, load_scenario
 
 FOLDER: Final = Path(__file__).resolve().parent / "scenarios"

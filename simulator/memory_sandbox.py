@@ -22,7 +22,7 @@ from simulator.decision import Decision
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of
 from simulator.plugins.registry import load
-from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.queueing.older_queues import TODAY, QueueVersion
 from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry, SchedulerConfigured

@@ -14,7 +14,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.admission import MAX_COPIES
 from simulator.apiserver.manifest import parse_documents
 from simulator.objects import durations
-from simulator.queueing.versions import QUEUES, TODAY, QueueVersion
+from simulator.queueing.older_queues import QUEUES, TODAY, QueueVersion
 
 API_VERSION = "schedviz/v1"
 TIME_FIELDS = ("at", "every", "until")

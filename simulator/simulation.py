@@ -23,7 +23,7 @@ from simulator.framework.interface import Plugin
 from simulator.framework.observer import Observer
 from simulator.kernel.environment import Process, Turn
 from simulator.plugins.registry import load
-from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.queueing.older_queues import TODAY, QueueVersion
 from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop

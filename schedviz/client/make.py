@@ -17,7 +17,7 @@ from simulator.dumps.imported import import_dump
 from simulator.memory_sandbox import START, SandboxOptions
 from simulator.objects.durations import parse_duration
 from simulator.objects.timestamps import micros
-from simulator.queueing.versions import QueueVersion
+from simulator.queueing.older_queues import QueueVersion
 from simulator.scenario import Scenario, load_scenario
 
 

@@ -7,7 +7,7 @@ import msgspec
 from schedviz.jobs.job import Job, JobKind
 from simulator.api import Manifest
 from simulator.compare.answer import Comparison
-from simulator.queueing.versions import QueueVersion
+from simulator.queueing.older_queues import QueueVersion
 
 WorkloadSource = Literal["scenario", "sandbox", "manifests"]
 

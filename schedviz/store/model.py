@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from schedviz.store.wall import Wall
 from simulator.api import SECOND, Manifest, Micros
 from simulator.dumps.imported import ImportReport
-from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.queueing.older_queues import TODAY, QueueVersion
 from simulator.scheduler.stepping import Idle, Unit
 
 

@@ -18,7 +18,7 @@ from simulator.commands.run import START
 from simulator.config import ConfigError
 from simulator.objects import durations
 from simulator.plugins.registry import load
-from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.queueing.older_queues import TODAY, QueueVersion
 from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
 
 MAX_TEXT: Final = 500_000

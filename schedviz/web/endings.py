@@ -13,7 +13,7 @@ from schedviz.web.examples import example_in
 from schedviz.web.ideas import Idea, ideas
 from schedviz.web.presenters.picture import NODES, PODS
 from simulator.api import Manifest
-from simulator.controllers.kubelet.containers import TTL_SECONDS, run_seconds
+from simulator.controllers.kubelet.pod_status import TTL_SECONDS, run_seconds
 from simulator.controllers.timetable import TIMETABLES, next_creation
 from simulator.objects.metadata import key_of
 from simulator.scenario import Scenario

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from simulator.queueing.versions import QueueVersion
+from simulator.queueing.older_queues import QueueVersion
 
 
 class Queue(NamedTuple):

@@ -3,7 +3,7 @@ the writes to the API server."""
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,12 +12,32 @@ from simulator.apiserver.component_writes import MakeServer
 from simulator.apiserver.status import Conflict, NotFound, StatusError
 from simulator.client.event_recorder import FAILED_CREATE, FAILED_SYNC, EventRecorder, Note
 from simulator.client.informer import Informer
-from simulator.client.writes import Mutate, Patch
 from simulator.kernel.containment import Actor, Refusal, Run, message_of
 from simulator.kernel.environment import Environment
 from simulator.kernel.requests import Outcome, Refused, Write, Written
 from simulator.objects.events import EVENTS
 from simulator.trace import ControllerFailed, ControllerPostponed, Event, ObjectUnreadable
+
+Decide = Callable[[Manifest], Sequence[Change]]
+"""Asks the API server for the changes of an object at this version. A StatusError that it raises is the
+answer to a process that waits for the write."""
+Mutate = Callable[[Manifest], Manifest]
+"""Makes the new version of an object; the object itself leaves it unchanged."""
+
+
+class Patch(NamedTuple):
+    """Change an object at its newest version. If it was changed in between, the patch is made
+    again upon that version, as soon as the informer shows it."""
+
+    resource: str
+    key: str
+    uid: str
+    decide: Decide
+    event: Event | None = None
+    """The trace event of the write, with its time; it is in the trace even if there is nothing to change."""
+    note: Note | None = None
+    """The Event object that is written with it."""
+
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from simulator.cluster.columns import ColumnCache, InternedColumn, Ints, Rows, add_wrapping, grow_column
 from simulator.cluster.host_ports import HostPorts
-from simulator.cluster.node_images import NodeImages
-from simulator.cluster.node_labels import NodeLabels
+from simulator.cluster.node_columns import NodeImages, NodeLabels
 from simulator.cluster.node_names import NodeNames
 from simulator.cluster.node_tree import NodeTree
 from simulator.cluster.other_objects import OtherObjects, in_order

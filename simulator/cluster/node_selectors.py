@@ -1,9 +1,12 @@
-"""The nodes that node selectors match, computed once per selector and then for changed nodes only."""
+"""The nodes that node selectors match, and the topology domains, which are the nodes with the same value of a
+label. Both are computed once, and then for changed nodes only."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Bools, Rows
+from simulator.cluster.columns import Bools, Column, Ints, Rows
 from simulator.objects.labels import Requirement
 from simulator.objects.node_selector import NodeSelector, NodeSelectorTerm
 
@@ -47,3 +50,34 @@ def _match_expression(cluster: Cluster, expression: Requirement, rows: Rows | sl
 
 def _existing(cluster: Cluster, rows: Rows | slice) -> Bools:
     return cluster.exists[: cluster.width][rows]
+
+
+class TopologyDomains(NamedTuple):
+    """The domains of one topology key.
+
+    ``numbers`` is int64[width]: the number of the node's domain, from 1 to ``size`` - 1, or 0 if the node
+    does not have the key."""
+
+    numbers: Ints
+    size: int
+
+    @property
+    def has_key(self) -> Bools:
+        """The nodes that have the topology key, bool[width]."""
+        return self.numbers > 0
+
+    def sum_by_domain(self, counts: Column) -> Ints:
+        """Return int64[size]: the sums of ``counts`` ([width]) by domain. Entry 0 is the sum over the nodes
+        that do not have the key."""
+        # bincount adds in float64, which is exact for integers up to 2^53.
+        return np.bincount(self.numbers, weights=counts, minlength=self.size).astype(np.int64)
+
+
+def topology_domains(cluster: Cluster, topology_key: str) -> TopologyDomains:
+    labels = cluster.label(topology_key)
+
+    def number(rows: Rows | slice) -> Ints:
+        return labels.ids[: cluster.width][rows] + 1
+
+    # The cache key is the label column and not its name, because the numbers belong to this column.
+    return TopologyDomains(cluster.node_column(("domains", labels), number), len(labels.values) + 1)

@@ -26,7 +26,7 @@ from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
 from simulator.objects import durations
 from simulator.plugins.registry import load
-from simulator.queueing.versions import QUEUES
+from simulator.queueing.older_queues import QUEUES
 from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 

@@ -25,7 +25,7 @@ from simulator.framework.extender import Transport
 from simulator.memory import MemoryStorage
 from simulator.objects import durations
 from simulator.pod_reason import find_pod_reason
-from simulator.queueing.versions import QUEUES
+from simulator.queueing.older_queues import QUEUES
 from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 from simulator.simulation import Options, Simulation

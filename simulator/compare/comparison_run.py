@@ -14,7 +14,7 @@ from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
 from simulator.memory import MemoryStorage
-from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.queueing.older_queues import TODAY, QueueVersion
 from simulator.simulation import Options, Simulation
 
 MAX_MOVES: Final = 200

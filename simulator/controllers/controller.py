@@ -15,8 +15,7 @@ import msgspec
 from simulator.api import ApiError, Manifest, Micros
 from simulator.apiserver.component_writes import Propagation
 from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
-from simulator.client.world import CreateFailed, World
-from simulator.client.writes import Decide, Mutate, Patch
+from simulator.client.world import CreateFailed, Decide, Mutate, Patch, World
 from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.status_types import written_fields
 from simulator.controllers.work_queue import ObjectKey, WorkQueue

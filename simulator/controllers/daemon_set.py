@@ -23,8 +23,8 @@ from simulator.controllers.status_types import DaemonSetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.conditions import condition
-from simulator.objects.int_or_percent import scaled_value_rounded_up
 from simulator.objects.metadata import TEMPLATE_GENERATION, annotations_of, is_terminating, name_of
+from simulator.objects.numbers import scaled_value_rounded_up
 from simulator.objects.pod import Pod
 from simulator.objects.timestamps import micros
 

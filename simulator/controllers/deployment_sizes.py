@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from simulator.api import Manifest
-from simulator.objects.int_or_percent import scaled_value_rounded_down, scaled_value_rounded_up
 from simulator.objects.metadata import annotations_of, name_of
-from simulator.objects.numbers import whole_number
+from simulator.objects.numbers import scaled_value_rounded_down, scaled_value_rounded_up, whole_number
 from simulator.objects.status import status_of
 
 DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"

@@ -11,9 +11,9 @@ from simulator.controllers.pods import is_active, is_ready
 from simulator.controllers.status_types import PodDisruptionBudgetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import with_meta_condition
-from simulator.objects.int_or_percent import scaled_value_rounded_up
 from simulator.objects.labels import label_selector
 from simulator.objects.metadata import labels_of, namespace_of_key, object_key, uid_of
+from simulator.objects.numbers import scaled_value_rounded_up
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import with_status

@@ -11,19 +11,22 @@ import msgspec
 from simulator.api import SECOND, Manifest
 from simulator.client.world import CreateFailed
 from simulator.controllers.controller import ControllerContext
-from simulator.controllers.job_backoff import PodBackoff
-from simulator.controllers.job_indexes import as_ranges, completed_indexes, completion_index, set_index
 from simulator.controllers.job_outcome import (
     SUCCESS_CRITERIA_MET,
+    as_ranges,
+    completed_indexes,
+    completion_index,
     deadline_of,
     decide_outcome,
     finished_condition,
+    matching_failure_rule,
     new_condition,
     outcome_condition,
+    set_index,
 )
-from simulator.controllers.job_policies import matching_failure_rule
 from simulator.controllers.job_tracking import (
     TRACKING_FINALIZER,
+    PodBackoff,
     has_tracking_finalizer,
     without_tracking_finalizer,
 )

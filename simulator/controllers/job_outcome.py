@@ -1,15 +1,129 @@
-"""The end of a Job: when it has failed or is complete, and the conditions that say so
-(pkg/controller/job/job_controller.go, v1.34)."""
+"""The end of a Job: its policies, the completion indexes of an Indexed Job, when it has failed or is
+complete, and the conditions that say so (pkg/controller/job: job_controller.go, pod_failure_policy.go,
+success_policy.go, indexed_job_utils.go; v1.34).
 
-from collections.abc import Sequence
+Simplified: the action FailIndex, which needs backoffLimitPerIndex, is not supported."""
+
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.controllers.job_indexes import completed_indexes
-from simulator.controllers.job_policies import matched_success_rule, pod_failure_message
 from simulator.controllers.pods import is_active
-from simulator.objects.conditions import JobCondition, condition
+from simulator.objects.conditions import JobCondition, condition, conditions_of
+from simulator.objects.metadata import annotations_of, key_of, name_of
+from simulator.objects.numbers import whole_number
 from simulator.objects.status import phase_of, status_of
 from simulator.objects.timestamps import micros, timestamp
+
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def set_index(pod: Manifest, job: Manifest, index: int) -> None:
+    """Write the index to the annotations, labels and name of a new pod."""
+    metadata = pod["metadata"]
+    metadata.setdefault("annotations", {})[COMPLETION_INDEX] = str(index)
+    metadata.setdefault("labels", {})[COMPLETION_INDEX] = str(index)
+    metadata["generateName"] = f"{name_of(job)}-{index}-"
+
+
+def completion_index(pod: Manifest) -> int:
+    """Return the index of a pod; -1 for a pod without an index (getCompletionIndex)."""
+    index = whole_number(annotations_of(pod).get(COMPLETION_INDEX, ""))
+    return -1 if index is None else index
+
+
+def completed_indexes(job: Manifest) -> set[int]:
+    """Return the completedIndexes of the status that are below the Job's completions; none without
+    indexes."""
+    if job["spec"]["completionMode"] != "Indexed":
+        return set()
+    return parse_ranges(status_of(job).get("completedIndexes", ""), job["spec"]["completions"])
+
+
+def as_ranges(indexes: set[int]) -> str:
+    """Format indexes: ``0-2,5``: three and more in a row are written as a range (succeededIndexes.String)."""
+    runs: list[list[int]] = []
+    for index in sorted(index for index in indexes if index >= 0):
+        if runs and runs[-1][-1] == index - 1:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    parts = (f"{r[0]}-{r[-1]}" if len(r) > 2 else ",".join(map(str, r)) for r in runs)
+    return ",".join(parts)
+
+
+def parse_ranges(text: str, completions: int) -> set[int]:
+    """Return the indexes of ``0-2,5`` that are below ``completions``; parts that are no numbers are skipped
+    (parseIndexesFromString)."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        low, high = whole_number(first), whole_number(last if dash else first)
+        if low is not None and high is not None:
+            found.update(range(low, min(high + 1, completions)))
+    return found
+
+
+class FailureRuleMatch(NamedTuple):
+    """The action of the first rule that a failed pod matches, Count if it matches none."""
+
+    action: str
+    message: str = ""
+
+
+def matching_failure_rule(job: Manifest, pod: Manifest) -> FailureRuleMatch:
+    """Return the first rule that a failed pod matches (matchPodFailurePolicy)."""
+    for index, rule in enumerate((job["spec"].get("podFailurePolicy") or {}).get("rules") or ()):
+        action = rule["action"]
+        matched = (
+            _match_exit_codes(pod, rule["onExitCodes"])
+            if rule.get("onExitCodes")
+            else _match_conditions(pod, rule.get("onPodConditions") or ())
+        )
+        if matched is not None and action in ("Ignore", "Count", "FailJob"):
+            return FailureRuleMatch(action, f"{matched} matching {action} rule at index {index}")
+    return FailureRuleMatch("Count")
+
+
+def pod_failure_message(job: Manifest, failed: Iterable[Manifest]) -> str:
+    """Return the message of the first pod that matches a rule with the action FailJob; "" = none does."""
+    rules = (matching_failure_rule(job, pod) for pod in failed)
+    return next((rule.message for rule in rules if rule.action == "FailJob"), "")
+
+
+def matched_success_rule(job: Manifest, succeeded: Set[int]) -> str:
+    """Return the message of the first rule that these succeeded indexes match; "" = none
+    (matchSuccessPolicy)."""
+    if not succeeded:
+        return ""
+    for index, rule in enumerate((job["spec"].get("successPolicy") or {}).get("rules") or ()):
+        indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
+        required = None if indexes is None else parse_ranges(indexes, job["spec"]["completions"])
+        found = succeeded if required is None else succeeded & required
+        if found == required or (count is not None and len(found) >= count):
+            return f"Matched rules at index {index}"
+    return ""
+
+
+def _match_exit_codes(pod: Manifest, requirement: Manifest) -> str | None:
+    """Return the message of a match on exit codes (matchOnExitCodes); None = no match."""
+    status = status_of(pod)
+    for container in (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ())):
+        code = ((container.get("state") or {}).get("terminated") or {}).get("exitCode", 0)
+        named = requirement.get("containerName") in (None, container["name"])
+        if named and code and (code in requirement["values"]) == (requirement["operator"] == "In"):
+            return f"Container {container['name']} for pod {key_of(pod)} failed with exit code {code}"
+    return None
+
+
+def _match_conditions(pod: Manifest, patterns: Iterable[Manifest]) -> str | None:
+    """Return the message of a match on conditions (matchOnPodConditions); None = no match."""
+    wanted = {(pattern["type"], pattern.get("status", "True")) for pattern in patterns}
+    for each in conditions_of(pod):
+        if (each["type"], each["status"]) in wanted:
+            return f"Pod {key_of(pod)} has condition {each['type']}"
+    return None
+
 
 FAILURE_TARGET, SUCCESS_CRITERIA_MET = "FailureTarget", "SuccessCriteriaMet"
 """The conditions of a Job whose outcome is certain, while its last pods terminate."""

@@ -21,7 +21,7 @@ from simulator.objects.metadata import (
 from simulator.objects.owner_references import controller_of
 from simulator.objects.status import status_of, with_status
 from simulator.plugins.dynamic_resources.bind_claims import FINALIZER
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 
 TEMPLATES: Final = "resourceclaimtemplates.resource.k8s.io"
 POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"

@@ -1,12 +1,21 @@
-"""CycleState: the data of one scheduling cycle (pkg/scheduler/framework/cycle_state.go, v1.34)."""
+"""CycleState: the data of one scheduling cycle (pkg/scheduler/framework/cycle_state.go, v1.34), and the
+numbers that are drawn in it."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from simulator.cluster.cluster import Cluster
-from simulator.framework.draw import draw
 from simulator.framework.status import PluginError
 from simulator.objects.pod import Pod
+
+
+def draw(seed: int, cycle: int, purpose: str, count: int) -> int:
+    """Return a number from 0 to ``count`` - 1, evenly distributed. The same arguments always return the same
+    number."""
+    digest = blake2b(f"{seed}/{cycle}/{purpose}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) % count
+
 
 PODS_TO_ACTIVATE = "kubernetes.io/pods-to-activate"
 """The key under which a plugin writes a list of pods that move to activeQ when the cycle succeeds

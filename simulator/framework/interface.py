@@ -127,7 +127,7 @@ class ColumnExtensions(PreFilterExtensions):
 
     A change on one node must not affect the result of ``filter`` for another node, even if both are in the
     same topology domain. Therefore the state stores changes per row
-    (:class:`~simulator.framework.count_changes.CountChanges`). One call stands for many pods of the same kind
+    (:class:`~simulator.framework.node_batch.CountChanges`). One call stands for many pods of the same kind
     (:class:`~simulator.cluster.pod_columns.PodKind`), so the plugin may only use the properties that all pods
     of a kind have in common."""
 

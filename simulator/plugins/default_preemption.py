@@ -23,8 +23,7 @@ from simulator.objects.pod import Pod
 from simulator.preemption.disruption_budgets import list_budgets
 from simulator.preemption.dry_run import NOT_HELPFUL, dry_run
 from simulator.preemption.eligibility import ineligibility_reason
-from simulator.preemption.evaluation import EVALUATION, Evaluation
-from simulator.preemption.select_candidate import call_extenders, pick_one_node
+from simulator.preemption.select_candidate import EVALUATION, Evaluation, call_extenders, pick_one_node
 
 
 class DefaultPreemptionArgs(Args):

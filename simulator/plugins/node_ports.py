@@ -6,10 +6,9 @@ from copy import copy
 from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.host_ports import ports_conflict
 from simulator.framework.cluster_event import NODE, POD, ActionType
-from simulator.framework.count_changes import CountChanges
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, FilterPlugin
-from simulator.framework.node_batch import NodeBatch
+from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register
 from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts, unschedulable
 from simulator.objects.pod import HostPort, Pod

@@ -12,10 +12,9 @@ from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.volume_objects import find_claim
 from simulator.framework.cluster_event import NODE, PERSISTENT_VOLUME_CLAIM, POD, ActionType
-from simulator.framework.count_changes import CountChanges
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, FilterPlugin
-from simulator.framework.node_batch import NodeBatch
+from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register, same_namespace
 from simulator.framework.status import (
     SKIP,

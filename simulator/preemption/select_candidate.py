@@ -2,7 +2,7 @@
 (pkg/scheduler/framework/preemption/preemption.go, v1.34)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -10,6 +10,26 @@ from simulator.cluster.cluster import Cluster
 from simulator.framework.extender import Extender, ExtenderError, ExtenderVictims
 from simulator.objects.pod import Pod
 from simulator.preemption.candidates import Candidates, make_candidates
+from simulator.preemption.dry_run import DryRun
+
+EVALUATION = "Preemption/evaluation"
+"""The key under which a PreemptionPlugin writes its :class:`Evaluation` to the CycleState."""
+
+
+class Evaluation(NamedTuple):
+    """What a PreemptionPlugin found. The scheduler does not read it; the record for display is made from it
+    (:mod:`simulator.scheduler.preemption_record`)."""
+
+    ineligible_reason: str = ""
+    """The reason for which the pod may not preempt others."""
+    dry_run: DryRun | None = None
+    """None where the pod may not preempt others, or the eviction of pods would help on no node."""
+    tied: Candidates | None = None
+    """The candidates that are left after all tie-break rules; None where the dry run found no candidate."""
+    chosen: str = ""
+    """The node that is nominated."""
+    rule: int = 0
+    """The tie-break rule that decided."""
 
 
 def call_extenders(

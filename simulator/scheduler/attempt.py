@@ -15,13 +15,12 @@ from simulator.framework.diagnosis import NOT_EVALUATED, Diagnosis, excluded_by_
 from simulator.framework.extender import ExtenderError
 from simulator.framework.interface import PreemptionPlugin
 from simulator.framework.node_batch import NodeBatch
-from simulator.framework.post_filter import run_post_filter
-from simulator.framework.pre_filter import PreFilterOutcome, run_pre_filter
+from simulator.framework.pre_filter import PreFilterOutcome, run_post_filter, run_pre_filter
 from simulator.framework.runtime import FilterPasses, Framework
 from simulator.framework.scoring import ScoreColumns, run_pre_score, run_score
 from simulator.framework.status import PluginError, SelectedCandidate, Status
 from simulator.objects.pod import Pod
-from simulator.preemption.evaluation import EVALUATION
+from simulator.preemption.select_candidate import EVALUATION
 from simulator.scheduler import extender_calls
 from simulator.scheduler.feasible_nodes import enough_feasible_nodes
 from simulator.scheduler.schedule_result import FitError, ScheduleResult

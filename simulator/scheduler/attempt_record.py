@@ -20,7 +20,7 @@ from simulator.framework.node_batch import NodeBatch
 from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import Status
 from simulator.kernel.prepared_types import prepared
-from simulator.preemption.evaluation import EVALUATION
+from simulator.preemption.select_candidate import EVALUATION
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.preemption_record import record_preemption
 from simulator.scheduler.shortages import find_shortages

@@ -6,7 +6,7 @@ from functools import partial
 from simulator import trace
 from simulator.api import Micros
 from simulator.client.event_recorder import SCHEDULED, Note
-from simulator.client.writes import Patch
+from simulator.client.world import Patch
 from simulator.framework.binding import (
     BindResult,
     broken,
@@ -24,8 +24,7 @@ from simulator.objects.pod import Pod
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
 from simulator.scheduler import extender_calls
-from simulator.scheduler.failure_handler import binding_failed
-from simulator.scheduler.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
+from simulator.scheduler.failure_handler import SCHEDULER_ERROR, UNSCHEDULABLE, binding_failed, patch_status
 from simulator.scheduler.scheduler import Scheduler
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from simulator import trace
 from simulator.api import Change, Manifest
 from simulator.client.event_recorder import PREEMPTED, Note
-from simulator.client.writes import Patch
+from simulator.client.world import Patch
 from simulator.kernel.containment import Actor
 from simulator.kernel.environment import Turn
 from simulator.kernel.requests import Refused, Steps, Wait, Write

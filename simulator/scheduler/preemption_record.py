@@ -12,7 +12,7 @@ from simulator.objects.pod import Pod
 from simulator.preemption.candidates import Candidates
 from simulator.preemption.disruption_budgets import list_budgets, pods_violating_pdbs
 from simulator.preemption.eligibility import importance_key, is_preemption_allowed
-from simulator.preemption.evaluation import Evaluation
+from simulator.preemption.select_candidate import Evaluation
 
 EXPLAINED_AT_MOST = 16
 """Maximum number of candidates for which the record has the spared pods and the order of the reprieve: the

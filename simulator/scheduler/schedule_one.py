@@ -6,6 +6,7 @@ from simulator import trace
 from simulator.api import Micros
 from simulator.decision import Decision
 from simulator.framework.binding import run_permit, run_reserve, run_unreserve
+from simulator.framework.observer import CycleTimes
 from simulator.framework.status import Status
 from simulator.kernel.containment import Actor, message_of
 from simulator.kernel.environment import Turn
@@ -14,10 +15,13 @@ from simulator.objects.pod import Pod
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.binding_cycle import binding_cycle, message_for_one_node
-from simulator.scheduler.cycle_times import CycleTimes
 from simulator.scheduler.evict import prepare_candidate
-from simulator.scheduler.failure_handler import scheduling_failed
-from simulator.scheduler.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
+from simulator.scheduler.failure_handler import (
+    SCHEDULER_ERROR,
+    UNSCHEDULABLE,
+    patch_status,
+    scheduling_failed,
+)
 from simulator.scheduler.schedule_result import FitError
 from simulator.scheduler.scheduler import Scheduler
 

@@ -15,14 +15,13 @@ from simulator.objects.pod import Pod
 from simulator.plugins.priority_sort import PrioritySort
 from simulator.plugins.registry import profiles
 from simulator.queueing.hint_map import queue_profile
+from simulator.queueing.older_queues import QUEUES, TODAY, QueueVersion
 from simulator.queueing.scheduling_queue import Move
-from simulator.queueing.versions import QUEUES, TODAY, QueueVersion
 from simulator.scheduler.cache import Cache
 from simulator.scheduler.decision_log import DecisionLog
 from simulator.scheduler.event_handlers import EventHandlers
-from simulator.scheduler.fault_injection import FaultInjection
 from simulator.scheduler.lanes import Lanes
-from simulator.scheduler.permit_annotation import apply_annotation
+from simulator.scheduler.pod_annotations import FaultInjection, apply_annotation
 
 
 class Scheduler:

@@ -4,24 +4,42 @@ Every event has ``t``, the simulated time in microseconds. Pods are named ``name
 The modules of this package have the types by what they are about; all are imported from here.
 """
 
-from simulator.trace.controllers import (
+from simulator.trace.components import (
+    ContainersFailed,
+    ContainersRestarted,
     ControllerFailed,
     ControllerPostponed,
     CreateRefused,
     JobFinished,
+    LeaderElected,
+    NodeChanged,
     ObjectsCreated,
     ObjectsDeleted,
     ObjectUnreadable,
+    PodEvicted,
+    PodFinished,
+    PodReady,
+    PodRemoved,
+    PodStarted,
     ReplicaSetScaled,
+    SchedulerConfigured,
     VolumeBound,
+    WatchRelisted,
 )
-from simulator.trace.cycle import (
+from simulator.trace.cycles import (
     BindFailed,
     Bound,
     CycleCutOff,
     CycleStarted,
     Filtered,
+    Lane,
+    LaneEntry,
     Nominated,
+    OutsideBound,
+    OutsideFailed,
+    OutsideNominated,
+    OutsidePreempted,
+    QueueMoved,
     SchedulerError,
     Scored,
     Unschedulable,
@@ -29,19 +47,6 @@ from simulator.trace.cycle import (
     VolumesAwaited,
 )
 from simulator.trace.event import Event, encode_numbered
-from simulator.trace.leader import LeaderElected, SchedulerConfigured, WatchRelisted
-from simulator.trace.nodes import (
-    ContainersFailed,
-    ContainersRestarted,
-    NodeChanged,
-    PodEvicted,
-    PodFinished,
-    PodReady,
-    PodRemoved,
-    PodStarted,
-)
-from simulator.trace.outside import OutsideBound, OutsideFailed, OutsideNominated, OutsidePreempted
-from simulator.trace.queue import Lane, LaneEntry, QueueMoved
 
 __all__ = [
     "AnyEvent",

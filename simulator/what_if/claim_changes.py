@@ -6,13 +6,15 @@ from functools import partial
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.plugins.dynamic_resources.classes import DEVICE_CLASSES, device_classes
-from simulator.plugins.dynamic_resources.device_selectors import is_selectable
-from simulator.plugins.dynamic_resources.errors import AllocationError
+from simulator.plugins.dynamic_resources.device_selectors import (
+    DEVICE_CLASSES,
+    AllocationError,
+    device_classes,
+    is_selectable,
+)
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
 from simulator.plugins.dynamic_resources.pool import PoolDevice
-from simulator.plugins.dynamic_resources.resource_claim import DeviceID
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceID
 from simulator.what_if.edit import Edit, create_object, mutable_copy, recreate_object, update_object
 from simulator.what_if.obstacles import Obstacles
 from simulator.what_if.pod_claims import (

@@ -15,7 +15,7 @@ from simulator.cluster.pod_counts import PodTerm
 from simulator.objects.labels import Labels
 from simulator.objects.pod import AffinityTerm, Pod
 from simulator.objects.volumes import claim_names, pod_volumes
-from simulator.plugins.inter_pod_affinity.common import namespace_labels, resolve_namespaces
+from simulator.plugins.inter_pod_affinity.terms import namespace_labels, resolve_namespaces
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.pod_topology_spread.common import HOSTNAME
 from simulator.what_if.edit import delete_object

@@ -9,9 +9,8 @@ from simulator.apiserver.resources import PODS
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources.allocated_devices import devices_in_use
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
 from simulator.plugins.dynamic_resources.pool import PoolDevice
-from simulator.plugins.dynamic_resources.resource_claim import DeviceID
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceID
 from simulator.what_if.edit import Edit, create_object, delete_object, mutable_copy, update_object
 from simulator.what_if.obstacles import Obstacles
 from simulator.what_if.pod_claims import (

@@ -7,14 +7,21 @@ from simulator.api import Manifest
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources.bind_claims import without_allocation
-from simulator.plugins.dynamic_resources.claims_state import reservations
-from simulator.plugins.dynamic_resources.classes import class_expressions
-from simulator.plugins.dynamic_resources.device_selectors import is_selectable
-from simulator.plugins.dynamic_resources.errors import AllocationError, ClaimError
+from simulator.plugins.dynamic_resources.device_selectors import (
+    AllocationError,
+    ClaimError,
+    class_expressions,
+    is_selectable,
+)
 from simulator.plugins.dynamic_resources.node_devices import NodeDevices
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claim_name
+from simulator.plugins.dynamic_resources.pod_claims import claim_name, reservations
 from simulator.plugins.dynamic_resources.pool import PoolDevice
-from simulator.plugins.dynamic_resources.resource_claim import DeviceID, DeviceRequest, parse_claim
+from simulator.plugins.dynamic_resources.resource_claim import (
+    RESOURCE_CLAIMS,
+    DeviceID,
+    DeviceRequest,
+    parse_claim,
+)
 from simulator.what_if.edit import Edit, delete_object, update_object
 from simulator.what_if.situation import Situation
 

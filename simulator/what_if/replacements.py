@@ -11,7 +11,7 @@ from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS
 from simulator.apiserver.resources import PODS
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
-from simulator.plugins.inter_pod_affinity.common import namespace_labels
+from simulator.plugins.inter_pod_affinity.terms import namespace_labels
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.what_if.answer import AttemptOutcome
 from simulator.what_if.situation import Situation

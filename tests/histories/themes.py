@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.queueing.versions import QueueVersion
+from simulator.queueing.older_queues import QueueVersion
 from tests.histories.manifests import EXTENDED, ZONE
 from tests.histories.pods import Demands
 

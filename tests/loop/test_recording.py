@@ -14,7 +14,7 @@ from schedviz.store.keys import Keys
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Change, Micros
 from simulator.decision_columns import stored_encoder
-from simulator.queueing.versions import QUEUES
+from simulator.queueing.older_queues import QUEUES
 from simulator.recording import record_decoder
 from simulator.replay import RecordingError, Replay, ReplayedCommit
 from simulator.trace import (

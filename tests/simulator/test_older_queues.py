@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.api import SECOND
-from simulator.queueing.versions import QueueVersion
+from simulator.queueing.older_queues import QueueVersion
 from simulator.simulation import Options
 from simulator.trace import CycleStarted
 from tests.simulator.lab import Lab, node, pod, priority_class

@@ -10,7 +10,7 @@ from simulator.framework.status import Status
 from simulator.objects.pod import Pod
 from simulator.plugins.gang import GROUP, SIZE
 from simulator.plugins.registry import IN_TREE
-from simulator.scheduler.permit_annotation import ANNOTATION, annotation_value
+from simulator.scheduler.pod_annotations import ANNOTATION, annotation_value
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod
 

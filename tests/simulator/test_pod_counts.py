@@ -13,7 +13,7 @@ from simulator.cluster.selector_index import SelectorIndex
 from simulator.objects.labels import Selector, label_selector
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
+from simulator.plugins.inter_pod_affinity.terms import ExistingTerms
 from tests.simulator.topology_clusters import NAMESPACES, labels, pods, selectors
 
 queries = st.builds(

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.api import SECOND
 from simulator.commands.run import START, finish_scenario
-from simulator.queueing.versions import QueueVersion
+from simulator.queueing.older_queues import QueueVersion
 from simulator.scenario import load_scenario
 from simulator.trace import Bound, Event, NodeChanged, Nominated, PodRemoved, Unschedulable
 

@@ -9,8 +9,7 @@ from simulator import trace
 from simulator.api import ApiError, ApiServerLost, Change, Manifest, WatchEvent
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import Conflict
-from simulator.client.world import RETRIES, World
-from simulator.client.writes import Patch
+from simulator.client.world import RETRIES, Patch, World
 from simulator.kernel.containment import Actor
 from simulator.kernel.environment import Turn
 from simulator.kernel.requests import Outcome, Refused, Steps, Write, Written

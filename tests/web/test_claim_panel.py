@@ -9,7 +9,7 @@ from schedviz.web.commands import run
 from schedviz.web.presenters.claim_panel import ClaimPanel, claim_panel
 from simulator.api import Change, Manifest
 from simulator.controllers.resource_claim import POD_CLAIM_NAME, TEMPLATES
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from tests.simulator.devices import (
     DRIVER,
     claim_template,

@@ -11,7 +11,7 @@ from schedviz.web.presenters.priority import Ranks
 from simulator.api import Change, Manifest
 from simulator.decision import Decision, Failure
 from simulator.plugins.dynamic_resources.dynamic_resources import CANNOT_ALLOCATE
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from tests.simulator.devices import DRIVER, device_class, pod_of_claim, resource_claim, resource_slice
 from tests.simulator.lab import node
 

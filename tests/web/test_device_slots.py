@@ -12,7 +12,7 @@ from schedviz.web.presenters.picture import NODES, PODS, Picture
 from schedviz.web.presenters.priority import Ranks
 from simulator.api import Manifest, WatchEvent
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from tests.simulator.devices import DRIVER, resource_claim, resource_slice
 
 from .samples import node, pod

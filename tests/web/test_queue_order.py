@@ -13,7 +13,7 @@ from simulator.api import SECOND, Manifest
 from simulator.framework.interface import Plugin, QueueSortPlugin
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE
-from simulator.queueing.versions import QueueVersion
+from simulator.queueing.older_queues import QueueVersion
 from simulator.simulation import Options
 from simulator.trace import LaneEntry
 from tests.simulator.lab import Lab, node, pod, priority_class

@@ -40,7 +40,7 @@ from schedviz.web.lesson_visit import begin_lesson
 from schedviz.web.lifetime import lifetimes
 from schedviz.web.template_loader import without_indentation
 from simulator import trace
-from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT
+from simulator.scheduler.pod_annotations import ANNOTATION, APPROVE, REJECT
 from tests.lessons.uploaded import FILES
 from tests.loop.conftest import node, pod
 from tests.messages import ROOT

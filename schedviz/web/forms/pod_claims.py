@@ -12,7 +12,7 @@ from schedviz.web.forms.device_fields import CLAIMS
 from schedviz.web.manifests.paths import Path, get, put
 from simulator.api import Manifest
 from simulator.controllers.resource_claim import TEMPLATES
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 
 CLAIMS_PATH: Final = ("spec", "resourceClaims")
 CONTAINERS: Final = ("spec", "containers")

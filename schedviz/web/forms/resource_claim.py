@@ -12,7 +12,7 @@ from schedviz.web.forms.base import ManifestForm, Place, text_field
 from schedviz.web.forms.device_fields import CONSTRAINTS, REQUESTS
 from schedviz.web.manifests.paths import Path
 from simulator.api import Manifest
-from simulator.plugins.dynamic_resources.classes import DEVICE_CLASSES
+from simulator.plugins.dynamic_resources.device_selectors import DEVICE_CLASSES
 
 NAMES_AT_MOST: Final = 6
 """Maximum number of names of existing objects in a help text."""

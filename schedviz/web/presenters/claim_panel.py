@@ -25,9 +25,10 @@ from simulator.objects.metadata import (
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
-from simulator.plugins.dynamic_resources.errors import ClaimError
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claim_name
+from simulator.plugins.dynamic_resources.device_selectors import ClaimError
+from simulator.plugins.dynamic_resources.pod_claims import claim_name
 from simulator.plugins.dynamic_resources.resource_claim import (
+    RESOURCE_CLAIMS,
     ClaimRequest,
     DeviceConstraint,
     DeviceRequest,

@@ -15,14 +15,18 @@ from simulator.decision import Decision
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
 from simulator.plugins.dynamic_resources.allocated_devices import devices_in_use
-from simulator.plugins.dynamic_resources.classes import DEVICE_CLASSES
 from simulator.plugins.dynamic_resources.device_constraints import attribute_value
-from simulator.plugins.dynamic_resources.device_selectors import is_selectable
+from simulator.plugins.dynamic_resources.device_selectors import (
+    DEVICE_CLASSES,
+    AllocationError,
+    ClaimError,
+    is_selectable,
+)
 from simulator.plugins.dynamic_resources.dynamic_resources import CANNOT_ALLOCATE
-from simulator.plugins.dynamic_resources.errors import AllocationError, ClaimError
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claim_name
+from simulator.plugins.dynamic_resources.pod_claims import claim_name
 from simulator.plugins.dynamic_resources.pool import PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import (
+    RESOURCE_CLAIMS,
     ClaimRequest,
     DeviceID,
     DeviceRequest,

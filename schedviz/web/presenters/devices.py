@@ -10,11 +10,11 @@ from simulator.api import Manifest
 from simulator.objects.metadata import labels_of, name_of, namespace_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
-from simulator.plugins.dynamic_resources.errors import ClaimError
+from simulator.plugins.dynamic_resources.device_selectors import ClaimError
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claim_name
+from simulator.plugins.dynamic_resources.pod_claims import claim_name
 from simulator.plugins.dynamic_resources.pool import Pool, gather_pools
-from simulator.plugins.dynamic_resources.resource_claim import DeviceRequest, parse_claim
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceRequest, parse_claim
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 
 from .device_index import counts_for, pods_of_claim

@@ -15,7 +15,7 @@ from simulator.api import Manifest, WatchEvent
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from simulator.trace import LaneEntry
 
 from .device_index import DeviceIndex

@@ -26,7 +26,7 @@ from schedviz.web.guides import FIRST, guide_in
 from schedviz.web.queues import QUEUES
 from schedviz.web.views.page import find_present, form_page
 from simulator.apiserver.status import StatusError
-from simulator.queueing.versions import TODAY
+from simulator.queueing.older_queues import TODAY
 
 PAUSED: Final = "paused"
 """The value of the field ``clock`` of the buttons that start a sandbox without its time."""

@@ -30,7 +30,7 @@ from schedviz.web.views.why import follow_up_of
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
 from simulator.objects.node_conditions import FAILED, PRESSURE
-from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT, annotation_value
+from simulator.scheduler.pod_annotations import ANNOTATION, APPROVE, REJECT, annotation_value
 
 ANNOTATED = {
     "break": f"{FAILED}=true",

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.kubelet import pod_status
-from simulator.controllers.kubelet.containers import (
+from simulator.controllers.kubelet.pod_addresses import PodAddresses
+from simulator.controllers.kubelet.pod_status import (
     FAIL_SECONDS,
     READY_SECONDS,
     TTL_SECONDS,
@@ -21,7 +22,6 @@ from simulator.controllers.kubelet.containers import (
     seconds_in,
     stopped_at,
 )
-from simulator.controllers.kubelet.pod_addresses import PodAddresses
 from simulator.controllers.work_queue import ObjectKey
 from simulator.kernel.environment import Turn
 from simulator.objects import container_status

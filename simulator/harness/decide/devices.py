@@ -4,8 +4,8 @@ resourceClaims."""
 from typing import Any, Final
 
 from simulator.framework.status import PluginError
-from simulator.plugins.dynamic_resources.claims_state import STATE, ClaimsState
 from simulator.plugins.dynamic_resources.dynamic_resources import allocations_on
+from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState
 from simulator.scheduler.attempt import Attempt
 
 DRA_LISTS: Final = frozenset(("deviceClasses", "resourceSlices", "resourceClaims"))

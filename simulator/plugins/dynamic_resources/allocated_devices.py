@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from simulator.api import Manifest
 from simulator.cluster.other_objects import OtherObjects
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
-from simulator.plugins.dynamic_resources.resource_claim import DeviceID
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceID
 
 
 class AllocatedDevices:

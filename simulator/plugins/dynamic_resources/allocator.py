@@ -14,8 +14,7 @@ from simulator.plugins.dynamic_resources.device_constraints import (
     add_to_all,
     constraint_states,
 )
-from simulator.plugins.dynamic_resources.device_selectors import is_selectable
-from simulator.plugins.dynamic_resources.errors import AllocationError
+from simulator.plugins.dynamic_resources.device_selectors import AllocationError, is_selectable
 from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
 from simulator.plugins.dynamic_resources.requested_devices import RequestedDevices, requested_devices
 from simulator.plugins.dynamic_resources.resource_claim import (

@@ -14,9 +14,8 @@ from simulator.objects.metadata import with_metadata
 from simulator.objects.pod import Pod
 from simulator.objects.status import with_status
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
-from simulator.plugins.dynamic_resources.claims_state import ClaimsState, is_reserved_for, reservations
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
-from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
+from simulator.plugins.dynamic_resources.pod_claims import ClaimsState, is_reserved_for, reservations
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim
 
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 ATTEMPTS: Final = 5

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from simulator.api import Manifest
-from simulator.plugins.dynamic_resources.errors import AllocationError
+from simulator.plugins.dynamic_resources.device_selectors import AllocationError
 from simulator.plugins.dynamic_resources.pool import PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import (
     ClaimRequest,

@@ -1,15 +1,46 @@
-"""Whether the selectors of a class and of a request select a device (isSelectable and selectorsMatch in
-allocator_experimental.go, v1.34)."""
+"""The selectors of DeviceClasses and of requests, and whether they select a device (isSelectable and
+selectorsMatch in allocator_experimental.go, v1.34)."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from simulator.api import Manifest
 from simulator.cel.device_selector import compile_selector
 from simulator.cel.device_value import DeviceValue
 from simulator.cel.errors import EvaluationError
+from simulator.cluster.other_objects import OtherObjects
 from simulator.kernel.work import REQUEST_WORK, measure_work, spend_work
-from simulator.plugins.dynamic_resources.errors import AllocationError
 from simulator.plugins.dynamic_resources.pool import PoolDevice
+from simulator.plugins.dynamic_resources.resource_claim import selector_expressions
+
+
+class ClaimError(Exception):
+    """A claim of the pod cannot be used yet: the pod is not tried. The message is upstream's."""
+
+
+class AllocationError(Exception):
+    """The allocation failed with an error, which ends the scheduling cycle. The message is upstream's."""
+
+
+DEVICE_CLASSES = "deviceclasses.resource.k8s.io"
+
+
+def device_classes(objects: OtherObjects) -> Mapping[str, Manifest]:
+    return objects.objects(DEVICE_CLASSES)
+
+
+def class_expressions(objects: OtherObjects) -> Mapping[str, tuple[str, ...]]:
+    """Return the CEL expressions of each class, by its name."""
+    return objects.derived(_class_expressions, DEVICE_CLASSES)
+
+
+def _class_expressions(objects: OtherObjects) -> dict[str, tuple[str, ...]]:
+    return {
+        name: tuple(each or "" for each in selector_expressions(manifest.get("spec") or {}))
+        for name, manifest in device_classes(objects).items()
+    }
+
 
 CACHED_RESULTS = 1 << 17
 """The maximum of cached results of distinct devices and expressions: a cluster has few of either."""

@@ -47,15 +47,17 @@ from simulator.plugins.dynamic_resources.bind_claims import (
     without_allocation,
     without_consumer,
 )
-from simulator.plugins.dynamic_resources.claims_state import STATE, ClaimsState, allocate_on
-from simulator.plugins.dynamic_resources.classes import class_expressions, device_classes
-from simulator.plugins.dynamic_resources.errors import AllocationError, ClaimError
-from simulator.plugins.dynamic_resources.node_devices import NodeDevices, distinct_situations
-from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError, checked_node_selector
-from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claims_of_pod
-from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim, parse_claim
+from simulator.plugins.dynamic_resources.device_selectors import (
+    AllocationError,
+    ClaimError,
+    class_expressions,
+    device_classes,
+)
+from simulator.plugins.dynamic_resources.node_devices import CachedVerdict, NodeDevices, distinct_situations
+from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState, allocate_on, claims_of_pod
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim, parse_claim
+from simulator.plugins.dynamic_resources.resource_slice import NodeSelectorError, checked_node_selector
 from simulator.plugins.dynamic_resources.results import allocation_result
-from simulator.plugins.dynamic_resources.verdict_cache import CachedVerdict
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")

@@ -1,15 +1,21 @@
 """The ResourceClaims of a pod (foreachPodResourceClaim in dynamicresources.go, and Name in
-staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/resourceclaim.go, v1.34)."""
+staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/resourceclaim.go, v1.34), and their state in one
+scheduling cycle (stateData)."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
+from simulator.objects.node_selector import NodeSelector
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
-from simulator.plugins.dynamic_resources.errors import ClaimError
-
-RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
+from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
+from simulator.plugins.dynamic_resources.allocator import ClaimAllocation, allocate
+from simulator.plugins.dynamic_resources.device_selectors import ClaimError, class_expressions
+from simulator.plugins.dynamic_resources.node_devices import NodeDevices
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim
+from simulator.plugins.dynamic_resources.results import check_node_selectors
 
 
 def claims_of_pod(cluster: Cluster, pod: Pod) -> Iterator[Manifest]:
@@ -53,3 +59,52 @@ def _is_owner(pod: Pod, claim: Manifest) -> bool:
     """Return whether the claim was created for the pod (IsForPod)."""
     owner = controller_of(claim)
     return owner is not None and owner["uid"] == pod.uid
+
+
+STATE = "DynamicResources"
+
+
+@dataclass
+class ClaimsState:
+    """Shared by all clones of the CycleState, as upstream."""
+
+    claims: list[ResourceClaim] = field(default_factory=list)
+    """The claims, in the order of the pod."""
+    selectors: list[tuple[int, NodeSelector]] = field(default_factory=list)
+    """Indices of allocated claims, and the nodes on which they can be used."""
+    unavailable: set[int] = field(default_factory=set)
+    """Indices of allocated claims that some node cannot use: for PostFilter."""
+    allocations: dict[str, Manifest] = field(default_factory=dict)
+    """Uid of a claim -> the allocation that Reserve chose."""
+
+    def claims_to_deallocate(self, pod: Pod) -> list[ResourceClaim]:
+        """Return the claims that some node could not use, and that no other pod uses; each once."""
+        found = {self.claims[index].uid: self.claims[index] for index in sorted(self.unavailable)}
+        return [
+            claim
+            for claim in found.values()
+            if [consumer["uid"] for consumer in reservations(claim.manifest)] in ([], [pod.uid])
+        ]
+
+    def to_allocate(self) -> list[ResourceClaim]:
+        return [claim for claim in self.claims if claim.allocation is None]
+
+
+def is_reserved_for(claim: Manifest, pod: Pod) -> bool:
+    """Return whether the claim is reserved for the pod (IsReservedForPod)."""
+    return any(consumer["uid"] == pod.uid for consumer in reservations(claim))
+
+
+def reservations(claim: Manifest) -> Iterator[Manifest]:
+    """Yield the consumers of a claim."""
+    yield from (claim.get("status") or {}).get("reservedFor") or ()
+
+
+def allocate_on(cluster: Cluster, claims: list[ResourceClaim], row: int) -> list[ClaimAllocation] | None:
+    """Search for devices on the node in a row of the cluster. Raises AllocationError, OutOfWork."""
+    pools = cluster.object_index(NodeDevices).pools(row)
+    in_use = cluster.object_index(AllocatedDevices).is_in_use
+    found = allocate(claims, class_expressions(cluster), pools, in_use)
+    for each in found or ():
+        check_node_selectors(each)
+    return found

@@ -14,7 +14,7 @@ from simulator.framework.cluster_event import (
 from simulator.framework.handle import Handle
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.objects.pod import Pod
-from simulator.plugins.dynamic_resources.errors import ClaimError
+from simulator.plugins.dynamic_resources.device_selectors import ClaimError
 from simulator.plugins.dynamic_resources.pod_claims import claims_of_pod
 
 

@@ -4,8 +4,7 @@ allocator_experimental.go, v1.34)."""
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from simulator.plugins.dynamic_resources.device_selectors import is_selectable
-from simulator.plugins.dynamic_resources.errors import AllocationError
+from simulator.plugins.dynamic_resources.device_selectors import AllocationError, is_selectable
 from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import (
     ClaimRequest,

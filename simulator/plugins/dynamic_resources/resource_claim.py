@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from simulator.api import Manifest
 
+RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
+
 
 class DeviceID(NamedTuple):
     driver: str

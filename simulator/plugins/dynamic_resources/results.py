@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from simulator.api import Manifest
 from simulator.plugins.dynamic_resources.allocator import ClaimAllocation
-from simulator.plugins.dynamic_resources.errors import AllocationError
+from simulator.plugins.dynamic_resources.device_selectors import AllocationError
 from simulator.plugins.dynamic_resources.pool import selector_terms
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice
 

@@ -8,19 +8,18 @@ from numpy.typing import NDArray
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints, Rows
+from simulator.cluster.node_selectors import topology_domains
 from simulator.cluster.row_counts import CountColumn
-from simulator.cluster.topology import topology_domains
-from simulator.framework.count_changes import CountChanges
-from simulator.framework.node_batch import NodeBatch
+from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.status import Verdicts, unresolvable, unschedulable
 from simulator.objects.labels import Labels
 from simulator.objects.pod import Pod
-from simulator.plugins.inter_pod_affinity.common import (
+from simulator.plugins.inter_pod_affinity.terms import (
+    ExistingTerms,
     count_matching_pods,
     namespace_labels,
     resolve_namespaces,
 )
-from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
 
 AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY = 1, 2, 3
 STATUSES = (

@@ -7,18 +7,18 @@ import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints
+from simulator.cluster.node_selectors import topology_domains
 from simulator.cluster.row_counts import CountColumn
-from simulator.cluster.topology import topology_domains
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.score_explanation import ScoreTerm, TermKind
 from simulator.objects.pod import AffinityTerm, Pod
-from simulator.plugins.inter_pod_affinity.common import (
+from simulator.plugins.inter_pod_affinity.terms import (
+    ExistingTerms,
     count_matching_pods,
     namespace_labels,
     resolve_namespaces,
 )
-from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
 
 MAX_EXPLAINED_TERMS = 12
 """The number of terms that explain_terms returns one by one; the sum of the others is one more term."""

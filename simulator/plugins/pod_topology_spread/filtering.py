@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints, Rows
-from simulator.cluster.topology import TopologyDomains, topology_domains
-from simulator.framework.count_changes import CountChanges
-from simulator.framework.node_batch import NodeBatch
+from simulator.cluster.node_selectors import TopologyDomains, topology_domains
+from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.status import Verdicts, unresolvable, unschedulable
 from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread.common import (

@@ -1,6 +1,6 @@
-"""The extension points of PodTopologySpread (podtopologyspread/plugin.go, v1.34)."""
+"""The extension points and queueing hints of PodTopologySpread (podtopologyspread/plugin.go, v1.34)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from simulator.api import Manifest
@@ -23,9 +23,57 @@ from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.pod_topology_spread import filtering, queueing_hints, scoring
-from simulator.plugins.pod_topology_spread.common import Action, TopologySpreadConstraint, constraints_of
-from simulator.plugins.pod_topology_spread.default_constraints import SYSTEM_DEFAULTS, default_constraints
+from simulator.plugins.pod_topology_spread import filtering, scoring
+from simulator.plugins.pod_topology_spread.common import (
+    SYSTEM_DEFAULTS,
+    Action,
+    TopologySpreadConstraint,
+    constraints_of,
+    default_constraints,
+)
+
+
+def pod_changed(
+    constraints: Sequence[TopologySpreadConstraint], pod: Pod, old: Pod | None, new: Pod | None
+) -> bool:
+    """Queue in these cases:
+
+    * A counted pod was added or deleted that matches a constraint.
+    * The labels of a counted pod changed, and it matches a constraint only before or only after the change.
+    * The tolerations of the rejected pod changed, and a constraint has nodeTaintsPolicy Honor."""
+    if any(changed is not None and not is_counted(changed, pod) for changed in (old, new)):
+        return False
+    if old is None or new is None:
+        changed = new or old
+        assert changed is not None, "old and new cannot both be None"
+        return any(c.matches(changed.labels) for c in constraints)
+    got_toleration = new.uid == pod.uid and new.tolerations != old.tolerations
+    if got_toleration and any(c.honor_node_taints for c in constraints):
+        return True
+    return any(c.matches(old.labels) != c.matches(new.labels) for c in constraints)
+
+
+def node_changed(constraints: Sequence[TopologySpreadConstraint], old: Node | None, new: Node | None) -> bool:
+    """Queue in these cases:
+
+    * A node with the topology keys of all constraints was added or deleted.
+    * A node had the keys of all constraints only before or only after a change.
+    * The values of the keys changed, or the taints of a node with all keys."""
+    keys = {constraint.topology_key for constraint in constraints}
+    before = old is not None and keys <= old.labels.keys()
+    after = new is not None and keys <= new.labels.keys()
+    if old is None or new is None:
+        return before or after
+    if before != after:
+        return True
+    moved = after and any(old.labels[key] != new.labels[key] for key in keys)
+    return moved or (after and old.taints != new.taints)
+
+
+def is_counted(changed: Pod, pod: Pod) -> bool:
+    """Whether the changed pod is the rejected pod, or a pod on a node in the same namespace."""
+    return changed.uid == pod.uid or (changed.namespace == pod.namespace and bool(changed.node_name))
+
 
 PRE_FILTER_STATE = "PreFilterPodTopologySpread"
 PRE_SCORE_STATE = "PreScorePodTopologySpread"
@@ -85,15 +133,13 @@ class PodTopologySpread(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreSc
         return [register(POD, pods, self.pod_changed), register(NODE, nodes, self.node_changed)]
 
     def pod_changed(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-        """Queueing hint: see :func:`queueing_hints.pod_changed`."""
+        """Queueing hint: see :func:`pod_changed`."""
         constraints = self.constraints(pod, self.handle.cluster, "DoNotSchedule")
-        return queueing_hints.pod_changed(constraints, pod, old, new)
+        return pod_changed(constraints, pod, old, new)
 
     def node_changed(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
-        """Queueing hint: see :func:`queueing_hints.node_changed`."""
-        return queueing_hints.node_changed(
-            self.constraints(pod, self.handle.cluster, "DoNotSchedule"), old, new
-        )
+        """Queueing hint: see :func:`node_changed`."""
+        return node_changed(self.constraints(pod, self.handle.cluster, "DoNotSchedule"), old, new)
 
     def constraints(self, pod: Pod, cluster: Cluster, action: Action) -> list[TopologySpreadConstraint]:
         """Return the pod's constraints with this ``whenUnsatisfiable``; if the pod has no constraints at all,

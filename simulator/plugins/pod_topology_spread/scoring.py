@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.cluster.columns import Bools, Ints
-from simulator.cluster.topology import TopologyDomains, topology_domains
+from simulator.cluster.node_selectors import TopologyDomains, topology_domains
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.score_explanation import ScoreTerm

@@ -4,11 +4,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simulator.api import SECOND
+from simulator.api import SECOND, Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints
 from simulator.cluster.volume_objects import find_claim
 from simulator.config.args import Args, Cause
+from simulator.framework.cluster_event import (
+    CSI_DRIVER,
+    CSI_NODE,
+    CSI_STORAGE_CAPACITY,
+    NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    STORAGE_CLASS,
+    ActionType,
+)
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import (
     EnqueueExtensions,
@@ -20,9 +30,12 @@ from simulator.framework.interface import (
     ScorePlugin,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.framework.queueing_hint import ClusterEventWithHint
+from simulator.framework.queueing_hint import ClusterEventWithHint, register, same_namespace
 from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, error, unresolvable
 from simulator.kernel.requests import Steps
+from simulator.objects import quantity
+from simulator.objects.csi_migration import MIGRATED_PLUGINS
+from simulator.objects.metadata import annotations_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import phase_of
 from simulator.objects.volumes import (
@@ -30,13 +43,67 @@ from simulator.objects.volumes import (
     claim_references,
     ephemeral_claim_problem,
     not_found_message,
+    pod_volumes,
 )
 from simulator.plugins.node_resources.resource_allocation import UtilizationShapePoint
-from simulator.plugins.volume_binding import queueing_hints
-from simulator.plugins.volume_binding.bind_pod_volumes import bind_pod_volumes
+from simulator.plugins.volume_binding.bind_pod_volumes import PodVolumes, bind_pod_volumes, bound_to, placed
 from simulator.plugins.volume_binding.binder import find_pod_volumes
 from simulator.plugins.volume_binding.claims import PodVolumeClaims, pod_volume_claims
-from simulator.plugins.volume_binding.pod_volumes import PodVolumes, bound_to, placed
+
+
+def events_to_register() -> list[ClusterEventWithHint]:
+    add_or_update = ActionType.ADD | ActionType.UPDATE
+    return [
+        register(STORAGE_CLASS, add_or_update, class_changed),
+        register(PERSISTENT_VOLUME_CLAIM, add_or_update, claim_changed),
+        register(PERSISTENT_VOLUME, add_or_update),
+        register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
+        register(CSI_NODE, add_or_update, csi_node_changed),
+        register(CSI_DRIVER, ActionType.UPDATE, csi_driver_updated),
+        register(CSI_STORAGE_CAPACITY, add_or_update, capacity_changed),
+    ]
+
+
+def class_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
+    """Queue if the class was added, or its allowed topologies changed."""
+    return old is None or old.get("allowedTopologies") != new.get("allowedTopologies")
+
+
+def claim_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
+    """Queue if the pod uses the claim."""
+    return same_namespace(pod, new) and any(
+        reference.name == new["metadata"]["name"] for reference in claim_references(pod)
+    )
+
+
+def csi_node_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
+    """Queue if the CSINode was added, or its migrated in-tree plugins changed."""
+    if old is None:
+        return True
+    return annotations_of(old).get(MIGRATED_PLUGINS) != annotations_of(new).get(MIGRATED_PLUGINS)
+
+
+def csi_driver_updated(pod: Pod, old: Manifest, new: Manifest) -> bool:
+    """Queue if the driver of one of the pod's inline volumes no longer tracks capacity."""
+    if not any(v["csi"]["driver"] == new["metadata"]["name"] for v in pod_volumes(pod) if v.get("csi")):
+        return False
+    return bool(old["spec"].get("storageCapacity")) and not new["spec"].get("storageCapacity")
+
+
+def capacity_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
+    """Queue if the capacity was added, or its volume limit grew."""
+    if old is None:
+        return True
+    before, after = _volume_limit(old), _volume_limit(new)
+    return after is not None and (before is None or after > before)
+
+
+def _volume_limit(capacity: Manifest) -> int | None:
+    """Return the size in bytes of the largest volume that can be provisioned: the maximum if there is one,
+    else the whole capacity."""
+    stated = capacity.get("maximumVolumeSize", capacity.get("capacity"))
+    return None if stated is None else quantity.value(quantity.parse_quantity(stated))
+
 
 STATE = "VolumeBinding"
 RESERVED = "ReserveVolumeBinding"
@@ -87,7 +154,7 @@ class VolumeBinding(
     args: VolumeBindingArgs
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
-        return queueing_hints.events_to_register()
+        return events_to_register()
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         if not any(True for _ in claim_references(pod)):

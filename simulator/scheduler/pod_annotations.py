@@ -1,7 +1,10 @@
-"""Faults that a user injects: with the annotation ``schedviz/fail-at: Bind`` the pod's next cycle fails at
-that extension point, as if a plugin had returned an Error there."""
+"""Annotations of pods by which a user acts on their cycles: a fault at an extension point, and a decision on
+a pod that waits on Permit. They are in the watch log, so that a replay repeats them."""
+
+from typing import Final
 
 from simulator.framework.status import Status, error
+from simulator.framework.waiting_pods import WaitingPod
 from simulator.objects.pod import FAIL_AT, Pod
 
 
@@ -35,3 +38,30 @@ class FaultInjection:
 def requested_point(pod: Pod) -> str:
     """Return the value of the annotation; "" if there is none."""
     return str((pod.manifest["metadata"].get("annotations") or {}).get(FAIL_AT, ""))
+
+
+ANNOTATION: Final = "schedviz/permit"
+APPROVE: Final = "approve"
+REJECT: Final = "reject"
+REJECTED: Final = "rejected by hand"
+
+
+def annotation_value(verb: str, attempt: int) -> str:
+    return f"{verb} {attempt}"
+
+
+def apply_annotation(old: Pod | None, new: Pod, waiting: WaitingPod) -> None:
+    """Approve or reject the waiting pod if its annotation is new."""
+    value = _value(new)
+    if old is None or value == _value(old):
+        return
+    plugins = waiting.pending_plugins
+    if value == annotation_value(APPROVE, waiting.attempt):
+        for plugin in plugins:
+            waiting.allow(plugin)
+    elif value == annotation_value(REJECT, waiting.attempt):
+        waiting.reject(plugins[0], REJECTED)
+
+
+def _value(pod: Pod) -> str:
+    return str((pod.manifest["metadata"].get("annotations") or {}).get(ANNOTATION, ""))
