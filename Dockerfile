@@ -17,4 +17,4 @@ RUN useradd --create-home schedviz && install --directory --owner=schedviz --mod
 USER schedviz
 EXPOSE 8000
 # docker-compose.yml says what else runs: the workers and Redis.
-CMD ["python", "-m", "uvicorn", "schedviz.asgi:application", "--http=schedviz.asgi:Connection", "--log-level=warning", "--no-access-log", "--timeout-graceful-shutdown=1", "--host=0.0.0.0", "--port=8000"]
+CMD ["python", "manage.py", "web", "--host=0.0.0.0", "--port=8000"]

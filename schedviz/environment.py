@@ -62,8 +62,10 @@ def comma_separated(name: str, default: str) -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
-def number(name: str, default: int, least: int, most: int) -> int:
+def number(name: str, default: int, least: int, most: int, shown: str = "") -> int:
+    """Read a whole number. shown: the default as the documentation shows it, "" = the number."""
     value = text(name, str(default))
+    KNOWN[name] = shown or KNOWN[name]
     if not re.fullmatch(r"[0-9]{1,9}", value) or not least <= int(value) <= most:
         refuse(name, f"a number from {least} to {most}")
     return int(value)

@@ -2,11 +2,13 @@
 lists them."""
 
 import secrets
+import sys
 from pathlib import Path
 
 from platformdirs import user_data_path
 
 from schedviz import account_settings, environment, limit_settings, redis_url
+from schedviz.cores import count_cores
 from schedviz.local_names import is_local
 from schedviz.logs import is_fault, without_traceback
 from schedviz.page_files import are_made
@@ -27,6 +29,14 @@ SANDBOX_REDIS_URLS = redis_url.read_labelled()
 # Settings of `manage.py up`.
 HOST = environment.text("HOST", "127.0.0.1")
 PORT = environment.number("PORT", 8000, 1, 65535)
+# Each uses one core at most, and the workers need some, too. Only Linux shares the connections of a port out.
+WEB_PROCESSES = environment.number(
+    "WEB_PROCESSES",
+    max(1, count_cores() // 2) if sys.platform == "linux" else 1,
+    1,
+    64,
+    shown="one for each two cores",
+)
 # Two: when one ends the other leads its sandboxes, and a small machine has two cores.
 WORKERS = environment.number("WORKERS", 2, 1, 64)
 # The maxmemory of the embedded Redis and of the one in containers. At this limit Redis refuses writes, and

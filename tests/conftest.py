@@ -164,7 +164,7 @@ def server(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """A real ASGI server; its URL, without a slash at the end."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    process = Process(["-m", *SERVER, f"--port={port}"], tmp_path_factory.mktemp("server") / "log")
+    process = Process(["-m", SERVER, f"--port={port}"], tmp_path_factory.mktemp("server") / "log")
     eventually(lambda: process.alive() and answers(f"{url}/healthz"), "the server answers")
     yield url
     process.stop()

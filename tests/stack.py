@@ -12,7 +12,7 @@ from schedviz.loop.leadership import living_workers
 from schedviz.store import Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
-from tests.processes import CELERY, Process, answers
+from tests.processes import CELERY, Process
 from tests.waiting import eventually
 
 RECORD = re.compile(r"^(?=(?:\S+Z )?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)", re.MULTILINE)
@@ -50,7 +50,7 @@ class Log:
 
 
 class Stack:
-    """``logs``: of the server, then the workers, then the job runner."""
+    """``logs``: of the processes of the server, then the workers, then the job runner."""
 
     def __init__(self, port: int, store: Store, logs: list[Log], redis_pid: int = 0) -> None:
         self.port = port
@@ -61,7 +61,13 @@ class Stack:
 
 @contextmanager
 def running(
-    directory: Path, redis_port: int, password: str, *, workers: int = 1, redis_of_server: str = ""
+    directory: Path,
+    redis_port: int,
+    password: str,
+    *,
+    workers: int = 1,
+    web_processes: int = 1,
+    redis_of_server: str = "",
 ) -> Iterator[Stack]:
     """The processes, with their data and logs in a directory; settings.REDIS_URL names the Redis already.
     ``redis_of_server``: the REDIS_URL of the server, where it is another than that of the other processes."""
@@ -72,19 +78,26 @@ def running(
         store = Store(redis.url)
         ends.callback(store.close)
         port = free_port()
-        commands = {"server": ["-m", *SERVER, f"--port={port}"]}
-        for name in worker_names(workers):
+        servers = numbered("server", web_processes)
+        commands = {name: ["-m", SERVER, f"--port={port}"] for name in servers}
+        if web_processes > 1:
+            for command in commands.values():
+                command.append("--shares-port")
+        for name in numbered("worker", workers):
             commands[name] = [*CELERY, *WORKER_ARGUMENTS, f"--hostname={name}"]
         commands["job-runner"] = [*CELERY, *JOB_RUNNER_ARGUMENTS, "--hostname=job-runner"]
         logs = []
         for name, command in commands.items():
-            environment = {"REDIS_URL": redis_of_server} if name == "server" and redis_of_server else {}
+            environment = {"SECRET_KEY": "of all servers"} if name in servers else {}
+            if name in servers and redis_of_server:
+                environment["REDIS_URL"] = redis_of_server
             process = Process(command, directory / f"{name}.log", environment)
             ends.callback(process.stop)
             logs.append(Log(name, process))
-        server = logs[0].process
         eventually(
-            lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"),
+            lambda: all(
+                logs[number].process.alive() and is_listening(logs[number]) for number in range(web_processes)
+            ),
             "the server answers",
         )
         eventually(
@@ -94,5 +107,11 @@ def running(
         yield Stack(port, store, logs, redis.process.pid)
 
 
-def worker_names(count: int) -> list[str]:
-    return ["worker"] if count == 1 else [f"worker-{number}" for number in range(1, count + 1)]
+def numbered(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}-{number}" for number in range(1, count + 1)]
+
+
+def is_listening(log: Log) -> bool:
+    """Whether the process takes connections."""
+    connections = psutil.Process(log.process.popen.pid).net_connections("tcp")
+    return any(each.status == psutil.CONN_LISTEN for each in connections)

@@ -8,6 +8,7 @@ from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from schedviz.lessons.catalogue import check_lessons
+from schedviz.server import bind
 from schedviz.store import Store, Trouble, schema, trouble_of
 from schedviz.store.sandbox_servers import OtherServers, prepare_sandbox_servers
 
@@ -22,11 +23,7 @@ class NotReady(Exception):
 def check_port(host: str, port: int) -> None:
     """Check that the server can listen there. Raises NotReady if it cannot."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
-            # As the server does, so that connections of its last run do not count.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
+        bind(host, port).close()
     except PermissionError:
         raise NotReady(f"port {port} may not be used by this user; choose another: PORT=8000") from None
     except OSError as error:

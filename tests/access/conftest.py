@@ -85,7 +85,7 @@ def owners_server(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> I
     port = free_port()
     log = tmp_path_factory.mktemp("server") / "log"
     environment = {"ACCESS": "owners", "SECRET_KEY": settings.SECRET_KEY}
-    process = Process(["-m", *SERVER, f"--port={port}"], log, environment)
+    process = Process(["-m", SERVER, f"--port={port}"], log, environment)
     url = f"http://127.0.0.1:{port}"
     eventually(lambda: process.alive() and answers(f"{url}/healthz"), "the server answers")
     yield url

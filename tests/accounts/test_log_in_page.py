@@ -32,7 +32,7 @@ def accounts_server(redis_url: str, tmp_path: Path) -> Iterator[str]:
             capture_output=True,
         )
     port = free_port()
-    process = Process(["-m", *SERVER, f"--port={port}"], tmp_path / "log", environment)
+    process = Process(["-m", SERVER, f"--port={port}"], tmp_path / "log", environment)
     url = f"http://127.0.0.1:{port}"
     eventually(lambda: process.alive() and answers(f"{url}/healthz"), "the server answers")
     yield url

@@ -34,7 +34,7 @@ class Whole:
         self._ends = ends
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self.start("server", ["-m", *SERVER, f"--port={port}"])
+        self.start("server", ["-m", SERVER, f"--port={port}"])
         eventually(lambda: answers(f"{self.url}/healthz"), "the server answers")
 
     def start(self, name: str, command: list[str]) -> Process:

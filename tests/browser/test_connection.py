@@ -22,7 +22,7 @@ ASK_GUIDE = "htmx.trigger('#guide', 'ask')"
 
 
 def serve(port: int, log: Path) -> Process:
-    process = Process(["-m", *SERVER, f"--port={port}"], log)
+    process = Process(["-m", SERVER, f"--port={port}"], log)
     eventually(lambda: process.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "the server answers")
     return process
 
@@ -115,7 +115,7 @@ def test_pages_say_whether_redis_or_the_workers_do_not_respond_and_recover_autom
     with lock(tmp_path) as held:
         redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
         environment = {"REDIS_URL": url}
-        server = Process(["-m", *SERVER, f"--port={port}"], tmp_path / "server", environment)
+        server = Process(["-m", SERVER, f"--port={port}"], tmp_path / "server", environment)
         eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "it answers")
         store = Store(url)
         store.create(Meta("watched"))

@@ -169,7 +169,7 @@ class OwnStack:
         self.store = Store(self.redis.url)
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self.server = Process(["-m", *SERVER, f"--port={port}"], folder / "server.log", self._environment)
+        self.server = Process(["-m", SERVER, f"--port={port}"], folder / "server.log", self._environment)
         self.worker = self.start_worker()
         eventually(lambda: self.server.alive() and answers(f"{self.url}/healthz"), "the server answers")
 

@@ -30,7 +30,7 @@ class Server:
 
     def start(self) -> None:
         process = self._process = Process(
-            ["-m", *SERVER, f"--port={self._port}"], self._directory / "server.log"
+            ["-m", SERVER, f"--port={self._port}"], self._directory / "server.log"
         )
         eventually(lambda: process.alive() and answers(f"{self.url}/healthz"), "the server answers")
 

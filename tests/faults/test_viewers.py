@@ -53,7 +53,7 @@ class Web:
 
     def start(self) -> None:
         log = self._directory / f"web-{next(self.starts)}"
-        command = ["-m", *SERVER, f"--port={self._port}"]
+        command = ["-m", SERVER, f"--port={self._port}"]
         self.process = Process(command, log, {"REDIS_URL": (self.proxy or self.fault_arena.redis).url})
         eventually(lambda: self.process.alive() and answers(f"{self.url}/healthz"), "the server answers")
 

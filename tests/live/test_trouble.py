@@ -47,7 +47,7 @@ class Stack:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.processes: dict[str, Process] = {}
-        self.start("server", ["-m", *SERVER, f"--port={port}"])
+        self.start("server", ["-m", SERVER, f"--port={port}"])
         self.start("worker", [*CELERY, *WORKER_ARGUMENTS])
         self.start("job-runner", [*CELERY, *JOB_RUNNER_ARGUMENTS])
         eventually(lambda: self.alive() and living_workers(self.store), "the worker lives")

@@ -93,7 +93,7 @@ def test_all_processes_log_json(own_redis: EmbeddedRedis, tmp_path: Path) -> Non
     """A web server and a worker, whose Redis ends."""
     environment = {"REDIS_URL": own_redis.url, "LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}
     port, store = free_port(), Store(own_redis.url)
-    server = Process(["-m", *SERVER, f"--port={port}"], tmp_path / "server.log", environment)
+    server = Process(["-m", SERVER, f"--port={port}"], tmp_path / "server.log", environment)
     worker = Process([*CELERY, *WORKER_ARGUMENTS], tmp_path / "worker.log", environment)
     try:
         eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"))

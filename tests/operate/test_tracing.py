@@ -97,7 +97,7 @@ def test_a_request_is_traced_to_its_frames(
     with ExitStack() as ends:
         ends.callback(store.close)
         for name, command in {
-            "web": ["-m", *SERVER, f"--port={port}"],
+            "web": ["-m", SERVER, f"--port={port}"],
             "worker": [*CELERY, *WORKER_ARGUMENTS],
         }.items():
             ends.callback(Process(command, tmp_path / name, environment).kill)

@@ -71,7 +71,7 @@ def started(stack: ExitStack) -> tuple[Page, Store]:
     store = Store(server.url)
     port = free_port()
     for name, command in (
-        ("web", [*SERVER, f"--port={port}"]),
+        ("web", [SERVER, f"--port={port}"]),
         ("worker", ["celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS]),
         ("job-runner", ["celery", "--app=schedviz", "--quiet", *JOB_RUNNER_ARGUMENTS]),
     ):

@@ -67,7 +67,7 @@ def main() -> int:
     ):
         redis = EmbeddedRedis.start(folder, held, PORT, PASSWORD)
         worker = Process([*CELERY, *WORKER_ARGUMENTS], folder / "worker")
-        server = Process(["-m", *SERVER, f"--port={port}"], folder / "server")
+        server = Process(["-m", SERVER, f"--port={port}"], folder / "server")
         store = Store(redis.url)
         try:
             eventually(lambda: server.alive() and answers(f"{url}/readyz"), "the start", PATIENCE)

@@ -185,7 +185,7 @@ def test_every_process_refuses_a_newer_store_with_one_line(
     redis.set(SCHEMA, VERSION + 1)
     port = str(free_port())
     commands = {
-        "server": ["-m", *SERVER, f"--port={port}"],
+        "server": ["-m", SERVER, f"--port={port}"],
         "worker": [*CELERY, *WORKER_ARGUMENTS],
         "job-runner": [*CELERY, *JOB_RUNNER_ARGUMENTS],
         "demo": ["manage.py", "demo"],
@@ -210,7 +210,7 @@ def test_processes_of_the_older_version_end_before_a_migration_begins(
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     commands = {
-        "server": ["-m", *SERVER, f"--port={port}"],
+        "server": ["-m", SERVER, f"--port={port}"],
         "worker": [*CELERY, *WORKER_ARGUMENTS],
         "job-runner": [*CELERY, *JOB_RUNNER_ARGUMENTS],
     }

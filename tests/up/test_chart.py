@@ -13,7 +13,6 @@ from gotpl.errors import TemplateError
 from schedviz import environment
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.up.embedded_redis import loopback_address, redis_conf
-from schedviz.up.programs import SERVER
 from simulator.api import SECOND
 from simulator.apiserver.admission import new_cluster
 from simulator.commands.run import START, finish_scenario
@@ -118,7 +117,7 @@ def test_a_value_that_is_used_and_not_declared_is_an_error() -> None:
 def test_the_processes_are_those_that_up_starts() -> None:
     found = containers({})
     assert found.keys() == {"web", "worker", "job-runner", "redis"}
-    assert found["web"]["command"] == ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
+    assert found["web"]["command"] == ["python", "manage.py", "web", "--host=0.0.0.0", "--port=8000"]
     celery = ["python", "-m", "celery", "--app=schedviz", "--quiet"]
     assert found["worker"]["command"] == [*celery, *WORKER_ARGUMENTS]
     assert found["job-runner"]["command"] == [*celery, *JOB_RUNNER_ARGUMENTS]

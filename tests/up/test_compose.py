@@ -16,11 +16,10 @@ from django.conf import global_settings
 from schedviz import environment, settings
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.up.embedded_redis import free_port, loopback_address, redis_conf, server_program
-from schedviz.up.programs import SERVER
 from tests.processes import ROOT
 from tests.waiting import eventually
 
-WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
+WEB = ["python", "manage.py", "web", "--host=0.0.0.0", "--port=8000"]
 PROCESSES = ("web", "worker", "job-runner")
 DEFAULTS = {
     "REDIS_URL": "redis://redis:6379/0",
@@ -64,7 +63,7 @@ def read_by_processes() -> set[str]:
     # Other settings are made of them.
     parts = {
         "REDIS_PASSWORD", "HSTS_SECONDS", "PROXY_SSL_HEADER", "LOG_FORMAT", "LOG_LEVEL", "DATABASE_URL",
-        "EMAIL_SECURITY",
+        "EMAIL_SECURITY", "WEB_PROCESSES",
     }  # fmt: skip
     return (
         parts
@@ -100,12 +99,12 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
 
 def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None:
     """But for DATA_DIR: Redis writes to the volume; for files with secrets, which are the containers' own;
-    and for the image and the limit of Redis' container."""
+    for the image of Redis, and for limits of memory."""
     text = (ROOT / "docker-compose.yml").read_text()
     taken = {name for name, _ in re.findall(r"\$\{(\w+)(:-[^}]*)?\}", text)}
-    of_redis = {"REDIS_CONTAINER_MEMORY", "REDIS_IMAGE"}
-    assert of_redis <= taken
-    assert taken - of_redis == {
+    of_containers = {"REDIS_CONTAINER_MEMORY", "REDIS_IMAGE", "WEB_CONTAINER_MEMORY"}
+    assert of_containers <= taken
+    assert taken - of_containers == {
         name for name in environment.KNOWN if name != "DATA_DIR" and not name.endswith("_FILE")
     }
     [port] = services["web"]["ports"]
@@ -164,7 +163,7 @@ def test_every_service_has_a_health_check(services: dict[str, Any]) -> None:
 def test_every_service_that_runs_has_a_limit_of_memory(services: dict[str, Any]) -> None:
     assert {name: services[name]["mem_limit"] for name in ("redis", *PROCESSES)} == {
         "redis": "${REDIS_CONTAINER_MEMORY:-4g}",
-        "web": "1g",
+        "web": "${WEB_CONTAINER_MEMORY:-2g}",
         "worker": "2g",
         "job-runner": "4g",
     }

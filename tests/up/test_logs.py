@@ -49,7 +49,7 @@ def test_a_refused_request_takes_one_line(capfd: pytest.CaptureFixture[str]) -> 
 def test_a_server_without_errors_writes_nothing(redis_url: str, tmp_path: Path) -> None:
     """Neither that it started, nor its requests."""
     port = free_port()
-    server = Process(["-m", *SERVER, f"--port={port}"], tmp_path / "log", {"REDIS_URL": redis_url})
+    server = Process(["-m", SERVER, f"--port={port}"], tmp_path / "log", {"REDIS_URL": redis_url})
     eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "it responds")
     server.stop()
     assert server.output == ""

@@ -110,7 +110,7 @@ def test_everything_works_by_tls_with_the_documented_rights(
     (tmp_path / "password").write_text(f"{PASSWORD}\n")
     environment = {"REDIS_URL": restricted, "REDIS_PASSWORD_FILE": str(tmp_path / "password")}
     commands = {
-        "server": ["-m", *SERVER, f"--port={port}"],
+        "server": ["-m", SERVER, f"--port={port}"],
         "worker": [*CELERY, *WORKER_ARGUMENTS],
         "job-runner": [*CELERY, *JOB_RUNNER_ARGUMENTS],
     }

@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from schedviz import environment, settings
+from schedviz.cores import count_cores
 from schedviz.local_names import is_local
+from schedviz.up.programs import web_programs
 from tests.processes import ROOT
 from tests.waiting import PATIENCE
 
@@ -108,3 +111,22 @@ def test_open_mode_is_allowed_only_without_other_allowed_hosts(given: dict[str, 
 )
 def test_names_of_the_machine_itself(host: str, local: bool) -> None:
     assert is_local(host) == local
+
+
+def test_the_cores_of_a_container_are_those_of_its_quota(tmp_path: Path) -> None:
+    quota, bound = tmp_path / "cpu.max", count_cores(tmp_path / "none")
+    for text, cores in (("max 100000\n", bound), ("50000 100000\n", 1), ("100000 100000\n", 1), ("", bound)):
+        quota.write_text(text)
+        assert count_cores(quota) == cores
+    quota.write_text("100000000 100000")
+    assert count_cores(quota) == bound
+
+
+def test_one_process_of_the_web_server_has_its_port_alone() -> None:
+    [one] = web_programs("127.0.0.1", 8000, 1)
+    assert (one.name, one.command[-1]) == ("web", "--port=8000")
+    two = web_programs("127.0.0.1", 8000, 2)
+    assert [(each.name, each.command[-1]) for each in two] == [
+        ("web-1", "--shares-port"),
+        ("web-2", "--shares-port"),
+    ]

@@ -1,4 +1,5 @@
-"""Two web servers and two workers on one Redis, as with several machines: any server serves any page."""
+"""Two web servers, one of them with two processes, and two workers on one Redis, as with several machines:
+any server serves any page."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,6 @@ from schedviz.loop.leadership import living_workers
 from schedviz.rooms.room import sandbox_name
 from schedviz.store import Store
 from schedviz.up.embedded_redis import free_port
-from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
 from tests.programs.load.site import Answer, create_sandboxes, opened
 from tests.programs.load.viewer import Viewer
@@ -28,7 +28,10 @@ def ports(store: Store, worker: Process, tmp_path_factory: pytest.TempPathFactor
     """Two web servers, and one more worker beside that of the session."""
     logs = tmp_path_factory.mktemp("machines")
     ports = [free_port(), free_port()]
-    processes = [Process(["-m", *SERVER, f"--port={port}"], logs / str(port), KEY) for port in ports]
+    processes = [
+        Process(["manage.py", "web", f"--port={port}"], logs / str(port), {**KEY, "WEB_PROCESSES": processes})
+        for port, processes in zip(ports, ("1", "2"), strict=True)
+    ]
     processes.append(Process([*CELERY, *WORKER_ARGUMENTS, "--hostname=second"], logs / "worker", KEY))
     for port in ports:
         eventually(lambda: answers(f"http://127.0.0.1:{port}/healthz"), "the server answers")  # noqa: B023

@@ -43,7 +43,7 @@ class Spread:
         }
         self.port = free_port()
         for name, command in {
-            "web": ["-m", *SERVER, f"--port={self.port}"],
+            "web": ["-m", SERVER, f"--port={self.port}"],
             "worker": [*CELERY, *WORKER_ARGUMENTS],
         }.items():
             ends.callback(Process(command, directory / f"{name}.log", environment).stop)

@@ -7,8 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import psutil
@@ -18,6 +21,7 @@ from redis import Redis
 from schedviz.store import Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.preflight import NotReady, check_room
+from schedviz.up.programs import SERVER
 from tests.processes import ROOT, Process, answers
 from tests.waiting import PATIENCE, eventually
 
@@ -82,6 +86,35 @@ def child(process: Process, words: str) -> psutil.Process:
     return next(c for c in children(process) if words in words_of(c))
 
 
+def servers(process: Process) -> list[psutil.Process]:
+    """The processes of the web server that take connections."""
+    found = (each for each in children(process) if SERVER in words_of(each))
+    return [each for each in found if states(each)[psutil.CONN_LISTEN]]
+
+
+def states(process: psutil.Process) -> Counter[str]:
+    """The states of the connections at its port."""
+    try:
+        connections = process.net_connections("tcp")
+    except psutil.NoSuchProcess:
+        return Counter()
+    ports = {each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN}
+    return Counter(each.status for each in connections if each.laddr.port in ports)
+
+
+def accepted(process: psutil.Process) -> int:
+    return states(process)[psutil.CONN_ESTABLISHED]
+
+
+@contextmanager
+def connected(url: str) -> Iterator[list[socket.socket]]:
+    """Forty connections: one of two processes gets none of them in one of 10^12 runs."""
+    place = urlsplit(url)
+    with ExitStack() as ends:
+        made = [ends.enter_context(socket.create_connection((place.hostname, place.port))) for _ in range(40)]
+        yield made
+
+
 def read(url: str) -> str:
     with urlopen(url, timeout=PATIENCE) as answer:
         return str(answer.read().decode())
@@ -130,7 +163,7 @@ def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up, tmp_pa
 
     second = up(WORKERS="1", REDIS_MEMORY_MB="100")
     url = url_of(second)
-    with Redis.from_url(child(second, "uvicorn").environ()["REDIS_URL"]) as redis:
+    with Redis.from_url(child(second, SERVER).environ()["REDIS_URL"]) as redis:
         assert redis.config_get("maxmemory") == {"maxmemory": str(100 << 20)}
     assert read(f"{url}/s/demo/trace?after=0").splitlines()[: len(before)] == before
     eventually(lambda: len(children(second)) == 5, "one worker less")
@@ -198,18 +231,24 @@ def test_a_full_disk_is_refused_with_what_is_left(tmp_path: Path) -> None:
         check_room(tmp_path, megabytes=1 << 40)
 
 
-def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_server(
+def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_process_of_the_server(
     up: Up, own_redis: EmbeddedRedis
 ) -> None:
-    process = up(REDIS_URL=own_redis.url, WORKERS="1")
+    process = up(REDIS_URL=own_redis.url, WORKERS="1", WEB_PROCESSES="2")
     url = url_of(process)
     assert not any("valkey-server" in c.name() for c in children(process))
     store = Store(own_redis.url)
     assert [meta.name for meta in store.sandboxes()] == ["demo"]
     store.close()
-    child(process, "uvicorn").kill()
-    eventually(lambda: "web ended (SIGKILL) and is started again" in process.output)
-    eventually(lambda: answers(f"{url}/readyz"), "the server is back")
+    eventually(lambda: len(servers(process)) == 2, "both listen")
+    with connected(url) as connections:
+        eventually(lambda: all(map(accepted, servers(process))), "the kernel shares connections out")
+        assert sum(map(accepted, servers(process))) == len(connections)
+    servers(process)[0].kill()
+    eventually(lambda: len(servers(process)) == 1)
+    assert all(answers(f"{url}/healthz") for _ in range(10)), "the other one answers"
+    eventually(lambda: re.search(r"^web-[12] ended \(SIGKILL\) and is started again", process.output, re.M))
+    eventually(lambda: len(servers(process)) == 2, "the server is back")
     family = children(process)
     process.stop()
     assert_gone(family)

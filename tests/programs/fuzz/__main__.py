@@ -40,7 +40,7 @@ def main() -> int:
     start = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="schedviz-fuzz-") as directory,
-        running(Path(directory), REDIS_PORT, PASSWORD) as stack,
+        running(Path(directory), REDIS_PORT, PASSWORD, web_processes=2) as stack,
     ):
         rounds = Rounds(stack, findings, asked.seed, show=asked.only is not None)
         rounds.send(numbers)

@@ -73,7 +73,9 @@ class Command(BaseCommand):
             "SECRET_KEY", kept_key(settings.DATA_DIR) if keeps_key else settings.SECRET_KEY
         )
         threading.Thread(target=self._announce, daemon=True).start()
-        started = programs(settings.HOST, settings.PORT, settings.WORKERS)
+        started = programs(
+            settings.HOST, settings.PORT, web_processes=settings.WEB_PROCESSES, workers=settings.WORKERS
+        )
         return run_programs(started, self._say, redis)
 
     def _announce(self) -> None:
