@@ -14,6 +14,7 @@ from simulator.apiserver.managed_fields.field_paths import (
     FieldsError,
     FieldSet,
     from_fields_v1,
+    least_size,
     path_text,
     paths_in_order,
     to_fields_v1,
@@ -28,6 +29,7 @@ from simulator.apiserver.managed_fields.field_writes import (
 from simulator.apiserver.managed_fields.managers import MAX_UPDATE_MANAGERS, FieldManager
 from simulator.apiserver.managed_fields.typed_objects import compare, fields_of
 from simulator.apiserver.managed_fields.updater import ApplyConflict
+from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.status import PlainError
@@ -106,7 +108,9 @@ def owners(manifest: Manifest) -> dict[str, Any]:
 @given(deployments())
 def test_fields_v1_and_the_set_are_equal(given: Manifest) -> None:
     fields = fields_of(DEPLOYMENT_TYPE, given)
-    assert from_fields_v1(json.loads(json.dumps(to_fields_v1(fields)))) == fields
+    text = json.dumps(to_fields_v1(fields), separators=(",", ":"))
+    assert from_fields_v1(json.loads(text)) == fields
+    assert least_size(fields) <= len(text)
     assert sorted(paths_in_order(fields)) == sorted(fields)
 
 
@@ -149,6 +153,15 @@ def test_fields_are_removed_when_two_managers_apply_nothing(one: Manifest, two: 
     assert owners(result).keys() == {"base"}
     assert result["metadata"]["labels"] == {"kept": "x"}
     assert not ((result.get("spec") or {}).get("template") or {}).get("spec", {}).get("containers")
+
+
+def test_an_object_that_its_managed_fields_make_too_large_is_refused_before_it_is_validated() -> None:
+    data = {f"{'a' * 250}{number}": "" for number in range(3_500)}
+    given = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data}
+    with pytest.raises(TooLarge, match=r"Request entity too large: an object may have 1,572,864 bytes"):
+        applied(None, given, "one")
+    given["data"] = dict([*data.items()][:2_500])
+    assert applied(None, given, "one")["metadata"]["managedFields"]
 
 
 def test_the_oldest_updates_become_one_entry() -> None:

@@ -16,6 +16,7 @@ class _Absent:
 
 
 ABSENT: Final = _Absent()
+_COMPOSED: Final = (dict, list)
 
 
 class Part(NamedTuple):
@@ -36,7 +37,7 @@ def parts_of(whole: Part, *, scalars: bool = False) -> Iterator[Part]:
     while waiting:
         part = waiting.pop()
         yield part
-        if isinstance(part.value, dict | list):
+        if isinstance(part.value, _COMPOSED):
             waiting += [*parts_within(part, scalars=scalars)][::-1]
 
 
@@ -50,12 +51,12 @@ def parts_within(
         case list():
             items, before = schema.get("items") or {}, None if old is ABSENT else _OldItems(schema, old)
             for index, item in enumerate(value):
-                if scalars or isinstance(item, dict | list):
+                if scalars or isinstance(item, _COMPOSED):
                     yield Part(items, item, f"{path}[{index}]", before.find(item) if before else ABSENT)
         case dict():
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):
-                if not scalars and not isinstance(value[name], dict | list):
+                if not scalars and not isinstance(value[name], _COMPOSED):
                     continue
                 field, write = (fields[name], join_key) if name in fields else (others, value_path)
                 if isinstance(field, dict) and field is not META:

@@ -21,6 +21,10 @@ FieldsV1 = dict[str, Any]
 
 _MEMBER: Final = "."
 """The key in ``fieldsV1`` that says that the path to this place is a member of the set."""
+_LEAF: Final[FieldsV1] = {}
+"""What is below a member with nothing below it."""
+_AROUND: Final = len('"":{},') - 1
+"""The bytes around an element without the comma, which the last one has not."""
 _KIND_ORDER: Final = {"f": 0, "k": 1, "v": 2, "i": 3}
 
 
@@ -53,24 +57,40 @@ _json_name = lru_cache(1_000)(_compact_json)
 def to_fields_v1(fields: Iterable[FieldPath]) -> FieldsV1:
     """Return the ``fieldsV1`` of a set, its elements in upstream's order."""
     root: FieldsV1 = {}
-    for path in fields:
+    for path in filter(None, fields):  # that of the whole object is not written
+        *parents, last = path
         node = root
-        for element in path:
-            node = node.setdefault(element, {})
-        node[_MEMBER] = {}
-    root.pop(_MEMBER, None)
+        for element in parents:
+            below = node.get(element)
+            if below is None:
+                below = node[element] = {}
+            elif below is _LEAF:
+                below = node[element] = {_MEMBER: _LEAF}
+            node = below
+        below = node.setdefault(last, _LEAF)
+        if below is not _LEAF:
+            below[_MEMBER] = _LEAF
     return _in_order(root)
 
 
 def _in_order(node: FieldsV1) -> FieldsV1:
-    """Return what is below an element, in upstream's order. A member with nothing below it is empty."""
-    if len(node) == 1 and _MEMBER in node:
-        return {}
-    found: FieldsV1 = {_MEMBER: {}} if _MEMBER in node else {}
-    below = [element for element in node if element != _MEMBER]
-    for element in sorted(below, key=_element_order) if len(below) > 1 else below:
-        found[element] = _in_order(node[element])
-    return found
+    """Return what is below an element, in upstream's order: first whether it is a member itself."""
+    names = [*node]
+    if len(names) > 1:
+        is_member = _MEMBER in node
+        if is_member:
+            names.remove(_MEMBER)
+        # The order of fields is that of their texts.
+        names.sort(key=None if all(name[0] == "f" for name in names) else _element_order)
+        if is_member:
+            names.insert(0, _MEMBER)
+    return {name: {} if node[name] is _LEAF else _in_order(node[name]) for name in names}
+
+
+def least_size(fields: Iterable[FieldPath]) -> int:
+    """Return a number of bytes that the ``fieldsV1`` of a set has at least as JSON: an element of it for each
+    path."""
+    return sum(len(path[-1]) + _AROUND for path in fields if path)
 
 
 def from_fields_v1(fields: Any) -> FieldSet:

@@ -32,6 +32,8 @@ _KEY_DEFAULTS: Final = {"protocol": "TCP"}
 (the ``+default`` tags in types.go)."""
 _TEXTS: Final = ("Time", "MicroTime")
 _UNTYPED: Final = ("Quantity", "IntOrString")
+_KNOWN: Final = frozenset((*_TEXTS, *_UNTYPED))
+_DESCRIBED: Final = (StructType, ListType, MapType, Scalar)
 _NUMBERS: Final = ("int32", "int64", "float64")
 _ANY_LIST: Final = ListType(ANYTHING)
 _ANY_MAP: Final = MapType(ANYTHING, STRING)
@@ -45,7 +47,7 @@ class ItemError(ValueError):
 def deduced(of: Type, value: Any) -> Type:
     """Return the type for a value: that of one that no schema describes is what the value is. Its maps are
     merged, its lists are atomic (``__untyped_deduced_``)."""
-    if isinstance(of, StructType | ListType | MapType | Scalar) or of.short_name in (*_TEXTS, *_UNTYPED):
+    if isinstance(of, _DESCRIBED) or of.short_name in _KNOWN:
         return of
     match value:
         case dict() | None:

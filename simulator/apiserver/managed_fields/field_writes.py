@@ -22,7 +22,7 @@ from simulator.apiserver.managed_fields.managers import (
     Operation,
     OwnedFields,
     decode_managed_fields,
-    encode_managed_fields,
+    entries_of,
     without_managed_fields,
 )
 from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
@@ -77,7 +77,8 @@ def managed_fields_of_new(resource: Resource, new: Manifest, write: FieldWrite) 
     """Return the managedFields of a created object, from the object with its defaults."""
     written = _written_type(resource, "")
     by = _Updater(write.field_manager("Update", written.api_version), write.time)
-    return encode_managed_fields(_after_update(written, empty_object(resource), new, ManagedFields(), by))
+    managed = _after_update(written, empty_object(resource), new, ManagedFields(), by)
+    return entries_of(managed, without_managed_fields(new))
 
 
 def managed_fields_of_updated(
@@ -96,7 +97,7 @@ def managed_fields_of_updated(
     written = _written_type(resource, write.subresource)
     by = _Updater(write.field_manager("Update", written.api_version), write.time)
     before, after = without_managed_fields(old), without_managed_fields(new)
-    return encode_managed_fields(_after_update(written, before, after, managed, by))
+    return entries_of(_after_update(written, before, after, managed, by), after)
 
 
 def apply_manifest(
@@ -130,7 +131,7 @@ def apply_manifest(
         after = after.written_by(manager, OwnedFields(fields, written.api_version, time))
     new = before if result.object is None else _converted(resource, result.object, applied)
     new = with_last_applied(new, applied, write.manager)
-    metadata = {**(new.get("metadata") or {}), "managedFields": encode_managed_fields(after)}
+    metadata = {**(new.get("metadata") or {}), "managedFields": entries_of(after, new)}
     return {**new, "metadata": metadata}
 
 

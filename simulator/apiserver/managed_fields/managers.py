@@ -7,13 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+import msgspec
+
 from simulator.api import Manifest
+from simulator.apiserver.bounds import MAX_OBJECT_BYTES
 from simulator.apiserver.managed_fields.field_paths import (
     FieldsError,
     FieldSet,
     from_fields_v1,
+    least_size,
     to_fields_v1,
 )
+from simulator.apiserver.request_errors import TooLarge
 
 Operation = Literal["Apply", "Update"]
 
@@ -115,6 +120,15 @@ def decode_managed_fields(entries: Any) -> ManagedFields:
 def encode_managed_fields(managed: ManagedFields) -> list[Manifest]:
     """Return the entries for ``metadata.managedFields``, sorted by operation and time."""
     return [_entry(manager, managed.owners[manager]) for manager in _in_order(managed)]
+
+
+def entries_of(managed: ManagedFields, manifest: Manifest) -> list[Manifest]:
+    """Return the entries for an object (``manifest``: it without them). Raises TooLarge if they make it
+    larger than an object may be: of a large object, they and its validation need the most time."""
+    size = sum(least_size(owned.fields) for owned in managed.owners.values())
+    if size + len(msgspec.json.encode(manifest)) > MAX_OBJECT_BYTES:
+        raise TooLarge(f"Request entity too large: an object may have {MAX_OBJECT_BYTES:,} bytes as JSON")
+    return encode_managed_fields(managed)
 
 
 def _in_order(managed: ManagedFields) -> list[FieldManager]:

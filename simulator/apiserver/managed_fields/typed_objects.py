@@ -23,6 +23,7 @@ class _Missing:
 
 
 MISSING: Final = _Missing()
+_COMPOSED: Final = (ListType, MapType, StructType)
 
 
 class Comparison(NamedTuple):
@@ -238,7 +239,7 @@ def remove_fields(of: Type, value: Any, removed: FieldSet) -> Any:
     if not removed:
         return value
     known = deduced(of, value)
-    if not isinstance(known, ListType | MapType | StructType):
+    if not isinstance(known, _COMPOSED):
         return value
     if not value or is_whole(known):
         return None
@@ -270,7 +271,7 @@ def with_named_fields(of: Type, fields: FieldSet) -> FieldSet:
     for path in fields:
         here: Type | None = of
         for length, element in enumerate(path[:-1], start=1):
-            if not isinstance(here, ListType | MapType | StructType):
+            if not isinstance(here, _COMPOSED):
                 break
             if element.startswith("f:"):
                 name = element[2:]
