@@ -1,9 +1,8 @@
 """The ASGI entry point: HTTP to Django, websockets to the live consumer."""
 
-import gc
 import os
 import warnings
-from typing import Any, Final
+from typing import Any
 
 import django
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -22,6 +21,7 @@ from schedviz.live.access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
 from schedviz.operate.expiry import delete_ended_regularly  # noqa: E402 (as above)
 from schedviz.operate.web_metrics import write_regularly  # noqa: E402 (as above)
+from schedviz.processes.garbage import look_for_garbage_less_often  # noqa: E402 (as above)
 from schedviz.processes.schema_check import start_schema_check  # noqa: E402 (as above)
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
@@ -29,9 +29,6 @@ from schedviz.tracing import start_tracing  # noqa: E402 (as above)
 
 __all__ = ["Connection", "application"]
 """What the command line of uvicorn names."""
-
-GARBAGE_OBJECTS: Final = 20_000
-"""How many objects are made until garbage is looked for: some 5 MB of them, if all are garbage."""
 
 if settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY:
     raise SystemExit("schedviz: SECRET_KEY must be set where ACCESS is owners: it signs their cookies")
@@ -41,11 +38,8 @@ if mistake := check_lessons():
 allow_open_files()
 write_regularly()
 delete_ended_regularly()
+look_for_garbage_less_often()
 start_tracing("web", settings.OTEL_EXPORTER_OTLP_ENDPOINT)
-
-# With Python's own threshold of 700, garbage collection takes half of the CPU time of a large request:
-# while one body is read, it looks at all objects of the process again and again.
-gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
 
 sockets: Any = SocketAccess(URLRouter(websocket_urlpatterns))
 if settings.ACCOUNTS:

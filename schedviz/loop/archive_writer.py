@@ -28,15 +28,12 @@ from schedviz.store.bounds import (
     SNAPSHOT_SHARE,
 )
 from schedviz.store.codec import Entries
-from schedviz.store.whole_objects import SCANNED_FIRST
-from simulator.api import Manifest, WatchEvent
+from schedviz.store.whole_objects import SCANNED_FIRST, Stored
+from simulator.api import WatchEvent
 from simulator.decision import Decision
 from simulator.kernel.parts import size_of
 
 LEASES = "leases.coordination.k8s.io"
-
-Collections = dict[str, dict[str, Manifest]]
-"""Resource -> key -> object, as :meth:`Sandbox.list_all` returns them."""
 
 SNAPSHOT_SECONDS = 0.05
 """Seconds for which a snapshot is read after one slice. They are few, so that other sandboxes do not wait."""
@@ -115,7 +112,7 @@ class ArchiveWriter:
         self._snapshot = max((c.began.version for c in self._chapters if c.snapshot), default=0)
         """The version of the newest snapshot; 0 = there is none."""
         self._reader: SnapshotReader | None = None
-        self._listed: tuple[int, Collections] | None = None
+        self._listed: tuple[int, list[Piece]] | None = None
         """The version and the objects with which the next chapter begins, when the log has a gap."""
         self._renewals = 0
         """Updates of Lease objects since then, as far as this leader observed them."""
@@ -145,12 +142,16 @@ class ArchiveWriter:
         self._decisions += len(decisions)
         self._decision_nodes += sum(len(decision.nodes) for decision in decisions)
 
-    def objects_listed(self, version: int, collections: Collections) -> None:
-        """Note all objects, which the leader has just listed. If the watch log no longer has all writes of
-        the open chapter up to ``version``, a new chapter begins with these objects."""
+    def begin_list(self, version: int) -> None:
+        """Note that the leader lists all objects. If the watch log no longer has all writes of the open
+        chapter up to ``version``, a new chapter begins with these objects."""
         began = self._open.began if self._open else self._sandbox.origin()
-        if not self._has_writes(began.version, version):
-            self._listed = version, collections
+        self._listed = None if self._has_writes(began.version, version) else (version, [])
+
+    def objects_listed(self, stored: Stored) -> None:
+        """Note some of the objects that the leader lists."""
+        if self._listed:
+            self._listed[1].extend(_pieces(stored))
 
     def slice_ended(self, lease: Lease) -> None:
         """Read on in the snapshot, and close the open chapter if it is full. To be called after a slice, when
@@ -195,8 +196,8 @@ class ArchiveWriter:
 
     def _close(self, chapter: Chapter, mark: Mark, lease: Lease) -> None:
         if not self._has_writes(chapter.began.version, mark.version):
-            collections, version = self._sandbox.list_all()
-            self._begin_with_objects(version, collections, mark, lease)
+            stored, version = self._sandbox.stored_objects()
+            self._begin_with_objects(version, _pieces(stored), mark, lease)
             return
         streams = self._streams(chapter, mark)
         opened, pages = Chapter(chapter.number + 1, mark), {}
@@ -206,16 +207,12 @@ class ArchiveWriter:
                 opened, pages = replace(opened, snapshot=True), self._reader.pages()
         self._write(replace(chapter, ended=mark), opened, streams, pages, lease)
 
-    def _begin_with_objects(self, version: int, collections: Collections, mark: Mark, lease: Lease) -> None:
+    def _begin_with_objects(self, version: int, objects: list[Piece], mark: Mark, lease: Lease) -> None:
         """Close the open chapter without its log, which has a gap, and open the next one with these objects
         as its snapshot. The other streams of the closed chapter are kept."""
         chapter = self._open
         closed = chapter and replace(chapter, ended=replace(mark, version=chapter.began.version))
         opened = Chapter(chapter.number + 1 if chapter else 1, replace(mark, version=version), snapshot=True)
-        objects = [
-            piece(resource, {key: _stored(manifest) for key, manifest in found.items()})
-            for resource, found in collections.items()
-        ]
         queue = {pod: codec.encode(lane) for pod, lane in self._sandbox.lanes().items()}
         pages: dict[Page, bytes] = {"objects": bind(objects), "lanes": bind([piece("", queue)])}
         streams = self._streams(chapter, mark) if chapter else {}
@@ -253,6 +250,8 @@ class ArchiveWriter:
             self._reader = None
 
 
-def _stored(manifest: Manifest) -> str:
-    """Return the text that the store has for an object: ``<resourceVersion> <JSON>``."""
-    return f"{manifest['metadata']['resourceVersion']} {codec.encode_object(manifest)}"
+def _pieces(stored: Stored) -> list[Piece]:
+    return [
+        piece(resource, {key.decode(): data.decode() for key, data in objects.items()})
+        for resource, objects in stored.items()
+    ]

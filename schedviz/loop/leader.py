@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.doorbell import ring
+from schedviz.loop.listed_objects import ListedObjects
 from schedviz.loop.player import Player
 from schedviz.loop.scheduler_meter import SchedulerMeter
 from schedviz.store import Clock, Commit, Gone, LimitReached, Renewal, Sandbox
@@ -66,6 +67,8 @@ class Leader:
         """Watch events of the Simulation's own writes, which it has not observed yet."""
         self._own_in_log = False
         """Whether it has own writes that must be read from the log, see :meth:`_note_own_writes`."""
+        self._listed: ListedObjects | None = None
+        """The listed objects while they are decoded, before the Simulation receives them."""
         self._taking_in = False
         """Whether the Simulation has yet to process what others wrote. It does so before its next step and
         before the next commit of its outputs, in several slices if need be."""
@@ -213,11 +216,14 @@ class Leader:
     def _take_in(self, deadline: float) -> bool:
         """Let the Simulation process what it has received until the deadline; whether it has processed
         all."""
-        while self._taking_in:
+        while self._listed or self._taking_in:
             if time.monotonic() >= deadline:
                 self.last_run = time.monotonic()
                 return False
-            self._taking_in = self._term.take_in()
+            if self._listed:
+                self._decode_some(self._listed)
+            else:
+                self._taking_in = self._term.take_in()
         self._observe_own_writes()
         return True
 
@@ -243,16 +249,19 @@ class Leader:
         return bool(events)
 
     def _list(self, *, at_once: bool = False) -> None:
-        collections, self._seen = self.sandbox.list_all()
-        self._archive_writer.objects_listed(self._seen, collections)
-        listed = [
-            WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
-            for resource, objects in collections.items()
-            for key, manifest in objects.items()
-        ]
-        listed.sort(key=lambda event: event.version)
-        self._term.relist(listed, self._seen, self._player.now, at_once=at_once)
-        self._taking_in = not at_once
+        self._listed = ListedObjects(*self.sandbox.stored_objects())
+        self._seen = self._listed.version
+        self._archive_writer.begin_list(self._seen)
+        while at_once and self._listed:
+            self._decode_some(self._listed, at_once=True)
+
+    def _decode_some(self, listed: ListedObjects, *, at_once: bool = False) -> None:
+        """Decode some of the listed objects; let the Simulation observe all after the last one."""
+        self._archive_writer.objects_listed(listed.decode_some())
+        if listed.is_decoded:
+            self._listed = None
+            self._term.relist(listed.events, listed.version, self._player.now, at_once=at_once)
+            self._taking_in = not at_once
 
     def _observe(self, events: Sequence[WatchEvent], *, at_once: bool = True) -> None:
         self._seen = events[-1].version

@@ -7,6 +7,7 @@ from celery.worker.state import maybe_shutdown
 from django.conf import settings
 
 from schedviz.processes.celery_process import CeleryProcess
+from schedviz.processes.garbage import look_for_garbage_less_often
 from schedviz.processes.role import ROLES, Role
 from schedviz.store import Store
 from schedviz.store.default import prepare_default_store
@@ -29,6 +30,7 @@ class RoleStep(StartStopStep):
     def start(self, parent: Any) -> None:
         # Celery's handlers of SIGTERM and SIGINT set a flag, which Celery reads when it consumes messages.
         # Before that, the flag must be read here.
+        look_for_garbage_less_often()
         store = prepare_default_store(before_attempt=maybe_shutdown)
         self.process = self.make_process(store)
         self.process.start(parent.app)

@@ -69,6 +69,11 @@ def with_version(data: bytes, version: int) -> Manifest:
     return manifest
 
 
+def version_of(stored: bytes) -> int:
+    """Return the resourceVersion of one entry in an objects hash."""
+    return int(stored[: stored.index(b" ")])
+
+
 def decode_object(stored: bytes) -> Manifest:
     """Return the manifest of one entry in an objects hash."""
     version, _, data = stored.partition(b" ")

@@ -12,7 +12,7 @@ from schedviz.store.handle import SandboxHandle
 from schedviz.store.keys import objects_key
 from schedviz.store.model import Listing, StoredBytes
 from schedviz.store.snapshot import nothing
-from schedviz.store.whole_objects import SCANNED, next_count, read_objects, scan_objects
+from schedviz.store.whole_objects import SCANNED, Stored, next_count, read_objects, scan_objects
 from simulator.api import Manifest
 
 GLOB_CHARACTERS: Final = re.compile(r"[*?\[\\]")
@@ -49,11 +49,16 @@ class ObjectReader(SandboxHandle):
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """Return all objects as resource -> key -> manifest, and the version as of which they are read."""
-        version, _, objects = read_objects(self._redis, self.name, "version", nothing)
+        objects, version = self.stored_objects()
         return {
             resource: {key.decode(): codec.decode_object(stored.pop(key)) for key in sorted(stored)}
             for resource, stored in sorted(objects.items())
         }, version
+
+    def stored_objects(self) -> tuple[Stored, int]:
+        """Return all objects as they are stored, and the version as of which they are read."""
+        version, _, objects = read_objects(self._redis, self.name, "version", nothing)
+        return objects, version
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
         """Return the objects whose keys begin with ``prefix``, in no order and not as of one version."""

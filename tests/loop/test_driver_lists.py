@@ -1,8 +1,12 @@
 """When a leader lists all objects again."""
 
+from itertools import count
+from types import SimpleNamespace
+
 import pytest
 
-from schedviz.loop.driver import Driver
+from schedviz.loop import leader, listed_objects
+from schedviz.loop.driver import SLICE_SECONDS, Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Commit, Sandbox, Store
@@ -55,6 +59,32 @@ def test_a_list_has_the_changes_that_the_trimmed_watch_log_lost(
     assert pipeline
     assert pipeline.lists == 2
     assert pipeline.indexer.count >= 502, "events are objects, too"
+
+
+def test_a_slice_ends_while_a_new_leader_decodes_the_objects(
+    store: Store, sandbox: Sandbox, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    presence = Presence(store, sandbox_name)
+    presence.beat()
+    driver = Driver(store, Wakes(store), presence, Simulation)
+    monkeypatch.setitem(LIMITS, "log", 100)
+    for start in range(0, 300, 100):  # the log has a gap: all objects begin a chapter of the archive
+        sandbox.commit(Commit([create(f"p{start + i}") for i in range(100)]))
+    monkeypatch.setattr(listed_objects, "DECODED_BYTES", 1)
+    # Each question for the time takes a tenth of a slice.
+    seconds = count(step=SLICE_SECONDS / 10)
+    monkeypatch.setattr(leader, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    for _ in range(10):
+        run(driver, store, sandbox)
+        assert not sandbox.lanes()
+    sandbox.commit(Commit([Change("pods", "default/p0", None), create("late")]))
+    for _ in range(100):
+        run(driver, store, sandbox)
+    assert sandbox.lanes().keys() == {f"default/p{i}" for i in range(1, 300)} | {"default/late"}
+    history = sandbox.history()
+    began = history.chapters[0].began.version
+    names = [manifest["metadata"]["name"] for manifest in history.collection("pods", began)]
+    assert names == sorted(f"p{i}" for i in range(300))
 
 
 def test_a_redis_that_lost_its_last_second_causes_a_new_list(
