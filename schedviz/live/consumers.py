@@ -1,4 +1,4 @@
-"""The websocket of the live page. It sends frames to the browser, and receives what the page is to show.
+"""The websockets of live pages: they send frames to the browser, and receive what the page is to show.
 Commands of the user are plain HTTP requests."""
 
 import asyncio
@@ -18,11 +18,14 @@ from schedviz.live.hub import Hub
 from schedviz.live.hubs import Hubs
 from schedviz.live.room_member import RoomMember
 from schedviz.live.viewer import GONE, TRY_AGAIN_LATER, Viewer
-from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS
-from schedviz.rooms.notify import learners_group
+from schedviz.live.watched import WatchedRoom, WatchedSandbox, room_key
+from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS, refused
+from schedviz.rooms.notify import learners_group, teacher_group
+from schedviz.rooms.room import read_code
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.presenters.screen import look
+from schedviz.web.presenters.screen import Look, look
+from schedviz.web.room_screens import RoomPage
 from simulator.kernel.prepared_types import prepared
 
 HUBS = Hubs()
@@ -30,16 +33,20 @@ HUBS = Hubs()
 MESSAGE_AT_MOST: Final = 4000
 """Maximum number of characters of one message: the fields of the form, and the headers that htmx adds."""
 
-CONNECTED: "Final[set[LiveConsumer]]" = set()
-"""The consumers of this process that have a viewer."""
-
-VIEWERS.set_function(lambda: len(CONNECTED))
-
-
 BEAT_SECONDS: Final = 2.0
 """Seconds without a message after which a viewer is sent BEAT. Its page takes five seconds without a message
 for a lost connection (static/js/connection.js)."""
 BEAT: Final = "beat"
+
+ROOM_VIEWERS_AT_MOST: Final = 200
+"""Maximum number of pages of teachers and projectors that one process serves."""
+VIEWERS_PER_ROOM_AT_MOST: Final = 20
+"""The same of one room."""
+
+CONNECTED: "Final[set[PageConsumer]]" = set()
+"""The consumers of this process that have a viewer."""
+
+VIEWERS.set_function(lambda: len(CONNECTED))
 
 
 class BrowserMessage(msgspec.Struct):
@@ -59,44 +66,74 @@ class UnknownPathConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # chan
         await self.close()
 
 
-class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
-    room: RoomMember | None = None
+class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # as above
+    """The websocket of a page that a hub draws."""
+
+    viewer: Viewer[Any]
+    hub: Hub[Any]
+    sandbox: str = ""
+    """The name of the sandbox for whose limit the connection counts; "" = none."""
 
     async def connect(self) -> None:
+        fields = parse_qs(self.scope["query_string"].decode("latin-1"))
+        self.fields = {field: values[0] for field, values in fields.items()}
+        self.prepare(self.scope["url_route"]["kwargs"])
         await self.accept()
         try:
-            name = self.scope["url_route"]["kwargs"]["name"]
-            self.leave_count = SOCKETS.enter(pools.SOCKETS.shares(requester_of_socket(self.scope), name))
+            if full := self.find_full_bound():
+                refused(full)
+                await self.close(code=TRY_AGAIN_LATER)
+                return
+            self.leave_count = SOCKETS.enter(
+                pools.SOCKETS.shares(requester_of_socket(self.scope), self.sandbox)
+            )
         except LimitExceeded:
             await self.close(code=TRY_AGAIN_LATER)
             return
-        parameters = parse_qs(self.scope["query_string"].decode("latin-1"))
-        language = parameters.get("lang", [""])[0]
-        self.viewer = Viewer(
-            language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
-            self._close,
-            look(parameters.get("group", [""])[0], parameters.get("q", [""])[0]),
-            Standing(name, self.scope.get("asker")),
-        )
+        language = self.fields.get("lang", "")
+        known = language in dict(settings.LANGUAGES)
+        self.viewer = self.new_viewer(language if known else settings.LANGUAGE_CODE)
         self.hidden = False
-        self._join()
-        await self._enter_room()
-        self.sender = asyncio.create_task(self._send_frames())
+        self.hub = self.join()
         CONNECTED.add(self)
+        await self.listen()
+        self.sender = asyncio.create_task(self._send_frames())
 
     async def disconnect(self, code: int) -> None:
         CONNECTED.discard(self)
         if hasattr(self, "leave_count"):
             self.leave_count()
+        if hasattr(self, "hub"):
+            self.hub.leave(self.viewer)
+            await self.stop_listening()
         if hasattr(self, "sender"):
             self.sender.cancel()
-            self.hub.leave(self.viewer)
-            await self._leave_room()
 
-    async def doorbell(self, message: dict[str, Any]) -> None:
-        """Note that the room of the sandbox has changed (:mod:`schedviz.rooms.notify`)."""
-        if self.room:
-            await self.room.send_notice()
+    def prepare(self, path: dict[str, str]) -> None:
+        """Note what the page shows. path: the words of the URL."""
+
+    def find_full_bound(self) -> str:
+        """Return the name of the bound that one more page would exceed; "" = none."""
+        return ""
+
+    def new_viewer(self, language: str) -> Viewer[Any]:
+        raise NotImplementedError
+
+    def join(self) -> Hub[Any]:
+        """Add the viewer to the hub of what the page shows."""
+        raise NotImplementedError
+
+    async def listen(self) -> None:
+        """Listen to messages about a room."""
+
+    async def stop_listening(self) -> None: ...
+
+    def take(self, message: BrowserMessage) -> None:
+        """Apply a message that is not about a hidden tab."""
+
+    async def is_recreated(self) -> bool:
+        """Whether what was deleted exists again, or soon will."""
+        return False
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Apply a :class:`BrowserMessage`; other messages are ignored."""
@@ -104,39 +141,10 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             return
         with suppress(msgspec.DecodeError):
             message = msgspec.json.decode(text_data, type=prepared(BrowserMessage))
-            if message.hidden is not msgspec.UNSET:
-                self._hide(message.hidden)
-                return
-            wanted = look(message.group, message.q, message.informer)
-            if self.hidden:
-                self.viewer.look = wanted
+            if message.hidden is msgspec.UNSET:
+                self.take(message)
             else:
-                self.hub.look(self.viewer, wanted)
-
-    def _join(self) -> None:
-        name = self.scope["url_route"]["kwargs"]["name"]
-        self.hub: Hub = HUBS.join(default_store(), name, self.viewer)
-
-    async def _enter_room(self) -> None:
-        """Listen to messages of the teacher, if the sandbox is one of a room."""
-        visitor = self.scope.get("visitor")
-        if visitor is None:
-            return
-        name = self.scope["url_route"]["kwargs"]["name"]
-        parameters = parse_qs(self.scope["query_string"].decode("latin-1"))
-        # An embedded page has no place for the notice.
-        send = None if "embed" in parameters else self.send
-        self.room = RoomMember(name, visitor, self.viewer.language, send)
-        with suppress(Exception):  # the layer is away: the notice is shown when the page is loaded again
-            await self.channel_layer.group_add(learners_group(self.room.code), self.channel_name)
-        # What came since the page was loaded: it may be connected again after Redis or the server was away.
-        await self.room.send_notice()
-
-    async def _leave_room(self) -> None:
-        if self.room:
-            self.room.leave()
-            with suppress(Exception):  # as above
-                await self.channel_layer.group_discard(learners_group(self.room.code), self.channel_name)
+                self._hide(message.hidden)
 
     def _hide(self, hidden: bool) -> None:
         """Leave the hub while the page is hidden, so that nothing is drawn for it. When it is visible again,
@@ -147,7 +155,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         if hidden:
             self.hub.leave(self.viewer)
         else:
-            self._join()
+            self.hub = self.join()
 
     async def _send_frames(self) -> None:
         with suppress(Exception):  # the browser has disconnected; disconnect() is called
@@ -163,9 +171,97 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
                     FRAME_BYTES.inc(len(text.encode()))
                     await self.send(text)
 
-    async def _close(self, code: int) -> None:
+    async def close_page(self, code: int) -> None:
+        """Close the connection, as the hub wants it."""
         self.sender.cancel()
-        if code == GONE and self.room and await self.room.is_recreated():
-            code = TRY_AGAIN_LATER  # the page is connected again, and loads the new sandbox
+        if code == GONE and await self.is_recreated():
+            code = TRY_AGAIN_LATER  # the page is connected again, and loads what is new
         with suppress(Exception):  # the browser has disconnected; disconnect() is called
             await self.close(code=code)
+
+
+class LiveConsumer(PageConsumer):
+    """The websocket of the page of a sandbox."""
+
+    room: RoomMember | None = None
+
+    def prepare(self, path: dict[str, str]) -> None:
+        self.sandbox = path["name"]
+
+    def new_viewer(self, language: str) -> Viewer[Look]:
+        chosen = look(self.fields.get("group", ""), self.fields.get("q", ""))
+        return Viewer(language, self.close_page, chosen, Standing(self.sandbox, self.scope.get("asker")))
+
+    def join(self) -> Hub[Look]:
+        store, name = default_store(), self.sandbox
+        return HUBS.join(store, name, self.viewer, lambda: WatchedSandbox(store, name))
+
+    def take(self, message: BrowserMessage) -> None:
+        wanted = look(message.group, message.q, message.informer)
+        if self.hidden:
+            self.viewer.look = wanted
+        else:
+            self.hub.look(self.viewer, wanted)
+
+    async def doorbell(self, message: dict[str, Any]) -> None:
+        """Note that the room of the sandbox has changed (:mod:`schedviz.rooms.notify`)."""
+        if self.room:
+            await self.room.send_notice()
+
+    async def listen(self) -> None:
+        """Listen to messages of the teacher, if the sandbox is one of a room."""
+        visitor = self.scope.get("visitor")
+        if visitor is None:
+            return
+        # An embedded page has no place for the notice.
+        send = None if "embed" in self.fields else self.send
+        self.room = RoomMember(self.sandbox, visitor, self.viewer.language, send)
+        with suppress(Exception):  # the layer is away: the notice is shown when the page is loaded again
+            await self.channel_layer.group_add(learners_group(self.room.code), self.channel_name)
+        # What came since the page was loaded: it may be connected again after Redis or the server was away.
+        await self.room.send_notice()
+
+    async def stop_listening(self) -> None:
+        if self.room:
+            self.room.leave()
+            with suppress(Exception):  # as above
+                await self.channel_layer.group_discard(learners_group(self.room.code), self.channel_name)
+
+    async def is_recreated(self) -> bool:
+        return self.room is not None and await self.room.is_recreated()
+
+
+class RoomConsumer(PageConsumer):
+    """The websocket of the teacher's view and of the projector. :mod:`schedviz.live.access` allows only the
+    teacher."""
+
+    code = ""
+
+    def prepare(self, path: dict[str, str]) -> None:
+        self.code = read_code(path["code"])
+
+    def find_full_bound(self) -> str:
+        connected = [each.code for each in CONNECTED if isinstance(each, RoomConsumer)]
+        if len(connected) >= ROOM_VIEWERS_AT_MOST:
+            return "ROOM_VIEWERS_AT_MOST"
+        return "VIEWERS_PER_ROOM_AT_MOST" if connected.count(self.code) >= VIEWERS_PER_ROOM_AT_MOST else ""
+
+    def new_viewer(self, language: str) -> Viewer[RoomPage]:
+        page: RoomPage = "projector" if self.fields.get("page") == "projector" else "teacher"
+        return Viewer(language, self.close_page, page)
+
+    def join(self) -> Hub[RoomPage]:
+        store, code = default_store(), self.code
+        return HUBS.join(store, room_key(code), self.viewer, lambda: WatchedRoom(store, code))
+
+    async def doorbell(self, message: dict[str, Any]) -> None:
+        """Handle a message of :mod:`schedviz.rooms.notify`."""
+        self.hub.ring()
+
+    async def listen(self) -> None:
+        with suppress(Exception):  # without messages the room is read regularly
+            await self.channel_layer.group_add(teacher_group(self.code), self.channel_name)
+
+    async def stop_listening(self) -> None:
+        with suppress(Exception):  # Redis may be away
+            await self.channel_layer.group_discard(teacher_group(self.code), self.channel_name)

@@ -1,6 +1,7 @@
-"""Draws frames for the viewers of a sandbox. Each sandbox with viewers in this process has one hub.
+"""Draws frames for the viewers of a sandbox or a room. Each of them with viewers in this process has one hub,
+which reads and draws it once for all.
 
-A frame is drawn from the sandbox's cache as of one revision, without a command to Redis.
+A frame of a sandbox is drawn from its cache as of one revision, without a command to Redis.
 """
 
 import asyncio
@@ -9,34 +10,29 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from typing import Final
+from typing import Final, Generic
 
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
-
-from schedviz.cache.caches import caches_of
 from schedviz.live.lifecycle import Lifecycle
 from schedviz.live.probe import Probe
 from schedviz.live.viewer import FORBIDDEN, GONE, TRY_AGAIN_LATER, Viewer
+from schedviz.live.watched import Chosen, Watched
 from schedviz.log_context import note
 from schedviz.metrics.server import DRAW_SECONDS
-from schedviz.store import NoSandbox, Store, Trouble
+from schedviz.rooms.room_store import NoRoom
+from schedviz.store import NoSandbox, Trouble, trouble_of
 from schedviz.store.wall import Wall
 from schedviz.tracing import trace_part
+from schedviz.web.live_notices import Away, away_notice, too_many_looks
 from schedviz.web.presenters.parts import Parts
-from schedviz.web.presenters.screen import DEFAULT, Look
-from schedviz.web.screens import Away, Drawn, SandboxScreens, away_notice, screens_of, too_many_looks
+from schedviz.web.screens import Drawn
 
 log = logging.getLogger(__name__)
 
-FRAME_SECONDS: Final = 0.05
-"""Seconds between two frames: at most 20 frames a second. People see no difference between more of them, and
-browsers paint again for each."""
 DRAW_SHARE: Final = 0.25
-"""Share of one core for one sandbox: a frame that takes 100 ms of CPU time to draw is followed by a pause of
+"""Share of one core for one hub: a frame that takes 100 ms of CPU time to draw is followed by a pause of
 300 ms."""
 DRAWING_THREADS: Final = 3
-"""Threads that draw the frames of all sandboxes of this process. A sandbox waits for its turn, and its frame
+"""Threads that draw the frames of all hubs of this process. A hub waits for its turn, and its frame
 then has all that changed meanwhile, so a busy process draws fewer frames. More threads would only wait for
 each other, as one at a time runs Python; but one large page must not delay all others."""
 CHECK_SECONDS: Final = 1.0
@@ -49,33 +45,29 @@ LOOKS_AT_MOST: Final = 24
 """Maximum number of looks that are drawn for one sandbox at the same time. A filter examines every object: 50
 ms for 50,000. A viewer with a further look gets a message, and the default look."""
 
-AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
-
-class Hub:
-    def __init__(self, store: Store, name: str, probe: Probe | None = None) -> None:
-        """probe: the probe that all hubs of the process share; None = a new one."""
-        self.name = name
-        self._store = store
-        self._probe = probe or Probe(store)
-        self._caches = caches_of(store)
-        self._cache = self._caches.follow(name)
+class Hub(Generic[Chosen]):
+    def __init__(self, watched: Watched[Chosen], probe: Probe) -> None:
+        """probe: the probe that all hubs of the process share."""
+        self.name = watched.name
+        self._watched = watched
+        self._probe = probe
+        self._begun = False
         self._down = False
         """Whether the store does not answer."""
         self._shown: Away = None
         """The trouble that the pages show now; None = they show none."""
-        self._screens: SandboxScreens | None = None
         self._loads = 0
-        """The value of the stage's ``loads`` at the last frame."""
-        self._newcomers: set[Viewer] = set()
+        """The value of the pages' ``loads`` at the last frame."""
+        self._newcomers: set[Viewer[Chosen]] = set()
         """Viewers whose next frame is the whole page."""
-        self._asking: set[Viewer] = set()
+        self._asking: set[Viewer[Chosen]] = set()
         """Viewers with a new filter, whose next frame has the objects that match it."""
         self._rung = asyncio.Event()
         self._last_frame: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
-        self._task = asyncio.create_task(self._run(), name=f"hub of {name}")
-        self._life = Lifecycle[Viewer](expired=self._task.cancel)
+        self._task = asyncio.create_task(self._run(), name=f"hub of {self.name}")
+        self._life = Lifecycle[Viewer[Chosen]](expired=self._task.cancel)
 
     @property
     def ended(self) -> bool:
@@ -91,31 +83,31 @@ class Hub:
         """The wall time; None = Redis has not answered yet."""
         return self._probe.wall
 
-    def join(self, viewer: Viewer) -> None:
+    def join(self, viewer: Viewer[Chosen]) -> None:
         """Add a viewer. Its first frame is the whole page. Raises :class:`schedviz.live.lifecycle.Ended`."""
         viewer.look = self._granted(viewer, viewer.look)
         self._life.join(viewer)
         self._newcomers.add(viewer)
         self.ring()
 
-    def look(self, viewer: Viewer, look: Look) -> None:
-        """Change the look of a viewer. If the grouping changes, its next frame is the whole page."""
+    def look(self, viewer: Viewer[Chosen], look: Chosen) -> None:
+        """Change the look of a viewer."""
         if viewer not in self._life.members:
             return  # its connection is being closed
         look = self._granted(viewer, look)
-        (self._asking if look.group == viewer.look.group else self._newcomers).add(viewer)
+        (self._newcomers if self._watched.redraws(viewer.look, look) else self._asking).add(viewer)
         viewer.look = look
         self.ring()
 
-    def _granted(self, viewer: Viewer, look: Look) -> Look:
+    def _granted(self, viewer: Viewer[Chosen], look: Chosen) -> Chosen:
         """Return the look, or the default look if too many are drawn already."""
-        known = {each.look for each in self._life.members if each is not viewer} | {DEFAULT}
+        known = {each.look for each in self._life.members if each is not viewer} | {self._watched.default}
         if look in known or len(known) < LOOKS_AT_MOST:
             return look
         viewer.slot.put(too_many_looks(viewer.language))
-        return DEFAULT
+        return self._watched.default
 
-    def leave(self, viewer: Viewer) -> None:
+    def leave(self, viewer: Viewer[Chosen]) -> None:
         """Remove a viewer. Nothing changes if it was removed before."""
         self._asking.discard(viewer)
         self._newcomers.discard(viewer)
@@ -131,62 +123,69 @@ class Hub:
         self._rung.set()
 
     async def _run(self) -> None:
-        """Read the sandbox, then draw a frame whenever something changes."""
+        """Read what is watched, then draw a frame whenever something changes."""
         note(sandbox=self.name)
-        self._cache.listeners.add(self._rung)
+        self._watched.follow(self._rung)
         checks = asyncio.create_task(self._check())
         try:
             await self._begin()
             await self._frames()
-        except NoSandbox:
+        except (NoSandbox, NoRoom):
             self._close_all(GONE)
         except Exception:
             log.exception("hub of %s", self.name)
             self._close_all(TRY_AGAIN_LATER)
         finally:
             self._life.end()
-            if self._screens:
-                self._screens.stop_drawing()
-            self._cache.listeners.remove(self._rung)
-            self._caches.unfollow(self._cache)
+            if self._begun:
+                self._watched.screens.stop_drawing()
+            self._watched.unfollow(self._rung)
             checks.cancel()
             await asyncio.wait([checks])
 
     async def _begin(self) -> None:
         while True:
             try:
-                await asyncio.to_thread(self._cache.refresh)
+                await asyncio.to_thread(self._watched.refresh)
                 break
-            except AWAY:
-                self._down = True
-                self._show_trouble()
+            except Exception as error:
+                self._went_down(error)
                 await asyncio.sleep(RETRY_SECONDS)
-        self._down = False
-        self._screens = screens_of(self._cache)
+        self._down, self._begun = False, True
         await self._probe.ask(anew=True)
         self._shown = self._away()  # all viewers are sent the whole page next, with the notice
         self.ring()
 
     async def _frames(self) -> None:
-        """Draw a frame whenever something may have changed, at the rate that FRAME_SECONDS and DRAW_SHARE
+        """Draw a frame whenever something may have changed, at the rate that ``frame_seconds`` and DRAW_SHARE
         allow."""
         while True:
-            await self._rung.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._watched.read_seconds):
+                    await self._rung.wait()
             self._rung.clear()
             took = 0.0
-            match self._cache.state:
+            match self._watched.state:
                 case "gone":
                     raise NoSandbox(self.name)
                 case "failed":
                     raise RuntimeError("the sandbox cannot be read")
                 case "down":
-                    self._down = True
-                    self._show_trouble()
+                    self._went_down()
                 case "current":
                     await self._came_back()
-                    with suppress(*AWAY):  # the cache soon has the state "down"
+                    try:
                         took = await self._frame()
-            await asyncio.sleep(max(FRAME_SECONDS, took / DRAW_SHARE - took))
+                    except Exception as error:
+                        self._went_down(error)
+            await asyncio.sleep(max(self._watched.frame_seconds, took / DRAW_SHARE - took))
+
+    def _went_down(self, error: Exception | None = None) -> None:
+        """Show that the store does not answer. error: what a read raised; raised again if it is not that."""
+        if error is not None and trouble_of(error) is None:
+            raise error
+        self._down = True
+        self._show_trouble()
 
     async def _came_back(self) -> None:
         if self._down:
@@ -196,25 +195,26 @@ class Hub:
 
     async def _frame(self) -> float:
         """Draw what changed, and put it into the slots. Returns the CPU time that it took, in seconds."""
-        assert self._screens is not None
-        screens = self._screens
+        watched, screens = self._watched, self._watched.screens
         newcomers, self._newcomers = self._newcomers, set()
         asking, self._asking = self._asking - newcomers, set()
         # Viewers may join, leave and change their look at any moment. The frame is for the viewers and the
         # looks of now.
         chosen = {viewer: viewer.look for viewer in self._life.members}
-        looks: dict[str, set[Look]] = {}
+        looks: dict[str, set[Chosen]] = {}
         for viewer, look in chosen.items():
             looks.setdefault(viewer.language, set()).add(look)
 
-        trace, self._cache.trace = self._cache.trace, ""
+        trace = watched.take_trace()
 
-        def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts], float]:
+        def work() -> tuple[
+            bool, Drawn[Chosen], dict[Viewer[Chosen], Parts], dict[Viewer[Chosen], Parts], float
+        ]:
             began = time.thread_time()
             if newcomers:
-                self._cache.refresh()  # so that the first frame has what its user wrote in another process
+                watched.refresh()  # so that the first frame has what its user wrote in another process
             with trace_part("frame", trace, sandbox=self.name), screens.lock:
-                is_new = screens.update(self._cache)
+                is_new = watched.update()
                 drawn = screens.draw(looks)
                 is_anew, self._loads = screens.loads != self._loads, screens.loads
                 to_whole = {*chosen} if is_anew else newcomers & chosen.keys()
@@ -225,7 +225,9 @@ class Hub:
         try:
             loop = asyncio.get_running_loop()
             is_new, drawn, wholes, finds, took = await loop.run_in_executor(_drawing_threads(), work)
-        except AWAY:
+        except Exception as error:
+            if trouble_of(error) is None:
+                raise
             # Nothing was drawn; the next frame has all of it.
             self._newcomers |= newcomers & self._life.members
             self._asking |= asking & self._life.members
@@ -254,12 +256,11 @@ class Hub:
 
     def _close_forbidden(self) -> None:
         """Close the connections of viewers whose right was withdrawn."""
-        access = self._cache.access
         for viewer in [*self._life.members]:
-            if viewer.standing and not viewer.standing.holds(access):
+            if viewer.standing and not self._watched.admits(viewer.standing):
                 self._close(viewer, FORBIDDEN)
 
-    def _close(self, viewer: Viewer, code: int) -> None:
+    def _close(self, viewer: Viewer[Chosen], code: int) -> None:
         """Close the connection without waiting: it closes slowly if the browser takes no frames."""
         self.leave(viewer)
         closing = asyncio.create_task(viewer.close(code))

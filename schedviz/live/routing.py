@@ -2,8 +2,7 @@
 
 from django.urls import path, re_path
 
-from schedviz.live.consumers import LiveConsumer, UnknownPathConsumer
-from schedviz.live.room_consumer import RoomConsumer
+from schedviz.live.consumers import LiveConsumer, RoomConsumer, UnknownPathConsumer
 
 websocket_urlpatterns = [
     path("s/<slug:name>/live/", LiveConsumer.as_asgi()),

@@ -1,11 +1,11 @@
 """A connected page, as hubs use it, and the codes with which they close its connection."""
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, Generic
 
 from schedviz.access.standing import Standing
 from schedviz.live.slot import Slot
-from schedviz.web.presenters.screen import DEFAULT, Look
+from schedviz.live.watched import Chosen
 
 TRY_AGAIN_LATER: Final = 1013
 """The close code after which the page connects again, a little later."""
@@ -16,17 +16,17 @@ GONE: Final = 4404
 """The close code for a deleted sandbox. htmx does not connect again after it."""
 
 
-class Viewer:
+class Viewer(Generic[Chosen]):
     """A connected page: its language, its look, its slot, and the function that closes it."""
 
     def __init__(
         self,
         language: str,
         close: Callable[[int], Coroutine[Any, Any, None]],
-        look: Look = DEFAULT,
+        look: Chosen,
         standing: Standing | None = None,
     ) -> None:
-        """standing: None = the viewer may see the sandbox in any case."""
+        """standing: None = the viewer may see the page in any case."""
         self.language = language
         self.standing = standing
         self.look = look

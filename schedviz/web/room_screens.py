@@ -1,23 +1,24 @@
-"""Draws the parts of the teacher's view and of the projector. A websocket sends those that changed."""
+"""The teacher's view and the projector of a room, as parts."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
-import msgspec
-from django.template.loader import render_to_string
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple
 
 from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.learners import read_progress, room_lessons
-from schedviz.rooms.overview import Overview, Row, overview
+from schedviz.rooms.overview import Overview, overview
 from schedviz.rooms.room import NOBODY, number_for, sandbox_name
 from schedviz.rooms.room_store import Rooms, Seen
+from schedviz.rooms.sandboxes import end_if_over
 from schedviz.rooms.states import sources_of
 from schedviz.rooms.work import Work, find_work
 from schedviz.store import Store
 from schedviz.web.presenters import room_view as view
+from schedviz.web.presenters.parts import PartRenderer, Parts
+from schedviz.web.screens import Screens
 
-Parts = dict[str, str]
-"""Id -> HTML of the element."""
+RoomPage = Literal["teacher", "projector"]
+PARTS: Final = "rooms/parts"
+"""The folder of the templates."""
 
 
 class RoomNow(NamedTuple):
@@ -41,27 +42,6 @@ class RoomNow(NamedTuple):
         return self.seen.room.lesson or (question.lesson if question else "")
 
 
-class Drawn(msgspec.Struct, frozen=True):
-    parts: Parts
-    rows: Parts = {}
-    """The lines of the table, in order."""
-
-    def changes(self, before: "Drawn | None") -> str:
-        """Return the parts that a page that shows ``before`` must swap."""
-        old = before or Drawn({})
-        changed = [html for name, html in self.parts.items() if old.parts.get(name) != html]
-        if [*old.rows] != [*self.rows]:
-            changed.append(members(self.rows))
-        else:
-            # Rows of a table are parsed only within a template (static/js/room.js).
-            changed += [
-                f'<template id="{name}" hx-swap-oob="true">{html}</template>'
-                for name, html in self.rows.items()
-                if old.rows[name] != html
-            ]
-        return "".join(changed)
-
-
 def read_room(store: Store, code: str) -> RoomNow:
     """Read the room with the progress of its members. Raises NoRoom."""
     seen = Rooms(store).read(code)
@@ -71,73 +51,114 @@ def read_room(store: Store, code: str) -> RoomNow:
     return RoomNow(seen, found, find_work(store, code), lessons, sources)
 
 
-class Painter:
-    """Draws a room for one language. It keeps the rows that it has drawn."""
+class RoomScreen:
+    """The pages of a room, in the language that is active when they are drawn."""
 
     def __init__(self) -> None:
-        self._rows: dict[Row, str] = {}
+        self._pages: dict[RoomPage, PartRenderer] = {}
 
-    def teacher(self, now: RoomNow) -> Drawn:
-        room = now.seen.room
-        context = {
-            "room": room,
-            "code": room.code,
-            "overview": now.overview,
-            "learners": len(now.overview.rows),
+    def draw(self, now: RoomNow, pages: Iterable[RoomPage]) -> dict[RoomPage, Parts]:
+        """Render and return the parts that changed since the last call, by page; all parts for a new page."""
+        changed: dict[RoomPage, Parts] = {}
+        for page in pages:
+            drawing = self._pages.setdefault(page, PartRenderer(""))
+            parts = _projector(now) if page == "projector" else _teacher(now)
+            for name, values in parts.items():
+                drawing.draw(name, f"{PARTS}/{name}.html", values)
+            if page == "teacher":
+                drawing.draw_list("members", "rows", f"{PARTS}/row.html", _rows(now))
+            changed[page] = drawing.changes()
+        return changed
+
+    def whole(self, look: RoomPage) -> Parts:
+        return self._pages[look].all()
+
+
+class RoomScreens(Screens[RoomPage, RoomScreen]):
+    """Draws the pages of one room."""
+
+    def __init__(self, store: Store, code: str) -> None:
+        super().__init__()
+        self._store = store
+        self._code = code
+
+    def update(self) -> RoomNow:
+        """Read the room. One whose time is over is ended. Raises NoRoom."""
+        self._now = read_room(self._store, self._code)
+        if self._now.is_over and not self._now.seen.room.ended:
+            end_if_over(self._store, self._code)
+        return self._now
+
+    def _new_screen(self) -> RoomScreen:
+        return RoomScreen()
+
+    def _drawer(self) -> Callable[[RoomScreen, Iterable[RoomPage]], dict[RoomPage, Parts]]:
+        return lambda screen, pages: screen.draw(self._now, pages)
+
+
+def _teacher(now: RoomNow) -> dict[str, Any]:
+    """Return the views of the parts of the teacher's view, by part."""
+    room, found = now.seen.room, now.overview
+    is_course = room.settings.what.kind == "course"
+    parts: dict[str, Any] = {
+        "counts": {
+            "learners": len(found.rows),
+            "online": found.online,
+            "finished": found.finished,
+            "stuck": found.stuck,
+        },
+        "state": {
             "over": now.is_over,
+            "paused": room.paused,
+            "shown": _shown(now),
+            "named": room.named,
             "left": view.duration(room.ends - now.seen.now),
-            "question": _question(now),
-            "questions": view.question_choices(room, now.lessons, now.lesson),
+        },
+        "steps": {
+            "is_course": is_course,
             "lesson_choices": view.lesson_choices(now.lessons, now.lesson),
             "step_choices": view.step_choices(room, now.lessons, now.lesson),
+        },
+        "recipients": now.seen.members,
+        "sources": now.sources,
+        "work": view.work_text(now.work) if now.work else "",
+        "members": bool(found.rows),
+    }
+    if room.settings.what.kind != "scenario":
+        choices = view.question_choices(room, now.lessons, now.lesson)
+        parts["question"] = {"asked": _question(now), "over": now.is_over, "choices": choices}
+    return parts
+
+
+def _rows(now: RoomNow) -> dict[str, Any]:
+    """Return the views of the learners' lines by the id of the line, in the order of the table."""
+    room = now.seen.room
+    return {
+        f"m-{row.number}": {
+            "row": row,
+            "said": view.row_view(row, now.lessons),
+            "sandbox": sandbox_name(room.code, number_for(room, row.number)),
+            "shared": room.settings.mode == "shared",
             "is_course": room.settings.what.kind == "course",
-            "work": view.work_text(now.work) if now.work else "",
-            "shown": _shown(now),
-            "recipients": now.seen.members,
-            "sources": now.sources,
         }
-        names = ["counts", "state", "steps", "recipients", "sources", "work"]
-        if room.settings.what.kind != "scenario":
-            names.append("question")
-        parts: Parts = {name: render_to_string(f"rooms/parts/{name}.html", context) for name in names}
-        drawn: dict[Row, str] = {}
-        rows: Parts = {}
-        for row in now.overview.rows:
-            html = self._rows.get(row) or render_to_string(
-                "rooms/parts/row.html",
-                {
-                    "view": view.row_view(row, now.lessons),
-                    "row": row,
-                    "sandbox": sandbox_name(room.code, number_for(room, row.number)),
-                    "shared": room.settings.mode == "shared",
-                    "is_course": room.settings.what.kind == "course",
-                },
-            )
-            drawn[row] = rows[f"m-{row.number}"] = html
-        self._rows = drawn
-        return Drawn(parts, rows)
-
-    def projector(self, now: RoomNow) -> Drawn:
-        room = now.seen.room
-        shown = room.shown if room.shown != NOBODY else None
-        context = {
-            "room": room,
-            "code": room.code,
-            "learners": len(now.overview.rows),
-            "names": [row.name for row in sorted(now.overview.rows, key=lambda row: row.number)],
-            "question": _question(now),
-            "shown_sandbox": sandbox_name(room.code, shown) if shown is not None else "",
-            "shown_name": _shown(now) if room.named else "",
-            "shown_row": _shown_row(now),
-            "over": now.is_over,
-        }
-        names = ("joined", "shown_step", "shown", "asked")
-        parts: Parts = {name: render_to_string(f"rooms/parts/{name}.html", context) for name in names}
-        return Drawn(parts)
+        for row in now.overview.rows
+    }
 
 
-def members(rows: Parts) -> str:
-    return render_to_string("rooms/parts/members.html", {"rows": [*rows.values()]})
+def _projector(now: RoomNow) -> dict[str, Any]:
+    """Return the views of the projector's parts, by part."""
+    room, rows = now.seen.room, now.overview.rows
+    shown = room.shown if room.shown != NOBODY and not now.is_over else None
+    names = [row.name for row in sorted(rows, key=lambda row: row.number)]
+    return {
+        "joined": {"learners": len(rows), "names": names if room.named else []},
+        "asked": {"question": _question(now), "over": now.is_over, "named": room.named},
+        "shown_step": _shown_row(now),
+        "shown": {
+            "sandbox": sandbox_name(room.code, shown) if shown is not None else "",
+            "name": _shown(now) if room.named else "",
+        },
+    }
 
 
 def _question(now: RoomNow) -> view.QuestionView | None:
@@ -152,7 +173,7 @@ def _shown(now: RoomNow) -> str:
 
 
 def _shown_row(now: RoomNow) -> view.RowView | None:
-    """Return the row of the learner whose sandbox the projector shows; None if there is no lesson."""
+    """Return the line of the learner whose sandbox the projector shows; None if there is no lesson."""
     number = now.seen.room.shown
     row = next((each for each in now.overview.rows if each.number == number and each.steps), None)
-    return view.row_view(row, now.lessons) if row else None
+    return view.row_view(row, now.lessons) if row and not now.is_over else None

@@ -1,28 +1,25 @@
-"""The picture of one sandbox, and its live page in each language.
+"""The live pages of a sandbox or a room in each language, and the picture of a sandbox.
 
-Drawing takes time. The hub calls it in a thread, one call at a time.
+Drawing takes time: hubs and requests do it in threads, which hold the lock of the pages meanwhile.
 """
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from threading import Lock
-from typing import Final, Literal
+from typing import Any, Final, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from django.urls import reverse
 from django.utils import translation
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 
 from schedviz.cache import Present, SandboxCache, default_caches
-from schedviz.store import Clock, Trouble
+from schedviz.store import Clock
 from schedviz.store.codec import watch_event
 from schedviz.store.past import Past, Readable
 from schedviz.web.presenters.load import load, refresh
 from schedviz.web.presenters.parts import Parts, merge
 from schedviz.web.presenters.picture import WATCHED, Picture
-from schedviz.web.presenters.screen import DEFAULT, Look, Screen
-from schedviz.web.trouble import trouble_text
+from schedviz.web.presenters.screen import Look, Screen
 
 SCREENS: Final[WeakKeyDictionary[SandboxCache, "SandboxScreens"]] = WeakKeyDictionary()
 """The screens of the sandboxes whose live page was drawn in this process, until they leave the cache."""
@@ -46,27 +43,77 @@ def followed_screens(name: str) -> "SandboxScreens | None":
     return SCREENS.get(cache) if cache is not None else None
 
 
-Drawn = dict[str, dict[Look, Parts]]
-"""Parts by language and look."""
+Chosen = TypeVar("Chosen", bound=Hashable)
+"""What a viewer chose to see: the Look of a sandbox, or one of the pages of a room."""
+
+Drawn = dict[str, dict[Chosen, Parts]]
+"""Parts by language and what viewers chose."""
 
 
-class SandboxScreens:
-    """Draws the live page of one sandbox in all languages that viewers use."""
+class OneScreen(Protocol):
+    """A live page in one language, for all that viewers chose."""
 
-    def __init__(self, source: Readable) -> None:
-        self._source = source
-        self.picture = Picture()
-        self._clock: Clock | None = None
-        self._screens: dict[str, Screen] = {}
-        self._base = address(source)
-        self._looks: dict[str, set[Look]] = {}
-        """The looks of the last call of ``draw``, by language."""
-        self._unsent: Drawn = {}
-        """Parts that ``page`` has rendered since then. The next call of ``draw`` returns them, too."""
+    def whole(self, look: Any) -> Parts:
+        """Return all parts as last rendered."""
+
+
+OfLanguage = TypeVar("OfLanguage", bound=OneScreen)
+
+
+class Screens(ABC, Generic[Chosen, OfLanguage]):
+    """The live pages of a sandbox or a room, in all languages that viewers use."""
+
+    def __init__(self) -> None:
+        self._screens: dict[str, OfLanguage] = {}
         self.loads = 0
         """The number of complete reads. After such a read every part is rendered again."""
         self.lock = Lock()
-        """The lock that is held by threads that change or read the picture."""
+        """The lock that is held by threads that change, draw or read the pages."""
+
+    @abstractmethod
+    def _new_screen(self) -> OfLanguage: ...
+
+    @abstractmethod
+    def _drawer(self) -> Callable[[OfLanguage, Iterable[Chosen]], dict[Chosen, Parts]]:
+        """Return the function that draws one screen as what it shows is now."""
+
+    def draw(self, looks: Mapping[str, Iterable[Chosen]]) -> Drawn[Chosen]:
+        """Render and return the parts that changed since the last call, by language and look; all parts for
+        a new language or look."""
+        draw, drawn = self._drawer(), {}
+        for language in {*looks, *self._screens}:
+            if language not in self._screens:
+                self._screens[language] = self._new_screen()
+            with translation.override(language):
+                drawn[language] = draw(self._screens[language], looks.get(language, ()))
+        return drawn
+
+    def whole(self, language: str, look: Chosen) -> Parts:
+        """Return all parts as last rendered."""
+        with translation.override(language):
+            return self._screens[language].whole(look)
+
+    def found(self, language: str, look: Chosen) -> Parts:
+        """Return the parts that a viewer needs after another choice, as last rendered."""
+        return {}
+
+    def stop_drawing(self) -> None:
+        """Keep no changes for now: the hub does not call ``draw``."""
+
+
+class SandboxScreens(Screens[Look, Screen]):
+    """Draws the live page of one sandbox."""
+
+    def __init__(self, source: Readable) -> None:
+        super().__init__()
+        self._source = source
+        self.picture = Picture()
+        self._clock: Clock | None = None
+        self._base = address(source)
+        self._looks: dict[str, set[Look]] = {}
+        """The looks of the last call of ``draw``, by language."""
+        self._unsent: Drawn[Look] = {}
+        """Parts that ``page`` has rendered since then. The next call of ``draw`` returns them, too."""
 
     def load(self, resources: Iterable[str] = WATCHED) -> None:
         """Make the picture of the whole source. Raises NoSandbox."""
@@ -97,12 +144,10 @@ class SandboxScreens:
         self._source = news.present
         return True
 
-    def draw(self, looks: Mapping[str, Iterable[Look]]) -> Drawn:
-        """Render and return the parts that changed since the last call, by language and look; all parts for
-        a new language or look."""
+    def draw(self, looks: Mapping[str, Iterable[Look]]) -> Drawn[Look]:
         self._looks = {language: {*chosen} for language, chosen in looks.items()}
         unsent, self._unsent = self._unsent, {}
-        drawn = self._draw(looks)
+        drawn = super().draw(looks)
         for language, by_look in drawn.items():
             for look, parts in by_look.items():
                 by_look[look] = merge(unsent.get(language, {}).get(look, {}), parts)
@@ -112,7 +157,7 @@ class SandboxScreens:
         """Return all parts for a request. The next call of ``draw`` still returns what changed."""
         looks = {each: {*chosen} for each, chosen in self._looks.items()}
         looks.setdefault(language, set()).add(look)
-        drawn = self._draw(looks)
+        drawn = super().draw(looks)
         for each, chosen in self._looks.items():
             unsent = self._unsent.setdefault(each, {})
             for viewed in chosen:
@@ -120,27 +165,19 @@ class SandboxScreens:
         return self.whole(language, look)
 
     def stop_drawing(self) -> None:
-        """Keep no changes for now: the hub does not call ``draw``."""
         self._looks, self._unsent = {}, {}
 
-    def _draw(self, looks: Mapping[str, Iterable[Look]]) -> Drawn:
-        assert self._clock is not None, "load() must be called before"
-        dirty, self.picture.dirty_nodes = self.picture.dirty_nodes, set()
-        drawn: Drawn = {}
-        for language in {*looks, *self._screens}:
-            screen = self._screens.setdefault(language, Screen(self._base, past=self.picture.past))
-            with translation.override(language):
-                drawn[language] = screen.draw(self.picture, self._clock, dirty, looks.get(language, ()))
-        return drawn
-
-    def whole(self, language: str, look: Look = DEFAULT) -> Parts:
-        """Return all parts as last rendered."""
-        with translation.override(language):
-            return self._screens[language].whole(look)
-
     def found(self, language: str, look: Look) -> Parts:
-        """Return the result of the look's filter as last rendered."""
         return self._screens[language].found(look)
+
+    def _new_screen(self) -> Screen:
+        return Screen(self._base, past=self.picture.past)
+
+    def _drawer(self) -> Callable[[Screen, Iterable[Look]], dict[Look, Parts]]:
+        picture, clock = self.picture, self._clock
+        assert clock is not None, "load() must be called before"
+        dirty, picture.dirty_nodes = picture.dirty_nodes, set()
+        return lambda screen, looks: screen.draw(picture, clock, dirty, looks)
 
 
 def address(sandbox: Readable) -> str:
@@ -148,35 +185,3 @@ def address(sandbox: Readable) -> str:
     if isinstance(sandbox, Past):
         return reverse("moment", args=[sandbox.name, sandbox.seq])
     return reverse("sandbox", args=[sandbox.name])
-
-
-Away = Trouble | Literal["worker"] | None
-"""The reason for which all sandboxes stand still: Redis does not answer, or no worker is alive; None = they
-do not."""
-
-
-def trouble(text: str, away: str = "") -> SafeString:
-    """Return the element of the notice. away: why all sandboxes stand still, for the scripts."""
-    return format_html(
-        '<div id="trouble" role="alert" data-away="{}" hx-swap-oob="true">{}</div>', away, text
-    )
-
-
-def away_notice(language: str, away: Away) -> Parts:
-    """Return the notice while Redis or all workers are away; empty when they are there again."""
-    with translation.override(language):
-        if away is None:
-            return {"trouble": trouble("")}
-        if away == "worker":
-            text = gettext(
-                "No worker is running, so simulated time has stopped in all sandboxes. It continues "
-                "automatically when a worker runs."
-            )
-            return {"trouble": trouble(text, "worker")}
-        return {"trouble": trouble(trouble_text(away).banner, "redis")}
-
-
-def too_many_looks(language: str) -> Parts:
-    """Return the message to a viewer whose filter is refused."""
-    with translation.override(language):
-        return {"trouble": trouble(gettext("Too many people are filtering this sandbox. Try again later."))}

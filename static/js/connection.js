@@ -1,11 +1,11 @@
 // Whether what the page shows is live. Without a message of the server for some seconds, or while Redis or all workers are away,
 // the page's clock stops, and a notice says what does not respond. After the sandbox was deleted, the page links to the home page.
 import { isClockLate, startClock, stopClock } from "./clock.js";
+import { BEAT } from "./frames.js";
 
 const SILENCE_MS = 5000; // the server sends something at least every two seconds (schedviz/live/consumers.py)
 const CHECK_MS = 1000;
 const ASK_AGAIN_MS = 3000;
-const BEAT = "beat";
 
 const tag = document.getElementById("connection");
 const notice = document.getElementById("away");
@@ -85,9 +85,7 @@ gone.addEventListener("close", () => gone.showModal());
 
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
   lastMessage = Date.now();
-  if (event.detail.message !== BEAT) return;
-  event.preventDefault();
-  if (state === "lost") setReached();
+  if (event.detail.message === BEAT && state === "lost") setReached();
 });
 
 // A browser may deliver what was sent to a hidden tab late.

@@ -1,13 +1,11 @@
-// The teacher's view and the projector: parts that changed come by a websocket, and htmx swaps them by their ids.
+// The teacher's view and the projector.
 import "./page.js";
+import { followFrames } from "./frames.js";
 import { addClick } from "./registry.js";
-import { keepPage, restorePage } from "./restore.js";
 
 const main = document.getElementById("main");
 const tag = document.getElementById("connection"); // only in the teacher's view
 const ahead = Number(main.dataset.wall) - Date.now() / 1000; // the server's clock before this one
-
-htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 function showLive(live) {
   if (!tag) return;
@@ -21,26 +19,17 @@ document.addEventListener("htmx:wsClose", () => showLive(false));
 // What is chosen and typed in a part stays when the part is swapped.
 let chosen = new Map();
 
-document.addEventListener("htmx:wsBeforeMessage", () => {
-  keepPage();
-  chosen = new Map([...main.querySelectorAll("select[id]")].map((each) => [each.id, each.value]));
-});
-
-document.addEventListener("htmx:wsAfterMessage", () => {
-  for (const [id, value] of chosen) {
-    const select = document.getElementById(id);
-    if (select && [...select.options].some((each) => each.value === value)) select.value = value;
-  }
-  restorePage();
-  tick();
-});
-
-// Rows of a table are parsed only within a template.
-document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
-  const template = fragment instanceof HTMLTemplateElement ? fragment : fragment.firstElementChild;
-  if (!(template instanceof HTMLTemplateElement)) return;
-  if (template === fragment) template.append(template.content);
-  else template.replaceWith(template.content);
+followFrames({
+  before() {
+    chosen = new Map([...main.querySelectorAll("select[id]")].map((each) => [each.id, each.value]));
+  },
+  after() {
+    for (const [id, value] of chosen) {
+      const select = document.getElementById(id);
+      if (select && [...select.options].some((each) => each.value === value)) select.value = value;
+    }
+    tick();
+  },
 });
 
 // The time since a learner reached the step.

@@ -13,13 +13,14 @@ from schedviz.live import hub as module
 from schedviz.live import lifecycle
 from schedviz.live.hub import Hub
 from schedviz.live.hubs import Hubs
+from schedviz.live.probe import Probe
 from schedviz.live.slot import Frame
 from schedviz.live.viewer import Viewer
+from schedviz.live.watched import WatchedSandbox
 from schedviz.loop.doorbell import ring
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
-from schedviz.web.presenters.screen import look
-from schedviz.web.screens import screens_of
+from schedviz.web.presenters.screen import DEFAULT, Look, look
 from simulator.api import Change
 from tests.round_trips import round_trips
 from tests.waiting import PATIENCE
@@ -33,7 +34,7 @@ class Watcher:
 
     def __init__(self) -> None:
         self.closed: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self.viewer = Viewer("en", self._close)
+        self.viewer = Viewer("en", self._close, DEFAULT)
         self.page: dict[str, str] = {}
         self.frames: list[Frame] = []
         self.tree = Page("")
@@ -71,9 +72,17 @@ def pods(*names: str) -> list[Change]:
     return [Change("pods", f"default/{name}", pod(name), 0) for name in names]
 
 
+def new_hub(store: Store, name: str) -> Hub[Look]:
+    return Hub(WatchedSandbox(store, name), Probe(store))
+
+
+def join(hubs: Hubs, store: Store, name: str, watcher: Watcher) -> Hub[Look]:
+    return hubs.join(store, name, watcher.viewer, lambda: WatchedSandbox(store, name))
+
+
 @pytest.fixture
-async def hub(store: Store, sandbox: Sandbox) -> AsyncIterator[Hub]:
-    hub = Hub(store, sandbox.name)
+async def hub(store: Store, sandbox: Sandbox) -> AsyncIterator[Hub[Look]]:
+    hub = new_hub(store, sandbox.name)
     yield hub
     await hub.stop()
 
@@ -84,7 +93,7 @@ async def commit(sandbox: Sandbox, changes: list[Change]) -> None:
     ring(sandbox.name)
 
 
-async def test_a_viewer_gets_the_whole_page_and_then_what_changed(hub: Hub, sandbox: Sandbox) -> None:
+async def test_a_viewer_gets_the_whole_page_and_then_what_changed(hub: Hub[Look], sandbox: Sandbox) -> None:
     await commit(sandbox, nodes("first"))
     watcher = Watcher()
     hub.join(watcher.viewer)
@@ -97,7 +106,9 @@ async def test_a_viewer_gets_the_whole_page_and_then_what_changed(hub: Hub, sand
     assert all("nodes" not in frame.parts for frame in watcher.frames[1:])
 
 
-async def test_a_second_viewer_is_whole_without_disturbing_the_first(hub: Hub, sandbox: Sandbox) -> None:
+async def test_a_second_viewer_is_whole_without_disturbing_the_first(
+    hub: Hub[Look], sandbox: Sandbox
+) -> None:
     first, second = Watcher(), Watcher()
     hub.join(first.viewer)
     await first.frame()
@@ -112,7 +123,7 @@ async def test_a_second_viewer_is_whole_without_disturbing_the_first(hub: Hub, s
     assert all(frame.after for frame in first.frames[1:])
 
 
-async def test_a_burst_of_writes_gives_few_frames(hub: Hub, sandbox: Sandbox) -> None:
+async def test_a_burst_of_writes_gives_few_frames(hub: Hub[Look], sandbox: Sandbox) -> None:
     watcher = Watcher()
     hub.join(watcher.viewer)
     await watcher.frame()
@@ -126,7 +137,9 @@ async def test_a_burst_of_writes_gives_few_frames(hub: Hub, sandbox: Sandbox) ->
     assert "<b>200</b> pending" in watcher.page["pending"]
 
 
-async def test_a_viewer_that_does_not_take_its_frames_gets_them_merged(hub: Hub, sandbox: Sandbox) -> None:
+async def test_a_viewer_that_does_not_take_its_frames_gets_them_merged(
+    hub: Hub[Look], sandbox: Sandbox
+) -> None:
     quick, slow = Watcher(), Watcher()
     for watcher in (quick, slow):
         hub.join(watcher.viewer)
@@ -140,7 +153,7 @@ async def test_a_viewer_that_does_not_take_its_frames_gets_them_merged(hub: Hub,
 
 
 async def test_a_viewer_that_is_late_for_long_is_disconnected_and_may_reconnect(
-    hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    hub: Hub[Look], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LAG_SECONDS", 0.1)
     watcher = Watcher()
@@ -149,7 +162,7 @@ async def test_a_viewer_that_is_late_for_long_is_disconnected_and_may_reconnect(
 
 
 async def test_changes_that_are_in_no_stream_are_read_at_the_doorbell(
-    hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    hub: Hub[Look], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)
     watcher = Watcher()
@@ -163,7 +176,7 @@ async def test_changes_that_are_in_no_stream_are_read_at_the_doorbell(
 
 
 async def test_a_frame_makes_no_round_trip_beside_those_of_the_cache(
-    hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    hub: Hub[Look], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)
     monkeypatch.setattr(module, "CHECK_SECONDS", 1000.0)
@@ -192,7 +205,7 @@ async def keep_ringing(name: str) -> None:
 
 
 async def test_changes_are_read_after_a_lost_doorbell(
-    hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    hub: Hub[Look], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watcher = Watcher()
     hub.join(watcher.viewer)
@@ -202,7 +215,9 @@ async def test_changes_are_read_after_a_lost_doorbell(
     await watcher.until("Resume")
 
 
-async def test_a_viewer_that_left_while_its_page_was_drawn_is_forgotten(hub: Hub, sandbox: Sandbox) -> None:
+async def test_a_viewer_that_left_while_its_page_was_drawn_is_forgotten(
+    hub: Hub[Look], sandbox: Sandbox
+) -> None:
     first, hasty = Watcher(), Watcher()
     hub.join(first.viewer)
     await first.frame()
@@ -215,7 +230,7 @@ async def test_a_viewer_that_left_while_its_page_was_drawn_is_forgotten(hub: Hub
 
 
 async def test_a_visitor_gets_frames_though_a_laggard_disconnects_after_the_last_leave(
-    hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    hub: Hub[Look], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lifecycle, "LINGER_SECONDS", 0.5)
     monkeypatch.setattr(module, "LAG_SECONDS", 0.1)
@@ -236,7 +251,7 @@ async def test_a_visitor_gets_frames_though_a_laggard_disconnects_after_the_last
 
 
 async def test_viewers_of_a_deleted_sandbox_are_disconnected_without_reconnection(
-    hub: Hub, sandbox: Sandbox, store: Store
+    hub: Hub[Look], sandbox: Sandbox, store: Store
 ) -> None:
     watcher = Watcher()
     hub.join(watcher.viewer)
@@ -245,7 +260,7 @@ async def test_viewers_of_a_deleted_sandbox_are_disconnected_without_reconnectio
     assert await watcher.code() == 4404
 
 
-async def test_messages_of_a_closed_viewer_are_ignored(hub: Hub, sandbox: Sandbox) -> None:
+async def test_messages_of_a_closed_viewer_are_ignored(hub: Hub[Look], sandbox: Sandbox) -> None:
     first, closed = Watcher(), Watcher()
     for watcher in (first, closed):
         hub.join(watcher.viewer)
@@ -260,13 +275,13 @@ async def test_messages_of_a_closed_viewer_are_ignored(hub: Hub, sandbox: Sandbo
 
 async def test_after_a_hub_has_ended_the_next_viewer_gets_another_one(sandbox: Sandbox, store: Store) -> None:
     hubs, first, second, third = Hubs(), Watcher(), Watcher(), Watcher()
-    hub = hubs.join(store, sandbox.name, first.viewer)
+    hub = join(hubs, store, sandbox.name, first)
     await first.frame()
-    assert hubs.join(store, sandbox.name, second.viewer) is hub
+    assert join(hubs, store, sandbox.name, second) is hub
     await asyncio.to_thread(store.delete, sandbox.name)
     assert await first.code() == await second.code() == 4404
     made = await asyncio.to_thread(store.create, Meta(sandbox.name), nodes("anew"))
-    another = hubs.join(store, made.name, third.viewer)
+    another = join(hubs, store, made.name, third)
     assert another is not hub
     await third.until(">anew</a>")
     await another.stop()
@@ -278,7 +293,7 @@ async def test_a_page_continues_after_a_restart_of_redis(tmp_path: Path) -> None
         server = EmbeddedRedis.start(tmp_path, held, port, "secret")
         store = Store(server.url)
         sandbox = store.create(Meta(name="a"), nodes("first"))
-        hub, watcher = Hub(store, "a"), Watcher()
+        hub, watcher = new_hub(store, "a"), Watcher()
         hub.join(watcher.viewer)
         await watcher.frame()
         server.stop()
@@ -295,12 +310,13 @@ async def test_a_page_continues_after_a_restart_of_redis(tmp_path: Path) -> None
 
 
 async def test_changes_that_a_request_rendered_are_in_the_next_frame_too(
-    hub: Hub, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    hub: Hub[Look], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watcher = Watcher()
     hub.join(watcher.viewer)
     await watcher.frame()
-    screens, cache = screens_of(hub._cache), hub._cache
+    assert isinstance(hub._watched, WatchedSandbox)
+    screens, cache = hub._watched.screens, hub._watched._cache
     for number in range(3):
 
         def request(name: str = f"p{number}") -> None:

@@ -9,14 +9,16 @@ from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
 from django.conf import settings
 
-from schedviz.live import consumers, room_consumer
+from schedviz.live import consumers
 from schedviz.live.hubs import Hubs
 from schedviz.live.routing import websocket_urlpatterns
 from schedviz.live.viewer import TRY_AGAIN_LATER
+from schedviz.live.watched import WatchedRoom, room_key
 from schedviz.rooms.room import What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Commit, Sandbox, Store
-from schedviz.web.screens import screens_of
+from schedviz.web import room_screens
+from schedviz.web.room_screens import RoomNow, read_room
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
 from tests.waiting import PATIENCE
@@ -32,7 +34,8 @@ async def hubs(monkeypatch: pytest.MonkeyPatch, store: Store, sandbox: Sandbox) 
     monkeypatch.setattr(consumers, "HUBS", hubs)
     monkeypatch.setitem(settings.LIMITS, "MAX_SOCKETS", AT_MOST)
     yield hubs
-    await hubs._hubs[sandbox.name].stop()
+    if sandbox.name in hubs._hubs:
+        await hubs._hubs[sandbox.name].stop()
 
 
 class Socket(ApplicationCommunicator):  # type: ignore[misc] # asgiref ships no types of it
@@ -75,7 +78,7 @@ async def test_one_of_many_viewers_gets_the_last_place_while_others_wait_for_the
     for socket in watching:
         await socket.frame()
     # From here on no page is drawn: who connects waits for the first frame.
-    lock = screens_of(hub._cache).lock
+    lock = hub._watched.screens.lock
     await asyncio.to_thread(lock.acquire)
     try:
         newcomers = [await connected(sandbox)]
@@ -135,17 +138,57 @@ async def test_the_informer_is_rendered_only_for_pages_that_show_it(
         await socket.disconnect()
 
 
-async def test_the_pages_of_one_room_take_a_part_of_the_places(
-    monkeypatch: pytest.MonkeyPatch, store: Store
+class RoomSocket(Socket):
+    """The websocket of the teacher's view or the projector of a room."""
+
+    def __init__(self, code: str, page: str = "teach") -> None:
+        query = f"lang=en&page={page}".encode()
+        scope = {"type": "websocket", "path": f"/rooms/{code}/live/", "query_string": query, "headers": []}
+        super(Socket, self).__init__(URLRouter(websocket_urlpatterns), scope)
+
+
+async def test_a_room_is_read_once_for_all_its_viewers(
+    hubs: Hubs, monkeypatch: pytest.MonkeyPatch, store: Store
 ) -> None:
-    monkeypatch.setattr(room_consumer, "VIEWERS_PER_ROOM_AT_MOST", 2)
+    monkeypatch.setitem(settings.LIMITS, "MAX_SOCKETS", 10)
+    monkeypatch.setattr(WatchedRoom, "read_seconds", None)
+    reads: list[str] = []
+
+    def read(store: Store, code: str) -> RoomNow:
+        reads.append(code)
+        return read_room(store, code)
+
+    monkeypatch.setattr(room_screens, "read_room", read)
+    room = Rooms(store).create("Monday", What("course"), "own", 3600)[0]
+    sockets = [RoomSocket(room.code, page) for page in ("teach", "teach", "projector")]
+    for socket in sockets:
+        await socket.connect()
+        assert 'data-after="0"' in await socket.frame()
+    hub = hubs._hubs[room_key(room.code)]
+    reads.clear()
+    for name in ("Ada", "Bo"):
+        await asyncio.to_thread(Rooms(store).join, room, name)
+        hub.ring()
+        frames = [await socket.frame() for socket in sockets]
+        assert [name in frame for frame in frames] == [True, True, False], "the projector shows no names"
+        assert ["learner" in frame for frame in frames] == [True, True, True]
+    assert reads == [room.code] * 2
+    assert "Ada" not in frames[0].replace(">Ada</option>", ""), "only the new line of the table"
+    for socket in sockets:
+        await socket.disconnect()
+    await hub.stop()
+
+
+async def test_the_pages_of_one_room_take_a_part_of_the_places(
+    hubs: Hubs, monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
+    monkeypatch.setitem(settings.LIMITS, "MAX_SOCKETS", 10)
+    monkeypatch.setattr(consumers, "VIEWERS_PER_ROOM_AT_MOST", 2)
     rooms = [Rooms(store).create("Monday", What("course"), "own", 3600)[0].code for _ in range(2)]
 
-    async def connect(code: str) -> tuple[ApplicationCommunicator, str]:
-        scope = {"type": "websocket", "path": f"/rooms/{code}/live/", "query_string": b"", "headers": []}
-        socket = ApplicationCommunicator(URLRouter(websocket_urlpatterns), scope)
-        await socket.send_input({"type": "websocket.connect"})
-        assert (await socket.receive_output(PATIENCE))["type"] == "websocket.accept"
+    async def connect(code: str) -> tuple[RoomSocket, str]:
+        socket = RoomSocket(code)
+        await socket.connect()
         answer = await socket.receive_output(PATIENCE)
         return socket, str(answer.get("code", answer["type"]))
 
@@ -158,5 +201,6 @@ async def test_the_pages_of_one_room_take_a_part_of_the_places(
     ]
     for socket, answer in sockets:
         if answer == "websocket.send":
-            await socket.send_input({"type": "websocket.disconnect", "code": 1001})
-            await socket.wait(PATIENCE)
+            await socket.disconnect()
+    for code in rooms:
+        await hubs._hubs[room_key(code)].stop()

@@ -18,8 +18,9 @@ from schedviz.rooms.room_store import Rooms
 from schedviz.store.default import default_store
 from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
+from schedviz.web.presenters.parts import Parts
 from schedviz.web.room_sandboxes import open_own
-from schedviz.web.room_screens import Painter, members, read_room
+from schedviz.web.room_screens import RoomNow, RoomPage, RoomScreens, read_room
 from schedviz.web.views.rooms import KEPT_DAYS, find_room, join_address, write_cookie
 from simulator.apiserver.status import StatusError
 
@@ -38,12 +39,11 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
     """Render the teacher's view."""
     room = find_room(code)
     sandboxes.sweep_rooms(default_store())
-    now = read_room(default_store(), room.code)
-    drawn = Painter().teacher(now)
+    now, parts = draw_page(room, "teacher")
     token = request.COOKIES.get(teacher_cookie(room.code), "")
     context = {
         "room": room,
-        "parts": drawn.parts | {"members": members(drawn.rows)},
+        "parts": parts,
         "address": join_address(request, room),
         "link": request.build_absolute_uri(reverse("teach-link", args=[room.code, token])),
         "is_local": is_local(request.get_host()),
@@ -60,15 +60,23 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
 def projector(request: HttpRequest, code: str) -> HttpResponse:
     """Render the page for the projector."""
     room = find_room(code)
-    drawn = Painter().projector(read_room(default_store(), room.code))
+    _, parts = draw_page(room, "projector")
     context = {
         "room": room,
-        "parts": drawn.parts,
+        "parts": parts,
         "host": request.get_host(),
         "address": join_address(request, room),
         "socket": _socket(room, "projector"),
     }
     return render(request, "rooms/projector.html", context)
+
+
+def draw_page(room: Room, page: RoomPage) -> tuple[RoomNow, Parts]:
+    """Return the room as it is now, and all parts of a page."""
+    language, screens = get_language() or "en", RoomScreens(default_store(), room.code)
+    now = screens.update()
+    screens.draw({language: {page}})
+    return now, screens.whole(language, page)
 
 
 def download_results(request: HttpRequest, code: str) -> HttpResponse:

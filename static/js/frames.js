@@ -1,0 +1,64 @@
+// The frames of a page that a hub draws: of a sandbox (live.js), or of a room (room.js). htmx swaps the parts.
+// <div id="frame" data-after data-seq> numbers a frame. Of a list that changed, a frame has the elements that came or changed,
+// in templates, because rows of tables are parsed only there, and the ids of those that went.
+import { keepPage, restorePage } from "./restore.js";
+
+export const BEAT = "beat"; // what the server sends when it has nothing else to say (schedviz/live/consumers.py)
+
+let last = 0; // the number of the shown frame; 0 before the first
+let socket = null; // the open socket, or the last one
+
+htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+
+function numbersOf(message) {
+  const head = /^<div id="frame"[^>]* data-after="(\d+)" data-seq="(\d+)"/.exec(message);
+  return head ? { after: Number(head[1]), seq: Number(head[2]) } : null;
+}
+
+// The response to a new connection is the whole page.
+export function reconnect() {
+  last = 0;
+  socket?.reconnect();
+}
+
+function sendHidden() {
+  socket?.send(JSON.stringify({ hidden: document.hidden }));
+}
+
+// before, after: called before and after each frame is swapped in. isHeld: whether the page takes no frames now.
+export function followFrames({ before, after, isHeld = () => false }) {
+  document.addEventListener("htmx:wsBeforeMessage", (event) => {
+    if (event.detail.message === BEAT) return event.preventDefault();
+    const frame = numbersOf(event.detail.message);
+    if (!frame) return;
+    socket = event.detail.socketWrapper;
+    if (isHeld()) return event.preventDefault();
+    if (frame.after !== 0 && frame.after !== last) {
+      event.preventDefault(); // a frame is missing
+      return reconnect();
+    }
+    last = frame.seq;
+    keepPage();
+    before();
+  });
+  document.addEventListener("htmx:wsAfterMessage", () => {
+    restorePage();
+    after();
+  });
+}
+
+document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
+  const template = fragment instanceof HTMLTemplateElement ? fragment : fragment.firstElementChild;
+  if (!(template instanceof HTMLTemplateElement)) return;
+  if (template === fragment) template.append(template.content);
+  else template.replaceWith(template.content);
+});
+
+document.addEventListener("htmx:wsOpen", (event) => {
+  last = 0;
+  socket = event.detail.socketWrapper;
+  if (document.hidden) sendHidden();
+});
+
+// A hidden tab gets no frames; when it is visible again it gets the whole page.
+document.addEventListener("visibilitychange", sendHidden);
