@@ -11,7 +11,7 @@ from simulator.controllers.job_outcome import finished_condition
 from simulator.controllers.status_types import CronJobStatus, ObjectReference
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects import cron
-from simulator.objects.metadata import is_terminating, name_of, namespace_of, object_key, uid_of
+from simulator.objects.metadata import created_at, is_terminating, name_of, namespace_of, object_key, uid_of
 from simulator.objects.status import status_of
 from simulator.objects.timestamps import micros, timestamp
 
@@ -46,8 +46,8 @@ class CronJobController(WorkloadController):
         (mostRecentScheduleTime)."""
         spec, now = manifest["spec"], self._world.now
         schedule, zone = cron.parse_schedule(spec["schedule"]), ZoneInfo(spec.get("timeZone", "UTC"))
-        since = status_of(manifest).get("lastScheduleTime")
-        earliest = micros(since or manifest["metadata"]["creationTimestamp"])
+        last = status_of(manifest).get("lastScheduleTime")
+        earliest = micros(last) if last else created_at(manifest)
         deadline = spec.get("startingDeadlineSeconds")
         if deadline is not None:
             earliest = max(earliest, now - deadline * SECOND)
@@ -83,7 +83,7 @@ class CronJobController(WorkloadController):
             ("Failed", "failedJobsHistoryLimit"),
         ):
             finished = [job for job in jobs if (finished_condition(job) or {}).get("type") == kind]
-            finished.sort(key=lambda job: str(job["metadata"]["creationTimestamp"]))
+            finished.sort(key=created_at)
             surplus += finished[: max(0, len(finished) - manifest["spec"][field])]
         if surplus:
             self.delete(manifest, surplus, "more than the history's limit", "Background")

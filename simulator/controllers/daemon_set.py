@@ -22,11 +22,10 @@ from simulator.controllers.pods import count_available, is_available, is_finishe
 from simulator.controllers.status_types import DaemonSetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
-from simulator.objects.conditions import condition
+from simulator.objects.conditions import condition, holds_since
 from simulator.objects.metadata import TEMPLATE_GENERATION, annotations_of, is_terminating, name_of
 from simulator.objects.numbers import scaled_value_rounded_up
 from simulator.objects.pod import Pod
-from simulator.objects.timestamps import micros
 
 DAEMON_SETS = "daemonsets.apps"
 TEMPLATE_LABEL = "pod-template-generation"
@@ -227,4 +226,4 @@ def _max_surge(manifest: Manifest, nodes: int) -> int:
 
 def _finished_at(pod: Manifest) -> Micros:
     ready = condition(pod, "Ready") or {}
-    return micros(ready.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"])
+    return holds_since(ready, pod)

@@ -5,8 +5,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from simulator.api import Manifest
-from simulator.objects.metadata import annotations_of, name_of
+from simulator.api import Manifest, Micros
+from simulator.objects.metadata import annotations_of, created_at, name_of
 from simulator.objects.numbers import scaled_value_rounded_down, scaled_value_rounded_up, whole_number
 from simulator.objects.status import status_of
 
@@ -116,8 +116,8 @@ def _is_saturated(replica_set: Manifest, replicas: int) -> bool:
     return sizes == (replicas, replicas, replicas)
 
 
-def _creation_order(replica_set: Manifest) -> tuple[str, str]:
-    return replica_set["metadata"]["creationTimestamp"], name_of(replica_set)
+def _creation_order(replica_set: Manifest) -> tuple[Micros, str]:
+    return created_at(replica_set), name_of(replica_set)
 
 
 def _annotated_number(replica_set: Manifest, annotation: str) -> int | None:

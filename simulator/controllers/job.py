@@ -35,11 +35,11 @@ from simulator.controllers.status_types import JobStatus, with_status_fields
 from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.kernel.parts import in_parts, size_of
-from simulator.objects.conditions import JobCondition, conditions_of
+from simulator.objects.conditions import JobCondition, conditions_of, holds_since
 from simulator.objects.metadata import is_terminating, key_of, name_of, namespace_of, object_key, uid_of
 from simulator.objects.owner_references import controller_of
 from simulator.objects.status import phase_of, status_of
-from simulator.objects.timestamps import micros, timestamp
+from simulator.objects.timestamps import timestamp
 from simulator.trace import JobFinished
 
 JOBS = "jobs.batch"
@@ -224,8 +224,7 @@ class JobController(WorkloadController):
         seconds = manifest["spec"].get("ttlSecondsAfterFinished")
         if seconds is None:
             return
-        since = finished.get("lastTransitionTime") or manifest["metadata"]["creationTimestamp"]
-        due = micros(since) + seconds * SECOND
+        due = holds_since(finished, manifest) + seconds * SECOND
         if due > self._world.now:
             self.enqueue(key, due)
         else:

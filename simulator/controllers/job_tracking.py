@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.objects.conditions import condition
-from simulator.objects.metadata import finalizers_of, is_terminating, without_finalizer
+from simulator.objects.metadata import created_at, finalizers_of, is_terminating, without_finalizer
 from simulator.objects.timestamps import micros
 
 TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
@@ -57,4 +57,4 @@ def finish_time(pod: Manifest) -> Micros:
     if is_terminating(pod):
         grace: int = metadata.get("deletionGracePeriodSeconds", 0)
         return micros(metadata["deletionTimestamp"]) - grace * SECOND
-    return micros(metadata["creationTimestamp"])
+    return created_at(pod)

@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterable
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.objects.conditions import condition, is_condition_true
+from simulator.objects.conditions import condition, holds_since, is_condition_true
 from simulator.objects.container_status import restart_count
-from simulator.objects.metadata import annotations_of, is_terminating, name_of
+from simulator.objects.metadata import annotations_of, created_at, is_terminating, name_of
 from simulator.objects.status import phase_of
-from simulator.objects.timestamps import micros
 
 HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """The characters of hashes: no vowels and no characters that look alike
@@ -42,8 +41,7 @@ def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
     ready = condition(pod, "Ready")
     if ready is None or ready["status"] != "True":
         return None
-    since = ready.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"]
-    return micros(since) + min_ready_seconds * SECOND
+    return holds_since(ready, pod) + min_ready_seconds * SECOND
 
 
 def is_available(pod: Manifest, min_ready_seconds: int, now: Micros) -> bool:
@@ -93,16 +91,16 @@ def pods_to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]
 
     def rank(pod: Manifest) -> tuple[object, ...]:
         node = pod["spec"].get("nodeName", "")
-        since = available_at(pod, 0)
+        available = available_at(pod, 0)
         return (
             bool(node),
             PHASE_ORDER.get(phase_of(pod) or "Pending", 0),
             is_ready(pod),
             _deletion_cost(pod),
             -on_node.get(node, 0),
-            -math.inf if since is None else -since,
+            -math.inf if available is None else -available,
             -restart_count(pod),
-            -micros(pod["metadata"]["creationTimestamp"]),
+            -created_at(pod),
             name_of(pod),
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.controllers.controller import Controller
-from simulator.objects.conditions import condition, with_condition
+from simulator.objects.conditions import condition, holds_since, with_condition
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod import Toleration
 from simulator.objects.timestamps import micros
@@ -83,8 +83,7 @@ def tolerated_until(pod: Manifest, taint: Manifest) -> Micros | None:
     if not seconds:
         return None
     scheduled = condition(pod, "PodScheduled") or {}
-    since = scheduled.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"]
-    begin = max(micros(taint["timeAdded"]), micros(since))
+    begin = max(micros(taint["timeAdded"]), holds_since(scheduled, pod))
     return begin + max(0, min(seconds)) * SECOND
 
 

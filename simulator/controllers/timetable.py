@@ -13,8 +13,8 @@ from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
 from simulator.kernel.environment import Turn
 from simulator.objects import durations
+from simulator.objects.metadata import created_at
 from simulator.objects.status import status_of
-from simulator.objects.timestamps import micros
 from simulator.trace import CreateRefused
 
 TIMETABLES = "timetables.schedviz"
@@ -86,7 +86,7 @@ class TimetableController(Controller):
         metadata = timetable["metadata"]
         counts = created_counts(timetable)
         source = f"{TIMETABLES}/{metadata.get('uid', key)}/{index}/{counts[index]}"
-        elapsed = self._world.now - micros(metadata["creationTimestamp"])
+        elapsed = self._world.now - created_at(timetable)
         counts[index] = entries(timetable)[index].count_after(counts[index], elapsed)
         counted = {**timetable, "status": {"created": counts}}
         server = self._world.server
@@ -119,7 +119,7 @@ def created_counts(timetable: Manifest) -> list[int]:
 def next_creation(timetable: Manifest) -> tuple[Micros, int] | None:
     """Return the time of the next creation and the index of its entry; None = there are no more. Raises
     ValueError for text that is no duration."""
-    start = micros(timetable["metadata"]["creationTimestamp"])
+    start = created_at(timetable)
     times = (
         (time, index)
         for index, (entry, created) in enumerate(

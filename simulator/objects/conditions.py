@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from simulator.api import Manifest, Micros
-from simulator.objects.metadata import generation_of
+from simulator.objects.metadata import created_at, generation_of
 from simulator.objects.status import status_of, with_status
-from simulator.objects.timestamps import timestamp
+from simulator.objects.timestamps import micros, timestamp
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -109,6 +109,13 @@ def replace_condition(manifest: Manifest, new: Condition) -> Manifest:
     """Return a copy of the object with ``new`` as the last condition, instead of the one of its type."""
     kept = [old for old in conditions_of(manifest) if old["type"] != new.type]
     return with_status(manifest, conditions=[*kept, msgspec.to_builtins(new)])
+
+
+def holds_since(found: Manifest, manifest: Manifest) -> Micros:
+    """Return the time from which the object's condition has its status: from the creation of the object on
+    if the condition has no time."""
+    stamp = found.get("lastTransitionTime")
+    return micros(stamp) if stamp else created_at(manifest)
 
 
 def with_condition(

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from simulator.api import Manifest
+from simulator.api import Manifest, Micros
+from simulator.objects.timestamps import micros
 
 GENERATION: Final = "generation"
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
@@ -55,6 +56,12 @@ def version_of(manifest: Manifest) -> int:
 def generation_of(manifest: Manifest) -> int | None:
     """Return the generation of the object's desired state; None if none is counted."""
     return manifest["metadata"].get("generation") or None
+
+
+def created_at(manifest: Manifest) -> Micros:
+    """Return the time at which the object was created; 0, before all others, for one that does not say."""
+    stamp = manifest["metadata"].get("creationTimestamp")
+    return micros(stamp) if stamp else 0
 
 
 def labels_of(manifest: Manifest) -> dict[str, str]:

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from simulator.api import Manifest, Micros
 from simulator.client.world import World
 from simulator.objects.conditions import condition
+from simulator.objects.metadata import created_at
 from simulator.objects.pod import Pod
-from simulator.objects.timestamps import micros
 from simulator.scheduler.evict import REASON as PREEMPTION
 from simulator.trace import LaneEntry, OutsideBound, OutsideFailed, OutsideNominated, OutsidePreempted
 
@@ -107,7 +107,7 @@ class OutsideSchedulers:
     def _waits(self, known: WaitingOutside | None, pod: Pod) -> None:
         before = known.pod.nominated_node_name if known is not None else ""
         if known is None and not self.started:
-            known = WaitingOutside(pod, micros(pod.manifest["metadata"]["creationTimestamp"]), None)
+            known = WaitingOutside(pod, created_at(pod.manifest) or self._world.now, None)
         elif known is None or (known.pod.scheduling_gates and not pod.scheduling_gates):
             known = WaitingOutside(pod, self._world.now, self.wall)
         known = self._waiting[pod.key] = known._replace(pod=pod)

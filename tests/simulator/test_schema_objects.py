@@ -181,3 +181,17 @@ def assert_sound(lab: Lab) -> None:
     assert taken.report.refused == []
     unreadable = [event for event in lab.of(ControllerFailed) if re.match(r"\w+Error: ", event.message)]
     assert unreadable == []
+
+
+def test_no_component_needs_the_time_at_which_an_object_was_created() -> None:
+    """The API server sets it, but the store may have objects that came another way."""
+    lab = Lab()
+    lab.create(*CLUSTER, pod("other", schedulerName="other"))
+    lab.run(5)
+    for stored in lab.api.objects.values():
+        for manifest in stored.values():
+            manifest["metadata"].pop("creationTimestamp", None)
+    later = Lab(api=lab.api, now=lab.now)
+    later.run(60)
+    assert later.of(ControllerFailed) == []
+    assert later.lanes["default/other"].since == lab.now
