@@ -109,6 +109,17 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     """The keys of victims and spared pods in the order of the reprieve. Both fields are empty for most
     candidates: see simulator/scheduler/preemption_record.py."""
 
+    @property
+    def figures(self) -> tuple[int, int, int, int, str]:
+        """The figures that the tie-break rules 1 to 5 compare."""
+        return (
+            self.pdb_violations,
+            self.highest_priority,
+            self.priority_sum,
+            len(self.victims),
+            self.earliest_start,
+        )
+
 
 class Preemption(msgspec.Struct, frozen=True):
     eligible: bool

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from simulator.api import SECOND, Micros
-from simulator.decision import Decision, Shortage
+from simulator.decision import Decision, Preemption, Shortage
 from simulator.objects.amount_text import amount_text, distinct_amounts
 from simulator.plugins.node_resources.fit import lacking_resource
 
@@ -88,6 +88,42 @@ def with_amounts(
         written = requests.get(shortage.resource, "")
         decimal = bool(written) and not written.endswith("i")
         yield f"{reason}: {text % shortage_values(shortage, decimal=decimal)}"
+
+
+# Preemption
+
+PREEMPTION_RULES: Final[dict[int, str]] = {
+    0: gettext_noop("%(node)s is the only candidate."),
+    1: gettext_noop("Rule 1 decided: %(node)s has the fewest PodDisruptionBudget violations, %(figure)s."),
+    2: gettext_noop("Rule 2 decided: %(node)s's highest victim priority, %(figure)s, is the lowest."),
+    3: gettext_noop("Rule 3 decided: %(node)s has the smallest sum of victim priorities."),
+    4: gettext_noop("Rule 4 decided: %(node)s needs the fewest victims, %(figure)s."),
+    5: gettext_noop("Rule 5 decided: %(node)s's most important victim started latest, at %(figure)s."),
+    6: gettext_noop("All five rules leave more than one node: %(node)s is selected at random."),
+}
+"""The rules of pickOneNodeForPreemption (pkg/scheduler/framework/preemption/preemption.go, v1.34) by which
+the node was chosen."""
+NO_START_TIME: Final = gettext_noop(
+    "Rule 5 decided: the most important victims on %(node)s have no start time."
+)
+CHOSEN_BY_PLUGIN: Final = gettext_noop("The plugin %(plugin)s chose %(node)s.")
+
+
+def preemption_rule(found: Preemption) -> str:
+    """Return the sentence for the rule by which a preemption chose its node."""
+    chosen = found.chosen_candidate
+    if chosen is None:
+        return CHOSEN_BY_PLUGIN
+    if found.rule == 5 and not chosen.earliest_start:
+        return NO_START_TIME
+    return PREEMPTION_RULES[found.rule]
+
+
+def preemption_values(found: Preemption) -> dict[str, str]:
+    """Return the values of the sentence, as the recording has them."""
+    chosen = found.chosen_candidate
+    figure = chosen.figures[found.rule - 1] if chosen is not None and 1 <= found.rule <= 5 else ""
+    return {"node": found.chosen, "plugin": found.plugin, "figure": str(figure)}
 
 
 # Where a pod is, and why

@@ -199,18 +199,8 @@ def sentences_after(decision: Decision) -> Iterator[str]:
             yield f"It fits nowhere: {decision.message}"
     found = decision.preemption
     if found is not None and decision.outcome == "preempting":
-        yield f"Preemption would free {found.chosen}: {RULES[found.rule]}."
-
-
-RULES = {
-    0: "it is the only candidate",
-    1: "fewest PodDisruptionBudget violations",
-    2: "lowest priority of the most important victim",
-    3: "smallest sum of the victims' priorities",
-    4: "fewest victims",
-    5: "its most important victims have run for the shortest time",
-    6: "drawn by lot among equals",
-}
+        rule = words.preemption_rule(found) % words.preemption_values(found)
+        yield f"Preemption would free {found.chosen}. {rule}"
 
 
 def candidate_lines(decision: Decision) -> Iterator[str]:

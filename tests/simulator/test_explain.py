@@ -98,12 +98,19 @@ def test_a_pod_that_must_preempt_is_shown_with_its_victims_and_the_rule_that_dec
     assert status == 0
     assert "It fits nowhere: 0/3 nodes are available: 2 Insufficient cpu, 1 node(s)" not in out
     assert "1 node(s) had untolerated taint {gpu: }, 2 Insufficient cpu." in out
-    assert out.splitlines()[-1] == "Preemption would free n0: it is the only candidate."
+    assert out.splitlines()[-1] == "Preemption would free n0. n0 is the only candidate."
     assert "n0         default/low1, default/low0" in out
     status, out, _ = explain(items, "-o", "json")
     decision = decision_decoder(Decision).decode(out)
     assert decision.preemption is not None
     assert (decision.outcome, decision.preemption.chosen) == ("preempting", "n0")
+
+
+def test_the_rule_of_a_preemption_is_said_in_the_words_of_the_page(explain: Asked) -> None:
+    low = [dumped(f"low{i}", "4", nodeName=f"n{i}", priority=7 - i) for i in range(2)]
+    _, out, _ = explain([*(NODE | a_node(f"n{i}") for i in range(2)), CLASS, *low])
+    said = "Rule 2 decided: n1's highest victim priority, 6, is the lowest."
+    assert out.splitlines()[-1] == f"Preemption would free n1. {said}"
 
 
 def test_a_pod_may_have_a_generate_name(explain: Asked) -> None:

@@ -159,11 +159,12 @@ def test_the_rule_of_a_preemption_is_the_one_that_left_one_node(seed: int) -> No
         if "Not tried" in text:
             assert not found.eligible
         ruled = re.match(r"Rule (\d) decided", text)
-        for rule, (figure, greatest) in enumerate(preemption.RULES, start=1):
+        for rule, greatest in enumerate(preemption.GREATEST_WINS, start=1):
             if ruled is None or not left:
                 break
-            best = (max if greatest else min)(map(figure, left))
-            left = [each for each in left if figure(each) == best]
+            figures = {each.node: preemption.compared_figure(each, rule) for each in left}
+            best = (max if greatest else min)(figures.values())
+            left = [each for each in left if figures[each.node] == best]
             if rule == int(ruled[1]):
                 assert [each.node for each in left] == [found.chosen]
                 break

@@ -187,7 +187,7 @@ def other_candidates(found: Preemption) -> str:
     """Return one sentence that says why the other candidates were not chosen, counted by the rule that
     removed them."""
     removed = preemption.eliminating_rules(found.candidates)
-    last = len(preemption.RULES) + 1
+    last = len(preemption.GREATEST_WINS) + 1
     counts = Counter(removed.get(each.node, last) for each in found.candidates if each.node != found.chosen)
     if not counts:
         return ""

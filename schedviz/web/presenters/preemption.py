@@ -4,12 +4,13 @@ The rules are those of pickOneNodeForPreemption (pkg/scheduler/framework/preempt
 They are applied in order until one candidate is left.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, ngettext
 
+from simulator import words
 from simulator.decision import Candidate, Decision
 
 from . import format as fmt
@@ -26,25 +27,8 @@ NOT_STARTED: Final = "~"
 status.startTime kube-scheduler takes the present time (GetPodStartTime in pkg/scheduler/util/utils.go,
 v1.34)."""
 
-Figure = Callable[[Candidate], Any]
-
-RULES: Final[Sequence[tuple[Figure, bool]]] = (
-    (lambda candidate: candidate.pdb_violations, False),
-    (lambda candidate: candidate.highest_priority, False),
-    (lambda candidate: candidate.priority_sum, False),
-    (lambda candidate: len(candidate.victims), False),
-    (lambda candidate: candidate.earliest_start or NOT_STARTED, True),
-)
-"""The rules: the figure that each compares, and whether the largest value wins instead of the smallest."""
-
-SENTENCES: Final = {
-    1: gettext_noop("Rule 1 decided: %(node)s has the fewest PodDisruptionBudget violations, %(figure)s."),
-    2: gettext_noop("Rule 2 decided: %(node)s's highest victim priority, %(figure)s, is the lowest."),
-    3: gettext_noop("Rule 3 decided: %(node)s has the smallest sum of victim priorities."),
-    4: gettext_noop("Rule 4 decided: %(node)s needs the fewest victims, %(figure)s."),
-    5: gettext_noop("Rule 5 decided: %(node)s's most important victim started latest, at %(figure)s."),
-    6: gettext_noop("All five rules leave more than one node: %(node)s is selected at random."),
-}
+GREATEST_WINS: Final = (False, False, False, False, True)
+"""Whether each rule keeps the candidates with the largest figure instead of the smallest."""
 
 
 class RuleFigure(msgspec.Struct, frozen=True):
@@ -92,7 +76,7 @@ def present_preemption(decision: Decision) -> PreemptionView | None:
     out = eliminating_rules(found.candidates)
     ordered = sorted(
         found.candidates,
-        key=lambda each: (each.node != found.chosen, -out.get(each.node, len(RULES) + 1), each.node),
+        key=lambda each: (each.node != found.chosen, -out.get(each.node, len(GREATEST_WINS) + 1), each.node),
     )
     return PreemptionView(
         chosen=found.chosen,
@@ -116,13 +100,19 @@ def eliminating_rules(candidates: Sequence[Candidate]) -> dict[str, int]:
     removes."""
     out: dict[str, int] = {}
     left = list(candidates)
-    for rule, (figure, greatest) in enumerate(RULES, start=1):
+    for rule, is_greatest in enumerate(GREATEST_WINS, start=1):
         if len(left) < 2:
             break
-        best = (max if greatest else min)(figure(each) for each in left)
-        out.update({each.node: rule for each in left if figure(each) != best})
-        left = [each for each in left if figure(each) == best]
+        figures = {each.node: compared_figure(each, rule) for each in left}
+        best = (max if is_greatest else min)(figures.values())
+        out.update({each.node: rule for each in left if figures[each.node] != best})
+        left = [each for each in left if figures[each.node] == best]
     return out
+
+
+def compared_figure(candidate: Candidate, rule: int) -> Any:
+    figure = candidate.figures[rule - 1]
+    return NOT_STARTED if figure == "" else figure
 
 
 def present_candidate(candidate: Candidate, chosen: bool, out: dict[str, int], decided: int) -> CandidateView:
@@ -178,16 +168,10 @@ def preemption_sentence(decision: Decision) -> str:
     if not found.chosen:
         return gettext("Evicting pods with lower priority would make no node fit.")
     chosen = found.chosen_candidate
-    if chosen is None:
-        text = gettext("The plugin %(plugin)s chose %(node)s.")
-        return text % {"plugin": found.plugin, "node": node_name(found.chosen)}
-    if found.rule == 0:
-        return gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}
-    if found.rule == len(RULES) and not chosen.earliest_start:
-        text = gettext("Rule 5 decided: the most important victims on %(node)s have no start time.")
-        return text % {"node": node_name(found.chosen)}
-    figure = texts(chosen)[found.rule - 1] if found.rule <= len(RULES) else ""
-    return gettext(SENTENCES[found.rule]) % {"node": node_name(found.chosen), "figure": figure}
+    values = words.preemption_values(found) | {"node": node_name(found.chosen)}
+    if chosen is not None and values["figure"]:
+        values["figure"] = texts(chosen)[found.rule - 1]
+    return gettext(words.preemption_rule(found)) % values
 
 
 def earlier_rules(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -> str:
