@@ -1,5 +1,5 @@
-"""Counts what is open at the same time in this process: watches of the API, websockets, imports of clusters,
-and connections."""
+"""Counts what is open at the same time in this process: watches of the API, websockets and
+connections."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -9,11 +9,12 @@ from schedviz.access.record import digest_of, read_record
 from schedviz.limit_settings import LimitName
 from schedviz.limits.buckets import BURST_SECONDS, Buckets
 from schedviz.limits.requester import Requester
+from schedviz.limits.shared_buckets import SharedBuckets
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 
-BUCKETS: Final[dict[LimitName, Buckets]] = {
-    name: Buckets()
+BUCKETS: Final[dict[LimitName, Buckets | SharedBuckets]] = {
+    name: Buckets() if "PER_SECOND" in name else SharedBuckets(name)
     for name in (
         "MAX_LOGINS_PER_MINUTE_PER_ACCOUNT",
         "MAX_LOGINS_PER_MINUTE_PER_ADDRESS",
@@ -30,6 +31,7 @@ BUCKETS: Final[dict[LimitName, Buckets]] = {
         "MAX_UPLOADS_PER_DAY_PER_ADDRESS",
     )
 }
+"""Requests are counted by each process, as a count in Redis would need a round trip for each."""
 
 MINUTE: Final = 60.0
 DAY: Final = 86_400.0

@@ -8,8 +8,9 @@ web process either.
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from selectors import EVENT_READ, DefaultSelector
 from threading import Timer
 from typing import IO, Final, NamedTuple
@@ -17,11 +18,13 @@ from typing import IO, Final, NamedTuple
 import msgspec
 from django.conf import settings
 from django.utils.translation import gettext
+from redis.exceptions import RedisError
 
 from schedviz.api.new_sandbox import new_sandbox, numbered
-from schedviz.limits.open_counts import OpenCounts
 from schedviz.store import Clock, Meta, Sandbox, Store
-from schedviz.store.places import Share
+from schedviz.store.default import default_store
+from schedviz.store.keys import PREFIX
+from schedviz.store.places import Places, Share
 from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.dump_files import MAX_DUMP_BYTES
@@ -41,8 +44,8 @@ NAME: Final = "my-cluster"
 UPLOAD_BYTES: Final = MAX_DUMP_BYTES + (1 << 16)
 """Maximum body of the form: the file, the other fields and the multipart headers."""
 
-_reading: Final = OpenCounts(SECONDS)
-"""The dumps that are read in this process; each uses a core."""
+PLACES: Final = f"{PREFIX}:imports"
+"""The key of the places of the dumps that are being read; each uses a core."""
 
 
 class ImportFailed(Exception):
@@ -64,7 +67,8 @@ class Cluster(NamedTuple):
 def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[Cluster]:
     """Context manager: start to read a dump, and yield the cluster. Raises LimitExceeded, ImportFailed, the
     latter also while its changes are iterated."""
-    leave = _reading.enter(shares)
+    places, holder = Places(default_store(), PLACES), token_hex(8)
+    places.take(holder, SECONDS, shares)
     try:
         command = [sys.executable, "-m", "simulator", "clean", "--lines", f"--memory-mib={MEMORY_MIB}"]
         with subprocess.Popen(  # noqa: S603 (our own program, no shell)
@@ -78,7 +82,8 @@ def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[Cluster]:
                 timer.cancel()
                 process.kill()
     finally:
-        leave()
+        with suppress(RedisError):  # the place ends by itself
+            places.leave(holder)
 
 
 def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:

@@ -4,6 +4,8 @@ import pytest
 
 from schedviz.limits import buckets
 from schedviz.limits.buckets import Buckets
+from schedviz.limits.shared_buckets import SharedBuckets
+from schedviz.store import Store
 
 
 def test_a_bucket_allows_its_burst_and_then_its_rate() -> None:
@@ -36,3 +38,17 @@ def test_the_least_recently_used_bucket_is_dropped(monkeypatch: pytest.MonkeyPat
         found.take(key, 1, 2)
     assert [found.take("a", 1, 2), found.take("c", 1, 2), found.take("b", 1, 2)] == [1, 0, 0]
     assert len(found._buckets) == 2
+
+
+def test_buckets_in_redis_are_those_of_all_processes(store: Store) -> None:
+    """With an hour for each token, so that none comes meanwhile."""
+    first, second = SharedBuckets("MAX_ROOMS"), SharedBuckets("MAX_ROOMS")
+    hour, key = 1 / 3600, "a test's own"
+    assert first.take(key, hour, 2, 0) == 0, "to look takes none"
+    assert [each.take(key, hour, 2) for each in (first, second)] == [0, 0]
+    assert 3500 < first.take(key, hour, 2, 0) <= 3600
+    assert 3500 < second.take(key, hour, 2) <= 3600
+    assert second.take("another", hour, 1) == SharedBuckets("MAX_IMPORTS").take(key, hour, 1) == 0
+    keys = store.redis.keys("schedviz:bucket:MAX_[RI]*")
+    assert sorted(round(store.redis.ttl(each) / 3600) for each in keys) == [1, 1, 2]
+    store.redis.delete(*keys)

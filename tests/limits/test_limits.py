@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -18,7 +19,7 @@ from schedviz.api.from_scenario import names_to_delete
 from schedviz.limit_settings import DEFAULTS, LimitName
 from schedviz.limits import pools, rates
 from schedviz.limits.buckets import Buckets
-from schedviz.limits.open_counts import SOCKETS, WATCHES, OpenCounts
+from schedviz.limits.open_counts import SOCKETS, WATCHES
 from schedviz.limits.pools import POOLS
 from schedviz.limits.rates import count_request
 from schedviz.limits.requester import Requester, find_requester
@@ -29,6 +30,7 @@ from schedviz.rooms.room import MEMBERS_AT_MOST, What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
 from schedviz.store.exceeded import LimitExceeded
+from schedviz.web.imports import PLACES, SECONDS, Cluster, read_dump
 from schedviz.web.limits import RequestWork
 from simulator.api import Admission
 from simulator.apiserver.status import Forbidden
@@ -43,6 +45,7 @@ from simulator.kernel.work import (
     spend_work,
 )
 from tests.access.conftest import Scene, new_client
+from tests.dumps import as_list, cluster
 from tests.lessons.uploaded import FILES
 from tests.live.test_viewers import Socket
 from tests.loop.conftest import node, pod
@@ -208,16 +211,22 @@ def test_each_pool_is_in_the_table_of_the_document() -> None:
     assert {tuple(row) for row in rows if row} == {tuple(name for name in pool[:3] if name) for pool in POOLS}
 
 
-def test_each_import_counts_for_who_asks(limits: Limits) -> None:
+def test_each_import_counts_for_who_asks(limits: Limits, store: Store, tmp_path: Path) -> None:
+    """In all processes together."""
     limits["MAX_IMPORTS_PER_OWNER"] = 1
-    counts, ada = OpenCounts(300), pools.IMPORTS.shares(Requester("ada", OUTSIDE))
-    leave = counts.enter(ada)
-    with pytest.raises(LimitExceeded, match="MAX_IMPORTS_PER_OWNER") as refused:
-        counts.enter(ada)
-    assert refused.value.retry_after_seconds == 300
-    counts.enter(pools.IMPORTS.shares(Requester("bo", OUTSIDE)))()
-    leave()
-    counts.enter(ada)()
+    (tmp_path / "dump.json").write_text(as_list(cluster()))
+
+    def read(owner: str) -> AbstractContextManager[Cluster]:
+        return read_dump(tmp_path / "dump.json", pools.IMPORTS.shares(Requester(owner, OUTSIDE)))
+
+    with read("ada"):
+        with pytest.raises(LimitExceeded, match="MAX_IMPORTS_PER_OWNER") as refused, read("ada"):
+            pytest.fail("there is no place")
+        assert 0 < refused.value.retry_after_seconds <= SECONDS
+        with read("bo"):
+            assert store.redis.zcard(PLACES) == 2
+    with read("ada"):
+        pass
 
 
 def test_sandboxes_are_limited_by_owner_and_by_address(

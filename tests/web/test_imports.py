@@ -201,4 +201,4 @@ def test_an_import_ends_when_its_client_has_disconnected(
         import_and_disconnect()
     assert not store.exists(sandbox_name)
     assert [process.poll() is not None for process in started] == [True]
-    assert imports._reading.total() == 0
+    assert not store.redis.exists(imports.PLACES)
