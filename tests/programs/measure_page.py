@@ -8,6 +8,8 @@ are in docs/BENCHMARKS.md.
 import statistics
 import sys
 import tempfile
+import zlib
+from base64 import b64decode
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -26,33 +28,44 @@ SCENARIO: Final = "online-vs-offline"
 
 
 class Arrival(NamedTuple):
-    """A page that a browser with an empty cache opened. ``requests``: with websockets. ``paint``: ms to the
-    first paint of content, since the navigation began."""
+    """A page that a browser with an empty cache opened. ``requests``: with websockets. ``kilobytes``: of the
+    responses; ``frames``: of the websocket's frames until then. ``paint``: ms to the first paint of content,
+    since the navigation began."""
 
     requests: int
     kilobytes: float
+    frames: float
     paint: float
 
     def __str__(self) -> str:
         return (
-            f"{self.requests} requests, {self.kilobytes:.1f} kB on the wire, first paint {self.paint:.0f} ms"
+            f"{self.requests} requests, {self.kilobytes:.1f} kB on the wire, {self.frames:.1f} kB of frames, "
+            f"first paint {self.paint:.0f} ms"
         )
 
 
 class Wire:
-    """What a page asks for over the network: ``urls`` of requests and websockets, and ``bytes`` received."""
+    """What a page asks for over the network: ``urls`` of requests and websockets, and ``bytes`` received
+    in responses, and in ``frames`` of websockets. The browser does not say how long a frame is on the wire;
+    it is compressed again here, as the server does."""
 
     def __init__(self, page: Page) -> None:
         self.urls: list[str] = []
-        self.bytes = 0
+        self.bytes = self.frames = 0
         session = page.context.new_cdp_session(page)
         session.send("Network.enable")
         session.on("Network.requestWillBeSent", lambda event: self.urls.append(event["request"]["url"]))
         session.on("Network.webSocketCreated", lambda event: self.urls.append(event["url"]))
         session.on("Network.loadingFinished", self._add)
+        session.on("Network.webSocketFrameReceived", self._add_frame)
 
     def _add(self, event: dict[str, Any]) -> None:
         self.bytes += int(event["encodedDataLength"])
+
+    def _add_frame(self, event: dict[str, Any]) -> None:
+        data = event["response"]["payloadData"]
+        is_text = event["response"]["opcode"] == 1
+        self.frames += len(zlib.compress(data.encode() if is_text else b64decode(data)))
 
 
 def arrive(page: Page, path: str) -> tuple[Arrival, list[str]]:
@@ -66,7 +79,7 @@ def arrive(page: Page, path: str) -> tuple[Arrival, list[str]]:
     eventually(lambda: page.evaluate("true") and any("favicon" in url for url in wire.urls), "the favicon")
     page.wait_for_load_state("networkidle")
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-    return Arrival(len(wire.urls), wire.bytes / 1000, paint), wire.urls
+    return Arrival(len(wire.urls), wire.bytes / 1000, wire.frames / 1000, paint), wire.urls
 
 
 def main() -> int:
@@ -120,6 +133,7 @@ def measure(browser: Browser, url: str, name: str, path: str) -> bool:
     middle = Arrival(
         max(each.requests for each in found),
         max(each.kilobytes for each in found),
+        max(each.frames for each in found),
         statistics.median(each.paint for each in found),
     )
     print(f"{name}: {middle} (of {RUNS}: {', '.join(f'{each.paint:.0f}' for each in found)})", flush=True)

@@ -21,6 +21,7 @@ django.setup()
 import uvloop  # noqa: E402
 
 from tests.programs.load.bulk import bulk  # noqa: E402
+from tests.programs.load.cold import cold  # noqa: E402
 from tests.programs.load.costs import costs  # noqa: E402
 from tests.programs.load.counting_proxy import CountingProxy  # noqa: E402
 from tests.programs.load.idle import idle  # noqa: E402
@@ -42,6 +43,9 @@ def parts(options: Options) -> Iterator[Part]:
             yield lambda stack, count=count: idle(stack, count, options)
     if "crowd" in options.parts:
         yield lambda stack: crowd(stack, options)
+    if "cold" in options.parts:
+        for count in options.browsers:
+            yield lambda stack, count=count: cold(stack, count)
     if "bulk" in options.parts:
         for speed in options.speeds:
             yield lambda stack, speed=speed: bulk(stack, speed, options)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-PARTS = ("watched", "idle", "crowd", "bulk", "costs")
+PARTS = ("watched", "idle", "crowd", "cold", "bulk", "costs")
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -19,6 +19,7 @@ class Options(msgspec.Struct, frozen=True):
     lives: float = 0.0
     speed: float = 1.0
     viewers: int = 100
+    browsers: tuple[int, ...] = (60, 100)
     pods: int = 3_000
     nodes: int = 1_000
     connections: int = 6
@@ -61,6 +62,7 @@ def parsed(arguments: list[str]) -> Options:
     add("lives", "watched, crowd: seconds that a pod runs before it is deleted; 0: without an end", float)
     add("speed", "watched, crowd: of simulated time", float)
     add("viewers", "crowd: pages that watch the sandbox")
+    add("browsers", "cold: how many open a page within ten seconds, for each one table", numbers)
     add("pods", "bulk: how many")
     add("nodes", "bulk: how many; more than 100, so that the page shows the grid")
     add("connections", "bulk: HTTP connections that create pods")

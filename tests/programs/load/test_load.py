@@ -10,6 +10,7 @@ from schedviz.store import Sandbox, Store
 from schedviz.web.presenters.parts import PartRenderer
 from tests.programs.load import frames, report
 from tests.programs.load.bulk import Grid, create
+from tests.programs.load.cold import open_cold
 from tests.programs.load.counting_proxy import CountingProxy
 from tests.programs.load.frames import Place
 from tests.programs.load.meter import grown
@@ -81,6 +82,19 @@ async def test_pods_of_watched_sandboxes_are_all_shown_bound(
             assert each.sent < each.shown <= each.bound
     for name in names:
         store.delete(name)
+
+
+async def test_a_browser_with_an_empty_cache_has_its_page_files_and_first_frame(
+    stack: str, store: Store, sandbox_name: str
+) -> None:
+    port = int(stack.rpartition(":")[2])
+    await asyncio.to_thread(create_sandboxes, store, [sandbox_name], 2)
+    opening, errors = await open_cold(port, store, sandbox_name)
+    assert errors == []
+    assert opening.page
+    assert opening.complete
+    assert opening.page < opening.complete
+    assert opening.files == len(["favicon.svg", "schedviz.css", "sandbox.js"])
 
 
 async def test_the_pods_of_the_grid_are_counted(stack: str, store: Store, sandbox_name: str) -> None:

@@ -72,14 +72,18 @@ class Viewer:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> bytes:
-        """Read the page, connect, and wait for the first frame. The page."""
+        """Read the page, and connect. The page."""
         page = await self.site.get(f"/s/{self.sandbox}/")
+        await self.connect()
+        return page
+
+    async def connect(self) -> None:
+        """Open the websocket, and wait for the first frame."""
         self._task = asyncio.create_task(self._run(), name=f"viewer of {self.sandbox}")
         try:
             await asyncio.wait_for(self._whole.wait(), PATIENCE)
         except TimeoutError:
             self.site.errors.append(f"{self.sandbox}: no frame within {PATIENCE:g} s")
-        return page
 
     def restart_count(self) -> None:
         self.frames = self.bytes = 0
