@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tests.histories.answers import KINDS, answers
-from tests.histories.conformance import categories, cycle, queue, run
+from tests.histories.conformance import categories, cycle, run
 from tests.histories.random_history import random_history
 from tests.histories.scenarios import scenario, scenarios
 from tests.histories.themes import THEMES
@@ -22,6 +22,5 @@ def histories() -> Mapping[str, Callable[[], list[bytes]]]:
         },
         **{f"conformance-cycle/{name}": partial(cycle, name) for name in categories("cycle")},
         **{f"conformance-run/{name}": partial(run, name) for name in categories("run")},
-        **{f"conformance-queue/{name}": partial(queue, name) for name in categories("queue")},
         **{f"answers/{command}": partial(answers, command) for command in KINDS},
     }

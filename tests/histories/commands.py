@@ -2,7 +2,6 @@
 
 import io
 import secrets
-import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
@@ -21,13 +20,11 @@ class Finished(NamedTuple):
     """The lines on standard error."""
 
 
-def run_command(*arguments: str, stdin: str = "") -> Finished:
+def run_command(*arguments: str) -> Finished:
     """What ``python -m simulator ARGUMENTS`` does, at the same time of day and with the same salt each time:
     a dump's objects without a time are dated when it is read, and names in it may be replaced by digests."""
     out, errors = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-    given = io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")
     with (
-        patch.object(sys, "stdin", given),
         patch.object(time, "time", lambda: START / SECOND),
         patch.object(secrets, "token_bytes", bytes),
         redirect_stdout(out),

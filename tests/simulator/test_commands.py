@@ -13,9 +13,7 @@ from typing import get_args
 import pytest
 
 from simulator.__main__ import main
-from simulator.command_line.json_lines import answer_lines
 from simulator.command_line.trace_text import TEXTS
-from simulator.harness import queue, settle
 from simulator.trace import AnyEvent, QueueMoved
 
 SCENARIO = """
@@ -37,20 +35,22 @@ spec: {containers: [{name: main, image: web:1}]}
 """
 
 
-@pytest.mark.parametrize("command", [queue, settle], ids=["queue", "settle"])
-def test_a_line_that_cannot_be_answered_gets_an_error_and_the_others_are_answered(command: object) -> None:
+@pytest.mark.parametrize("command", ["queue", "settle"])
+def test_a_line_that_cannot_be_answered_gets_an_error_and_the_others_are_answered(
+    command: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     config = {
         "podInitialBackoffSeconds": 1,
         "podMaxBackoffSeconds": 10,
         "podMaxInUnschedulablePodsSeconds": 300,
         "tickMillis": 1,
     }
-    fine = {"name": "fine", "config": config if command is queue else None, "steps": []}
+    fine = {"name": "fine", "config": config if command == "queue" else None, "steps": []}
     bad = [b"{", b"[]", b'"text"', b'{"name": "x"}', b'{"name": "x", "config": 5, "steps": 7}']
-    lines = io.BytesIO(b"\n".join([*bad, json.dumps(fine).encode()]))
-    out = io.BytesIO()
-    assert answer_lines(lines, out, command.run_history) == 1  # type: ignore[attr-defined]  # both have it
-    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+    lines = b"\n".join([*bad, json.dumps(fine).encode()])
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    assert main([command]) == 1
+    answers = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
     assert [answer.get("line") for answer in answers] == [1, 2, 3, 4, 5, None]
     assert answers[-1] == {"name": "fine", "steps": []}
 
