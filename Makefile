@@ -10,7 +10,7 @@ ALONE = $(shell grep -rl --include='test_*.py' 'pytest.mark.alone' tests)
 # Tests start hundreds of Python processes; without this, each compiles all modules again where the environment says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: up assets test test-without-browser bench faults fuzz load workshop pages smooth pictures manifests messages install install-dev lint types lock clean
+.PHONY: up assets test test-all test-without-browser bench faults fuzz load workshop pages smooth pictures manifests messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -52,22 +52,29 @@ test: lint types
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m tests.node_packages
-	$(BIN)/pytest -m "not alone" $(PROCESSES)
-	$(BIN)/pytest -m alone $(PROCESSES) $(ALONE)
+	$(BIN)/pytest -m "not long and not alone" $(PROCESSES)
+	$(BIN)/pytest -m "not long and alone" $(PROCESSES) $(ALONE)
+
+# What `make test` leaves out: the tests that take long, and all inputs of those that use a sample of them.
+test-all: .venv/dev
+	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.tools
+	WHOLE=1 $(BIN)/pytest -m "(long or sampled) and not alone" $(PROCESSES)
+	$(BIN)/pytest -m "long and alone" $(PROCESSES) $(ALONE)
 
 # Where there can be no Chromium.
 test-without-browser: lint types
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m tests.node_packages
-	$(BIN)/pytest -m "not alone and not browser" $(PROCESSES)
-	$(BIN)/pytest -m alone $(PROCESSES) $(ALONE)
+	$(BIN)/pytest -m "not long and not alone and not browser" $(PROCESSES)
+	$(BIN)/pytest -m "not long and alone" $(PROCESSES) $(ALONE)
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench
 
 # Kills, stops and cuts off the real processes, and prints how long it took until all was well again.
 faults: .venv/dev
-	$(BIN)/pytest -n 0 tests/faults
+	WHOLE=1 $(BIN)/pytest -n 0 tests/faults
 
 # Sends 40,000 requests of all sorts to the real processes. REQUESTS, SEED: others.
 # PART=cost: measures what 2,000 large objects cost, each alone. OBJECTS, SEED: others; OBJECTS=0: all; MINUTES: ends after so many.

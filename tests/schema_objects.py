@@ -17,6 +17,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.types.model import Anything, ListType, MapType, OwnType, Scalar, StructType, Type
 from simulator.apiserver.types.schema_types import decoded_type
+from tests import amounts
 
 KINDS: Final = BUILT_IN
 """Every kind that is stored. (An Event of events.k8s.io/v1 is stored as one of v1.)"""
@@ -196,11 +197,11 @@ BASES: Final[dict[str, Manifest]] = {
 
 
 def examples(number: int) -> settings:
-    """So many examples, always the same ones. With the variable OBJECTS, the long form: as many as it says,
-    and others each time."""
+    """So many examples, or a part of them (tests/amounts.py), always the same ones. With the variable
+    OBJECTS, the long form: as many as it says, and others each time."""
     asked = os.environ.get("OBJECTS")
     return settings(
-        max_examples=int(asked) if asked else number,
+        max_examples=int(asked) if asked else amounts.examples(number),
         derandomize=asked is None,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],

@@ -89,6 +89,7 @@ def test_the_objects_of_a_real_server_are_decoded_as_they_were_encoded() -> None
 
 
 @given(any_object())
+@pytest.mark.sampled
 @examples(400)
 def test_any_object_that_fits_a_schema_is_decoded_as_it_was_encoded(manifest: Manifest) -> None:
     if manifest["kind"] in SKIPPED or manifest["apiVersion"] == "example.com/v1":

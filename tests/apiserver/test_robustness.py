@@ -5,6 +5,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import msgspec
+import pytest
 from hypothesis import given, settings
 
 from simulator.api import Manifest
@@ -17,6 +18,7 @@ from simulator.apiserver.selection import selection_predicate
 from simulator.apiserver.table import build_table
 from simulator.apiserver.types.schema_types import type_of
 from simulator.apiserver.update import admit_update
+from tests.amounts import examples
 from tests.apiserver.cluster import NOW, Cluster, refusal
 
 GOOD = parse_manifests("""
@@ -154,7 +156,8 @@ def _places(value: Any) -> Any:
             yield from _places(item)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@pytest.mark.sampled
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(mutated())
 def test_any_manifest_is_admitted_or_refused_with_a_status(manifest: Manifest) -> None:
     before = copy.deepcopy(manifest)
@@ -174,7 +177,8 @@ def test_any_manifest_is_admitted_or_refused_with_a_status(manifest: Manifest) -
     assert again.changes == [], "what was admitted is admitted again as it is"
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@pytest.mark.sampled
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(st.sampled_from(GOOD), mutated(), st.booleans(), st.sampled_from(["", "status"]))
 def test_any_patch_is_applied_or_refused_with_a_status(
     manifest: Manifest, patch: Manifest, strategically: bool, subresource: str

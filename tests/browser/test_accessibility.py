@@ -2,7 +2,7 @@
 regions, narrow windows, and both languages."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,12 +10,18 @@ from playwright.sync_api import Page, expect
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
+from tests.amounts import WHOLE
 
 from .conftest import Open, node, pod
 
 pytestmark = pytest.mark.browser
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SCHEMES: Final[list[tuple[Literal["light", "dark"], Any]]] = [
+    ("light", {"type": "tag", "values": RULES}),
+    ("dark", ["color-contrast"]),
+]
+"""The themes, and the rules that are checked in each."""
 AXE = Axe()
 URGENT = {
     "apiVersion": "scheduling.k8s.io/v1",
@@ -60,7 +66,8 @@ def grid(store: Store, sandbox_name: str) -> Sandbox:
 
 
 class Violations:
-    """The violations that axe-core finds in each state of the page, in the light and the dark theme."""
+    """The violations that axe-core finds in each state of the page in the light theme; in the whole run in
+    the dark one, too, whose contrast ``tests/web/test_contrast.py`` computes."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -68,8 +75,8 @@ class Violations:
 
     def look(self, state: str, within: str | None = None) -> None:
         """``within``: the part that is new. The rest of the page was checked before."""
-        for scheme, rules in (("light", {"type": "tag", "values": RULES}), ("dark", ["color-contrast"])):
-            self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        for scheme, rules in SCHEMES if WHOLE else SCHEMES[:1]:
+            self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             for broken in self._broken(within, {"resultTypes": ["violations"], "runOnly": rules}):
                 where = [each["html"][:120] for each in broken["nodes"][:3]]
                 self.found.append(f"{state}, {scheme}: {broken['id']} {where}")
@@ -117,6 +124,7 @@ CUT = """
 """
 
 
+@pytest.mark.sampled
 def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, grid: Sandbox) -> None:
     violations = Violations(screen)
     sandbox = live(*story())
@@ -292,6 +300,7 @@ def test_narrow_windows_show_everything_and_reduced_motion_stops_animations(scre
     assert screen.evaluate("document.getAnimations().length") == 0
 
 
+@pytest.mark.sampled
 def test_the_language_is_chosen_on_the_page_and_frames_have_it(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"))
     screen.get_by_role("button", name="中文").click()

@@ -16,6 +16,7 @@ from schedviz.store import Clock, Commit, Failure, Meta, NoSandbox, Sandbox, Sto
 from schedviz.store.commit_script import LIMITS
 from simulator.api import Change
 from simulator.trace import Bound, Nominated, QueueMoved
+from tests.amounts import examples
 from tests.round_trips import round_trips
 from tests.store.test_changes import lane
 from tests.threads import at_once
@@ -124,7 +125,8 @@ WRITES = st.one_of(
 
 
 # Without shrinking, which takes minutes and makes the example no clearer.
-@settings(max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@pytest.mark.sampled
+@settings(max_examples=examples(40), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.lists(WRITES, max_size=5), max_size=8))
 def test_a_cache_equals_a_new_read_of_the_store(
     store: Store, bursts: list[list[Callable[[Writer], None]]]

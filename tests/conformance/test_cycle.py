@@ -1,6 +1,7 @@
 """Every recorded scheduling attempt of kube-scheduler v1.34.1 is decided the same, in every field: under
 cycle/ with one profile, under profiles/ with several, under dra/ with resource claims; under large/ five
-attempts one after another, on 100 to 600 nodes, of which not all are looked at."""
+attempts one after another, on 100 to 600 nodes, of which not all are looked at. ``make test`` decides a
+sample of each file."""
 
 import gzip
 from collections import Counter
@@ -14,6 +15,7 @@ import pytest
 from simulator.harness.decide import decide
 from simulator.harness.decide.input import DecideInput
 from simulator.harness.decide.sequence import decide_sequence
+from tests.amounts import sample
 
 ROOT = Path(__file__).parent
 VECTORS_AT_LEAST = {"cycle": 60, "profiles": 15, "large": 20, "dra": 12}
@@ -62,6 +64,7 @@ def test_all_categories_of_recorded_answers_exist() -> None:
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("file", FILES)
 def test_attempts_are_decided_as_the_real_scheduler_decided_them(file: str) -> None:
     with gzip.open(ROOT / file, "rb") as lines:
@@ -70,7 +73,7 @@ def test_attempts_are_decided_as_the_real_scheduler_decided_them(file: str) -> N
     assert len(vectors) >= VECTORS_AT_LEAST[folder]
     answer = decide_sequence if folder == "large" else decide
     found = []
-    for vector in vectors:
+    for vector in sample(vectors):
         answered = msgspec.to_builtins(answer(vector))
         found += [f"{vector.name}{difference}" for difference in differences(vector.expect, answered)]
     assert not found, "\n".join(found[:10])

@@ -19,6 +19,7 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.store import Meta, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from tests.amounts import long_but_first
 from tests.faults.proxy import Command, Proxy
 from tests.loop.conftest import node, pod
 from tests.processes import CELERY, Process
@@ -89,7 +90,9 @@ class Case(NamedTuple):
 
 @pytest.mark.parametrize(
     "case",
-    [Case(QUESTIONS, question, runs, "running"), Case(COMPARISONS, comparison, begins, "waiting")],
+    long_but_first(
+        [Case(QUESTIONS, question, runs, "running"), Case(COMPARISONS, comparison, begins, "waiting")]
+    ),
     ids=["question", "comparison"],
 )
 def test_a_job_whose_runner_was_killed_is_asked_again_and_done(

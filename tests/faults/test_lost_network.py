@@ -11,6 +11,7 @@ import pytest
 
 from schedviz.store import Sandbox
 from schedviz.up.embedded_redis import lock
+from tests.amounts import long_but_first
 from tests.faults.conftest import FaultArena, note
 from tests.faults.invariants import CHECKED, assert_invariants
 from tests.faults.proxy import Proxy
@@ -45,7 +46,7 @@ def sandbox(web: Web, sandbox_name: str) -> Sandbox:
     return sandbox
 
 
-@pytest.mark.parametrize("seconds", HOLES)
+@pytest.mark.parametrize("seconds", long_but_first(HOLES))
 def test_a_silent_loss_of_the_network_heals(web: Web, sandbox: Sandbox, seconds: int) -> None:
     numbers = count()
     web.create(sandbox, "before")

@@ -22,6 +22,7 @@ from schedviz.store import Sandbox, codec
 from schedviz.store.keys import Keys
 from schedviz.up import embedded_redis
 from simulator.api import SECOND
+from tests.amounts import long_but_first
 from tests.faults.conftest import FaultArena
 from tests.loop.conftest import node, pod
 from tests.waiting import eventually
@@ -70,7 +71,7 @@ def sandbox(workers: FaultArena, sandbox_name: str) -> Sandbox:
     return sandbox
 
 
-@pytest.mark.parametrize("how", ["restarted", "killed", "killed again"])
+@pytest.mark.parametrize("how", long_but_first(["killed", "restarted", "killed again"]))
 def test_redis_ends_and_loses_nothing_that_was_acknowledged(
     workers: FaultArena, sandbox: Sandbox, how: str
 ) -> None:
@@ -187,7 +188,7 @@ def set_back(fault_arena: FaultArena, sandbox: Sandbox, seconds: int) -> bool:
     return bool(fault_arena.store.redis.eval(SET_BACK, len(keys), *keys, *arguments))
 
 
-@pytest.mark.parametrize("seconds", [60, 3600])
+@pytest.mark.parametrize("seconds", long_but_first([60, 3600]))
 def test_the_clock_of_redis_is_set_back(workers: FaultArena, sandbox: Sandbox, seconds: int) -> None:
     """Simulated time continues without a jump. A clock that is set forward cannot be simulated from outside,
     as the workers know when they sent their last heartbeat: tests/loop/test_presence.py. Workers whose own

@@ -14,6 +14,7 @@ from schedviz.loop.wakes import TASK
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE, own_queue
 from schedviz.store import Steps
 from simulator.trace import CycleCutOff
+from tests.amounts import long_but_first
 from tests.faults.conftest import FaultArena, note
 from tests.faults.invariants import CHECKED, assert_invariants, trace
 from tests.faults.proxy import Act, Command, Proxy
@@ -66,13 +67,13 @@ def at(number: int, is_meant: Callable[[Command], bool], act: Act) -> Callable[[
 
 
 STAGES: dict[str, tuple[Callable[[str], Callable[[Command], bool]], int, Act]] = {
-    "after the lease": (take, 1, "after"),
     "between two commits": (commit, 6, "after"),
+    "after the lease": (take, 1, "after"),
     "before handing over": (settle, 1, "before"),
 }
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", long_but_first(STAGES))
 def test_a_worker_is_killed(fault_arena: FaultArena, proxied: ProxiedWorker, stage: str) -> None:
     worker, proxy = proxied
     sandbox = fault_arena.make(f"killed-{stage.replace(' ', '-')}", [])
@@ -113,6 +114,7 @@ def test_a_worker_is_killed_in_a_cycle(fault_arena: FaultArena, proxied: Proxied
     assert any(isinstance(event, CycleCutOff) for event in trace(sandbox))
 
 
+@pytest.mark.long
 def test_a_worker_stops_for_longer_than_its_lease_in_the_middle_of_a_slice(
     fault_arena: FaultArena, proxied: ProxiedWorker
 ) -> None:

@@ -32,7 +32,7 @@ def test_every_history_is_recorded_and_nothing_else() -> None:
     assert files.recorded() == sorted(histories())
 
 
-@pytest.mark.parametrize("name", of_folders("scenarios", "answers", "conformance-run"))
+@pytest.mark.parametrize("name", of_folders("scenarios", "answers"))
 def test_the_output_equals_the_recorded_one(name: str) -> None:
     assert_same(name)
 

@@ -15,6 +15,7 @@ from schedviz.lessons.progress import STUCK_FAILURES, STUCK_SECONDS, Progress
 from schedviz.lessons.read_lesson import read_lesson
 from schedviz.lessons.result import Result, result_of
 from schedviz.lessons.situation import situation_of
+from tests.amounts import examples
 
 from .folders import PENDING
 
@@ -207,7 +208,8 @@ ACTS: list[Callable[[], Action]] = [
 ]
 
 
-@settings(max_examples=40)
+@pytest.mark.sampled
+@settings(max_examples=examples(40))
 @given(st.lists(st.one_of(st.sampled_from(ACTS), st.integers(0, 3)), max_size=12))
 def test_a_passed_step_stays_passed(acts: list[Callable[[], Action] | int]) -> None:
     """After any acts of the learner, at any step."""

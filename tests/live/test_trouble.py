@@ -113,6 +113,7 @@ async def until_banner(connection: ClientConnection, text: str) -> None:
                 return
 
 
+@pytest.mark.long
 async def test_without_memory_all_report_it_store_nothing_and_continue_automatically(stack: Stack) -> None:
     manifests = [node("n"), pod("first"), pod("waits", cpu="64")]
     sandbox = await asyncio.to_thread(make, stack, manifests)

@@ -20,6 +20,7 @@ from schedviz.processes.role import ROLES, Role
 from schedviz.redis_url import for_kombu
 from schedviz.store import Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from tests.amounts import long_but_first
 from tests.processes import CELERY, Process
 from tests.stalling import Proxy
 from tests.waiting import eventually
@@ -84,7 +85,7 @@ def bench_on_loopback(tmp_path: Path) -> Iterator[tuple[Bench, int]]:
         redis.stop()
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", long_but_first(ROLES))
 def test_a_process_that_receives_no_messages_shuts_down(
     bench_on_loopback: tuple[Bench, int], role: Role
 ) -> None:
@@ -104,7 +105,7 @@ def test_a_process_that_receives_no_messages_shuts_down(
     proxy.close()
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", long_but_first(ROLES))
 def test_the_data_of_a_killed_process_in_redis_is_removed(bench: Bench, role: Role) -> None:
     redis = bench.store.redis
     process = bench.start(role)

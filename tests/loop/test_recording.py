@@ -26,6 +26,7 @@ from simulator.trace import (
     ObjectUnreadable,
     SchedulerError,
 )
+from tests.amounts import examples
 from tests.loop.conftest import node, pod
 from tests.loop.world import Operation, World, operations
 from tests.simulator.controllers.workloads import workload
@@ -53,7 +54,10 @@ def assert_replay_equals(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]
     return replayed
 
 
-@settings(max_examples=40, phases=[Phase.generate], deadline=None, derandomize=True, print_blob=False)
+@pytest.mark.sampled
+@settings(
+    max_examples=examples(40), phases=[Phase.generate], deadline=None, derandomize=True, print_blob=False
+)
 @given(
     story=st.lists(operations, min_size=10, max_size=40),
     queue=st.sampled_from(sorted(QUEUES)),

@@ -53,6 +53,7 @@ def test_a_takeover_waits_for_no_more_than_four_seconds() -> None:
     assert heartbeats.TTL_SECONDS + due.RETRY_SECONDS + 2 * tasks.POLL_SECONDS < 4
 
 
+@pytest.mark.long
 def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_twice(arena: Arena) -> None:
     """Nobody writes or wakes anything after the kill. Time stops at the middle of the pods, so that no leader
     is through with them before it is killed. PACE and MIN_SPEED keep each leader at work until then: one that
@@ -108,6 +109,7 @@ def test_a_write_without_a_wake_is_found(arena: Arena) -> None:
     eventually(until_bound(sandbox, 2))
 
 
+@pytest.mark.long
 def test_busy_sandboxes_do_not_delay_the_others(arena: Arena) -> None:
     """Two sandboxes with work for many slices; thirty small ones that come after have their pods bound long
     before the large ones are through."""

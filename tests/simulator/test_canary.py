@@ -1,12 +1,17 @@
 """A healthy pod is bound beside any stored objects, in any order. The long form: python -m tests.canary."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.amounts import examples
 from tests.canary import Act, acts, check
 
 
+@pytest.mark.sampled
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(acts())
 def test_a_healthy_pod_is_bound_beside_any_stored_objects(acts: list[Act]) -> None:

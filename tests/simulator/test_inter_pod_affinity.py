@@ -13,6 +13,7 @@ from simulator.framework.node_batch import NodeBatch
 from simulator.framework.status import PluginError, Status
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
+from tests.amounts import examples
 from tests.simulator.topology_clusters import (
     HOSTNAME,
     NAMESPACE_MANIFESTS,
@@ -159,7 +160,8 @@ def verdicts(
     }
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(200))
 @given(clusters())
 def test_verdicts_are_those_of_the_reference(found: Found) -> None:
     reference = Reference(*found)
@@ -168,7 +170,8 @@ def test_verdicts_are_those_of_the_reference(found: Found) -> None:
     assert (said or dict.fromkeys(expected, "")) == expected
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(200))
 @given(clusters(), st.data())
 def test_a_verdict_with_supposed_pods_is_that_of_a_cluster_that_has_them(
     found: Found, data: st.DataObject
@@ -187,7 +190,8 @@ def test_a_verdict_with_supposed_pods_is_that_of_a_cluster_that_has_them(
     assert verdicts(cluster, pod) == before
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(200))
 @given(clusters(), st.data(), st.sampled_from(sorted(BY_HARD_WEIGHT)))
 def test_scores_are_those_of_the_reference(found: Found, data: st.DataObject, hard_weight: int) -> None:
     plugin = BY_HARD_WEIGHT[hard_weight]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -14,7 +15,10 @@ from simulator.memory import MemoryStorage
 from simulator.objects import quantity
 from simulator.simulation import Options
 from simulator.trace import Bound, QueueMoved
+from tests import amounts
 from tests.simulator.lab import Lab, node, pod, priority_class
+
+pytestmark = pytest.mark.sampled
 
 NODE_CPUS = {"n0": 2, "n1": 3, "n2": 4, "n3": 8}
 NAMES = [f"p{i}" for i in range(8)]
@@ -246,7 +250,11 @@ class ClusterWithV1_10(Cluster):  # noqa: N801  # the version's own name
 
 def examples(number: int) -> settings:
     return settings(
-        max_examples=number, stateful_step_count=40, deadline=None, derandomize=True, print_blob=False
+        max_examples=amounts.examples(number),
+        stateful_step_count=40,
+        deadline=None,
+        derandomize=True,
+        print_blob=False,
     )
 
 

@@ -14,6 +14,7 @@ from simulator.objects.labels import Selector, label_selector
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity.terms import ExistingTerms
+from tests.amounts import examples
 from tests.simulator.topology_clusters import NAMESPACES, labels, pods, selectors
 
 queries = st.builds(
@@ -78,7 +79,8 @@ def recount(cluster: Cluster, query: PodQuery) -> list[int]:
     ]
 
 
-@settings(deadline=None, max_examples=150)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(150))
 @given(histories(), st.integers(1, 3))
 def test_counts_equal_a_recount_after_any_history_however_few_columns_are_kept(
     history: list[tuple[str, Any]], kept: int
@@ -101,7 +103,8 @@ def test_counts_equal_a_recount_after_any_history_however_few_columns_are_kept(
             assert all(len(group.columns) <= kept for group in index._groups.values())
 
 
-@settings(deadline=None, max_examples=150)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(150))
 @given(histories(), labels, st.sampled_from(NAMESPACES))
 def test_existing_terms_equal_a_recount_after_any_history(
     history: list[tuple[str, Any]], own: dict[str, str], namespace: str

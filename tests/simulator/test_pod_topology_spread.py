@@ -12,6 +12,7 @@ from simulator.cluster.cluster import Cluster
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.status import PluginError, Status
 from simulator.objects.pod import Pod
+from tests.amounts import examples
 from tests.simulator.topology_clusters import (
     HOSTNAME,
     KEYS,
@@ -185,7 +186,8 @@ def verdicts(cluster: Cluster, pod: Pod, node: str = "", changes: Any = ()) -> d
     }
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(200))
 @given(clusters())
 def test_verdicts_are_those_of_the_reference(found: Found) -> None:
     reference = Reference(*found, "DoNotSchedule")
@@ -193,7 +195,8 @@ def test_verdicts_are_those_of_the_reference(found: Found) -> None:
     assert verdicts(cluster_of(found[0], found[1]), Pod.parse(found[2])) == expected
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(200))
 @given(clusters(), st.data())
 def test_verdicts_over_supposed_pods_are_those_of_the_reference(found: Found, data: st.DataObject) -> None:
     """Terminating pods, and empty selectors, count in suppositions though they do not in the cluster:
@@ -211,7 +214,8 @@ def test_verdicts_over_supposed_pods_are_those_of_the_reference(found: Found, da
     assert verdicts(cluster, pod) == before
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(200))
 @given(clusters(), st.data())
 def test_scores_are_those_of_the_reference(found: Found, data: st.DataObject) -> None:
     reference = Reference(*found, "ScheduleAnyway")

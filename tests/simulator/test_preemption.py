@@ -25,6 +25,7 @@ from simulator.preemption.dry_run import select_victims_by_columns, select_victi
 from simulator.preemption.eligibility import importance_key
 from simulator.preemption.select_candidate import pick_one_node
 from simulator.scheduler.attempt_record import record
+from tests.amounts import examples
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt
 
 START = "2025-01-01T00:00:0{}Z"
@@ -148,7 +149,8 @@ def preemptions(draw: st.DrawFn) -> tuple[Cluster, Pod]:
     return draw(full_clusters(traits)), Pod.parse(manifest)
 
 
-@settings(deadline=None, max_examples=300)
+@pytest.mark.sampled
+@settings(deadline=None, max_examples=examples(300))
 @given(
     preemptions(),
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from(APPS)), max_size=2),

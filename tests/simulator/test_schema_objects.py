@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from simulator.api import ApiError, Manifest
@@ -113,6 +114,7 @@ edits = st.sampled_from([kind for kind in KINDS if kind.id in KEPT]).flatmap(
 )
 
 
+@pytest.mark.sampled
 @examples(40)
 @given(st.lists(any_object(), min_size=2, max_size=6))
 def test_any_object_is_refused_with_a_status_or_stops_no_component(manifests: list[Manifest]) -> None:
@@ -131,6 +133,7 @@ def test_any_object_is_refused_with_a_status_or_stops_no_component(manifests: li
         assert answer.tried >= 0
 
 
+@pytest.mark.sampled
 @examples(12)
 @given(st.lists(edits, min_size=2, max_size=6))
 def test_any_edit_is_refused_with_a_status_or_stops_no_component(made: list[Edit]) -> None:

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from schedviz.store import Commit, Meta, Sandbox, Store
 from simulator.api import ApiError, Change
+from tests.amounts import examples
 
 json = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
@@ -110,11 +111,12 @@ class Model(RuleBasedStateMachine):
             self.store.delete(self.sandbox.name)
 
 
+@pytest.mark.sampled
 def test_a_sandbox_equals_a_dict_after_any_operations(store: Store) -> None:
     class Machine(Model):
         pass
 
     Machine.store = store
     run_state_machine_as_test(
-        Machine, settings=settings(max_examples=60, stateful_step_count=25, deadline=None)
+        Machine, settings=settings(max_examples=examples(60), stateful_step_count=25, deadline=None)
     )

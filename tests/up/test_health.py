@@ -29,6 +29,7 @@ def health(service: str, **environment: str) -> tuple[int, str]:
     return ended.returncode, ended.stdout.rstrip("\n")
 
 
+@pytest.mark.long
 def test_a_worker_and_a_job_runner_are_healthy_while_they_send_heartbeats(
     worker: Process, job_runner: Process
 ) -> None:

@@ -41,6 +41,7 @@ def ports(store: Store, worker: Process, tmp_path_factory: pytest.TempPathFactor
         process.stop()
 
 
+@pytest.mark.long
 async def test_a_page_of_one_server_shows_what_another_one_wrote(store: Store, ports: list[int]) -> None:
     names = [f"machines-{number}" for number in range(SANDBOXES)]
     create_sandboxes(store, names, nodes=2)
@@ -64,6 +65,7 @@ async def test_a_page_of_one_server_shows_what_another_one_wrote(store: Store, p
         store.delete(name)
 
 
+@pytest.mark.long
 async def test_a_room_is_used_through_both_servers(store: Store, ports: list[int]) -> None:
     """As behind a proxy that sends each request to another server: cookies and tokens are valid on both."""
     async with opened(ports[0], store, kind=ByTurns) as teacher, opened(ports[1], store, kind=ByTurns) as ada:

@@ -74,6 +74,7 @@ async def create_pods(site: Site, viewers: list[Viewer], pod: str) -> None:
     assert all(pod.bound for viewer in viewers for pod in viewer.pods)
 
 
+@pytest.mark.long
 async def test_sandboxes_of_the_other_servers_go_on_when_one_server_fails(spread: Spread) -> None:
     store = spread.store
     check_sandbox_servers(store)

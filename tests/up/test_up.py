@@ -173,6 +173,7 @@ def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up, tmp_pa
     assert_stops_whole(second, signal.SIGTERM)
 
 
+@pytest.mark.long
 def test_up_replaces_a_dead_worker_and_redis_and_leaves_no_process_when_killed(up: Up) -> None:
     process = up()
     url_of(process)
@@ -231,6 +232,7 @@ def test_a_full_disk_is_refused_with_what_is_left(tmp_path: Path) -> None:
         check_room(tmp_path, megabytes=1 << 40)
 
 
+@pytest.mark.long
 def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_process_of_the_server(
     up: Up, own_redis: EmbeddedRedis
 ) -> None:

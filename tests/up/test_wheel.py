@@ -45,6 +45,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.parent
 
 
+@pytest.mark.long
 def test_the_wheel_starts_the_server(installed: Path, tmp_path: Path) -> None:
     """Without arguments, in a directory that has nothing of the project."""
     environment = {"DATA_DIR": str(tmp_path / "data"), "REDIS_URL": "", "PORT": str(free_port())}

@@ -8,6 +8,7 @@ from schedviz.live.slot import Slot
 from schedviz.web.presenters.cycle_panel import Fit
 from schedviz.web.presenters.filter_matrix import Matrix
 from schedviz.web.presenters.parts import PartRenderer, Parts, merge
+from tests.amounts import examples
 
 from .page_model import Page
 
@@ -57,7 +58,8 @@ def views(prefix: str) -> st.SearchStrategy[Views]:
 STATES = st.lists(st.tuples(st.integers(0, 2), views("l"), st.booleans(), views("m")), min_size=1, max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.sampled
+@settings(max_examples=examples(60), deadline=None)
 @given(STATES, st.data())
 def test_frames_make_the_same_page_in_turn_and_merged_in_any_way(
     states: list[State], data: st.DataObject
@@ -80,7 +82,8 @@ def test_frames_make_the_same_page_in_turn_and_merged_in_any_way(
     assert str(merged) == str(turn)
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.sampled
+@settings(max_examples=examples(30), deadline=None)
 @given(STATES)
 def test_frames_that_follow_a_whole_page_merge_into_one(states: list[State]) -> None:
     """A slot keeps these frames for a new viewer that takes none: never more than two whole pages."""

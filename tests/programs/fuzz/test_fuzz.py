@@ -107,6 +107,7 @@ def test_a_status_is_read_in_each_form(reason: str) -> None:
         assert is_plain_error(Outcome(500, fault_text(body, content_type))) == (not reason), content_type
 
 
+@pytest.mark.long
 def test_a_round_of_the_fuzz_finds_nothing() -> None:
     command = [sys.executable, "-m", "tests.programs.fuzz", "--requests", str(ROUND)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -26,6 +26,7 @@ ROW = (
 )
 
 
+@pytest.mark.long
 async def test_five_learners_finish_a_lesson_and_nothing_is_lost(stack: str, store: Store) -> None:
     workshop = Workshop(int(stack.rpartition(":")[2]), store, lessons()[SHORT.lesson], SHORT)
     await workshop.run()
@@ -38,6 +39,7 @@ async def test_five_learners_finish_a_lesson_and_nothing_is_lost(stack: str, sto
     assert shown["teacher: reveal on the projector"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lesson", "act"), [("node-affinity", "edit"), ("profiles-and-weights", "new configuration")]
 )
