@@ -9,15 +9,15 @@ from typing import Final
 import msgspec
 
 from simulator.api import SECOND, Admission, Change, Manifest, Micros, WatchEvent
-from simulator.apiserver.admission import new_cluster, resource_of
+from simulator.apiserver.admission import resource_of
 from simulator.apiserver.commit import Written, write
-from simulator.apiserver.delete_options import DeleteOptions
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.place import Place
+from simulator.apiserver.request_options import DeleteOptions, RequestOptions, WriteOptions
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.server import ApiServer
-from simulator.apiserver.write_options import RequestOptions, WriteOptions
 from simulator.decision import Decision
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of

@@ -23,7 +23,8 @@ import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from simulator.api import SECOND, Change, Manifest
-from simulator.apiserver.admission import admit, bootstrap
+from simulator.apiserver.admission import admit
+from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.resources import BUILT_IN, find_by_kind
 from simulator.decision_columns import stored_encoder
 from simulator.memory import MemoryStorage

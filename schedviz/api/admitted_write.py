@@ -12,9 +12,9 @@ from schedviz.store import CollectionChanged, Commit, LimitReached, NoSandbox, S
 from simulator.api import Admission
 from simulator.apiserver.commit import ReadAgain, Written, write
 from simulator.apiserver.request_errors import TooLarge
+from simulator.apiserver.request_options import RequestOptions
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import Forbidden, NotFound
-from simulator.apiserver.write_options import RequestOptions
 
 _LOCKS: Final[WeakValueDictionary[str, Lock]] = WeakValueDictionary()
 """Name of a sandbox that is written to now -> its lock."""

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api.warning_header import with_warnings
 from simulator.api import Manifest
 from simulator.apiserver import protobuf
-from simulator.apiserver.delete_options import decode_delete_options
 from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents
 from simulator.apiserver.patches.patch_request import PatchBody, Patched, patched_object
 from simulator.apiserver.query import Query, boolean_parameter, integer_parameter
@@ -21,10 +20,15 @@ from simulator.apiserver.request_decoding.decode_request import (
     strict_warnings,
 )
 from simulator.apiserver.request_errors import NoSuchGroup, TooLarge, UnsupportedMediaType
+from simulator.apiserver.request_options import (
+    MAX_FIELD_MANAGER_BYTES,
+    WriteOptions,
+    check_write_options,
+    decode_delete_options,
+)
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.response_json import response_json
 from simulator.apiserver.status import BadRequest, StatusError
-from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, WriteOptions, check_write_options
 
 JSON = "application/json"
 PROTOBUF = protobuf.MEDIA_TYPE

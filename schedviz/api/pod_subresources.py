@@ -10,7 +10,7 @@ from schedviz.api.warning_header import with_warnings
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
-from simulator.apiserver.delete_options import DeleteOptions
+from simulator.apiserver.request_options import DeleteOptions
 from simulator.apiserver.resource import BINDINGS, EVICTIONS, Resource
 from simulator.apiserver.status import PlainError
 from simulator.apiserver.types.api_types import BINDING, EVICTION

@@ -6,8 +6,8 @@ from schedviz.api.write import known_resource
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.commit import Written
-from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place
+from simulator.apiserver.request_options import DeleteOptions
 from simulator.apiserver.resources import NAMESPACES, PODS
 
 

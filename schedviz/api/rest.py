@@ -32,11 +32,11 @@ from simulator.apiserver.patches.patch_request import check_patch_type
 from simulator.apiserver.place import Place
 from simulator.apiserver.query import boolean_parameter, check_timeout, parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
+from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.resources import NAMESPACES, PODS, find_by_kind
 from simulator.apiserver.scale import scale_of
 from simulator.apiserver.status import NotFound, StatusError
-from simulator.apiserver.write_options import WriteOptions
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 

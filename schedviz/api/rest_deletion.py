@@ -10,10 +10,10 @@ from schedviz.api.target import Target
 from schedviz.api.warning_header import with_warnings
 from schedviz.store import Sandbox
 from simulator.apiserver import commit, selection
-from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.request_errors import MethodNotAllowed
+from simulator.apiserver.request_options import DeleteOptions
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NAMESPACES
 

@@ -13,14 +13,14 @@ from schedviz.api.admitted_write import notify, write_admitted
 from schedviz.api.new_sandbox import create_named
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.place import Place
 from simulator.apiserver.request_errors import NoSuchPath
+from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.write_options import WriteOptions
 
 Edit = Callable[[Manifest], Manifest]
 """Computes the new object from the stored one."""

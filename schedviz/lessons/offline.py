@@ -13,7 +13,7 @@ from schedviz.lessons.lesson import Action, Lesson, Run
 from schedviz.lessons.read_cluster import START
 from schedviz.store import Clock, Listing, Meta
 from simulator.api import SECOND, Change, Micros
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.memory_sandbox import MemorySandbox, NotReached, SandboxOptions
 
 __all__ = ["NotReached", "OfflineSandbox"]

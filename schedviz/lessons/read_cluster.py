@@ -7,8 +7,8 @@ from typing import Final
 from schedviz.lessons.conditions import OBJECTS_AT_MOST
 from schedviz.lessons.mistakes import Mistake, YamlFile
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError, parse_documents
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.status import StatusError
 from simulator.config import ConfigError
 from simulator.plugins.registry import load, profiles

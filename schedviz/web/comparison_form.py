@@ -11,8 +11,8 @@ from schedviz import bundled_scenarios
 from schedviz.jobs.comparison_job import RECORDED, ComparisonRequest, RequestedSide, WorkloadSource
 from schedviz.store import NoSandbox, Store, Unreadable
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError, parse_manifests
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.status import StatusError
 from simulator.commands.run import START
 from simulator.config import ConfigError

@@ -17,18 +17,14 @@ from simulator.apiserver.admission_plugins.plugin import Attributes
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.generation import set_first_generation
-from simulator.apiserver.kinds.namespaces import BUILT_IN_NAMESPACES
-from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES, system_priority_class
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
-from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
-from simulator.apiserver.page_entry import PageEntry
+from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.query import version_fault
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import CRDS, Resource, plural_of
 from simulator.apiserver.served_versions import to_stored
-from simulator.apiserver.server_objects import missing_server_objects
 from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, PlainError, StatusError
 from simulator.apiserver.validation import validate
 from simulator.objects.timestamps import timestamp
@@ -49,7 +45,9 @@ _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 Entry = Literal["api", "page"]
 """The way by which a manifest comes in. ``api``: as a request to kube-apiserver, stored as it is there.
 ``page``: from people and files, with conveniences: a node is completed as its kubelet would, and a pod that
-has a node keeps the status that it was exported with."""
+has a node already keeps its status and is not limited (``complete_on_page`` of the strategies), and what
+``Attributes.is_strict`` says: an unknown runtime class is let through, a Service gets any address that it
+asks for, an object may have a resourceVersion."""
 SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink")
 """Fields of metadata that only the API server sets."""
 DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
@@ -77,8 +75,7 @@ def admit(
     if len(documents) > MAX_COPIES:
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
     overlay = Overlay(reader)
-    page = PageEntry(overlay) if entry == "page" else None
-    creation = _Creation(overlay, now, namespace=namespace, page=page, write=write, dry_run=dry_run)
+    creation = _Creation(overlay, now, namespace=namespace, entry=entry, write=write, dry_run=dry_run)
     for index, document in enumerate(documents):
         try:
             # A form that asks for many copies passes the same document many times: decode it once.
@@ -90,26 +87,6 @@ def admit(
             raise
     charges = creation.quotas.changes()
     return Admission([*overlay.changes, *charges], overlay.versions, charged=len(charges))
-
-
-def new_cluster(documents: Sequence[Manifest], now: Micros, *, for_servers: bool = False) -> list[Change]:
-    """Return the changes that create a new cluster with the objects of these manifests. ``for_servers``: with
-    those that kube-apiserver stores for other servers, too.
-
-    The result depends on the arguments only: the same scenario gives the same names and UIDs everywhere."""
-    changes = bootstrap(now)
-    changes += admit(documents, CreatedObjects(changes), now, source="new").changes
-    further = missing_server_objects(documents) if for_servers else ()
-    return changes + admit(further, CreatedObjects(changes), now, source="server").changes
-
-
-def bootstrap(now: Micros) -> list[Change]:
-    """Return the changes that create the objects of every cluster: the built-in namespaces and the system
-    priority classes."""
-    built_in = [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in BUILT_IN_NAMESPACES
-    ] + [system_priority_class(name) for name in SYSTEM_CLASSES]
-    return admit(built_in, CreatedObjects(), now, source="bootstrap").changes
 
 
 def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
@@ -155,17 +132,17 @@ class _Creation:
         now: Micros,
         *,
         namespace: str,
-        page: PageEntry | None,
+        entry: Entry,
         write: FieldWrite | None,
         dry_run: bool,
     ) -> None:
         self._overlay = overlay
         self._now = timestamp(now)
         self._namespace = namespace
-        self._page = page
+        self._is_on_page = entry == "page"
         self._write = write
         self._is_applied = write is not None and write.is_applied
-        self._may_have_version = page is not None or self._is_applied or dry_run
+        self._may_have_version = self._is_on_page or self._is_applied or dry_run
         self.quotas = QuotaCharges(overlay, now)
 
     def decode(self, document: Manifest) -> tuple[Resource, Manifest]:
@@ -204,18 +181,18 @@ class _Creation:
             object=manifest,
             overlay=self._overlay,
             quotas=self.quotas,
-            is_strict=self._page is None,
-            was_placed=self._page is not None and self._page.was_placed(resource, manifest),
+            is_strict=not self._is_on_page,
         )
         admit_request(request)
-        strategy.begin_create(manifest, self._overlay, self._page is not None)
+        strategy.begin_create(manifest, self._overlay, self._is_on_page)
         given_status = manifest.get("status", {})
         strategy.prepare_for_create(manifest, self._now)
-        if self._page:
-            manifest = request.object = self._page.complete(resource, manifest, given_status, self._now)
+        if self._is_on_page and strategy.complete_on_page:
+            manifest = strategy.complete_on_page(manifest, given_status, self._now, self._overlay)
+            request.object = manifest
             metadata = manifest["metadata"]
         causes = validate(served, manifest, is_new=True)
-        if self._page is None:
+        if not self._is_on_page:
             causes = [*strategy.validate_in_cluster(manifest, self._overlay), *causes]
         if causes:
             raise Invalid(resource.kind, resource.group, metadata.get("name", ""), causes)
@@ -228,8 +205,6 @@ class _Creation:
         set_first_generation(strategy, manifest)
         if not self._may_have_version:
             _check_no_resource_version(given_version)
-        if self._page:
-            self._page.note(resource, manifest)
         self._overlay.put(Change(resource.id, key, manifest, expected=0))
 
     def _identify(self, resource: Resource, metadata: dict[str, Any], source: str) -> str:
@@ -238,7 +213,7 @@ class _Creation:
             metadata.pop(field, None)
         if resource.namespaced:
             metadata["namespace"] = metadata.get("namespace") or self._namespace
-        elif self._page is None:
+        elif not self._is_on_page:
             metadata.pop("namespace", None)
         _set_generated_name(resource, metadata, self._overlay, source)
         key = resource.key(metadata.get("namespace", ""), metadata.get("name", ""))

@@ -12,8 +12,8 @@ import msgspec
 
 from simulator.api import Admission, ApiError, Change, Manifest, versioned
 from simulator.apiserver.definition_controllers import Decide, definitions_left, run_controllers
-from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place
+from simulator.apiserver.request_options import DeleteOptions, RequestOptions
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import (
@@ -25,7 +25,6 @@ from simulator.apiserver.status import (
     TooManyRequests,
 )
 from simulator.apiserver.warnings import warnings_of_deletion
-from simulator.apiserver.write_options import RequestOptions
 from simulator.kernel.work import check_waiting
 from simulator.objects.metadata import is_terminating
 

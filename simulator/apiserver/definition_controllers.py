@@ -18,10 +18,10 @@ from simulator.apiserver.kinds.definitions.accepted_names import UsedNames, stat
 from simulator.apiserver.kinds.definitions.conditions import Condition, with_condition
 from simulator.apiserver.kinds.definitions.strategy import CLEANUP, PENDING
 from simulator.apiserver.place import Place
+from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resource import CRDS, is_built_in_group
 from simulator.apiserver.resources import defined_resources, find_built_in
 from simulator.apiserver.server import ApiServer
-from simulator.apiserver.write_options import WriteOptions
 from simulator.kernel.parts import in_parts, size_of
 from simulator.objects.metadata import finalizers_of, is_terminating, name_of
 from simulator.objects.timestamps import timestamp

@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -89,6 +89,8 @@ class Overlay:
         self.changes: builtins.list[Change] = []
         self.changed: dict[tuple[str, str], Manifest | None] = {}
         """The resource and key of each change, with the object as it is then."""
+        self.kept: dict[str, Any] = {}
+        """What is computed once for the request, by a name."""
 
     def get(self, resource: str, key: str) -> Manifest | None:
         place = (resource, key)

@@ -9,6 +9,7 @@ from typing import Any
 
 from simulator.api import Manifest
 from simulator.apiserver.resource import SCALES, Resource
+from simulator.apiserver.shapes import value_at
 from simulator.apiserver.status import Conflict, Invalid, StatusError, invalid
 from simulator.objects.labels import selector_text, set_selector
 
@@ -70,10 +71,7 @@ def _selector_text(resource: Resource, manifest: Manifest) -> str:
 
 def _at(manifest: Manifest, path: str) -> Any:
     """Return the value at a path such as ``.spec.replicas``; None if there is none."""
-    found: Any = manifest
-    for field in path.strip(".").split("."):
-        found = found.get(field) if isinstance(found, dict) else None
-    return found
+    return value_at(manifest, path.strip("."))
 
 
 def _with(value: Any, fields: list[str], new: int) -> Any:

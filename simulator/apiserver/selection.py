@@ -14,7 +14,6 @@ from simulator.api import Manifest
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.label_selectors import SHOWN_LENGTH, parse_label_selector
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.served_versions import stored_field
 from simulator.apiserver.shapes import value_at
 from simulator.apiserver.status import BadRequest
 
@@ -86,7 +85,8 @@ _NAMES_ONLY = '"{}" is not a known field selector: only "metadata.name", "metada
 
 
 def _field_predicate(resource: Resource, term: FieldTerm) -> Predicate:
-    field, strategy = stored_field(resource, term.field), strategy_of(resource)
+    strategy = strategy_of(resource)
+    field = strategy.conversion.stored_field(term.field) if strategy.conversion else term.field
     names_only = strategy.fields is not None and not resource.namespaced
     common = ("metadata.name",) if names_only else ("metadata.name", "metadata.namespace")
     if field not in (*common, *(strategy.fields or ())):

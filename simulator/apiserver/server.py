@@ -13,10 +13,8 @@ from simulator.apiserver.admission import Entry, admit
 from simulator.apiserver.admission_plugins.namespace_lifecycle import check_namespace
 from simulator.apiserver.binding import admit_binding
 from simulator.apiserver.component_writes import ComponentWrites, Propagation, finalized_namespace
-from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.deletion import admit_delete, deletion_changes, last_state
 from simulator.apiserver.eviction import admit_eviction
-from simulator.apiserver.kinds.definitions.strategy import refuse_while_terminating
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.lookup import find_custom
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
@@ -28,6 +26,7 @@ from simulator.apiserver.preconditions import (
     check_stored_identity,
     version_of_update,
 )
+from simulator.apiserver.request_options import DeleteOptions, WriteOptions
 from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, find_built_in, find_by_kind
 from simulator.apiserver.served_versions import stored_resource, to_stored
@@ -46,7 +45,6 @@ from simulator.apiserver.updated_objects import (
     without_repeated_owners,
 )
 from simulator.apiserver.warnings import warnings_of, warnings_of_deletion, warnings_of_update
-from simulator.apiserver.write_options import WriteOptions
 from simulator.objects.metadata import is_terminating
 from simulator.objects.timestamps import timestamp
 
@@ -70,7 +68,7 @@ class ApiServer(ComponentWrites):
     def create(self, place: Place, given: Manifest, options: WriteOptions) -> Admission:
         """Create an object, as a POST to its collection."""
         resource = place.resource
-        refuse_while_terminating(resource, self.reader)
+        strategy_of(resource).refuse_create(self.reader)
         manifest, repeated = without_repeated_owners(given)
         options.warnings.extend(repeated)
         if resource.namespaced:

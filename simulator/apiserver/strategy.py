@@ -9,7 +9,7 @@ others change nothing.
 """
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from simulator.api import Manifest, Micros
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import NameRule
-from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.printers.column import PLAIN_PRINTER, Printer
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Cause
@@ -48,6 +48,17 @@ def with_field(new: Manifest, old: Manifest, field: str) -> Manifest:
 
 def without_field(manifest: Manifest, field: str) -> Manifest:
     return {key: value for key, value in manifest.items() if key != field}
+
+
+class Conversion(msgspec.Struct, frozen=True, kw_only=True):
+    """How a kind that is stored as another one is converted."""
+
+    stored: Resource
+    to_stored: Callable[[Manifest], Manifest]
+    to_served: Callable[[Manifest], Manifest]
+    """Both rename fields; apiVersion and kind are set by the caller."""
+    stored_field: Callable[[str], str]
+    """Returns the stored name of a field in a field selector; "" for one that only the other kind has."""
 
 
 class Subresource(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +122,11 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
 
     resource: Resource
 
+    first_objects: Sequence[Manifest] = ()
+    """The objects of the kind that every cluster has."""
+    conversion: Conversion | None = None
+    """Of a kind that is stored as another one."""
+
     # What every write does
     drop_disabled_fields: Callable[[Manifest], object] = no_change
     """Removes the fields whose feature gates are off."""
@@ -119,6 +135,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """The phase of a new object; "" = it has none. None: a new object has no status before it is prepared."""
 
     # Creation
+    refuse_create: Callable[[Reader], object] = no_change
+    """Raises StatusError where no object of the kind is created at all."""
     keeps_new_status: bool = False
     """Whether a new object may come with a status."""
     begin_create: Callable[[Manifest, Overlay, bool], object] = no_change
@@ -126,6 +144,9 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     any value that is asked for)."""
     prepare_for_create: Callable[[Manifest, str], object] = no_change
     """Sets what is set once (object, now as RFC 3339)."""
+    complete_on_page: Callable[[Manifest, Manifest, str, Overlay], Manifest] | None = None
+    """Returns a prepared object that comes by the page or a file with what it keeps or gets (object, the
+    status with which it came, now as RFC 3339, cluster)."""
     name_rule: NameRule = names.dns_subdomain
     name_rule_of_new: NameRule | None = None
     """The rule of the names of new objects, if stored ones need not follow it."""

@@ -15,9 +15,9 @@ UpdateRule = Callable[[Manifest, Manifest], Iterator[Cause]]
 """A rule for an update: (new, old) -> faults."""
 
 
-def immutable(*paths: str, detail: str = IMMUTABLE, forbids: bool = False) -> UpdateRule:
+def immutable(*paths: str, detail: str = IMMUTABLE, forbids: bool = False, shown: str = "") -> UpdateRule:
     """None of the fields changes. ``forbids``: a change is forbidden, and not invalid; ``{}`` in the detail
-    stands for the path."""
+    stands for the path. ``shown``: the path in faults, where upstream writes another one."""
 
     def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
         for path in paths:
@@ -27,7 +27,7 @@ def immutable(*paths: str, detail: str = IMMUTABLE, forbids: bool = False) -> Up
             if forbids:
                 yield forbidden(path, detail.format(path))
             else:
-                yield invalid(path, NIL if value is None else value, detail)
+                yield invalid(shown or path, NIL if value is None else value, detail)
 
     return check
 

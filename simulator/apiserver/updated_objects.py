@@ -20,12 +20,12 @@ from simulator.apiserver.managed_fields.scale_entries import (
 from simulator.apiserver.patches.patch_request import Patched
 from simulator.apiserver.place import Place
 from simulator.apiserver.preconditions import check_stored_identity, check_version_is_given, version_of_update
+from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resource import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import Conflict
 from simulator.apiserver.types.api_types import SCALE
-from simulator.apiserver.write_options import WriteOptions
 
 Patcher = Callable[[Resource, Manifest], Patched]
 """Applies a patch to an object of a resource. Raises StatusError."""

@@ -8,8 +8,8 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.kinds.registry import strategy_of
+from simulator.apiserver.request_options import DeleteOptions
 from simulator.apiserver.resource import Resource
 
 MAX_CHARACTERS: Final = 4 * 1024

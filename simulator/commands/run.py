@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from simulator.api import SECOND, Micros
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.server import ApiServer
 from simulator.command_line.files import InputError, faults_of, read_duration, read_scenario

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from simulator.api import Change, Manifest, Micros
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.objects import pod_requests
 from simulator.objects.node import Node
 from simulator.scenario import API_VERSION, Scenario

@@ -7,9 +7,8 @@ from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.default_toleration_seconds import UNREACHABLE_SECONDS
 from simulator.apiserver.kinds.namespaces import BUILT_IN_NAMESPACES
 from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
-from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import find_by_kind
-from simulator.apiserver.types.schema_types import decoded_type
+from simulator.apiserver.types.schema_types import OWN_KINDS, decoded_type
 from simulator.objects.status import phase_of
 
 GENERATED_KINDS: Final = frozenset(

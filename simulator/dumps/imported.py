@@ -14,10 +14,10 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import resources
-from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.fitting import ReportField, Unfit, fit_to_type
+from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.resource import Resource

@@ -11,7 +11,7 @@ from schedviz.access.links import withdraw_link
 from schedviz.access.record import digest_of, owned_by, read_record
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
-from simulator.apiserver import admission
+from simulator.apiserver.new_cluster import new_cluster
 from tests.access.conftest import identity_cookie
 from tests.kubectl.transcript import FOLDER, Shell, difference, read_transcript
 
@@ -25,7 +25,7 @@ def owned(store: Store, sandbox_name: str) -> Sandbox:
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
     meta = Meta(name=sandbox_name, created=CREATED)
     access = owned_by(digest_of(OWNER))
-    return store.create(meta, admission.new_cluster([], clock.sim), clock, access=access)
+    return store.create(meta, new_cluster([], clock.sim), clock, access=access)
 
 
 def download(sandbox: Sandbox, server: str, right: str) -> str:

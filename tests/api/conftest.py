@@ -7,7 +7,7 @@ from kubernetes import client
 
 from schedviz.store import Clock, Meta, Store
 from simulator.api import SECOND
-from simulator.apiserver import admission
+from simulator.apiserver.new_cluster import new_cluster
 
 CREATED = 1_700_000_000
 
@@ -18,7 +18,7 @@ def cluster(store: Store, sandbox_name: str) -> Iterator[str]:
     acts."""
     meta = Meta(name=sandbox_name, created=CREATED)
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
-    store.create(meta, admission.new_cluster([], clock.sim), clock)
+    store.create(meta, new_cluster([], clock.sim), clock)
     yield sandbox_name
     store.delete(sandbox_name)
 

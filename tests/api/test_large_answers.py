@@ -9,7 +9,7 @@ from django.test import Client
 from schedviz.api.large_answers import list_parts
 from schedviz.store import Clock, Meta, Store
 from simulator.api import SECOND, Change, Manifest
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.response_json import response_json
 
 _OBJECTS = 2_000

@@ -11,7 +11,7 @@ from schedviz.api import write
 from schedviz.api.pod_processes import LOG
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Manifest
-from simulator.apiserver import admission
+from simulator.apiserver.new_cluster import new_cluster
 
 CREATED = 1_700_000_000
 PODS = "api/v1/namespaces/default/pods"
@@ -25,7 +25,7 @@ def sandbox(store: Store, sandbox_name: str) -> Sandbox:
     """A sandbox whose time stands still."""
     meta = Meta(name=sandbox_name, created=CREATED)
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
-    return store.create(meta, admission.new_cluster([], clock.sim), clock)
+    return store.create(meta, new_cluster([], clock.sim), clock)
 
 
 def add_pod(sandbox: Sandbox, *containers: str, **status: Any) -> None:

@@ -13,8 +13,8 @@ from schedviz.api.admitted_write import write_admitted
 from schedviz.cache import default_caches
 from schedviz.store import Commit, Sandbox, Store
 from simulator.api import Admission, Manifest
-from simulator.apiserver.delete_options import DeleteOptions
 from simulator.apiserver.place import Place
+from simulator.apiserver.request_options import DeleteOptions, WriteOptions
 from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import (
@@ -26,7 +26,6 @@ from simulator.apiserver.status import (
     NamespaceTerminating,
     StatusError,
 )
-from simulator.apiserver.write_options import WriteOptions
 from tests.api.asking import request
 
 

@@ -8,6 +8,7 @@ from simulator.api import SECOND, Admission, Change, Manifest
 from simulator.apiserver import admission
 from simulator.apiserver.admission import Entry
 from simulator.apiserver.manifest import parse_manifests
+from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import StatusError
@@ -22,7 +23,7 @@ class Cluster:
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Manifest]] = {}
         self.version = 0
-        self.commit(admission.bootstrap(NOW))
+        self.commit(bootstrap(NOW))
 
     def list(self, resource: str, namespace: str = "") -> ObjectList:
         return ObjectList.of(self.objects.get(resource, {}), self.version, namespace)

@@ -6,6 +6,7 @@ import pytest
 
 from simulator.apiserver import admission
 from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
@@ -373,6 +374,6 @@ def test_every_bundled_scenario_is_admitted_with_all_that_it_will_create(path: P
         if manifest["kind"] == "Timetable"
         for entry in manifest["spec"]["entries"]
     ]
-    changes = admission.new_cluster(scenario.manifests, NOW)
-    assert changes == admission.new_cluster(scenario.manifests, NOW)
+    changes = new_cluster(scenario.manifests, NOW)
+    assert changes == new_cluster(scenario.manifests, NOW)
     assert admission.admit(later, CreatedObjects(changes), NOW, source="later").changes

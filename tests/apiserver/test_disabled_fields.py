@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from simulator.apiserver.admission import CreatedObjects, admit, bootstrap
+from simulator.apiserver.admission import admit
+from simulator.apiserver.new_cluster import bootstrap
+from simulator.apiserver.overlay import CreatedObjects
 
 
 def stored(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver import admission
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_built_in
 from simulator.apiserver.status import Forbidden
@@ -334,5 +334,5 @@ def test_a_resize_is_charged_with_what_it_adds() -> None:
 
 
 def test_quotas_do_not_limit_the_objects_of_a_new_cluster() -> None:
-    changes = admission.new_cluster([quota("q", {"pods": "0"}), pod()], NOW)
+    changes = new_cluster([quota("q", {"pods": "0"}), pod()], NOW)
     assert {"default/q", "default/web"} <= {change.key for change in changes}

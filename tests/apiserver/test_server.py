@@ -6,18 +6,17 @@ from contextlib import AbstractContextManager, nullcontext
 import pytest
 
 from simulator.api import Admission, ApiError, Manifest
-from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.commit import ATTEMPTS, ReadAgain, write
 from simulator.apiserver.component_writes import ComponentWrites
-from simulator.apiserver.delete_options import DeleteOptions
+from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.place import Place
 from simulator.apiserver.request_errors import NotAllowedWhileTerminating
+from simulator.apiserver.request_options import DeleteOptions, WriteOptions
 from simulator.apiserver.resource import CRDS
 from simulator.apiserver.resources import PODS, defined_resources, find_built_in
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import AlreadyExists, Conflict, NotFound, ServiceUnavailable
 from simulator.apiserver.updated_objects import Intent
-from simulator.apiserver.write_options import WriteOptions
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import uid_of, with_metadata
 from tests.apiserver.cluster import NOW, pod

@@ -12,7 +12,7 @@ from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
 from schedviz.web.kubeconfig import kubeconfig as kubeconfig_text
 from simulator.api import SECOND
-from simulator.apiserver import admission
+from simulator.apiserver.new_cluster import new_cluster
 from tests.processes import Process, answers
 from tests.waiting import eventually
 
@@ -59,7 +59,7 @@ def cluster(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     """A sandbox with what every cluster has. Its time stands still: only the test and its client act."""
     meta = Meta(name=sandbox_name, created=CREATED)
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
-    yield store.create(meta, admission.new_cluster([], clock.sim), clock)
+    yield store.create(meta, new_cluster([], clock.sim), clock)
     store.delete(sandbox_name)
 
 

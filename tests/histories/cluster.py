@@ -19,8 +19,9 @@ import msgspec
 from msgspec.structs import replace
 
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros, WatchEvent, bare
-from simulator.apiserver.admission import admit, bootstrap
+from simulator.apiserver.admission import admit
 from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import StatusError

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.scenario import load_scenario
 from simulator.simulation import Options
 from tests.histories.cluster import START, Cluster

@@ -14,8 +14,8 @@ from schedviz.web.kubectl.describe.events import events_naming, get_events
 from schedviz.web.kubectl.describe.nodes import describe_node
 from schedviz.web.kubectl.describe.pods import describe_pod
 from simulator.api import SECOND, Change, Manifest
-from simulator.apiserver.admission import bootstrap
 from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.resources import NODES, PODS, find_by_kind
 from simulator.objects.metadata import key_of
 from tests.kubectl.conftest import kubeconfig_of

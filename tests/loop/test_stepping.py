@@ -10,11 +10,11 @@ from schedviz.api.write import create, create_sandbox, edit
 from schedviz.loop.clock import pause, resume, run_until, step
 from schedviz.store import Clock, Meta, Sandbox
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.place import Place
+from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.server import ApiServer
-from simulator.apiserver.write_options import WriteOptions
 from simulator.commands.run import START, finish_scenario, run_simulation
 from simulator.memory import MemoryStorage
 from simulator.scenario import load_scenario

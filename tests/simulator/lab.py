@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
-from simulator.apiserver.admission import Entry, admit, bootstrap
+from simulator.apiserver.admission import Entry, admit
 from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.server import ApiServer
 from simulator.decision import Decision

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from simulator.api import SECOND, Manifest, WatchEvent
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.compare.answer import Comparison
 from simulator.compare.comparison_run import Side
 from simulator.compare.model_run import with_profiles

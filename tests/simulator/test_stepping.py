@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from simulator.api import SECOND, Change, Micros
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.server import ApiServer
 from simulator.memory import MemoryStorage
 from simulator.scenario import load_scenario

@@ -9,9 +9,10 @@ import pytest
 
 from simulator.__main__ import main
 from simulator.api import Change
-from simulator.apiserver.admission import admit, new_cluster
+from simulator.apiserver.admission import admit
 from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.kinds.registry import strategy_of
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.update import admit_update

@@ -14,7 +14,7 @@ from schedviz import environment
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.up.embedded_redis import loopback_address, redis_conf
 from simulator.api import SECOND
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.commands.run import START, finish_scenario
 from simulator.scenario import load_scenario
 from simulator.trace import PodReady, PodStarted, VolumeBound

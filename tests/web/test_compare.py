@@ -20,7 +20,7 @@ from schedviz.web.presenters.compared_scores import compare_scores
 from schedviz.web.presenters.comparison_result import compared_nodes, present_comparison
 from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, plot, round_up
 from simulator.api import SECOND
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.compare.answer import Curve
 from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.workload import ComparedWorkload

@@ -14,7 +14,7 @@ from schedviz.api import write
 from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import SECOND, Change, Manifest, bare
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.server import ApiServer
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import

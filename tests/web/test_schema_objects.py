@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from schedviz.api import write
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Manifest
-from simulator.apiserver import admission
 from simulator.apiserver.admission import resource_of
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import StatusError
 from tests.schema_objects import any_object, examples, objects
@@ -28,9 +28,7 @@ TABLE = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 def test_every_page_shows_any_object(store: Store, sandbox_name: str, manifests: list[Manifest]) -> None:
     client = Client(headers={"host": "localhost"})
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
-    sandbox = store.create(
-        Meta(name=sandbox_name, created=CREATED), admission.new_cluster([], clock.sim), clock
-    )
+    sandbox = store.create(Meta(name=sandbox_name, created=CREATED), new_cluster([], clock.sim), clock)
     try:
         for path in pages(sandbox, manifests):
             answer = client.get(f"/s/{sandbox_name}/{path}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from schedviz.web.presenters.picture import WATCHED, Picture
 from simulator.api import Change, Manifest, Micros
-from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.server import ApiServer
 from simulator.commands.run import START
 from simulator.memory import MemoryStorage

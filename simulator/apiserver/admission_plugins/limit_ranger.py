@@ -33,7 +33,9 @@ class LimitRanger(AdmissionPlugin):
             _set_default_resources(request.object, request.overlay)
 
     def validate(self, request: Attributes) -> None:
-        if not request.was_placed:
+        # A pod that comes by the page or a file with a node runs already.
+        was_placed = not request.is_strict and request.object["spec"].get("nodeName")
+        if not was_placed:
             _check_limits(request.resource.id, request.object, request.overlay)
 
 

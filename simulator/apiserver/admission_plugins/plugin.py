@@ -29,8 +29,6 @@ class Attributes(msgspec.Struct, kw_only=True):
     subresource: str = ""
     is_strict: bool = True
     """Whether the request comes as one to kube-apiserver, and not from the page."""
-    was_placed: bool = False
-    """Whether the object is a pod that had its node before it came into the cluster."""
 
     @property
     def name(self) -> str:

@@ -11,19 +11,29 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, check_name
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.kinds.volumes.validation import check_driver_name, validate_volume_spec
+from simulator.apiserver.kinds.volumes.validation import (
+    TOKEN_SECONDS,
+    check_driver_name,
+    validate_volume_spec,
+)
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, printer_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import DEPRECATED_LABELS, term_warnings, validate_label_selector
-from simulator.apiserver.shapes import all_of, field, named_by, not_negative, one_of
-from simulator.apiserver.status import NIL, Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.shapes import all_of, each, field, must_have, named_by, not_negative, one_of, where
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, status_strategy
-from simulator.apiserver.update_shapes import immutable, immutable_struct
+from simulator.apiserver.update_shapes import all_of_update, immutable, immutable_struct
 from simulator.objects import quantity
 
 _MAX_NODE_ID: Final = 192
-_COUNT: Final = not_negative("allocatable.count")
+_LONG_NODE_ID: Final = f"must be {_MAX_NODE_ID} characters or less"
+_DRIVER: Final = all_of(
+    field("name", check_driver_name),
+    must_have("nodeID"),
+    field("nodeID", where(lambda node: len(node.encode()) <= _MAX_NODE_ID, _LONG_NODE_ID)),
+    not_negative("allocatable.count"),
+)
 _GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLE_MODES: Final = ("Persistent", "Ephemeral")
 _CHANGEABLE: Final = ("tokenRequests", "requiresRepublish", "seLinuxMount")
@@ -37,11 +47,6 @@ _DRIVER_DEFAULTS: Final = {
     "requiresRepublish": False,
     "seLinuxMount": False,
 }
-
-
-def _drop_driver_fields(manifest: Manifest) -> None:
-    # MutableCSINodeAllocatableCount
-    (manifest.get("spec") or {}).pop("nodeAllocatableUpdatePeriodSeconds", None)
 
 
 def _set_driver_defaults(manifest: Manifest) -> None:
@@ -58,29 +63,9 @@ def _token_requests(requests: list[Manifest], path: str) -> Iterator[Cause]:
         at, audience = f"{path}[{index}]", request.get("audience", "")
         if audience in seen:
             yield duplicate(f"{at}.audience", audience)
-            continue
-        seen.add(audience)
-        seconds = request.get("expirationSeconds", 600)
-        if seconds < 600:
-            detail = "may not specify a duration less than 10 minutes"
-            yield invalid(f"{at}.expirationSeconds", seconds, detail)
-        elif seconds > 1 << 32:
-            detail = "may not specify a duration larger than 2^32 seconds"
-            yield invalid(f"{at}.expirationSeconds", seconds, detail)
-
-
-def _lifecycle_modes(modes: list[str], path: str) -> Iterator[Cause]:
-    for mode in modes:
-        if mode not in _LIFECYCLE_MODES:
-            yield not_supported(path, mode, _LIFECYCLE_MODES, as_given=True)
-
-
-def _validate_driver_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """Yield the faults that ValidateCSIDriverUpdate reports, which misspells a field."""
-    after, before = new["spec"], old["spec"]
-    for name, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes",) * 2):
-        if after.get(name) != before.get(name):
-            yield invalid(f"spec.{shown}", after.get(name, NIL), IMMUTABLE)
+        else:
+            seen.add(audience)
+            yield from TOKEN_SECONDS(request, at)
 
 
 def _set_node_defaults(manifest: Manifest) -> None:
@@ -93,13 +78,8 @@ def _node_drivers(drivers: list[Manifest], path: str) -> Iterator[Cause]:
     """Yield the faults that validateCSINodeDrivers reports."""
     seen: set[str] = set()
     for index, driver in enumerate(drivers):
-        at, name, node = f"{path}[{index}]", driver["name"], driver["nodeID"]
-        yield from check_driver_name(name, f"{at}.name")
-        if not node:
-            yield required(f"{at}.nodeID")
-        if len(node.encode()) > _MAX_NODE_ID:
-            yield invalid(f"{at}.nodeID", node, f"must be {_MAX_NODE_ID} characters or less")
-        yield from _COUNT(driver, at)
+        at, name = f"{path}[{index}]", driver["name"]
+        yield from _DRIVER(driver, at)
         if name in seen:
             yield duplicate(f"{at}.name", name)
         seen.add(name)
@@ -120,11 +100,6 @@ def _validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         if driver != known:
             shown = api_struct("storage.v1.CSINodeDriver", driver)
             yield invalid("spec.drivers", shown, IMMUTABLE, whole=True)
-
-
-def _amount(text: str, path: str) -> Iterator[Cause]:
-    if quantity.parse_text(text) < 0:
-        yield invalid(path, text, NOT_NEGATIVE)
 
 
 def _capacity_warnings(manifest: Manifest, _: object = None) -> Iterator[str]:
@@ -150,10 +125,15 @@ def _validate_attachment(manifest: Manifest) -> Iterator[Cause]:
         yield required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
     elif inline is not None:
         yield from validate_volume_spec(inline, f"{path}.inlineVolumeSpec", is_inline=True)
-    yield from check_name(names.dns_subdomain, spec["nodeName"], "spec.nodeName")
-    yield from check_driver_name(spec["attacher"], "spec.attacher")
-    if name is not None:
-        yield from check_name(names.dns_subdomain, name, f"{path}.persistentVolumeName")
+    yield from _ATTACHMENT(manifest)
+
+
+_SUBDOMAIN: Final = named_by(names.dns_subdomain)
+_ATTACHMENT: Final = all_of(
+    field("spec.nodeName", _SUBDOMAIN),
+    field("spec.attacher", check_driver_name),
+    field("spec.source.persistentVolumeName", _SUBDOMAIN),
+)
 
 
 def _audiences(item: Manifest, _: Micros) -> str:
@@ -163,15 +143,22 @@ def _audiences(item: Manifest, _: Micros) -> str:
 
 CSI_DRIVER_STRATEGY: Final = Strategy(
     resource=built_in("storage.k8s.io/v1", "CSIDriver", in_cluster=True),
-    drop_disabled_fields=_drop_driver_fields,
+    # MutableCSINodeAllocatableCount
+    drop_disabled_fields=lambda driver: (driver.get("spec") or {}).pop(
+        "nodeAllocatableUpdatePeriodSeconds", None
+    ),
     set_defaults=_set_driver_defaults,
     validate=all_of(
         field("spec.fsGroupPolicy", one_of(_GROUP_POLICIES)),
         field("spec.tokenRequests", _token_requests),
-        field("spec.volumeLifecycleModes", _lifecycle_modes),
+        each("spec.volumeLifecycleModes", one_of(_LIFECYCLE_MODES, as_given=True), indexed=False),
     ),
     needs_version=True,
-    validate_update=_validate_driver_update,
+    # ValidateCSIDriverUpdate misspells a field.
+    validate_update=all_of_update(
+        immutable("spec.attachRequired", shown="spec.attachedRequired"),
+        immutable("spec.volumeLifecycleModes"),
+    ),
     update_order="MSUSC",
     desired_state=lambda manifest: [manifest["spec"].get(name) for name in _CHANGEABLE],
     begins_with_generation=False,
@@ -228,8 +215,8 @@ CSI_CAPACITY_STRATEGY: Final = Strategy(
     resource=built_in("storage.k8s.io/v1", "CSIStorageCapacity"),
     validate=all_of(
         field("nodeTopology", validate_label_selector),
-        field("storageClassName", named_by(names.dns_subdomain), default=""),
-        field("capacity", _amount),
+        field("storageClassName", _SUBDOMAIN, default=""),
+        field("capacity", where(lambda text: quantity.parse_text(text) >= 0, NOT_NEGATIVE)),
     ),
     warnings_on_create=_capacity_warnings,
     warnings_on_update=_capacity_warnings,

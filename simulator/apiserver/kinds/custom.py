@@ -4,11 +4,12 @@ Upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go, v1.34
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.custom_resources.resource_schema import custom_faults, set_custom_defaults
+from simulator.apiserver.kinds.definitions.strategy import refuse_while_terminating
 from simulator.apiserver.printers.column import SHORT_PRINTER
 from simulator.apiserver.printers.custom import custom_printer
 from simulator.apiserver.resource import Resource
@@ -35,6 +36,7 @@ def custom_strategy(resource: Resource) -> Strategy:
     status = status_strategy(keeps_metadata=WHOLE_METADATA, update_order="US")
     return Strategy(
         resource=resource,
+        refuse_create=partial(refuse_while_terminating, resource),
         set_defaults=lambda manifest: set_custom_defaults(resource, manifest),
         any_finalizer=True,
         validate=validate,

@@ -15,7 +15,7 @@ from simulator.apiserver.object_meta_validation import validate_object_meta
 from simulator.apiserver.printers.column import Column, human_duration, printer_of
 from simulator.apiserver.resource import Resource, built_in
 from simulator.apiserver.status import NIL, Cause, invalid, required
-from simulator.apiserver.strategy import Strategy, UpdateFaults
+from simulator.apiserver.strategy import Conversion, Strategy, UpdateFaults
 from simulator.objects.events import event_count, event_first_seen, event_last_seen
 
 EVENTS: Final = built_in("v1", "Event", "ev")
@@ -37,6 +37,19 @@ _EMPTY: Final[dict[str, object]] = {
     "related": NIL,
 }
 """The values that errors show for missing fields, where that is not null."""
+_NAMES: Final = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "reportingComponent": "reportingController",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+}
+"""Field names of v1, and their names in events.k8s.io/v1. All other fields have the same name in both."""
+_OMITTED: Final = ("reportingController", "reportingInstance")
+"""Fields that events.k8s.io/v1 leaves out if they are empty, and v1 does not."""
+_CORE_NAMES: Final = {new: old for old, new in _NAMES.items()}
 _SHORT: Final = 128
 _NOTE_LENGTH: Final = 1024
 
@@ -161,15 +174,41 @@ _PRINTER: Final = printer_of(
 """The columns do not begin with Name, and there is no Age (printEvent)."""
 
 
+def _to_event_v1(event: Manifest) -> Manifest:
+    """Return a stored event with the field names of events.k8s.io/v1 (pkg/apis/events/v1/conversion.go)."""
+    shown = _rename_fields(event, _NAMES)
+    return {field: value for field, value in shown.items() if value or field not in _OMITTED}
+
+
+def _to_core_event(event: Manifest) -> Manifest:
+    """Return an event of events.k8s.io/v1 with the field names of v1."""
+    return _rename_fields(event, _CORE_NAMES)
+
+
+def _stored_event_field(field: str) -> str:
+    """Return the name in v1 of a field of events.k8s.io/v1; "" for one that only v1 has."""
+    first, dot, rest = field.partition(".")
+    if first in _NAMES or first == _NAMES["source"]:
+        return ""
+    return _CORE_NAMES.get(first, first) + dot + rest
+
+
+def _rename_fields(event: Manifest, names: dict[str, str]) -> Manifest:
+    return {names.get(field, field): value for field, value in event.items()}
+
+
 def _component(event: Manifest) -> str:
     """Return the component that reported an event, in its old or its new field."""
     component: str = (event.get("source") or {}).get("component", "")
     return component or event.get("reportingComponent", "")
 
 
-def _strategy(resource: Resource, validate_update: UpdateFaults) -> Strategy:
+def _strategy(
+    resource: Resource, validate_update: UpdateFaults, conversion: Conversion | None = None
+) -> Strategy:
     return Strategy(
         resource=resource,
+        conversion=conversion,
         set_defaults=_set_defaults,
         name_rule=names.path_segment,
         validates_metadata=False,
@@ -189,4 +228,13 @@ def _strategy(resource: Resource, validate_update: UpdateFaults) -> Strategy:
 
 
 EVENT_STRATEGY: Final = _strategy(EVENTS, lambda new, _: _validate(new, EVENTS.api_version))
-EVENT_V1_STRATEGY: Final = _strategy(EVENTS_V1, _validate_update)
+EVENT_V1_STRATEGY: Final = _strategy(
+    EVENTS_V1,
+    _validate_update,
+    Conversion(
+        stored=EVENTS,
+        to_stored=_to_core_event,
+        to_served=_to_event_v1,
+        stored_field=_stored_event_field,
+    ),
+)

@@ -1,14 +1,12 @@
 """Leases (pkg/registry/coordination/lease/strategy.go, and ValidateLeaseSpec in
 pkg/apis/coordination/validation/validation.go, v1.34)."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import all_of, field, not_negative
-from simulator.apiserver.status import Cause, invalid
+from simulator.apiserver.shapes import all_of, field, in_range, not_negative
 from simulator.apiserver.strategy import Strategy
 
 
@@ -17,17 +15,15 @@ def _drop_disabled_fields(manifest: Manifest) -> None:
         (manifest.get("spec") or {}).pop(name, None)  # CoordinatedLeaderElection
 
 
-def _positive(seconds: int, path: str) -> Iterator[Cause]:
-    if seconds <= 0:
-        yield invalid(path, seconds, "must be greater than 0")
-
-
 LEASE_STRATEGY: Final = Strategy(
     resource=built_in("coordination.k8s.io/v1", "Lease"),
     drop_disabled_fields=_drop_disabled_fields,
     set_defaults=lambda manifest: manifest.setdefault("spec", {}),
     any_finalizer=True,
-    validate=all_of(field("spec.leaseDurationSeconds", _positive), not_negative("spec.leaseTransitions")),
+    validate=all_of(
+        field("spec.leaseDurationSeconds", in_range(1, detail="must be greater than 0")),
+        not_negative("spec.leaseTransitions"),
+    ),
     needs_version=True,
     is_created_by_update=True,
     update_order="US",

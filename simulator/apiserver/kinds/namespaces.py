@@ -70,6 +70,10 @@ def _validate_finalizers(new: Manifest, _: Manifest) -> Iterator[Cause]:
 
 NAMESPACE_STRATEGY: Final = Strategy(
     resource=NAMESPACES,
+    first_objects=[
+        {"apiVersion": NAMESPACES.api_version, "kind": NAMESPACES.kind, "metadata": {"name": name}}
+        for name in BUILT_IN_NAMESPACES
+    ],
     set_defaults=_set_defaults,
     first_phase="Active",
     prepare_for_create=_prepare,

@@ -5,19 +5,23 @@ ValidateNode and ValidateNodeUpdate in pkg/apis/core/validation/validation.go, v
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.amounts import round_up_to_milli
 from simulator.apiserver.field_checks import check_cidr, parse_cidr
 from simulator.apiserver.go_structs import core_struct
-from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, Column, Printer, age_of
+from simulator.apiserver.node_defaults import joined_node, with_internal_address
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, Cell, Column, printer_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.selector_validation import validate_taints
+from simulator.apiserver.shapes import value_at
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.apiserver.strategy import Strategy, status_strategy
+from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.conditions import condition
 from simulator.objects.metadata import labels_of
 from simulator.objects.status import status_of
@@ -26,10 +30,6 @@ NODES: Final = built_in("v1", "Node", "no", in_cluster=True, has_status=True)
 ROLE: Final = "node-role.kubernetes.io/"
 _TAINTS: Final = "metadata.taints"
 """Upstream writes the path of the metadata."""
-
-
-def _drop_disabled_fields(manifest: Manifest) -> None:
-    (manifest.get("spec") or {}).pop("configSource", None)  # DynamicKubeletConfig, which is gone
 
 
 def _set_defaults(manifest: Manifest) -> None:
@@ -51,6 +51,18 @@ def _match_pod_cidrs(spec: Manifest) -> None:
         spec["podCIDRs"] = [first]
     elif known:
         spec["podCIDR"] = known[0]
+
+
+def _joined_with_address(node: Manifest, _: Manifest, now: str, overlay: Overlay) -> Manifest:
+    """Return a node that comes by the page or a file as its kubelet completes it."""
+    pool = overlay.kept.get("node addresses")
+    if pool is None:
+        pool = overlay.kept["node addresses"] = AddressPool(NODE_NETWORK)
+        for other in overlay.list(NODES.id):
+            pool.use(internal_addresses(other))
+    joined = with_internal_address(joined_node(node, now), pool)
+    pool.use(internal_addresses(joined))
+    return joined
 
 
 def _validate(manifest: Manifest) -> Iterator[Cause]:
@@ -98,28 +110,25 @@ def _addresses(addresses: Sequence[Manifest]) -> Iterator[Cause]:
             yield duplicate(f"status.addresses[{index}]", core_struct("NodeAddress", address), whole=True)
 
 
-def _cells(item: Manifest, now: Micros) -> list[Any]:
-    info = status_of(item).get("nodeInfo") or {}
-    addresses = {each["type"]: each["address"] for each in reversed(status_of(item).get("addresses") or ())}
-    return [
-        item["metadata"]["name"],
-        _status_text(item),
-        _roles(item),
-        age_of(item, now),
-        info.get("kubeletVersion") or "",
-        addresses.get("InternalIP") or NONE,
-        addresses.get("ExternalIP") or NONE,
-        *(info.get(name) or UNKNOWN for name in ("osImage", "kernelVersion", "containerRuntimeVersion")),
-    ]
+def _address_cell(kind: str) -> Cell:
+    def cell(item: Manifest, _: Micros) -> str:
+        addresses = status_of(item).get("addresses") or ()
+        return next((each["address"] for each in addresses if each["type"] == kind), NONE) or NONE
+
+    return cell
 
 
-def _status_text(item: Manifest) -> str:
+def _info_cell(field: str) -> Cell:
+    return lambda item, _: value_at(item, f"status.nodeInfo.{field}") or UNKNOWN
+
+
+def _status_text(item: Manifest, _: Micros) -> str:
     ready = condition(item, "Ready")
     status = "Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"
     return f"{status},SchedulingDisabled" if item["spec"].get("unschedulable") else status
 
 
-def _roles(item: Manifest) -> str:
+def _roles(item: Manifest, _: Micros) -> str:
     labels = labels_of(item)
     roles = {label.removeprefix(ROLE) for label in labels if label.startswith(ROLE) and label != ROLE}
     if labels.get("kubernetes.io/role"):
@@ -129,26 +138,30 @@ def _roles(item: Manifest) -> str:
 
 NODE_STRATEGY: Final = Strategy(
     resource=NODES,
-    drop_disabled_fields=_drop_disabled_fields,
+    # DynamicKubeletConfig, which is gone
+    drop_disabled_fields=lambda manifest: (manifest.get("spec") or {}).pop("configSource", None),
     set_defaults=_set_defaults,
     keeps_new_status=True,
+    complete_on_page=_joined_with_address,
     validate=_validate,
     validate_update=_validate_update,
     subresources={"status": status_strategy(_validate_update)},
-    printer=Printer(
-        (
-            NAME,
-            Column("Status", "The status of the node"),
-            Column("Roles", "The roles of the node"),
-            AGE,
-            Column("Version", "NodeSystemInfo.kubeletVersion"),
-            Column("Internal-IP", "NodeStatus.addresses", wide=1),
-            Column("External-IP", "NodeStatus.addresses", wide=1),
-            Column("OS-Image", "NodeSystemInfo.osImage", wide=1),
-            Column("Kernel-Version", "NodeSystemInfo.kernelVersion", wide=1),
-            Column("Container-Runtime", "NodeSystemInfo.containerRuntimeVersion", wide=1),
+    printer=printer_of(
+        NAME,
+        Column("Status", "The status of the node", cell=_status_text),
+        Column("Roles", "The roles of the node", cell=_roles),
+        AGE,
+        Column("Version", "NodeSystemInfo.kubeletVersion", cell="status.nodeInfo.kubeletVersion"),
+        Column("Internal-IP", "NodeStatus.addresses", wide=1, cell=_address_cell("InternalIP")),
+        Column("External-IP", "NodeStatus.addresses", wide=1, cell=_address_cell("ExternalIP")),
+        Column("OS-Image", "NodeSystemInfo.osImage", wide=1, cell=_info_cell("osImage")),
+        Column("Kernel-Version", "NodeSystemInfo.kernelVersion", wide=1, cell=_info_cell("kernelVersion")),
+        Column(
+            "Container-Runtime",
+            "NodeSystemInfo.containerRuntimeVersion",
+            wide=1,
+            cell=_info_cell("containerRuntimeVersion"),
         ),
-        _cells,
     ),
     fields=("spec.unschedulable",),
     storage_prefix="minions",

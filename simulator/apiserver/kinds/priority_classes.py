@@ -5,15 +5,16 @@ pkg/apis/scheduling/validation/validation.go, v1.34.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from simulator.api import Manifest, Micros
+from simulator.api import Manifest
 from simulator.apiserver.enumerations import PREEMPTION_POLICIES
-from simulator.apiserver.field_checks import IMMUTABLE, check_choice
-from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_of
+from simulator.apiserver.field_checks import check_choice
+from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.status import NIL, Cause, forbidden, invalid
+from simulator.apiserver.status import Cause, forbidden
 from simulator.apiserver.strategy import Strategy
+from simulator.apiserver.update_shapes import all_of_update, immutable
 from simulator.objects.pod import SYSTEM_CRITICAL_PRIORITY
 
 PRIORITY_CLASSES: Final = built_in("scheduling.k8s.io/v1", "PriorityClass", "pc", in_cluster=True)
@@ -46,10 +47,6 @@ def system_priority_class(name: str) -> Manifest:
     }
 
 
-def _set_defaults(manifest: Manifest) -> None:
-    manifest.setdefault("preemptionPolicy", PREEMPT)
-
-
 def _validate(manifest: Manifest) -> Iterator[Cause]:
     name, value = manifest["metadata"].get("name", ""), manifest["value"]
     if name.startswith("system-"):
@@ -72,39 +69,25 @@ def _system_class_problem(manifest: Manifest, name: str) -> str:
     return f"globalDefault of {name} PriorityClass must be false" if manifest.get("globalDefault") else ""
 
 
-def _validate_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    if new["value"] != old["value"]:
-        yield forbidden("value", "may not be changed in an update.")
-    if new.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        yield invalid("preemptionPolicy", new.get("preemptionPolicy", NIL), IMMUTABLE)
-
-
-def _cells(item: Manifest, now: Micros) -> list[Any]:
-    return [
-        item["metadata"]["name"],
-        item["value"],
-        bool(item.get("globalDefault")),
-        age_of(item, now),
-        item.get("preemptionPolicy", ""),
-    ]
-
-
 PRIORITY_CLASS_STRATEGY: Final = Strategy(
     resource=PRIORITY_CLASSES,
-    set_defaults=_set_defaults,
+    first_objects=[*map(system_priority_class, SYSTEM_CLASSES)],
+    set_defaults=lambda manifest: manifest.setdefault("preemptionPolicy", PREEMPT),
     validate=_validate,
-    validate_update=_validate_update,
+    validate_update=all_of_update(
+        immutable("value", detail="may not be changed in an update.", forbids=True),
+        immutable("preemptionPolicy"),
+    ),
     update_order="UC",
     undeletable=dict.fromkeys(SYSTEM_CLASSES, "this is a system priority class and cannot be deleted"),
     desired_state=lambda _: None,  # the first generation stays
-    printer=Printer(
-        (
-            NAME,
-            Column("Value", "PriorityClass.value", "integer"),
-            Column("Global-Default", "PriorityClass.globalDefault", "boolean"),
-            AGE,
-            Column("PreemptionPolicy", "PriorityClass.preemptionPolicy"),
+    printer=printer_of(
+        NAME,
+        Column("Value", "PriorityClass.value", "integer", cell="value"),
+        Column(
+            "Global-Default", "PriorityClass.globalDefault", "boolean", cell="globalDefault", absent=False
         ),
-        _cells,
+        AGE,
+        Column("PreemptionPolicy", "PriorityClass.preemptionPolicy", cell="preemptionPolicy"),
     ),
 )

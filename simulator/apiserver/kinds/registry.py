@@ -2,11 +2,19 @@
 
 from typing import Final
 
-from simulator.apiserver.kinds.csi import (
-    ATTACHMENT_STRATEGY,
-    CSI_CAPACITY_STRATEGY,
-    CSI_DRIVER_STRATEGY,
-    CSI_NODE_STRATEGY,
+from simulator.apiserver.kinds import (
+    csi,
+    disruption_budgets,
+    events,
+    leases,
+    namespaces,
+    nodes,
+    priority_classes,
+    quotas,
+    runtime_classes,
+    service_accounts,
+    storage_classes,
+    timetables,
 )
 from simulator.apiserver.kinds.custom import custom_strategy
 from simulator.apiserver.kinds.definitions.strategy import DEFINITION_STRATEGY
@@ -16,21 +24,10 @@ from simulator.apiserver.kinds.devices.claims import (
     DEVICE_CLASS_STRATEGY,
 )
 from simulator.apiserver.kinds.devices.slices import RESOURCE_SLICE_STRATEGY
-from simulator.apiserver.kinds.disruption_budgets import DISRUPTION_BUDGET_STRATEGY
-from simulator.apiserver.kinds.events import EVENT_STRATEGY, EVENT_V1_STRATEGY
 from simulator.apiserver.kinds.jobs.strategy import CRON_JOB_STRATEGY, JOB_STRATEGY
 from simulator.apiserver.kinds.kept.table import KEPT_STRATEGIES
-from simulator.apiserver.kinds.leases import LEASE_STRATEGY
-from simulator.apiserver.kinds.namespaces import NAMESPACE_STRATEGY
-from simulator.apiserver.kinds.nodes import NODE_STRATEGY
 from simulator.apiserver.kinds.pods.strategy import POD_STRATEGY
-from simulator.apiserver.kinds.priority_classes import PRIORITY_CLASS_STRATEGY
-from simulator.apiserver.kinds.quotas import LIMIT_RANGE_STRATEGY, RESOURCE_QUOTA_STRATEGY
-from simulator.apiserver.kinds.runtime_classes import RUNTIME_CLASS_STRATEGY
-from simulator.apiserver.kinds.service_accounts import SERVICE_ACCOUNT_STRATEGY
 from simulator.apiserver.kinds.services.strategy import SERVICE_STRATEGY
-from simulator.apiserver.kinds.storage_classes import ATTRIBUTES_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY
-from simulator.apiserver.kinds.timetables import TIMETABLE_STRATEGY
 from simulator.apiserver.kinds.volumes.strategy import VOLUME_CLAIM_STRATEGY, VOLUME_STRATEGY
 from simulator.apiserver.kinds.workloads.columns import SCALE_STRATEGY
 from simulator.apiserver.kinds.workloads.daemon_sets import DAEMON_SET_STRATEGY
@@ -47,40 +44,40 @@ from simulator.apiserver.strategy import Strategy
 STRATEGIES: Final = sorted(
     (
         *KEPT_STRATEGIES,
-        ATTACHMENT_STRATEGY,
-        ATTRIBUTES_CLASS_STRATEGY,
+        csi.ATTACHMENT_STRATEGY,
+        storage_classes.ATTRIBUTES_CLASS_STRATEGY,
         CLAIM_STRATEGY,
         CLAIM_TEMPLATE_STRATEGY,
         CRON_JOB_STRATEGY,
-        CSI_CAPACITY_STRATEGY,
-        CSI_DRIVER_STRATEGY,
-        CSI_NODE_STRATEGY,
+        csi.CSI_CAPACITY_STRATEGY,
+        csi.CSI_DRIVER_STRATEGY,
+        csi.CSI_NODE_STRATEGY,
         DAEMON_SET_STRATEGY,
         DEFINITION_STRATEGY,
         DEPLOYMENT_STRATEGY,
         DEVICE_CLASS_STRATEGY,
-        DISRUPTION_BUDGET_STRATEGY,
-        EVENT_STRATEGY,
-        EVENT_V1_STRATEGY,
+        disruption_budgets.DISRUPTION_BUDGET_STRATEGY,
+        events.EVENT_STRATEGY,
+        events.EVENT_V1_STRATEGY,
         JOB_STRATEGY,
-        LEASE_STRATEGY,
-        LIMIT_RANGE_STRATEGY,
-        NAMESPACE_STRATEGY,
-        NODE_STRATEGY,
+        leases.LEASE_STRATEGY,
+        quotas.LIMIT_RANGE_STRATEGY,
+        namespaces.NAMESPACE_STRATEGY,
+        nodes.NODE_STRATEGY,
         POD_STRATEGY,
         POD_TEMPLATE_STRATEGY,
-        PRIORITY_CLASS_STRATEGY,
+        priority_classes.PRIORITY_CLASS_STRATEGY,
         REPLICATION_CONTROLLER_STRATEGY,
         REPLICA_SET_STRATEGY,
-        RESOURCE_QUOTA_STRATEGY,
+        quotas.RESOURCE_QUOTA_STRATEGY,
         RESOURCE_SLICE_STRATEGY,
         REVISION_STRATEGY,
-        RUNTIME_CLASS_STRATEGY,
-        SERVICE_ACCOUNT_STRATEGY,
+        runtime_classes.RUNTIME_CLASS_STRATEGY,
+        service_accounts.SERVICE_ACCOUNT_STRATEGY,
         SERVICE_STRATEGY,
         STATEFUL_SET_STRATEGY,
-        STORAGE_CLASS_STRATEGY,
-        TIMETABLE_STRATEGY,
+        storage_classes.STORAGE_CLASS_STRATEGY,
+        timetables.TIMETABLE_STRATEGY,
         VOLUME_CLAIM_STRATEGY,
         VOLUME_STRATEGY,
     ),

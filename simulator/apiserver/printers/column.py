@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.shapes import value_at
 from simulator.apiserver.types.openapi_documents import openapi_schemas
 from simulator.objects.timestamps import micros
 
@@ -109,12 +110,10 @@ def printer_of(*columns: Column) -> Printer:
 def _cell(column: Column) -> Cell:
     if not isinstance(column.cell, str):
         return column.cell
-    fields, absent = column.cell.split("."), column.absent
+    path, absent = column.cell, column.absent
 
     def cell(item: Manifest, _: Micros) -> Any:
-        found: Any = item
-        for field in fields:
-            found = found.get(field) if isinstance(found, dict) else None
+        found = value_at(item, path)
         return absent if found is None else found
 
     return cell

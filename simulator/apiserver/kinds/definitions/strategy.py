@@ -18,7 +18,7 @@ from simulator.apiserver.kinds.definitions.validation import (
 from simulator.apiserver.overlay import Reader
 from simulator.apiserver.printers.column import PLAIN_PRINTER
 from simulator.apiserver.request_errors import NotAllowedWhileTerminating
-from simulator.apiserver.resource import CRDS, Resource, built_in, is_built_in_group
+from simulator.apiserver.resource import CRDS, Resource, built_in
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, spec_of, status_strategy
 from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import timestamp
@@ -76,16 +76,9 @@ def marked_definition(definition: Manifest, now: Micros) -> Manifest:
     return {**definition, "metadata": metadata, "status": status}
 
 
-def is_definition_terminating(resource: str, reader: Reader) -> bool:
-    """Whether a resource has a definition that is being deleted."""
-    if is_built_in_group(resource.partition(".")[2]):
-        return False
-    return any(is_terminating(found) for found in reader.find(CRDS, resource).items)
-
-
 def refuse_while_terminating(resource: Resource, reader: Reader) -> None:
     """Raise NotAllowedWhileTerminating for the creation of an object whose definition is being deleted."""
-    if is_definition_terminating(resource.id, reader):
+    if any(is_terminating(found) for found in reader.find(CRDS, resource.id).items):
         raise NotAllowedWhileTerminating(resource.id)
 
 

@@ -1,10 +1,10 @@
 """The rows of HorizontalPodAutoscalers."""
 
-from typing import Any, Final
+from typing import Final
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, UNSET, Column, Printer, age_of
-from simulator.objects.status import status_of
+from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, UNSET, Column, printer_of
+from simulator.apiserver.shapes import value_at
 
 SHOWN: Final = 2
 """The maximum of metrics in the column."""
@@ -16,22 +16,15 @@ _NIL: Final = "<nil>"
 """The text that Go writes for a missing amount."""
 
 
-def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
-    spec, status = item.get("spec") or {}, status_of(item)
-    target = spec.get("scaleTargetRef") or {}
-    return [
-        item["metadata"]["name"],
-        f"{target.get('kind', '')}/{target.get('name', '')}",
-        _metrics(spec.get("metrics") or [], status.get("currentMetrics") or []),
-        str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET,
-        spec.get("maxReplicas", 0),
-        status.get("currentReplicas") or 0,
-        age_of(item, now),
-    ]
+def _target(item: Manifest, _: Micros) -> str:
+    target = value_at(item, "spec.scaleTargetRef") or {}
+    return f"{target.get('kind', '')}/{target.get('name', '')}"
 
 
-def _metrics(metrics: list[Manifest], currents: list[Manifest]) -> str:
+def _metrics(item: Manifest, _: Micros) -> str:
     """Return the first metrics, each with the current value at the same place (formatHPAMetrics)."""
+    metrics = value_at(item, "spec.metrics") or []
+    currents = value_at(item, "status.currentMetrics") or []
     known = [*currents, *({} for _ in metrics[len(currents) :])]
     texts = [_metric(metric, current) for metric, current in zip(metrics, known, strict=False)]
     more = f" + {len(texts) - SHOWN} more..." if len(texts) > SHOWN else ""
@@ -60,23 +53,28 @@ def _percent(share: int | None, otherwise: str) -> str:
     return otherwise if share is None else f"{share}%"
 
 
-AUTOSCALER_PRINTER = Printer(
-    (
-        NAME,
-        Column("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef"),
-        Column(
-            "Targets",
-            "metrics contains the specifications for which to use to calculate the desired replica count "
-            "(the maximum replica count across all metrics will be used).  The desired replica count is "
-            "calculated multiplying the ratio between the target value and the current value by the "
-            "current number of pods.  Ergo, metrics used must decrease as the pod count is increased, "
-            "and vice-versa.  See the individual metric source types for more information about how each "
-            "type of metric must respond.",
-        ),
-        Column("MinPods", "HorizontalPodAutoscalerSpec.minReplicas"),
-        Column("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas"),
-        Column("Replicas", "HorizontalPodAutoscalerStatus.currentReplicas"),
-        AGE,
+def _least(item: Manifest, _: Micros) -> str:
+    least = value_at(item, "spec.minReplicas")
+    return UNSET if least is None else str(least)
+
+
+AUTOSCALER_PRINTER: Final = printer_of(
+    NAME,
+    Column("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef", cell=_target),
+    Column(
+        "Targets",
+        "metrics contains the specifications for which to use to calculate the desired replica count "
+        "(the maximum replica count across all metrics will be used).  The desired replica count is "
+        "calculated multiplying the ratio between the target value and the current value by the "
+        "current number of pods.  Ergo, metrics used must decrease as the pod count is increased, "
+        "and vice-versa.  See the individual metric source types for more information about how each "
+        "type of metric must respond.",
+        cell=_metrics,
     ),
-    _autoscaler,
+    Column("MinPods", "HorizontalPodAutoscalerSpec.minReplicas", cell=_least),
+    Column("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas", cell="spec.maxReplicas", absent=0),
+    Column(
+        "Replicas", "HorizontalPodAutoscalerStatus.currentReplicas", cell="status.currentReplicas", absent=0
+    ),
+    AGE,
 )

@@ -1,5 +1,6 @@
-"""The columns of admission policies and webhooks, requests for certificates, flow control and APIServices
-(the last of them: kube-aggregator/pkg/registry/apiservice/etcd/etcd.go, v1.34)."""
+"""The columns of admission policies and webhooks, requests for certificates, flow control, RoleBindings,
+ClusterRoleBindings and APIServices (the last of them: kube-aggregator/pkg/registry/apiservice/etcd/etcd.go,
+v1.34)."""
 
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from simulator.apiserver.printers.column import (
     UNSET,
     Cell,
     Column,
+    Printer,
     human_duration,
     printer_of,
 )
@@ -187,6 +189,47 @@ CONTROL_PLANE_PRINTERS: Final = {
         Column("Service", "The reference to the service that hosts this API endpoint.", cell=_service),
         Column("Available", "Whether this service is available.", cell=_available),
         AGE,
+    ),
+}
+"""Kind -> its columns."""
+
+
+def _role(item: Manifest, _: Micros) -> str:
+    role = item.get("roleRef") or {}
+    return f"{role.get('kind', '')}/{role.get('name', '')}"
+
+
+def _subjects(kind: str) -> Cell:
+    """Return the cell of the subjects of a kind (SubjectsStrings in pkg/apis/rbac/helpers.go)."""
+
+    def cell(item: Manifest, _: Micros) -> str:
+        found = [each for each in item.get("subjects") or () if each.get("kind") == kind]
+        if kind == "ServiceAccount":
+            return ", ".join(f"{each.get('namespace', '')}/{each.get('name', '')}" for each in found)
+        return ", ".join(each.get("name", "") for each in found)
+
+    return cell
+
+
+def _binding_printer(kind: str, role: str) -> Printer:
+    """Return the printer of bindings. ``role``: the description of the reference in v1beta1."""
+    of_subjects = (
+        Column(f"{subject}s", f"{subject}s in the {kind}", wide=1, cell=_subjects(subject))
+        for subject in ("User", "Group", "ServiceAccount")
+    )
+    return printer_of(NAME, Column("Role", role, cell=_role), AGE, *of_subjects)
+
+
+ROLE_BINDING_PRINTERS: Final = {
+    "RoleBinding": _binding_printer(
+        "roleBinding",
+        "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. "
+        "If the RoleRef cannot be resolved, the Authorizer must return an error.",
+    ),
+    "ClusterRoleBinding": _binding_printer(
+        "clusterRoleBinding",
+        "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be "
+        "resolved, the Authorizer must return an error.",
     ),
 }
 """Kind -> its columns."""

@@ -6,9 +6,8 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import NameRule
-from simulator.apiserver.kinds.kept.access import ROLE_BINDING_PRINTERS
 from simulator.apiserver.kinds.kept.autoscalers import AUTOSCALER_PRINTER
-from simulator.apiserver.kinds.kept.control_plane import CONTROL_PLANE_PRINTERS
+from simulator.apiserver.kinds.kept.control_plane import CONTROL_PLANE_PRINTERS, ROLE_BINDING_PRINTERS
 from simulator.apiserver.kinds.kept.networking import NETWORK_PRINTERS
 from simulator.apiserver.printers.column import (
     AGE,

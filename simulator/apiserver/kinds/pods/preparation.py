@@ -86,6 +86,15 @@ def prepare_pod(manifest: Manifest, now: str) -> None:
         ]
 
 
+def keep_status_of_placed(pod: Manifest, given: Manifest, _: str, __: object) -> Manifest:
+    """Return a pod that comes by the page or a file; with the status that it had, if it has a node already,
+    as one of a scenario or a dump of a cluster."""
+    if not pod["spec"].get("nodeName"):
+        return pod
+    status = {**given, **pod["status"]}
+    return {**pod, "status": {**status, "phase": given.get("phase", status["phase"])}}
+
+
 def set_derived_fields(manifest: Manifest) -> None:
     """Set what follows from the labels and annotations of a new pod."""
     copy_app_armor_annotations(manifest)

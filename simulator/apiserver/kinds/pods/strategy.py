@@ -5,6 +5,7 @@ from typing import Final
 from simulator.apiserver.kinds.pods.defaults import set_pod_defaults
 from simulator.apiserver.kinds.pods.preparation import (
     drop_disabled_pod_fields,
+    keep_status_of_placed,
     pod_grace_seconds,
     prepare_ephemeral_containers,
     prepare_pod,
@@ -32,6 +33,7 @@ POD_STRATEGY: Final = Strategy(
     first_phase=None,
     keeps_new_status=True,
     prepare_for_create=prepare_pod,
+    complete_on_page=keep_status_of_placed,
     validate=validate_pod,
     validate_new=validate_new_pod,
     warnings_on_create=lambda pod: pod_warnings(pod, ""),

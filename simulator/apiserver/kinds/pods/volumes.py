@@ -22,6 +22,7 @@ from simulator.apiserver.kinds.volumes.validation import (
     PLUGINS,
     SECOND_NAMES,
     SEVERAL,
+    TOKEN_SECONDS,
     of_schema,
     validate_claim_spec,
 )
@@ -36,7 +37,6 @@ from simulator.apiserver.shapes import (
     named_by,
     needed,
     union,
-    where,
 )
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.objects import quantity
@@ -92,7 +92,7 @@ def _downward(part: Manifest, path: str, volume: str, seen: set[str]) -> Iterato
 
 
 def _token(part: Manifest, path: str, volume: str, seen: set[str]) -> Iterator[Cause]:
-    yield from _TOKEN_SECONDS(part, path)
+    yield from TOKEN_SECONDS(part, path)
     # Upstream writes the path of the volume.
     yield from _FILE(part, volume)
 
@@ -114,12 +114,6 @@ SECRET: Final = all_of(must_have("secretName"), _FILES)
 CONFIG_MAP: Final = all_of(_NAMED, _FILES)
 # Upstream leaves the index of the item out.
 DOWNWARD_API: Final = all_of(_DEFAULT_MODE, each("items", _DOWNWARD_FILE, indexed=False, shown=""))
-_TOKEN_SECONDS: Final = field(
-    "expirationSeconds",
-    where(lambda seconds: seconds >= 600, "may not specify a duration less than 10 minutes"),
-    where(lambda seconds: seconds <= 1 << 32, "may not specify a duration larger than 2^32 seconds"),
-    default=0,
-)
 _PARTS: Final[dict[str, Callable[[Manifest, str, str, set[str]], Iterator[Cause]]]] = {
     "secret": _named,
     "configMap": _named,

@@ -26,6 +26,7 @@ from simulator.apiserver.shapes import (
     needed,
     one_of,
     union,
+    where,
 )
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required, too_long
 from simulator.apiserver.types.api_types import api_types
@@ -93,6 +94,12 @@ def _needs_affinity(spec: Manifest, path: str) -> Iterable[Cause]:
 
 _PATH: Final = needed("path", check_no_steps_back)
 _HOST_PATH_TYPE: Final = field("type", one_of(HOST_PATH_TYPES))
+TOKEN_SECONDS: Final = field(
+    "expirationSeconds",
+    where(lambda seconds: seconds >= 600, "may not specify a duration less than 10 minutes"),
+    where(lambda seconds: seconds <= 1 << 32, "may not specify a duration larger than 2^32 seconds"),
+)
+"""The rule of tokens of service accounts."""
 DRIVER: Final = field("driver", check_driver_name, default="")
 _SECRET: Final = all_of(
     needed("name", named_by(names.dns_subdomain)), needed("namespace", named_by(names.dns_label))

@@ -1,21 +1,88 @@
-"""DeleteOptions: the options of a request to delete an object.
+"""The options of a write, and the validation of its query parameters (CreateOptions, UpdateOptions,
+PatchOptions) and of the body of a deletion (DeleteOptions).
 
-Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go (ValidateDeleteOptions), v1.34.
-"""
+Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go, v1.34."""
 
-from typing import Literal
+from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from simulator.api import Manifest
+from simulator.apiserver.component_writes import Propagation
 from simulator.apiserver.kinds.pods.preparation import MAX_GRACE_SECONDS
+from simulator.apiserver.query import Query
 from simulator.apiserver.request_decoding.decode_request import check_type_fields
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_body
 from simulator.apiserver.request_decoding.typed_values import TypedValues
-from simulator.apiserver.status import Invalid, PlainError, invalid, not_supported
+from simulator.apiserver.status import (
+    Cause,
+    Invalid,
+    PlainError,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
 from simulator.apiserver.types.api_types import DELETE_OPTIONS, api_types
-from simulator.apiserver.write_options import RequestOptions
 
-Propagation = Literal["Orphan", "Background", "Foreground"]
-"""The treatment of an object's dependents: kept, deleted after the object, or deleted before it."""
+MAX_FIELD_MANAGER_BYTES = 128
+FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+_KINDS = {
+    "POST": "CreateOptions",
+    "PUT": "UpdateOptions",
+    "PATCH": "PatchOptions",
+}
+
+
+class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of all writes."""
+
+    dry_run: bool = False
+    warnings: list[str] = msgspec.field(default_factory=list)
+    """The warnings of the request so far, to which the API server adds its own."""
+
+
+class WriteOptions(RequestOptions, frozen=True):
+    """The options of a create, update, patch or apply."""
+
+    manager: str | None = None
+    """The field manager, who comes to own the fields that change; None: nobody."""
+    force: bool = False
+    """Whether an apply takes fields from other managers."""
+
+
+def check_write_options(method: str, query: Query, dry_run: Sequence[str], *, is_apply: bool = False) -> None:
+    """Check the options of a write. ``dry_run`` are the values of dryRun. Raises Invalid."""
+    kind = _KINDS.get(method, "CreateOptions")
+    causes = [*(_of_patch(query, is_apply=is_apply) if kind == "PatchOptions" else ())]
+    causes += _field_manager(query.get("fieldManager", ""))
+    if any(value != "All" for value in dry_run):
+        causes.append(not_supported("dryRun", dry_run, ["All"]))
+    validation = query.get("fieldValidation", "")
+    if validation not in FIELD_VALIDATIONS:
+        causes.append(not_supported("fieldValidation", validation, FIELD_VALIDATIONS))
+    if causes:
+        raise Invalid(kind, "meta.k8s.io", "", causes)
+
+
+def _of_patch(query: Query, *, is_apply: bool) -> Iterator[Cause]:
+    if is_apply and not query.get("fieldManager"):
+        yield required("fieldManager", "is required for apply patch")
+    elif not is_apply and "force" in query:
+        yield forbidden("force", "may not be specified for non-apply patch")
+
+
+def _field_manager(name: str) -> Iterator[Cause]:
+    if len(name.encode()) > MAX_FIELD_MANAGER_BYTES:
+        yield too_long("fieldManager", MAX_FIELD_MANAGER_BYTES)
+    for place, character in enumerate(name):
+        if not character.isprintable():
+            detail = f"invalid character U+{ord(character):04X} (at position {place})"
+            yield invalid("fieldManager", name, detail)
+            return
+
+
 _SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _META = "meta.k8s.io/v1"
 _POLICIES = ("Foreground", "Background", "Orphan")
