@@ -16,7 +16,6 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
 from simulator.apiserver.defaults import set_defaults
-from simulator.apiserver.fitting import ReportField, Unfit, fit_to_type
 from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay
@@ -27,6 +26,7 @@ from simulator.apiserver.validation import validate
 from simulator.controllers.resource_claim import claim_names
 from simulator.dumps.dump import Dump
 from simulator.dumps.dump_files import DumpError
+from simulator.dumps.fitting import ReportField, Unfit, fit_to_type
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
 from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitted_data, missing_revisions
 from simulator.dumps.recognition import GET_COMMAND

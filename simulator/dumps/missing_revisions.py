@@ -10,7 +10,6 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import resources
 from simulator.apiserver.defaults import set_defaults
-from simulator.apiserver.fitting import Unfit, fit_to_type
 from simulator.apiserver.resource import Resource
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
@@ -18,6 +17,7 @@ from simulator.controllers.controller_revisions import (
     revision_label,
     template_of,
 )
+from simulator.dumps.fitting import Unfit, fit_to_type
 from simulator.objects.metadata import labels_of, name_of, namespace_of, uid_of
 from simulator.objects.owner_references import controller_of, controller_reference
 from simulator.objects.status import status_of

@@ -4,7 +4,7 @@ may contain anything."""
 from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.apiserver.fitting import ReportField
+from simulator.dumps.fitting import ReportField
 
 CONFIGURED: Final = (
     ("spec",),

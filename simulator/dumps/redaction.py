@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.fitting import ReportField
+from simulator.dumps.fitting import ReportField
 from simulator.dumps.redact_devices import redact_devices
 from simulator.objects.volumes import PROTECTION
 

@@ -14,9 +14,9 @@ from simulator.apiserver.status import BadRequest
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import ListType, MapType, StructType, Type
 from simulator.apiserver.types.schema_types import type_of_schema
-from simulator.apiserver.types.write_data import data_of
 from simulator.apiserver.types.zero_values import empty_object
 from simulator.controllers.status_types import DeploymentStatus, written_fields
+from tests.programs.write_api_types import data_of
 
 CORE = "io.k8s.api.core.v1."
 

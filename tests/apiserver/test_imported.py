@@ -23,11 +23,11 @@ from schedviz.web.manifests.yaml import Plain, to_yaml
 from simulator.api import SECOND, Change, Manifest, WatchEvent
 from simulator.apiserver import resources
 from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.fitting import MAX_WRONG_QUANTITIES, Unfit, fit_to_type
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.server import ApiServer
 from simulator.commands.clean import clean
 from simulator.dumps.dump import Dump
+from simulator.dumps.fitting import MAX_WRONG_QUANTITIES, Unfit, fit_to_type
 from simulator.dumps.imported import Import, ImportReport, import_dump
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, kind_outcome
 from simulator.memory import MemoryStorage

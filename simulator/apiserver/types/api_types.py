@@ -1,6 +1,6 @@
 """The types of Kubernetes' API, as one version has them.
 
-The data, ``v1.34.json.gz``, is written by :mod:`simulator.apiserver.types.write_data`. Types are made when
+The data, ``v1.34.json.gz``, is written by :mod:`tests.programs.write_api_types`. Types are made when
 they are asked for.
 """
 

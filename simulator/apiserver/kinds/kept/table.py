@@ -1,11 +1,9 @@
 """The kept kinds, with what their strategies in pkg/registry say of names, generations and fields (v1.34)."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.kinds.kept.autoscalers import AUTOSCALER_PRINTER
 from simulator.apiserver.kinds.kept.control_plane import CONTROL_PLANE_PRINTERS, ROLE_BINDING_PRINTERS
 from simulator.apiserver.kinds.kept.networking import NETWORK_PRINTERS
@@ -15,11 +13,10 @@ from simulator.apiserver.printers.column import (
     PLAIN_PRINTER,
     SHORT_PRINTER,
     Column,
-    Printer,
     printer_of,
 )
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.strategy import STATUS, Strategy, no_change, spec_of
+from simulator.apiserver.strategy import STATUS, Strategy, spec_of
 
 _ADMISSION: Final = "admissionregistration.k8s.io/v1"
 _FLOWS: Final = "flowcontrol.apiserver.k8s.io/v1"
@@ -46,29 +43,19 @@ def _kept(
     api_version: str,
     kind: str,
     *short_names: str,
-    printer: Printer | None = None,
     in_cluster: bool = False,
     has_status: bool = False,
-    desired_state: Callable[[Manifest], Any] | None = None,
-    name_rule: NameRule = names.dns_subdomain,
-    fields: tuple[str, ...] | None = None,
-    is_created_by_update: bool = False,
-    storage_prefix: str = "",
+    **rules: Any,
 ) -> Strategy:
+    """Return the strategy of a kept kind. ``rules``: those attributes of the strategy that differ from the
+    defaults."""
     resource = built_in(api_version, kind, *short_names, in_cluster=in_cluster, has_status=has_status)
-    is_configuration = resource.group in ("admissionregistration.k8s.io", "apiregistration.k8s.io")
+    configures = resource.group in ("admissionregistration.k8s.io", "apiregistration.k8s.io")
     return Strategy(
         resource=resource,
-        drop_disabled_fields=_drop_topology if kind == "EndpointSlice" else no_change,
-        name_rule=name_rule,
-        any_finalizer=is_configuration,
-        needs_version=is_configuration,
-        is_created_by_update=is_created_by_update,
-        desired_state=desired_state,
-        subresources={"approval": STATUS} if kind == "CertificateSigningRequest" else {},
-        printer=printer or _PRINTERS.get(kind, SHORT_PRINTER),
-        fields=fields,
-        storage_prefix=storage_prefix,
+        any_finalizer=configures,
+        needs_version=configures,
+        **{"printer": _PRINTERS.get(kind, SHORT_PRINTER), **rules},
     )
 
 
@@ -118,9 +105,15 @@ KEPT_STRATEGIES: Final = (
         in_cluster=True,
         has_status=True,
         name_rule=lambda _: [],
+        subresources={"approval": STATUS},
         fields=("spec.signerName",),
     ),
-    _kept("discovery.k8s.io/v1", "EndpointSlice", desired_state=_content_and_labels),
+    _kept(
+        "discovery.k8s.io/v1",
+        "EndpointSlice",
+        drop_disabled_fields=_drop_topology,
+        desired_state=_content_and_labels,
+    ),
     _kept(_FLOWS, "FlowSchema", in_cluster=True, has_status=True, desired_state=spec_of),
     _kept(_FLOWS, "PriorityLevelConfiguration", in_cluster=True, has_status=True, desired_state=spec_of),
     _kept(_NETWORKING, "Ingress", "ing", has_status=True, desired_state=spec_of, storage_prefix="ingress"),
@@ -135,7 +128,7 @@ KEPT_STRATEGIES: Final = (
             in_cluster=kind.startswith("Cluster"),
             name_rule=names.path_segment,
             is_created_by_update=True,
-            printer=PLAIN_PRINTER if kind.endswith("Role") else None,
+            printer=PLAIN_PRINTER if kind.endswith("Role") else _PRINTERS[kind],
         )
         for kind in ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
     ),

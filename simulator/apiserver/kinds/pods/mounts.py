@@ -13,48 +13,66 @@ from simulator.apiserver.status import Cause, forbidden, invalid, not_found, not
 
 _RECURSIVE: Final = ("Disabled", "Enabled", "IfPossible")
 _FOR_DEVICES: Final = ("persistentVolumeClaim", "ephemeral")
+_PLACES: Final = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
+"""The lists, and the field of their items that says where the volume is in the container."""
 
 Volumes = Mapping[str, Manifest]
 """The valid volumes of a pod, by name."""
 
 
 def validate_mounts(container: Manifest, volumes: Volumes, path: str) -> Iterator[Cause]:
-    if "volumeMounts" in container:
-        yield from _mounts(container, volumes, f"{path}.volumeMounts")
-    if "volumeDevices" in container:
-        yield from _devices(container, volumes, f"{path}.volumeDevices")
+    for kind, other in (("volumeMounts", "volumeDevices"), ("volumeDevices", "volumeMounts")):
+        if kind in container:
+            yield from _placed(container, kind, other, volumes, f"{path}.{kind}")
 
 
-def _mounts(container: Manifest, volumes: Volumes, path: str) -> Iterator[Cause]:
-    devices = {device["name"]: device["devicePath"] for device in container.get("volumeDevices", ())}
-    seen: set[str] = set()
-    for index, mount in enumerate(container["volumeMounts"]):
-        at, name, place = f"{path}[{index}]", mount["name"], mount["mountPath"]
+def _placed(container: Manifest, kind: str, other: str, volumes: Volumes, path: str) -> Iterator[Cause]:
+    """Yield the faults of the items of a list. ``other``: the other list, which has none of their names and
+    places."""
+    place_field, is_device = _PLACES[kind], kind == "volumeDevices"
+    others = {each["name"]: each[_PLACES[other]] for each in container.get(other, ())}
+    names, places = set[str](), set[str]()
+    for index, item in enumerate(container[kind]):
+        at, name, place = f"{path}[{index}]", item["name"], item[place_field]
         if not name:
             yield required(f"{at}.name")
+        if is_device and name and name in names:
+            yield invalid(f"{at}.name", name, "must be unique")
+        names.add(name)
         if name not in volumes:
             yield not_found(f"{at}.name", name)
+        elif is_device and not any(source in volumes[name] for source in _FOR_DEVICES):
+            detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+            yield invalid(f"{at}.name", name, detail)
         if not place:
-            yield required(f"{at}.mountPath")
-        if place in seen:
-            yield invalid(f"{at}.mountPath", place, "must be unique")
-        seen.add(place)
-        if name in devices:
-            yield invalid(f"{at}.name", name, "must not already exist in volumeDevices")
-        if place in devices.values():
-            yield invalid(f"{at}.mountPath", place, "must not already exist as a path in volumeDevices")
-        # Upstream leaves the index out of the following paths.
+            yield required(f"{at}.{place_field}")
+        if place in places:
+            yield invalid(f"{at}.{place_field}", place, "must be unique")
+        if is_device and any(check_no_steps_back(place, at)):
+            yield invalid(f"{at}.{place_field}", place, "can not contain backsteps ('..')")
+        else:
+            places.add(place)
+        if name in others:
+            yield invalid(f"{at}.name", name, f"must not already exist in {other}")
+        if place in others.values():
+            yield invalid(f"{at}.{place_field}", place, f"must not already exist as a path in {other}")
+        if not is_device and len(item) > len(("name", "mountPath")):
+            yield from _mount(item, container, at, path)
+
+
+def _mount(mount: Manifest, container: Manifest, at: str, path: str) -> Iterator[Cause]:
+    """Yield the faults of how a volume is mounted. Upstream leaves the index out of most paths."""
+    if mount.get("subPath"):
+        yield from check_descending_path(mount["subPath"], f"{path}.subPath")
+    if mount.get("subPathExpr"):
         if mount.get("subPath"):
-            yield from check_descending_path(mount["subPath"], f"{path}.subPath")
-        if mount.get("subPathExpr"):
-            if mount.get("subPath"):
-                detail = "subPathExpr and subPath are mutually exclusive"
-                yield invalid(f"{at}.subPathExpr", mount["subPathExpr"], detail)
-            yield from check_descending_path(mount["subPathExpr"], f"{path}.subPathExpr")
-        if "mountPropagation" in mount:
-            yield from _propagation(mount["mountPropagation"], container, f"{path}.mountPropagation")
-        if "recursiveReadOnly" in mount:
-            yield from _recursive_read_only(mount, f"{path}.recursiveReadOnly")
+            detail = "subPathExpr and subPath are mutually exclusive"
+            yield invalid(f"{at}.subPathExpr", mount["subPathExpr"], detail)
+        yield from check_descending_path(mount["subPathExpr"], f"{path}.subPathExpr")
+    if "mountPropagation" in mount:
+        yield from _propagation(mount["mountPropagation"], container, f"{path}.mountPropagation")
+    if "recursiveReadOnly" in mount:
+        yield from _recursive_read_only(mount, f"{path}.recursiveReadOnly")
 
 
 def _propagation(propagation: str, container: Manifest, path: str) -> Iterator[Cause]:
@@ -75,35 +93,3 @@ def _recursive_read_only(mount: Manifest, path: str) -> Iterator[Cause]:
             yield forbidden(path, "may only be specified when readOnly is true")
         if mount.get("mountPropagation", "None") != "None":
             yield forbidden(path, "may only be specified when mountPropagation is None or not specified")
-
-
-def _devices(container: Manifest, volumes: Volumes, path: str) -> Iterator[Cause]:
-    mounts = {mount["name"]: mount["mountPath"] for mount in container.get("volumeMounts", ())}
-    names: set[str] = set()
-    places: set[str] = set()
-    for index, device in enumerate(container["volumeDevices"]):
-        at, name, place = f"{path}[{index}]", device["name"], device["devicePath"]
-        volume = volumes.get(name)
-        if not name:
-            yield required(f"{at}.name")
-        if name in names:
-            yield invalid(f"{at}.name", name, "must be unique")
-        if volume is None:
-            yield not_found(f"{at}.name", name)
-        elif not any(kind in volume for kind in _FOR_DEVICES):
-            detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
-            yield invalid(f"{at}.name", name, detail)
-        if not place:
-            yield required(f"{at}.devicePath")
-        if place in places:
-            yield invalid(f"{at}.devicePath", place, "must be unique")
-        if any(check_no_steps_back(place, at)):
-            yield invalid(f"{at}.devicePath", place, "can not contain backsteps ('..')")
-        else:
-            places.add(place)
-        if name in mounts:
-            yield invalid(f"{at}.name", name, "must not already exist in volumeMounts")
-        if place in mounts.values():
-            yield invalid(f"{at}.devicePath", place, "must not already exist as a path in volumeMounts")
-        if name:
-            names.add(name)

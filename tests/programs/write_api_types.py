@@ -1,6 +1,6 @@
 """Writes the data of a version's API types, which :mod:`simulator.apiserver.types.api_types` reads.
 
-``python -m simulator.apiserver.types.write_data VERSION FILE...``, as ``1.34 go-types.json.gz more.json.gz``.
+``python -m tests.programs.write_api_types VERSION FILE...``, as ``1.34 go-types.json.gz more.json.gz``.
 
 Each file is JSON, compressed by gzip, with the Go side of the types. ``types``: full Go name
 (``k8s.io/api/core/v1.PodSpec``) -> ``kind`` (struct, string, slice, map, ...), ``elem`` and ``key`` of slices
@@ -19,9 +19,11 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from simulator.apiserver.types import api_types
 from simulator.apiserver.types.openapi_documents import openapi_schemas
 
 Json = dict[str, Any]
+_TARGET: Final = Path(api_types.__file__).parent
 _TAGS: Final = {"pointer": "*", "omitempty": "e", "omitzero": "z", "inline": "i"}
 _MERGING: Final = {
     "x-kubernetes-list-type": "list",
@@ -37,7 +39,7 @@ def main(version: str, *paths: str) -> None:
     for path in paths:
         go |= json.loads(gzip.decompress(Path(path).read_bytes()))["types"]
     data = data_of(version, go)
-    target = Path(__file__).with_name(f"v{version}.json.gz")
+    target = _TARGET / f"v{version}.json.gz"
     target.write_bytes(gzip.compress(json.dumps(data, separators=(",", ":")).encode(), mtime=0))
     print(f"{target}: {len(data['types'])} types, {len(data['kinds'])} kinds, {target.stat().st_size} bytes")
 
