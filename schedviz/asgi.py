@@ -17,7 +17,6 @@ from schedviz.access.own_origin import OwnOriginOnly  # noqa: E402 (Django's app
 from schedviz.body_limit import BodyLimit  # noqa: E402 (as above)
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
 from schedviz.limits.connections import Connection, allow_open_files  # noqa: E402 (as above)
-from schedviz.live.access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
 from schedviz.operate.expiry import delete_ended_regularly  # noqa: E402 (as above)
 from schedviz.operate.web_metrics import write_regularly  # noqa: E402 (as above)
@@ -41,7 +40,7 @@ delete_ended_regularly()
 look_for_garbage_less_often()
 start_tracing("web", settings.OTEL_EXPORTER_OTLP_ENDPOINT)
 
-sockets: Any = SocketAccess(URLRouter(websocket_urlpatterns))
+sockets: Any = URLRouter(websocket_urlpatterns)
 if settings.ACCOUNTS:
     from channels.auth import AuthMiddlewareStack
 

@@ -1,50 +1,51 @@
-"""Lets websockets through as the middleware does with requests (:mod:`schedviz.access.asker`)."""
+"""The routes of websockets, which are let through as the middleware does it with requests."""
 
 import asyncio
-import re
-from typing import Any, Final
+from typing import Any
 
 from schedviz.access.account import read_account
 from schedviz.access.asker import LIVE, Asker
 from schedviz.access.rights import Right
-from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.access.visitor import find_visitor
 from schedviz.rooms import access as room_access
 from schedviz.rooms.room import is_reserved, read_code
 from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.routes import Route
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
+from schedviz.store.store import NAME
 
-ROOM: Final = re.compile(r"/rooms/([^/]+)/.*", re.DOTALL)
+Scope = dict[str, Any]
 
 
-class SocketAccess:
-    """Wraps the application of the websockets. A browser without the right gets 403."""
+class SocketRoute(Route):
+    """The URL of a websocket. A browser without the right gets 403."""
 
-    def __init__(self, application: Any) -> None:
-        self._application = application
+    def respond(self) -> Any:
+        return self.accept
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def accept(self, scope: Scope, receive: Any, send: Any) -> None:
         scope["cookies"] = read_cookies(scope)
-        if not await asyncio.to_thread(_is_allowed, scope):
+        if not await asyncio.to_thread(self.is_allowed, scope):
             await receive()
             await send({"type": "websocket.close"})
             return
-        await self._application(scope, receive, send)
+        application: Any = self.view
+        await application(scope, receive, send)
 
-
-def _is_allowed(scope: dict[str, Any]) -> bool:
-    """Whether the policy lets the websocket through. Where the store does not serve, it does not: the page
-    connects again."""
-    try:
-        if sandbox := sandbox_of_path(scope["path"]):
-            return _may_view(scope, sandbox)
-        if room := ROOM.fullmatch(scope["path"]):
-            return _is_teacher(room[1], scope["cookies"])
-    except Exception as error:
-        if trouble_of(error) is None:
-            raise
-    return False
+    def is_allowed(self, scope: Scope) -> bool:
+        """Whether the visitor has the right. Where the store does not serve, nobody has: the page connects
+        again."""
+        named = scope["url_route"]["kwargs"]
+        try:
+            if self.teacher:
+                return _is_teacher(named["code"], scope["cookies"])
+            is_name = NAME.fullmatch(named["name"]) is not None
+            return is_name and find_right(scope, named["name"]) >= (self.read or LIVE)
+        except Exception as error:
+            if trouble_of(error) is None:
+                raise
+        return False
 
 
 def _is_teacher(code: str, cookies: dict[str, str]) -> bool:
@@ -54,8 +55,8 @@ def _is_teacher(code: str, cookies: dict[str, str]) -> bool:
         return False
 
 
-def _may_view(scope: dict[str, Any], sandbox: str) -> bool:
-    """Return whether the visitor may view the sandbox, and note the visitor in the scope."""
+def find_right(scope: Scope, sandbox: str) -> Right:
+    """Return the right of the visitor on a sandbox, and note the visitor in the scope."""
     store, cookies = default_store(), scope["cookies"]
     account = read_account(scope.get("user"))
     visitor = find_visitor(cookies, read_header(scope, b"authorization"), account)
@@ -63,20 +64,20 @@ def _may_view(scope: dict[str, Any], sandbox: str) -> bool:
     if asker is None:
         # The consumer says that there is no such sandbox. Should there be one soon, the visitor has no right.
         scope["asker"] = Asker(Right.NONE, "", visitor)
-        return True
+        return LIVE
     scope["asker"] = asker
     if is_reserved(sandbox):
         in_room = room_access.find_visitor(Rooms(store), sandbox, cookies)
         scope["visitor"] = None if in_room == "stranger" else in_room
-    return asker.right >= LIVE
+    return asker.right
 
 
-def read_header(scope: dict[str, Any], header: bytes) -> str:
+def read_header(scope: Scope, header: bytes) -> str:
     values = (value for name, value in scope.get("headers", []) if name == header)
     return next(values, b"").decode("latin-1")
 
 
-def read_cookies(scope: dict[str, Any]) -> dict[str, str]:
+def read_cookies(scope: Scope) -> dict[str, str]:
     """Return the cookies of the handshake."""
     found: dict[str, str] = {}
     for pair in read_header(scope, b"cookie").split(";"):

@@ -232,8 +232,7 @@ class LiveConsumer(PageConsumer):
 
 
 class RoomConsumer(PageConsumer):
-    """The websocket of the teacher's view and of the projector. :mod:`schedviz.live.access` allows only the
-    teacher."""
+    """The websocket of the teacher's view and of the projector."""
 
     code = ""
 

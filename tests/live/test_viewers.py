@@ -14,7 +14,8 @@ from schedviz.live.hubs import Hubs
 from schedviz.live.routing import websocket_urlpatterns
 from schedviz.live.viewer import TRY_AGAIN_LATER
 from schedviz.live.watched import WatchedRoom, room_key
-from schedviz.rooms.room import What
+from schedviz.rooms.access import teacher_cookie
+from schedviz.rooms.room import Room, What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Commit, Sandbox, Store
 from schedviz.web import room_screens
@@ -141,9 +142,14 @@ async def test_the_informer_is_rendered_only_for_pages_that_show_it(
 class RoomSocket(Socket):
     """The websocket of the teacher's view or the projector of a room."""
 
-    def __init__(self, code: str, page: str = "teach") -> None:
-        query = f"lang=en&page={page}".encode()
-        scope = {"type": "websocket", "path": f"/rooms/{code}/live/", "query_string": query, "headers": []}
+    def __init__(self, room: Room, token: str, page: str = "teach") -> None:
+        """token: the teacher's."""
+        scope = {
+            "type": "websocket",
+            "path": f"/rooms/{room.code}/live/",
+            "query_string": f"lang=en&page={page}".encode(),
+            "headers": [(b"cookie", f"{teacher_cookie(room.code)}={token}".encode())],
+        }
         super(Socket, self).__init__(URLRouter(websocket_urlpatterns), scope)
 
 
@@ -159,8 +165,8 @@ async def test_a_room_is_read_once_for_all_its_viewers(
         return read_room(store, code)
 
     monkeypatch.setattr(room_screens, "read_room", read)
-    room = Rooms(store).create("Monday", What("course"), "own", 3600)[0]
-    sockets = [RoomSocket(room.code, page) for page in ("teach", "teach", "projector")]
+    room, token = Rooms(store).create("Monday", What("course"), "own", 3600)
+    sockets = [RoomSocket(room, token, page) for page in ("teach", "teach", "projector")]
     for socket in sockets:
         await socket.connect()
         assert 'data-after="0"' in await socket.frame()
@@ -184,15 +190,15 @@ async def test_the_pages_of_one_room_take_a_part_of_the_places(
 ) -> None:
     monkeypatch.setitem(settings.LIMITS, "MAX_SOCKETS", 10)
     monkeypatch.setattr(consumers, "VIEWERS_PER_ROOM_AT_MOST", 2)
-    rooms = [Rooms(store).create("Monday", What("course"), "own", 3600)[0].code for _ in range(2)]
+    rooms = [Rooms(store).create("Monday", What("course"), "own", 3600) for _ in range(2)]
 
-    async def connect(code: str) -> tuple[RoomSocket, str]:
-        socket = RoomSocket(code)
+    async def connect(room: Room, token: str) -> tuple[RoomSocket, str]:
+        socket = RoomSocket(room, token)
         await socket.connect()
         answer = await socket.receive_output(PATIENCE)
         return socket, str(answer.get("code", answer["type"]))
 
-    sockets = [await connect(code) for code in (rooms[0], rooms[0], rooms[0], rooms[1])]
+    sockets = [await connect(*each) for each in (rooms[0], rooms[0], rooms[0], rooms[1])]
     assert [answer for _, answer in sockets] == [
         "websocket.send",
         "websocket.send",
@@ -202,5 +208,5 @@ async def test_the_pages_of_one_room_take_a_part_of_the_places(
     for socket, answer in sockets:
         if answer == "websocket.send":
             await socket.disconnect()
-    for code in rooms:
-        await hubs._hubs[room_key(code)].stop()
+    for room, _ in rooms:
+        await hubs._hubs[room_key(room.code)].stop()
