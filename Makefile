@@ -10,16 +10,14 @@ ALONE = $(shell grep -rl --include='test_*.py' 'pytest.mark.alone' tests)
 # Tests start hundreds of Python processes; without this, each compiles all modules again where the environment says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: up assets test test-all test-without-browser bench faults fuzz load workshop pages smooth pictures manifests messages install install-dev lint types lock clean
+.PHONY: up assets test test-all test-without-browser bench faults fuzz load workshop pages smooth pictures manifests messages install install-dev chromium tools lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
 
 install: .venv/runtime
 
-install-dev: .venv/dev
-	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m tests.node_packages
+install-dev: tools
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -48,26 +46,35 @@ lint: .venv/dev
 types: .venv/dev
 	$(BIN)/mypy
 
-test: lint types
-	@$(BIN)/python -m tests.chromium
-	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m tests.node_packages
+# Each of these uses one processor, or the network: together they take as long as the longest.
+TOGETHER = @$(MAKE) --no-print-directory -j types tools .venv/compiled
+
+test: lint
+	$(TOGETHER) chromium
 	$(BIN)/pytest -m "not long and not alone" $(PROCESSES)
 	$(BIN)/pytest -m "not long and alone" $(PROCESSES) $(ALONE)
 
 # What `make test` leaves out: the tests that take long, and all inputs of those that use a sample of them.
-test-all: .venv/dev
-	@$(BIN)/python -m tests.chromium
-	@$(BIN)/python -m tests.tools
+test-all: chromium tools
 	WHOLE=1 $(BIN)/pytest -m "(long or sampled) and not alone" $(PROCESSES)
 	$(BIN)/pytest -m "long and alone" $(PROCESSES) $(ALONE)
 
 # Where there can be no Chromium.
-test-without-browser: lint types
-	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m tests.node_packages
+test-without-browser: lint
+	$(TOGETHER)
 	$(BIN)/pytest -m "not long and not alone and not browser" $(PROCESSES)
 	$(BIN)/pytest -m "not long and alone" $(PROCESSES) $(ALONE)
+
+chromium: .venv/dev
+	@$(BIN)/python -m tests.chromium
+
+tools: .venv/dev
+	@$(BIN)/python -m tests.tools
+	@$(BIN)/python -m tests.node_packages
+
+# Once after an installation: else each of the processes that share the tests compiles all of them.
+.venv/compiled: .venv/dev
+	@$(BIN)/pytest --collect-only --quiet > /dev/null; touch $@
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench

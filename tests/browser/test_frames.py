@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from schedviz.api import write
 from schedviz.loop.doorbell import ring
+from tests.amounts import long_but_first
 
 from .conftest import Open, eventually_in, node, pod
 from .test_connection import places
@@ -79,7 +80,7 @@ def test_a_page_whose_frames_come_late_says_that_it_is_catching_up(screen: Page,
     expect(state).to_have_text("live")
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("width", long_but_first([1280, 1920]))
 def test_a_page_whose_sandbox_is_late_says_so_and_keeps_its_layout(
     screen: Page, live: Open, width: int
 ) -> None:

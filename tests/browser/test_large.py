@@ -36,6 +36,7 @@ def cluster(store: Store, sandbox_name: str) -> Sandbox:
     return smooth.cluster(store, sandbox_name, NODES, PODS)
 
 
+@pytest.mark.long
 def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, cluster: Sandbox) -> None:
     """The conditions of a smooth page, which hold on any machine: few elements, small frames, and no large
     part is replaced when a pod is bound. ``make smooth`` measures the page on an idle machine."""

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from schedviz.api import write
+from tests.amounts import long_but_first
 from tests.dumps import as_list
 from tests.real_cluster import real_cluster
 
@@ -126,7 +127,9 @@ def test_a_verdict_does_not_cut_off_the_name_of_its_node(screen: Page, live: Ope
     assert names.evaluate_all("(all) => all.every((each) => each.scrollWidth <= each.clientWidth)")
 
 
-@pytest.mark.parametrize("size", [PROJECTOR, LARGE, PHONE], ids=["projector", "large", "phone"])
+@pytest.mark.parametrize(
+    "size", long_but_first([PROJECTOR, LARGE, PHONE]), ids=["projector", "large", "phone"]
+)
 def test_no_state_of_the_connection_moves_the_bar(screen: Page, live: Open, size: dict[str, int]) -> None:
     screen.set_viewport_size({"width": size["width"], "height": size["height"]})
     live(node("node-1"))

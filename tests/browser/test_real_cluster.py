@@ -57,6 +57,7 @@ def too_large() -> Iterator[Manifest]:
         }
 
 
+@pytest.mark.long
 def test_a_real_cluster_is_readable_at_every_size(screen: Page, sandbox_name: str, tmp_path: Path) -> None:
     dump = tmp_path / "cluster.json"
     dump.write_text(as_list([*real_cluster(), *budgets(), *too_large()]))

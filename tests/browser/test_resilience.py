@@ -7,6 +7,7 @@ from schedviz.api import write
 from schedviz.loop.clock import pause, resume
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import Manifest
+from tests.amounts import long_but_first
 
 from .conftest import eventually_in, node, pod
 
@@ -17,10 +18,10 @@ def cluster(store: Store, name: str, manifests: list[Manifest]) -> Sandbox:
     return write.create_sandbox(store, Meta(name), manifests)
 
 
-SIZES = [(1440, 900), (1280, 720), (390, 844)]
+SIZES = [(390, 844), (1280, 720), (1440, 900)]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["laptop", "projector", "phone"])
+@pytest.mark.parametrize("size", long_but_first(SIZES), ids=["phone", "projector", "laptop"])
 def test_no_element_overflows_at_any_window_size(
     browser: Browser, stack: str, store: Store, sandbox_name: str, size: tuple[int, int]
 ) -> None:

@@ -245,6 +245,7 @@ def test_a_room_finishes_a_lesson_after_its_worker_was_killed(visit: NewPage, ow
         expect(page.locator("#gone")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_room_continues_after_a_restart_of_redis(visit: NewPage, own_stack: OwnStack) -> None:
     teacher, ada, bo = (visit(url=own_stack.url) for _ in range(3))
     code = open_room(teacher, "lesson:walk")

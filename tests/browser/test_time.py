@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from schedviz.loop.clock import pause
+from tests.amounts import long_but_first
 
 from .conftest import Open, node, pod
 
@@ -76,7 +77,7 @@ def test_a_run_stops_when_the_pod_is_bound(screen: Page, live: Open) -> None:
     assert not sandbox.lanes()
 
 
-@pytest.mark.parametrize("width", [360, 390, 768, 1280])
+@pytest.mark.parametrize("width", long_but_first([360, 390, 768, 1280]))
 def test_the_bar_fits_every_width(screen: Page, live: Open, width: int) -> None:
     pause(live(node("node-1", "2"), pod("web", "1")))
     screen.set_viewport_size({"width": width, "height": 720})

@@ -11,7 +11,6 @@ import pytest
 
 from schedviz.store import Sandbox
 from schedviz.up.embedded_redis import lock
-from tests.amounts import long_but_first
 from tests.faults.conftest import FaultArena, note
 from tests.faults.invariants import CHECKED, assert_invariants
 from tests.faults.proxy import Proxy
@@ -46,7 +45,8 @@ def sandbox(web: Web, sandbox_name: str) -> Sandbox:
     return sandbox
 
 
-@pytest.mark.parametrize("seconds", long_but_first(HOLES))
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", HOLES)
 def test_a_silent_loss_of_the_network_heals(web: Web, sandbox: Sandbox, seconds: int) -> None:
     numbers = count()
     web.create(sandbox, "before")

@@ -30,6 +30,7 @@ from simulator.trace import (
     Nominated,
     ObjectsCreated,
 )
+from tests.amounts import long_but_first
 from tests.loop.conftest import Arena, bound, node, pod
 from tests.loop.test_recording import assert_replay_equals
 from tests.waiting import eventually
@@ -149,7 +150,7 @@ def test_a_run_stops_exactly_at_its_moment(arena: Arena, still: Make) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
-@pytest.mark.parametrize("unit", ["point", "cycle"])
+@pytest.mark.parametrize("unit", long_but_first(["point", "cycle"]))
 def test_a_scenario_gives_the_same_trace_in_a_sandbox_as_without_a_server(
     arena: Arena, still: Make, sandbox_name: str, name: str, unit: Unit
 ) -> None:
