@@ -51,8 +51,8 @@ class Route(URLPattern):
     """The right that all other requests need; None = they are not answered."""
     changes: bool | Collection[str] | None = None
     """Whether a ``write`` changes the sandbox in the path, or its clock. A collection: only these acts do.
-    While a presenter hides the answers of Predict, changes are refused (:mod:`schedviz.web.held`). The acts
-    of a room's teacher end that."""
+    While a presenter hides the answers of Predict, changes are refused (:mod:`schedviz.web.predict.hold`).
+    The acts of a room's teacher end that."""
     acts: Mapping[str, Right] = field(default_factory=dict)
     """The rights that acts need, where that is not ``write``. An act is the first word of the field ``do`` of
     a POST request."""

@@ -20,7 +20,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
-from schedviz.web import guides, ideas
+from schedviz.web import guides
+from schedviz.web.ideas import texts as ideas
 
 ROOT: Final = Path(__file__).parent.parent
 LANGUAGE: Final = "zh_Hans"

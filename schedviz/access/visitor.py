@@ -64,7 +64,7 @@ def find_visitor(cookies: Mapping[str, str], authorization: str, account: Accoun
 def _read_token(authorization: str) -> str:
     """Return the token of the header; "" = there is none. It may be the password of the user BASIC_USER: over
     plain HTTP, kubectl sends no token, but what the server's address contains
-    (:mod:`schedviz.web.kubeconfig`). Other users are those of a proxy that asks for a password."""
+    (:mod:`schedviz.web.share.kubeconfig`). Other users are those of a proxy that asks for a password."""
     match = _AUTHORIZATION.fullmatch(authorization)
     if match is None:
         return ""

@@ -25,7 +25,7 @@ from schedviz.rooms.room import read_code
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.presenters.screen import Look, look
-from schedviz.web.room_screens import RoomPage
+from schedviz.web.rooms.screens import RoomPage
 from simulator.kernel.prepared_types import prepared
 
 HUBS = Hubs()

@@ -10,7 +10,7 @@ from schedviz.cache.caches import caches_of
 from schedviz.cache.sandbox_cache import State
 from schedviz.store import Store
 from schedviz.web.presenters.screen import DEFAULT, Look
-from schedviz.web.room_screens import RoomPage, RoomScreens
+from schedviz.web.rooms.screens import RoomPage, RoomScreens
 from schedviz.web.screens import SandboxScreens, Screens, screens_of
 
 Chosen = TypeVar("Chosen", bound=Hashable)

@@ -32,7 +32,7 @@ from schedviz.sandbox_documents import (
 from schedviz.store import Gone, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past
-from schedviz.web.cards import visible_summaries
+from schedviz.web.home.cards import visible_summaries
 from simulator.apiserver.request_errors import Expired
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import BadRequest

@@ -30,7 +30,7 @@ from schedviz.routes import Route, is_of_api, route_of
 from schedviz.store import Held, trouble_of
 from schedviz.store.default import default_store
 from schedviz.store.hold import acting_as
-from schedviz.web.held import find_refusal, refusal_text
+from schedviz.web.predict.hold import find_refusal, refusal_text
 from schedviz.web.predict.viewer import read_holds
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.status import NotFound, ServiceUnavailable

@@ -10,7 +10,7 @@ from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta
 from schedviz.store.past import Readable
 from schedviz.web.examples import example_in
-from schedviz.web.ideas import Idea, ideas
+from schedviz.web.ideas.texts import Idea, ideas
 from schedviz.web.presenters.picture import NODES, PODS
 from simulator.api import Manifest
 from simulator.controllers.kubelet.pod_status import TTL_SECONDS, run_seconds

@@ -7,31 +7,31 @@ from django.views.i18n import set_language
 from schedviz.access.account import Role
 from schedviz.limits.counts import COMPARISON, CREATION, IMPORT, QUESTION, ROOM
 from schedviz.routes import EDIT, OWN, PUBLIC, VIEW, Route
-from schedviz.web.imports import UPLOAD_BYTES
+from schedviz.web.commands import views as command
+from schedviz.web.compare import views as comparisons
+from schedviz.web.forms import scheduler_views as scheduler
+from schedviz.web.forms import views as forms
+from schedviz.web.home import views as home
+from schedviz.web.ideas import views as ideas
+from schedviz.web.imports import views as imports
+from schedviz.web.imports.take import UPLOAD_BYTES
+from schedviz.web.outside import views as outside
+from schedviz.web.predict import views as predict
+from schedviz.web.rooms import acts as room_acts
+from schedviz.web.rooms import teacher as room_teacher
+from schedviz.web.rooms import views as rooms
+from schedviz.web.share import views as share
 from schedviz.web.views import (
-    command,
-    comparisons,
     downloads,
-    forms,
     guides,
-    home,
-    ideas,
-    imports,
     leader,
     lesson_solutions,
     lesson_uploads,
     lessons,
     objects,
-    outside,
     past,
     pending,
-    predict,
-    room_acts,
-    room_teacher,
-    rooms,
     sandbox,
-    scheduler,
-    share,
     stored,
     table,
     undo,

@@ -18,7 +18,7 @@ from schedviz.rooms.room_store import Rooms
 from schedviz.store import Meta, Store
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
-from schedviz.web.room_sandboxes import open_sandbox
+from schedviz.web.rooms.sandboxes import open_sandbox
 from tests.processes import Process, answers
 from tests.waiting import eventually
 

@@ -16,7 +16,7 @@ from schedviz.access.rights import Right
 from schedviz.routes import PUBLIC, Route, routes
 from schedviz.store import Meta, Store
 from schedviz.web.access import Access
-from schedviz.web.views import home
+from schedviz.web.home import views as home
 
 from .conftest import Scene, identity_cookie, new_client
 from .expected_routes import EXPECTED

@@ -23,7 +23,7 @@ from schedviz.api import write
 from schedviz.loop.clock import pause
 from schedviz.store import Commit, Meta, Store
 from schedviz.store.model import Failure
-from schedviz.web.kubeconfig import kubeconfig
+from schedviz.web.share.kubeconfig import kubeconfig
 from tests.web.samples import lane
 from tests.web.test_predict_hold import pod
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from schedviz.web import ideas
+from schedviz.web.ideas import texts as ideas
 
 from .conftest import Open, node, pod
 from .test_accessibility import Violations

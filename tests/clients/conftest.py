@@ -10,7 +10,7 @@ from kr8s._async_utils import as_sync_func
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
-from schedviz.web.kubeconfig import kubeconfig as kubeconfig_text
+from schedviz.web.share.kubeconfig import kubeconfig as kubeconfig_text
 from simulator.api import SECOND
 from simulator.apiserver.new_cluster import new_cluster
 from tests.processes import Process, answers

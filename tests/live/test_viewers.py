@@ -18,8 +18,8 @@ from schedviz.rooms.access import teacher_cookie
 from schedviz.rooms.room import Room, What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Commit, Sandbox, Store
-from schedviz.web import room_screens
-from schedviz.web.room_screens import RoomNow, read_room
+from schedviz.web.rooms import screens as room_screens
+from schedviz.web.rooms.screens import RoomNow, read_room
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
 from tests.waiting import PATIENCE

@@ -12,7 +12,7 @@ from schedviz.jobs.comparison_turns import ComparisonTurns
 from schedviz.jobs.job_store import JobStore
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.recording import recording_lines
-from schedviz.web.comparison_form import InvalidField, parse_comparison
+from schedviz.web.compare.form import InvalidField, parse_comparison
 from simulator.api import SECOND
 from simulator.compare.answer import Comparison
 from simulator.compare.comparison_run import Side

@@ -21,7 +21,7 @@ from schedviz.body_limit import (
 )
 from schedviz.routes import PAGE_BYTES
 from schedviz.store import Sandbox
-from schedviz.web.imports import UPLOAD_BYTES
+from schedviz.web.imports.take import UPLOAD_BYTES
 from simulator.apiserver.bounds import MAX_BODY_BYTES, MAX_BYTES
 from tests.waiting import PATIENCE
 

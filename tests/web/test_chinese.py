@@ -13,8 +13,9 @@ from django.utils.translation import override
 
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Store
-from schedviz.web import ideas, scenarios
+from schedviz.web import scenarios
 from schedviz.web.forms import FORMS
+from schedviz.web.ideas import texts as ideas
 from simulator import trace
 from simulator.api import Change
 

@@ -13,12 +13,13 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.store.places import Share
-from schedviz.web import comparison_form, ideas
+from schedviz.web.compare import form as comparison_form
+from schedviz.web.compare.plot import BOTTOM, LEFT, RIGHT, TOP, plot, round_up
+from schedviz.web.compare.result import compared_nodes, present_comparison
+from schedviz.web.compare.scores import compare_scores
 from schedviz.web.examples import start_example
+from schedviz.web.ideas import texts as ideas
 from schedviz.web.presenters import node_names
-from schedviz.web.presenters.compared_scores import compare_scores
-from schedviz.web.presenters.comparison_result import compared_nodes, present_comparison
-from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, plot, round_up
 from simulator.api import SECOND
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.compare.answer import Curve

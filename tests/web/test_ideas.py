@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 
 from schedviz.store import Meta, Store
-from schedviz.web import examples, ideas
+from schedviz.web import examples
+from schedviz.web.ideas import texts as ideas
 from tests.messages import ROOT
 from tests.threads import at_once
 

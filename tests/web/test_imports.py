@@ -18,7 +18,7 @@ from schedviz.limits.pools import IMPORTS
 from schedviz.limits.requester import Requester
 from schedviz.store import Store
 from schedviz.store.commit_script import LIMITS
-from schedviz.web import imports
+from schedviz.web.imports import take as imports
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport
 from simulator.dumps.recognition import GET_COMMAND

@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from schedviz.page_files import LIBRARIES, MADE, SOURCES
-from schedviz.web import ideas
+from schedviz.web.ideas import texts as ideas
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.node_names import node_name
 

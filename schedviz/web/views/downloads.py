@@ -13,6 +13,7 @@ from schedviz.api.large_answers import drain, response_of
 from schedviz.api.yaml_text import is_large
 from schedviz.cache import Current
 from schedviz.web.manifests.yaml import to_yaml
+from schedviz.web.page import find_present, panel
 from schedviz.web.presenters import nodes_svg
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.nodes import summary
@@ -20,7 +21,6 @@ from schedviz.web.presenters.picture import WATCHED
 from schedviz.web.presenters.priority import SYSTEM_RANK
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import followed_screens
-from schedviz.web.views.page import find_present, panel
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES

@@ -34,12 +34,12 @@ from schedviz.web.lesson_visit import (
     may_undo,
     with_result,
 )
+from schedviz.web.page import find_present, is_htmx
 from schedviz.web.presenters.lesson_handout import present_handout
 from schedviz.web.presenters.lesson_list import numbers, present_lessons
-from schedviz.web.room_sandboxes import start_sandbox
+from schedviz.web.rooms.sandboxes import start_sandbox
 from schedviz.web.screens import address
 from schedviz.web.views.lesson_uploads import upload_bounds, uploaded_page
-from schedviz.web.views.page import find_present, is_htmx
 from simulator.apiserver.status import StatusError
 
 

@@ -12,11 +12,7 @@ from schedviz.web import object_actions
 from schedviz.web.drain import Drained, drain_node
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
-from schedviz.web.presenters import details
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.picture import NODES, PODS
-from schedviz.web.screens import address
-from schedviz.web.views.page import (
+from schedviz.web.page import (
     Source,
     done,
     find_at,
@@ -26,6 +22,10 @@ from schedviz.web.views.page import (
     panel,
     unfolded,
 )
+from schedviz.web.presenters import details
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.picture import NODES, PODS
+from schedviz.web.screens import address
 from schedviz.web.views.why import follow_up_of
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError

@@ -6,9 +6,9 @@ from django.shortcuts import redirect
 from schedviz.api.branch import branch_of_moment, names_at
 from schedviz.limits.requester import new_record
 from schedviz.store.default import default_store
+from schedviz.web.page import find_past, form_page, is_htmx, live_page, moment_html
 from schedviz.web.presenters import format as fmt
 from schedviz.web.screens import address
-from schedviz.web.views.page import find_past, form_page, is_htmx, live_page, moment_html
 from simulator.apiserver.status import StatusError
 
 PANELS_OF_NOW = ("download", "imported", "leader", "outside", "predict", "share")

@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
 from schedviz.store.past import Past
+from schedviz.web.page import find_at, is_large, panel, read_picture
 from schedviz.web.presenters import node_names
 from schedviz.web.presenters.pending import present_pending
-from schedviz.web.views.page import find_at, is_large, panel, read_picture
 
 REFRESH_MS = 1000
 LARGE_REFRESH_MS = 5000

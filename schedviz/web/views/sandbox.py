@@ -9,17 +9,7 @@ from django.utils.translation import gettext
 from schedviz.loop.clock import MAX, pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
-from schedviz.web.presenters import cycle as cycle_view
-from schedviz.web.presenters import play, score_table
-from schedviz.web.presenters.details import events_of_pod
-from schedviz.web.presenters.device_reasons import device_reasons
-from schedviz.web.presenters.later import later_turn
-from schedviz.web.presenters.load import ranks
-from schedviz.web.presenters.parts import swap, trusted
-from schedviz.web.presenters.play_tiles import with_tiles
-from schedviz.web.presenters.why import present_why
-from schedviz.web.screens import address
-from schedviz.web.views.page import (
+from schedviz.web.page import (
     CLOCK,
     Source,
     done,
@@ -33,6 +23,16 @@ from schedviz.web.views.page import (
     panel,
     read_present,
 )
+from schedviz.web.presenters import cycle as cycle_view
+from schedviz.web.presenters import play, score_table
+from schedviz.web.presenters.details import events_of_pod
+from schedviz.web.presenters.device_reasons import device_reasons
+from schedviz.web.presenters.later import later_turn
+from schedviz.web.presenters.load import ranks
+from schedviz.web.presenters.parts import swap, trusted
+from schedviz.web.presenters.play_tiles import with_tiles
+from schedviz.web.presenters.why import present_why
+from schedviz.web.screens import address
 
 MOMENT: Final = "X-Moment"
 """The header with the number of the moment whose parts a response has."""

@@ -3,9 +3,9 @@
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
+from schedviz.web.page import find_at, panel, read_picture
 from schedviz.web.presenters import table
 from schedviz.web.presenters.screen import look
-from schedviz.web.views.page import find_at, panel, read_picture
 
 
 def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:

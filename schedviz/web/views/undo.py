@@ -12,8 +12,8 @@ from schedviz.lessons.undo import EditedMeanwhile, LastEdit, find_last_edit, und
 from schedviz.store import Gone
 from schedviz.store.default import default_store
 from schedviz.web.lesson_visit import find_visit, may_undo
+from schedviz.web.page import find_present, form_page
 from schedviz.web.presenters.undo import edit_sentences
-from schedviz.web.views.page import find_present, form_page
 from simulator.apiserver.status import StatusError
 
 

@@ -23,12 +23,12 @@ from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.limits import text_of
+from schedviz.web.page import Source, find_present, is_htmx, panel
 from schedviz.web.presenters import details, permalinks, what_if
 from schedviz.web.presenters import why as why_view
 from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
 from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.presenters.sampling import what_if_words
-from schedviz.web.views.page import Source, find_present, is_htmx, panel
 from simulator import trace
 from simulator.apiserver.status import StatusError
 from simulator.config.configuration import DEFAULT_SCHEDULER_NAME

@@ -7,10 +7,10 @@ from typing import Final
 from urllib.parse import urlencode
 
 from schedviz import bundled_scenarios
-from schedviz.web import ideas as known_ideas
 from schedviz.web.commands import COMMANDS
-from schedviz.web.comparison_form import PRESETS
+from schedviz.web.compare.form import PRESETS
 from schedviz.web.forms import FORMS
+from schedviz.web.ideas import texts as known_ideas
 from simulator.apiserver.types.schema_types import type_of
 from tests.programs.fuzz import bodies, objects, values
 

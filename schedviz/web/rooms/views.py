@@ -54,9 +54,9 @@ from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import scenarios
 from schedviz.web.access import refuse_room
 from schedviz.web.limits import text_of, with_time
-from schedviz.web.presenters.room_view import Choice, duration, lesson_choices
-from schedviz.web.room_sandboxes import DeletedByTeacher, open_sandbox
-from schedviz.web.views.page import is_htmx
+from schedviz.web.page import is_htmx
+from schedviz.web.rooms.present import Choice, duration, lesson_choices
+from schedviz.web.rooms.sandboxes import DeletedByTeacher, open_sandbox
 from simulator.apiserver.status import StatusError
 
 MINUTES: Final = (60, 90, 120, 180, 240, 480, 720)

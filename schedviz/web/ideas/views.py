@@ -6,8 +6,8 @@ from django.shortcuts import redirect, render
 from schedviz.limits.requester import new_record
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
-from schedviz.web import ideas
 from schedviz.web.examples import start_example
+from schedviz.web.ideas import texts as ideas
 from schedviz.web.visitor import known_visitor, visitor, write_visitor
 from simulator.apiserver.status import StatusError
 

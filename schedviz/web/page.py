@@ -27,7 +27,7 @@ from schedviz.store.past import Past, Readable
 from schedviz.web.act import end_act, is_ending_closed, read_act
 from schedviz.web.endings import EndingView, can_end, present_ending
 from schedviz.web.examples import can_start_over, is_example
-from schedviz.web.ideas import chosen_parts
+from schedviz.web.ideas.texts import chosen_parts
 from schedviz.web.lesson_visit import find_visit, look_at_lesson
 from schedviz.web.lifetime import hours_left
 from schedviz.web.presenters import node_names, travel
@@ -131,7 +131,7 @@ def live_page(
     """Render the whole page of a sandbox, or of a past moment.
 
     detail: HTML of a panel that is open in the inspector. subject: its title. The query parameter ``embed``
-    names the parts that a page of an idea shows in a frame (:mod:`schedviz.web.ideas`).
+    names the parts that a page of an idea shows in a frame (:mod:`schedviz.web.ideas.texts`).
     """
     past = isinstance(source, Past)
     if isinstance(source, Sandbox):

@@ -19,9 +19,9 @@ from schedviz.store.default import default_store
 from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
 from schedviz.web.presenters.parts import Parts
-from schedviz.web.room_sandboxes import open_own
-from schedviz.web.room_screens import RoomNow, RoomPage, RoomScreens, read_room
-from schedviz.web.views.rooms import KEPT_DAYS, find_room, join_address, write_cookie
+from schedviz.web.rooms.sandboxes import open_own
+from schedviz.web.rooms.screens import RoomNow, RoomPage, RoomScreens, read_room
+from schedviz.web.rooms.views import KEPT_DAYS, find_room, join_address, write_cookie
 from simulator.apiserver.status import StatusError
 
 

@@ -6,12 +6,11 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext, gettext_noop
 
+from schedviz.web.compare.plot import Plot, plot
+from schedviz.web.presenters import format as fmt
 from simulator.api import SECOND, Micros
 from simulator.compare.answer import Comparison, Curve
 from simulator.objects import durations
-
-from . import format as fmt
-from .plot import Plot, plot
 
 TABLE_ROWS: Final = 11
 """Number of rows of the table below a plot: the start, the end, and each tenth of the time between."""

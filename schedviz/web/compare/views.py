@@ -19,21 +19,21 @@ from schedviz.rooms.access import find_asker
 from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web import comparison_form as form
 from schedviz.web import scenarios
-from schedviz.web.cards import visible_names
+from schedviz.web.compare import form
+from schedviz.web.compare import result as view
+from schedviz.web.home.cards import visible_names
 from schedviz.web.limits import text_of, with_time
-from schedviz.web.presenters import comparison_result as view
+from schedviz.web.page import is_htmx
 from schedviz.web.presenters import node_names
 from schedviz.web.presenters.sampling import configuration_words
-from schedviz.web.views.page import is_htmx
 from simulator.api import SECOND
 from simulator.objects.durations import format_duration
 
 
 def comparison_form(request: HttpRequest) -> HttpResponse:
     """Render the form, filled in from the address where it has values; see
-    :func:`schedviz.web.comparison_form.parse_comparison` for its fields."""
+    :func:`schedviz.web.compare.form.parse_comparison` for its fields."""
     if request.method != "POST":
         return _form(request, {})
     posted = {name: str(value) for name, value in request.POST.items()}

@@ -3,10 +3,9 @@
 import msgspec
 from django.utils.translation import gettext
 
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.node_names import node_name
 from simulator.compare.answer import PlacedPod, PlacedPods
-
-from . import format as fmt
-from .node_names import node_name
 
 
 class PlacedRow(msgspec.Struct, frozen=True):

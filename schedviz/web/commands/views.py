@@ -10,8 +10,8 @@ from django.urls import reverse
 from schedviz.cache import Current
 from schedviz.web.act import end_act
 from schedviz.web.commands import COMMANDS, CommandError, CommandResult, complete, run
+from schedviz.web.page import acted_html, find_present, form_page, is_htmx
 from schedviz.web.screens import address
-from schedviz.web.views.page import acted_html, find_present, form_page, is_htmx
 
 
 def command(request: HttpRequest, name: str) -> HttpResponse:

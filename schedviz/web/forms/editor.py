@@ -11,7 +11,7 @@ from schedviz.cache import Current
 from schedviz.web.forms.conflict import Difference, differences, merged
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.views.page import form_page
+from schedviz.web.page import form_page
 from simulator.api import Manifest
 
 

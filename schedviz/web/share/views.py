@@ -16,8 +16,8 @@ from schedviz.access.visitor import SHARED_COOKIE, read_shared, with_shared
 from schedviz.rooms.access import has_rights
 from schedviz.store import Sandbox
 from schedviz.web.access import refuse
-from schedviz.web.kubeconfig import kubeconfig
-from schedviz.web.views.page import find_present, find_sandbox, panel
+from schedviz.web.page import find_present, find_sandbox, panel
+from schedviz.web.share.kubeconfig import kubeconfig
 
 
 def share(request: HttpRequest, name: str) -> HttpResponse:

@@ -8,7 +8,7 @@ from schedviz.access.asker import asker_of
 from schedviz.access.identity import sandboxes_have_owners
 from schedviz.access.rights import Right
 from schedviz.rooms.room import is_reserved
-from schedviz.web.views.page import find_present, panel
+from schedviz.web.page import find_present, panel
 from simulator.config.configuration import DEFAULT_SCHEDULER_NAME
 
 OTHER_NAME = "guest"

@@ -21,10 +21,10 @@ from schedviz.store.default import default_store
 from schedviz.web import examples, scenarios
 from schedviz.web.access import refuse
 from schedviz.web.act import begin_act
-from schedviz.web.cards import cards
 from schedviz.web.guides import FIRST, guide_in
+from schedviz.web.home.cards import cards
+from schedviz.web.page import find_present, form_page
 from schedviz.web.queues import QUEUES
-from schedviz.web.views.page import find_present, form_page
 from simulator.apiserver.status import StatusError
 from simulator.queueing.older_queues import TODAY
 

@@ -6,18 +6,17 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext, gettext_noop
 
+from schedviz.web.compare.figures import Figure, FigureRow, count_row, mean_row, present_figure
+from schedviz.web.compare.placed_again import PlacedView, placed_nodes, present_placed
+from schedviz.web.compare.scores import ScoresOfSide, compare_scores
+from schedviz.web.presenters import cycle
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.node_names import node_name
+from schedviz.web.presenters.priority import Ranks
 from simulator.api import SECOND, Micros
 from simulator.compare.answer import Comparison, Difference, PodsCompared, RunOutcome, Since
 from simulator.decision import Decision
 from simulator.objects import durations
-
-from . import cycle
-from . import format as fmt
-from .compared_figures import Figure, FigureRow, count_row, mean_row, present_figure
-from .compared_scores import ScoresOfSide, compare_scores
-from .node_names import node_name
-from .placed_again import PlacedView, placed_nodes, present_placed
-from .priority import Ranks
 
 VICTIMS_AT_MOST: Final = 8
 MILLISECOND: Final = SECOND // 1000

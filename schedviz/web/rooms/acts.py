@@ -27,8 +27,8 @@ from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
-from schedviz.web.room_sandboxes import start_sandbox
-from schedviz.web.views.rooms import find_room
+from schedviz.web.rooms.sandboxes import start_sandbox
+from schedviz.web.rooms.views import find_room
 from simulator.apiserver.status import StatusError
 
 EXTENSION_SECONDS: Final = 30 * 60

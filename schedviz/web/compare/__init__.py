@@ -1,0 +1,1 @@
+"""Comparisons: the same workload under two schedulers."""

@@ -1,0 +1,1 @@
+"""The home page, and the creation and deletion of sandboxes."""

@@ -1,0 +1,1 @@
+"""Sandboxes from dumps and recordings of real clusters."""

@@ -1,0 +1,1 @@
+"""How to connect an outside scheduler."""

@@ -1,0 +1,1 @@
+"""The pages of classes: of the teacher, the projector and the learners."""
