@@ -5,15 +5,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from simulator.api import Change, Manifest
-from simulator.apiserver import decoding
-from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
-from simulator.apiserver.defaults import set_defaults
-from simulator.apiserver.kinds.pods.preparation import set_derived_fields
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.overlay import CreatedObjects, Overlay
+from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import NODES, PODS
-from simulator.apiserver.validation import validate
+from simulator.apiserver.resources import NODES
+from simulator.apiserver.restore import READ_OF_PODS, asked_pod
 from simulator.command_line.files import faults_of, read_text
 from simulator.command_line.tables import join_names
 from simulator.controllers.daemon_placement import add_daemon_tolerations
@@ -130,24 +126,10 @@ def _title(manifest: Manifest) -> str:
 
 def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:
     """Return the pod as the API server of this cluster would store it. Raises StatusError or ValueError."""
-    decoded, causes = decoding.decode(PODS, manifest)
-    if not causes:
-        _set_name(decoded.setdefault("metadata", {}))
-        set_defaults(PODS, decoded)
-        complete_pod(decoded, Overlay(CreatedObjects(_read_of_pods(items))))
-        set_derived_fields(decoded)
-        causes = validate(PODS, decoded)
+    pod, causes = asked_pod(manifest, CreatedObjects(_read_of_pods(items)))
     if causes:
         raise ValueError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
-    return Pod.parse(decoded)
-
-
-def _set_name(metadata: dict[str, Any]) -> None:
-    metadata.setdefault("namespace", "default")
-    if "name" not in metadata:
-        if not metadata.get("generateName"):
-            raise ValueError("metadata.name: name or generateName is required")
-        metadata["name"] = metadata["generateName"] + "xxxxx"
+    return Pod.parse(pod)
 
 
 def _read_of_pods(items: Iterable[Item]) -> Iterator[Change]:

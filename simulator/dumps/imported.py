@@ -5,7 +5,6 @@ UIDs, so that owner references stay valid. References to owners that are not imp
 otherwise the garbage collector would delete the dependents.
 """
 
-import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -14,15 +13,12 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import resources
-from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
-from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.new_cluster import bootstrap
-from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS
-from simulator.apiserver.status import StatusError
-from simulator.apiserver.validation import validate
+from simulator.apiserver.restore import READ_OF_PODS, complete_restored_pod, restored
+from simulator.apiserver.status import Cause, StatusError
 from simulator.controllers.resource_claim import claim_names
 from simulator.dumps.dump import Dump
 from simulator.dumps.dump_files import DumpError
@@ -32,8 +28,7 @@ from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitt
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
-from simulator.objects.pod_requests import qos_class
-from simulator.objects.timestamps import timestamp
+from simulator.objects.joined_nodes import with_internal_address
 
 MAX_NAMED: Final = 50
 """Maximum number of entries in each list of a report."""
@@ -45,7 +40,6 @@ MAX_FOUND: Final = 5
 """Maximum number of kinds in the message about a dump of which nothing is imported."""
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 CLAIMS_OF_DEVICES: Final = "resourceclaims.resource.k8s.io"
-_UIDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 
 class KindReport(msgspec.Struct):
@@ -114,7 +108,7 @@ class Import:
             return
         left: set[str] = set()
         try:
-            found = self._redact_and_fit(resource, manifest, left.add)
+            found, causes = self._restored(resource, manifest, left.add)
         except Unfit as unfit:
             self._refuse(kind, manifest, str(unfit))
             return
@@ -124,7 +118,6 @@ class Import:
         if key in collection:
             self.report.repeated += 1
             return
-        causes = validate(resource, found)
         if causes:
             self._refuse(kind, manifest, str(causes[0]))
             return
@@ -188,31 +181,18 @@ class Import:
             self._kinds.setdefault(place, KindReport(*place, outcome))
         return self._kinds[place], resource
 
-    def _redact_and_fit(self, resource: Resource, given: Manifest, note: ReportField) -> Manifest:
-        """Return the object as it is imported: redacted, fitted to its schema, with defaults. Raises
-        Unfit."""
+    def _restored(
+        self, resource: Resource, given: Manifest, note: ReportField
+    ) -> tuple[Manifest, list[Cause]]:
+        """Return the object as it is imported, redacted, and its faults. Raises Unfit."""
         metadata = given.get("metadata")
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             raise Unfit("metadata.name is missing or wrong")
-        found = fit_to_type(resource, redact(given, self._salt, note), note, given)
-        metadata = found["metadata"]
-        if resource.namespaced:
-            metadata.setdefault("namespace", "default")
-        else:
-            metadata.pop("namespace", None)
-        metadata.setdefault("creationTimestamp", timestamp(self._now))
-        key = resource.key(metadata.get("namespace", ""), metadata["name"])
-        metadata.setdefault("uid", str(uuid.uuid5(_UIDS, f"{resource.id}/{key}")))
-        set_defaults(resource, found)
+        fitted = fit_to_type(resource, redact(given, self._salt, note), note, given)
+        found, causes = restored(resource, fitted, self._now)
         if resource == CONTROLLER_REVISIONS:
             found["data"] = fitted_data(found["data"])
-        elif resource == NODES:
-            found = joined_node(found, timestamp(self._now))
-        elif resource == PODS:
-            status = found.setdefault("status", {})
-            status.setdefault("phase", "Pending")
-            status["qosClass"] = qos_class(found)
-        return found
+        return found, causes
 
     def _refuse(self, kind: KindReport, manifest: Manifest, why: str) -> None:
         self.report.refusals += 1
@@ -234,9 +214,8 @@ class Import:
         for name in sorted(self._namespaces - there):
             self.report.namespaces += 1
             made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-            yield Change(
-                NAMESPACES.id, name, self._redact_and_fit(NAMESPACES, made, lambda _: None), expected=0
-            )
+            found, _ = self._restored(NAMESPACES, made, lambda _: None)
+            yield Change(NAMESPACES.id, name, found, expected=0)
 
     def _add_missing_revisions(self) -> None:
         """Keep the revisions without which the controllers would replace all pods."""
@@ -246,7 +225,7 @@ class Import:
         revisions = [change.object or {} for change in self._creations(CONTROLLER_REVISIONS.id)]
         pods = [change.object or {} for change in self._creations(PODS.id)]
         for made in missing_revisions(owners, revisions, pods):
-            found = self._redact_and_fit(CONTROLLER_REVISIONS, made, lambda _: None)
+            found, _ = self._restored(CONTROLLER_REVISIONS, made, lambda _: None)
             key = CONTROLLER_REVISIONS.key(found["metadata"]["namespace"], found["metadata"]["name"])
             self._kept[CONTROLLER_REVISIONS.id].setdefault(key, msgspec.json.encode(found))
 
@@ -271,15 +250,13 @@ class Import:
         """Complete a pod that no API server has admitted, and count the pod in the report. Returns False if
         admission refuses it, as its PriorityClass does not exist: the pod is left out."""
         spec = pod["spec"]
-        if "priority" not in spec:
-            try:
-                complete_pod(pod, overlay)
-            except StatusError as error:
-                kind = self._kinds["v1", "Pod"]
-                kind.taken -= 1
-                self._refuse(kind, pod, error.message)
-                return False
-            pod["status"]["qosClass"] = qos_class(pod)
+        try:
+            complete_restored_pod(pod, overlay)
+        except StatusError as error:
+            kind = self._kinds["v1", "Pod"]
+            kind.taken -= 1
+            self._refuse(kind, pod, error.message)
+            return False
         claims, nodes = self._kept[CLAIMS_OF_DEVICES], self._kept[NODES.id]
         namespace = pod["metadata"]["namespace"]
         self.report.claiming += any(f"{namespace}/{name}" not in claims for name in claim_names(pod))

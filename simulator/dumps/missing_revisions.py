@@ -9,8 +9,8 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import resources
-from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.restore import restored
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
     REVISION_LABEL,
@@ -52,8 +52,8 @@ def fitted_data(data: Manifest) -> Manifest:
         fitted = fit_to_type(_DAEMON_SETS, owner, lambda _: None)
     except Unfit:
         return data
-    set_defaults(_DAEMON_SETS, fitted)
-    return {"spec": {"template": fitted["spec"]["template"]}}
+    found, _ = restored(_DAEMON_SETS, fitted, 0)
+    return {"spec": {"template": found["spec"]["template"]}}
 
 
 def missing_revisions(

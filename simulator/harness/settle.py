@@ -17,6 +17,7 @@ from simulator.apiserver.server import ApiServer
 from simulator.command_line.json_lines import answer_lines
 from simulator.memory import MemoryStorage
 from simulator.objects.conditions import condition
+from simulator.objects.metadata import key_of, object_key
 from simulator.objects.timestamps import timestamp
 from simulator.simulation import Options, Simulation
 
@@ -86,7 +87,8 @@ class SettledHistory:
             self._write(self._applied(manifest))
         for target in delete:
             kind, namespace, name = target.split("/")
-            self._write(Change(resource_id_of_kind(kind), f"{namespace}/{name}" if namespace else name, None))
+            key = object_key(namespace, name)
+            self._write(ApiServer.remove_at_any_version(resource_id_of_kind(kind), key))
         events = self._settle()
         self._begin += BETWEEN_STEPS
         return {"settled": self._state(events)}
@@ -96,16 +98,15 @@ class SettledHistory:
         sets are kept."""
         metadata = manifest["metadata"]
         resource = resource_id_of_kind(manifest["kind"])
-        key = "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part)
-        old = self._api.get(resource, key)
+        old = self._api.get(resource, key_of(manifest))
         if old is None:
-            return Change(resource, key, manifest, expected=0)
+            return ApiServer.create_by_component(resource, manifest)
         kept = {f: old["metadata"][f] for f in ("uid", "creationTimestamp") if f in old["metadata"]}
         new = {**manifest, "metadata": {**metadata, **kept}}
         if resource == "pods":
             new["spec"] = {**manifest["spec"], "nodeName": old["spec"].get("nodeName") or ""}
             new["status"] = old.get("status") or {}
-        return Change(resource, key, new)
+        return ApiServer.patch_by_component(resource, new)
 
     def _write(self, change: Change) -> None:
         self._now += TICK

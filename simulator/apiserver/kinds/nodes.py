@@ -11,7 +11,6 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.amounts import round_up_to_milli
 from simulator.apiserver.field_checks import check_cidr, parse_cidr
 from simulator.apiserver.go_structs import core_struct
-from simulator.apiserver.node_defaults import joined_node, with_internal_address
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, Cell, Column, printer_of
 from simulator.apiserver.repeated import repeats
@@ -23,6 +22,7 @@ from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.conditions import condition
+from simulator.objects.joined_nodes import joined_node, with_internal_address
 from simulator.objects.metadata import labels_of
 from simulator.objects.status import status_of
 
