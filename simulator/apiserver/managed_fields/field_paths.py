@@ -54,6 +54,11 @@ _json_name = lru_cache(1_000)(_compact_json)
 """Writes the name of a key, of which a list has few."""
 
 
+def index_element(index: int) -> PathElement:
+    """Return the element of an item of a list that is atomic."""
+    return f"i:{index}"
+
+
 def to_fields_v1(fields: Iterable[FieldPath]) -> FieldsV1:
     """Return the ``fieldsV1`` of a set, its elements in upstream's order."""
     root: FieldsV1 = {}

@@ -4,16 +4,19 @@ Upstream: kube-openapi/pkg/schemaconv (openapi.go, proto_models.go), structured-
 and validate.go, with the values written as Go does.
 """
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.apiserver.managed_fields.field_paths import (
+    FieldPath,
     PathElement,
     element_text,
     field_element,
+    index_element,
     key_element,
+    path_text,
     value_element,
 )
+from simulator.apiserver.status import MAX_CAUSES
 from simulator.apiserver.types.model import (
     ANYTHING,
     STRING,
@@ -116,46 +119,52 @@ def _set_element(item: Any) -> PathElement:
     return value_element(item)
 
 
-def applied_object_errors(of: Type, value: Any, path: str = "") -> Iterator[str]:
-    """Yield what is wrong with an applied object, each with its path."""
+def applied_object_errors(of: Type, value: Any) -> list[str]:
+    """Return what is wrong with an applied object, each with its path: MAX_CAUSES at most."""
+    errors: list[str] = []
+    _add_errors(errors, of, value, ())
+    return errors
+
+
+def _add_errors(errors: list[str], of: Type, value: Any, path: FieldPath) -> None:
     known = deduced(of, value)
-    if value is None:
+    if value is None or len(errors) == MAX_CAUSES:
         return
     match known:
         case ListType() if not isinstance(value, list):
-            yield _at(path, f"expected list, got &{{{plain(value)}}}")
+            errors.append(_at(path, f"expected list, got &{{{plain(value)}}}"))
         case ListType():
-            yield from _item_errors(known, value, path)
+            _add_errors_of_items(errors, known, value, path)
         case StructType() | MapType() if not isinstance(value, dict):
-            yield _at(path, f"expected map, got &{{{plain(value)}}}")
+            errors.append(_at(path, f"expected map, got &{{{plain(value)}}}"))
         case StructType() | MapType():
             for name, item in value.items():
-                below = path + element_text(field_element(name))
+                below = (*path, field_element(name))
                 declared = field_type(known, name)
                 if declared is None:
-                    yield _at(below, "field not declared in schema")
+                    errors.append(_at(below, "field not declared in schema"))
                     return
-                yield from applied_object_errors(declared, item, below)
+                _add_errors(errors, declared, item, below)
         case _:
             if expected := _scalar_error(scalar_type(known), value):
-                yield _at(path, expected)
+                errors.append(_at(path, expected))
 
 
-def _item_errors(of: ListType, items: list[Any], path: str) -> Iterator[str]:
+def _add_errors_of_items(errors: list[str], of: ListType, items: list[Any], path: FieldPath) -> None:
     seen: set[PathElement] = set()
     for index, item in enumerate(items):
         if is_whole(of):
-            yield from applied_object_errors(of.items, item, f"{path}[{index}]")
+            _add_errors(errors, of.items, item, (*path, index_element(index)))
             continue
         try:
             element = element_of(of, item)
         except ItemError as error:
-            yield _at(path, f"element {index}: {error}")
+            errors.append(_at(path, f"element {index}: {error}"))
             return
-        if element in seen:
-            yield _at(path, f"duplicate entries for key {element_text(element)}")
+        if element in seen and len(errors) < MAX_CAUSES:
+            errors.append(_at(path, f"duplicate entries for key {element_text(element)}"))
         seen.add(element)
-        yield from applied_object_errors(of.items, item, path + element_text(element))
+        _add_errors(errors, of.items, item, (*path, element))
 
 
 def _scalar_error(expected: str, value: Any) -> str:
@@ -173,5 +182,5 @@ def _scalar_error(expected: str, value: Any) -> str:
     return ""
 
 
-def _at(path: str, message: str) -> str:
-    return f"{path}: {message}" if path else message
+def _at(path: FieldPath, message: str) -> str:
+    return f"{path_text(path)}: {message}" if path else message

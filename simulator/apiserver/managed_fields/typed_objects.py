@@ -5,7 +5,6 @@ Upstream: structured-merge-diff/typed (tofieldset.go, compare.go, merge.go, remo
 """
 
 from collections import deque
-from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from simulator.apiserver.managed_fields.field_paths import (
@@ -56,26 +55,28 @@ def without_prefixes(fields: FieldSet, prefixes: FieldSet) -> FieldSet:
 
 def fields_of(of: Type, value: Any) -> FieldSet:
     """Return the fields that a manager owns who applies this value. Raises ItemError."""
-    return frozenset(_owned(deduced(of, value), value, ()))
+    found: set[FieldPath] = set()
+    _add_owned(found, deduced(of, value), value, ())
+    return frozenset(found)
 
 
-def _owned(of: Type, value: Any, path: FieldPath) -> Iterator[FieldPath]:
+def _add_owned(found: set[FieldPath], of: Type, value: Any, path: FieldPath) -> None:
     if is_whole(of):
-        yield path
+        found.add(path)
     elif isinstance(of, ListType):
         for item in value or ():
             below = (*path, element_of(of, item))
-            yield from _owned(deduced(of.items, item), item, below)
-            yield below
+            _add_owned(found, deduced(of.items, item), item, below)
+            found.add(below)
     else:
         for name, item in (value or {}).items():
             declared = field_type(of, name)
             if declared is None:
                 continue
             below = (*path, field_element(name))
-            yield from _owned(deduced(declared, item), item, below)
+            _add_owned(found, deduced(declared, item), item, below)
             if item is None or item == {} or not declares(of, name):
-                yield below
+                found.add(below)
 
 
 def compare(of: Type, old: Any, new: Any) -> Comparison:
@@ -115,8 +116,9 @@ class _ComparingWalk:
         if is_whole(of):
             return True
         container = list if isinstance(of, ListType) else dict
-        if any(value not in (None, MISSING) and not isinstance(value, container) for value in (old, new)):
-            return True
+        for value in (old, new):
+            if value is not None and value is not MISSING and not isinstance(value, container):
+                return True
         return not _present(old, ()) and not _present(new, ())
 
     def _add(self, path: FieldPath, old: Any, new: Any) -> None:

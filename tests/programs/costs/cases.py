@@ -73,10 +73,18 @@ class GrowingCase(NamedTuple):
         return 60
 
     def half(self) -> int:
-        some, more = (self.growing.with_entries(count) for count in (10, 20))
-        size = max((len(json.dumps(more)) - len(json.dumps(some))) / 10, 1)
-        values = max((count_values(more) - count_values(some)) / 10, 1)
+        some, more = self._weight(10), self._weight(20)
+        size, values = (max((after - before) / 10, 1) for before, after in zip(some, more, strict=True))
         return int(min(MAX_OBJECT_BYTES / 2 / size, MAX_NODES / 2 / values))
+
+    def _weight(self, count: int) -> tuple[int, int]:
+        """Return the bytes and the values of the object, or of the request if it has more: a patch may name
+        each entry twice."""
+        found = [self.growing.with_entries(count)]
+        request = self.made(count, {"metadata": {"resourceVersion": "1"}})
+        if request and request.body.startswith((b"{", b"[")):
+            found.append(json.loads(request.body))
+        return max(len(json.dumps(each)) for each in found), max(map(count_values, found))
 
     def definitions(self) -> list[Manifest]:
         return [DEFINITION] if self.growing.resource == CUSTOM else []
