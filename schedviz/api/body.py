@@ -52,7 +52,7 @@ class ObjectResponse(HttpResponse):
 
 class ListResponse(HttpResponse):
     """A response with a list or a table of objects, which
-    :func:`schedviz.api.media_types.as_accepted` encodes. It then has lost them."""
+    :func:`schedviz.api.media_types.as_accepted` encodes one by one: ``items`` or ``rows`` is an iterator."""
 
     def __init__(self, value: Manifest) -> None:
         super().__init__(content_type=JSON)

@@ -1,34 +1,24 @@
 """Writes large answers in parts, without a copy of the whole: an answer may have all objects of a sandbox."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 from django.http import HttpResponse, StreamingHttpResponse
 
 from simulator.api import Manifest
-from simulator.kernel.work import check_waiting
 
 _JOINED_BYTES: Final = 1 << 20
 """Maximum size of an answer that is sent as one."""
 _AT_ONCE: Final = 16
 """How many objects of a list are encoded at a time. Each has up to 1.5 MiB."""
-_Item = TypeVar("_Item")
-
-
-def drain(items: list[_Item]) -> Iterator[_Item]:
-    """Yield the items of a list, which loses them: memory holds each in one form only."""
-    items.reverse()
-    while items:
-        check_waiting()
-        yield items.pop()
 
 
 def list_parts(value: Manifest, write: Callable[[Manifest], bytes]) -> list[bytes]:
-    """Return the parts of the JSON of a list or table, which loses its objects. ``write``: returns the JSON
-    of a document, indented or not."""
+    """Return the parts of the JSON of a list or table, whose objects are any iterable. ``write``: returns the
+    JSON of a document, indented or not."""
     field = "rows" if value["kind"] == "Table" else "items"
-    objects = drain(value[field])
+    objects = iter(value[field])
     parts, closing = [], b""
     while some := [*islice(objects, _AT_ONCE)]:
         text = write({"kind": value["kind"], "apiVersion": value["apiVersion"], field: some})

@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 
 from schedviz.api.accept import JSON, PROTOBUF, YAML, allows_no_conversion, negotiate
 from schedviz.api.body import ListResponse, ObjectResponse
-from schedviz.api.large_answers import drain, list_parts, response_of
+from schedviz.api.large_answers import list_parts, response_of
 from schedviz.api.representation import META, Representation
 from schedviz.api.yaml_text import is_large, yaml_of
 from simulator.api import Manifest
@@ -46,8 +46,7 @@ def _list_as_accepted(request: HttpRequest, response: ListResponse) -> HttpRespo
     media_type, parts = _media_type(request, response.value), []
     if media_type == PROTOBUF:
         try:
-            items = drain(response.value["items"])
-            parts = protobuf_parts({**response.value, "items": items})
+            parts = protobuf_parts(response.value)
         except NoDescription:
             media_type = JSON
     if not parts:

@@ -4,7 +4,7 @@ prints.
 Upstream: apiserver/pkg/endpoints/handlers/negotiation and response.go, v1.34.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, get_args
 
 import msgspec
@@ -28,7 +28,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in
 from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import BadRequest
-from simulator.apiserver.table import build_table
+from simulator.apiserver.table import build_table, table_rows
 from simulator.objects.metadata import TEMPLATE_GENERATION
 
 Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
@@ -89,7 +89,8 @@ class Representation(msgspec.Struct, frozen=True):
         match self.form:
             case "Table":
                 version = {"resourceVersion": manifest["metadata"].get("resourceVersion", "")}
-                return self._table(resource, [manifest], version, now())
+                table = self._table(resource, [manifest], version, now)
+                return {**table, "rows": [*table["rows"]]}
             case "PartialObjectMetadata":
                 return self._partial(manifest)
             case "PartialObjectMetadataList":
@@ -100,12 +101,14 @@ class Representation(msgspec.Struct, frozen=True):
         return to_served(resource, manifest)
 
     def list(
-        self, resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Callable[[], Micros]
+        self, resource: Resource, items: Iterable[Manifest], metadata: Manifest, now: Callable[[], Micros]
     ) -> Manifest:
-        """Represent a list of objects. ``metadata``: of the list."""
+        """Represent a list of objects, each of which is read when its own representation is. ``metadata``: of
+        the list."""
+        shown: Iterator[Manifest]
         match self.form:
             case "Table":
-                return self._table(resource, items, metadata, now())
+                return self._table(resource, items, metadata, now)
             case "PartialObjectMetadata":
                 raise NotAcceptable(
                     f"you requested {self.form}, but the requested object is a list "
@@ -113,10 +116,10 @@ class Representation(msgspec.Struct, frozen=True):
                 )
             case "PartialObjectMetadataList":
                 kind, api_version = "PartialObjectMetadataList", self.api_version
-                shown = [self._partial(item) for item in items]
+                shown = map(self._partial, items)
             case _:
                 kind, api_version = f"{resource.kind}List", resource.api_version
-                shown = [_item(resource, item) for item in items]
+                shown = (_item(resource, item) for item in items)
                 if resource.group not in BUILT_IN_GROUPS:
                     metadata = {"continue": "", **metadata}  # as unstructured lists are written
         return {"kind": kind, "apiVersion": api_version, "metadata": metadata, "items": shown}
@@ -129,12 +132,15 @@ class Representation(msgspec.Struct, frozen=True):
         }
 
     def _table(
-        self, resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros
+        self, resource: Resource, items: Iterable[Manifest], metadata: Manifest, now: Callable[[], Micros]
     ) -> Manifest:
-        shown = build_table(resource, items, metadata, now)
-        for row, item in zip(shown["rows"], items, strict=True):
-            row["object"] = self._row_object(resource, item)
-        return {**shown, "apiVersion": self.api_version}
+        at = now()
+        rows = (
+            {**row, "object": self._row_object(resource, item)}
+            for item in items
+            for row in table_rows(resource, [item], at)
+        )
+        return {**build_table(resource, [], metadata, at), "apiVersion": self.api_version, "rows": rows}
 
     def _row_object(self, resource: Resource, item: Manifest) -> Manifest | None:
         match self.include_object:

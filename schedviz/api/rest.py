@@ -93,9 +93,7 @@ def list_objects(
             requester=requester,
         )
     found = page(sandbox, resource, options, namespace=target.namespace, selected=selected)
-    shown = form.list(resource, found.items, found.metadata, sandbox.now)
-    del found  # The response drops each object once it is encoded.
-    return body.ListResponse(shown)
+    return body.ListResponse(form.list(resource, found.items, found.metadata, sandbox.now))
 
 
 def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponseBase:

@@ -47,6 +47,6 @@ def delete_collection(
     found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
     items = {target.named(item).place(resource): item for item in found.items}
     deleted = commit.delete_collection(SandboxStorage(sandbox), resource, items, options)
-    shown = form.list(resource, [items[place] for place in deleted], found.metadata, sandbox.now)
+    shown = form.list(resource, (items.pop(place) for place in deleted), found.metadata, sandbox.now)
     response = body.ListResponse(shown)
     return with_warnings(response, options.warnings)

@@ -62,35 +62,38 @@ def statuses(view: View) -> View:
     @csrf_exempt
     @wraps(view)
     def with_status(request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
-        return as_accepted(request, answered(request, *args, **kwargs))
-
-    def answered(request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
         try:
             refuse_cross_site(request)
-            return view(request, *args, **kwargs)
-        except StatusError as error:
-            return body.refusal(error)
-        except SuspiciousOperation as error:
-            # What Django refuses to read, such as more than 1,000 query parameters.
-            return body.refusal(BadRequest(str(error)))
-        except NoSandbox:
-            return body.refusal(NotFound("sandboxes", kwargs.get("name", "")))
-        except Gone as error:
-            return body.refusal(Expired(str(error)))
-        except Unreadable as error:
-            return body.refusal(StatusError(str(error)))
+            # Here objects of a list are decoded.
+            return as_accepted(request, view(request, *args, **kwargs))
         except Abandoned:
             raise
         except Exception as error:
-            trouble = trouble_of(error)
-            if trouble:
-                return body.refusal(ServiceUnavailable(TROUBLE[trouble]))
-            log.exception("%s %s", request.method, request.path)
-            return body.refusal(
-                StatusError("an error on the server has prevented the request from succeeding")
-            )
+            refused = _status_of(error, kwargs.get("name", ""))
+            if refused is None:
+                log.exception("%s %s", request.method, request.path)
+                refused = StatusError("an error on the server has prevented the request from succeeding")
+            return as_accepted(request, body.refusal(refused))
 
     return with_status
+
+
+def _status_of(error: Exception, sandbox: str) -> StatusError | None:
+    """Return the Status for an exception of a view; None if nobody expects it."""
+    match error:
+        case StatusError():
+            return error
+        case SuspiciousOperation():
+            # What Django refuses to read, such as more than 1,000 query parameters.
+            return BadRequest(str(error))
+        case NoSandbox():
+            return NotFound("sandboxes", sandbox)
+        case Gone():
+            return Expired(str(error))
+        case Unreadable():
+            return StatusError(str(error))
+    trouble = trouble_of(error)
+    return ServiceUnavailable(TROUBLE[trouble]) if trouble else None
 
 
 @statuses

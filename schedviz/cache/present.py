@@ -2,7 +2,7 @@
 (:class:`schedviz.store.past.Past`)."""
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from schedviz.cache.held import Numbered, Trace
 from schedviz.store import Clock, Failure, Lease, Listing, Meta, Sandbox, codec
 from schedviz.store.changes import TRACE_READ, Position, Values
-from schedviz.store.model import LogEntry
+from schedviz.store.model import LogEntry, StoredListing
 from schedviz.store.wall import Wall
 from simulator.api import Manifest, Micros
 from simulator.client.informer import Pipeline
@@ -106,6 +106,14 @@ class Present:
         items = [codec.with_version(found[key].json, found[key].version) for key in sorted(keys)]
         return Listing(items, self.position.version)
 
+    def stored_list(self, resource: str) -> StoredListing:
+        """Return the objects of a resource, not decoded."""
+        if self._objects is None:
+            return self.sandbox.stored_list(resource)
+        found = self._objects.get(resource, {})
+        objects = {key: (found[key].version, found[key].json) for key in sorted(found)}
+        return StoredListing(objects, self.position.version)
+
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """Return every object as resource -> key -> manifest, and the version at which they were so."""
         if self._objects is None:
@@ -114,6 +122,12 @@ class Present:
             resource: {key: codec.with_version(found[key].json, found[key].version) for key in sorted(found)}
             for resource, found in self._objects.items()
         }, self.position.version
+
+    def iterate_all(self) -> dict[str, Iterator[Manifest]]:
+        """Return the objects of each resource, sorted by key; each is decoded when it is read."""
+        if self._objects is None:
+            return self.sandbox.iterate_all()
+        return {resource: _decoded_in_order(found) for resource, found in self._objects.items()}
 
     def names(self, resource: str) -> builtins.list[str]:
         """Return the keys of a resource's objects, in no order."""
@@ -225,3 +239,8 @@ class Present:
 
 def _bytes(data: str | bytes) -> bytes:
     return data.encode() if isinstance(data, str) else data
+
+
+def _decoded_in_order(found: Mapping[str, LogEntry]) -> Iterator[Manifest]:
+    for key in sorted(found):
+        yield codec.with_version(found[key].json, found[key].version)

@@ -74,10 +74,16 @@ def version_of(stored: bytes) -> int:
     return int(stored[: stored.index(b" ")])
 
 
+def split_object(stored: bytes) -> tuple[int, bytes]:
+    """Return the resourceVersion of one entry in an objects hash, and the object as JSON without it."""
+    version, _, data = stored.partition(b" ")
+    return int(version), data
+
+
 def decode_object(stored: bytes) -> Manifest:
     """Return the manifest of one entry in an objects hash."""
-    version, _, data = stored.partition(b" ")
-    return with_version(data, int(version))
+    version, data = split_object(stored)
+    return with_version(data, version)
 
 
 def number(entry_id: bytes) -> int:

@@ -223,3 +223,12 @@ class Listing(msgspec.Struct, frozen=True):
 
     items: list[Manifest]
     version: int
+
+
+class StoredListing(msgspec.Struct, frozen=True):
+    """The objects of a resource at ``version`` as they are stored, sorted by key. They are decoded when they
+    are read: as Python's objects they take four times the memory."""
+
+    objects: dict[str, tuple[int, bytes]]
+    """Key -> the resourceVersion, and the object as JSON without it."""
+    version: int

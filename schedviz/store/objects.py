@@ -10,7 +10,7 @@ import msgspec
 from schedviz.store import codec
 from schedviz.store.handle import SandboxHandle
 from schedviz.store.keys import objects_key
-from schedviz.store.model import Listing, StoredBytes
+from schedviz.store.model import Listing, StoredBytes, StoredListing
 from schedviz.store.snapshot import nothing
 from schedviz.store.whole_objects import SCANNED, Stored, next_count, read_objects, scan_objects
 from simulator.api import Manifest
@@ -47,6 +47,13 @@ class ObjectReader(SandboxHandle):
         # Memory holds each object in one form only: there may be hundreds of megabytes.
         return Listing([codec.decode_object(stored.pop(key)) for key in sorted(stored)], version)
 
+    def stored_list(self, resource: str) -> StoredListing:
+        """Return all objects of a resource as :meth:`list` does, not decoded."""
+        version, _, objects = read_objects(self._redis, self.name, "version", nothing, [resource])
+        stored = objects[resource]
+        split = {key.decode(): codec.split_object(stored.pop(key)) for key in sorted(stored)}
+        return StoredListing(split, version)
+
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """Return all objects as resource -> key -> manifest, and the version as of which they are read."""
         objects, version = self.stored_objects()
@@ -59,6 +66,11 @@ class ObjectReader(SandboxHandle):
         """Return all objects as they are stored, and the version as of which they are read."""
         version, _, objects = read_objects(self._redis, self.name, "version", nothing)
         return objects, version
+
+    def iterate_all(self) -> dict[str, Iterator[Manifest]]:
+        """Return the objects of each resource, sorted by key; each is decoded when it is read."""
+        objects, _ = self.stored_objects()
+        return {resource: _decoded_in_order(stored) for resource, stored in objects.items()}
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
         """Return the objects whose keys begin with ``prefix``, in no order and not as of one version."""
@@ -132,3 +144,9 @@ class ObjectReader(SandboxHandle):
     def version(self) -> int:
         """Return the resourceVersion of the last write."""
         return int(self._state("version")[0])
+
+
+def _decoded_in_order(stored: dict[bytes, bytes]) -> Iterator[Manifest]:
+    """Yield the objects in the order of their keys. Memory holds each in one form only."""
+    for key in sorted(stored):
+        yield codec.decode_object(stored.pop(key))

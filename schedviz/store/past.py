@@ -1,7 +1,7 @@
 """A past moment of a sandbox, with the same methods for reading as the sandbox."""
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, Protocol
 
 import msgspec
@@ -36,6 +36,7 @@ class Readable(Protocol):
     def get(self, resource: str, key: str) -> Manifest | None: ...
     def list(self, resource: str) -> Listing: ...
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]: ...
+    def iterate_all(self) -> dict[str, Iterator[Manifest]]: ...
     def names(self, resource: str) -> builtins.list[str]: ...
     def count(self, resource: str) -> int: ...
     def resources(self) -> builtins.list[str]: ...
@@ -97,6 +98,9 @@ class Past:
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         return self.moment.objects, self.moment.mark.version
+
+    def iterate_all(self) -> dict[str, Iterator[Manifest]]:
+        return {resource: iter(found.values()) for resource, found in self.moment.objects.items()}
 
     def names(self, resource: str) -> builtins.list[str]:
         return [*self.moment.objects.get(resource, {})]

@@ -1,6 +1,6 @@
 """Tables: the response format that ``kubectl get`` prints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.kinds.registry import strategy_of
@@ -11,20 +11,26 @@ from simulator.kernel.work import OutOfWork, check_waiting
 
 
 def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
-    """Build the ``Table`` (meta/v1) of objects. Each row contains the metadata of its object. Raises
-    TooLarge: the columns of a definition may be thousands, each with the same large text."""
-    printer = strategy_of(resource).printer
-    try:
-        rows = [_row(printer, item, now) for item in items]
-    except OutOfWork as error:
-        raise TooLarge(f"the table of {len(items)} objects is too large: {error}") from None
+    """Build the ``Table`` (meta/v1) of objects. Raises TooLarge, see :func:`table_rows`."""
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": metadata,
-        "columnDefinitions": [column.definition() for column in printer.columns],
-        "rows": rows,
+        "columnDefinitions": [column.definition() for column in strategy_of(resource).printer.columns],
+        "rows": [*table_rows(resource, items, now)],
     }
+
+
+def table_rows(resource: Resource, items: Iterable[Manifest], now: Micros) -> Iterator[Manifest]:
+    """Yield the row of each object, with its metadata. Raises TooLarge: the columns of a definition may be
+    thousands, each with the same large text."""
+    printer = strategy_of(resource).printer
+    for item in items:
+        try:
+            row = _row(printer, item, now)
+        except OutOfWork as error:
+            raise TooLarge(f"the table is too large: {error}") from None
+        yield row
 
 
 def _row(printer: Printer, item: Manifest, now: Micros) -> Manifest:

@@ -12,16 +12,17 @@ from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.response_json import response_json
 
-_OBJECTS = 2_000
-_BYTES = 4_000
-"""Size of the text in each object."""
+_OBJECTS = 400
+_ENTRIES = 300
+_BYTES = 12 * _ENTRIES
+"""Entries of each object, and their size as JSON. As Python's objects they take many times as much."""
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _MAPS = "api/v1/configmaps"
 
 
 def _config_map(number: int) -> Manifest:
     metadata = {"name": f"m-{number:04}", "namespace": "default", "uid": f"u-{number}"}
-    data = {"text": f"{number:04}" * (_BYTES // 4)}
+    data = {f"{entry:03}": f"{number:03}" for entry in range(_ENTRIES)}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
@@ -47,7 +48,9 @@ def full(store: Store, sandbox_name: str) -> str:
         ("download/manifests/", ""),
     ],
 )
-def test_an_answer_takes_no_more_memory_than_its_objects(full: str, path: str, accept: str) -> None:
+def test_an_answer_takes_little_more_memory_than_its_stored_objects(
+    full: str, path: str, accept: str
+) -> None:
     client = Client(headers={"host": "localhost", "accept": accept})
     client.get(f"/s/{full}/{path}")  # What the first request leaves in caches is not counted.
     tracemalloc.start()
@@ -58,7 +61,7 @@ def test_an_answer_takes_no_more_memory_than_its_objects(full: str, path: str, a
     finally:
         tracemalloc.stop()
     assert _OBJECTS * _BYTES < size == int(response.headers["Content-Length"])
-    assert peak < 2 * size
+    assert peak < 3 * size, "as they are stored, the answer, and some objects of Python"
 
 
 def _pod(number: int) -> Manifest:

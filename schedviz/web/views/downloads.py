@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from schedviz.api.large_answers import drain, response_of
+from schedviz.api.large_answers import response_of
 from schedviz.api.yaml_text import is_large
 from schedviz.cache import Current
 from schedviz.web.manifests.yaml import to_yaml
@@ -24,6 +24,7 @@ from schedviz.web.screens import followed_screens
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES
+from simulator.kernel.work import check_waiting
 
 WRITTEN_AS_YAML = 1_000
 """Maximum number of objects that are written as YAML. More are written as JSON, which kubectl also reads, and
@@ -76,11 +77,11 @@ def draw_picture(sandbox: Current) -> str:
 
 def _objects(sandbox: Current) -> Iterator[Manifest]:
     """Yield all objects; owners before their dependents, unknown kinds last."""
-    stored, _ = sandbox.list_all()
-    found = {resource: [*manifests.values()] for resource, manifests in stored.items()}
-    del stored
+    found = sandbox.iterate_all()
     for resource in (*IMPORTED_RESOURCES, *sorted(found.keys() - {*IMPORTED_RESOURCES})):
-        yield from map(bare, drain(found.get(resource, [])))
+        for manifest in found.get(resource, ()):
+            check_waiting()
+            yield bare(manifest)
 
 
 def _encoded(found: Iterable[Manifest]) -> Iterator[bytes]:
