@@ -6,7 +6,7 @@ becomes a suggestion if the attempt succeeds. If there is none, each first chang
 made, and the stages are searched again on the result, the cheapest pairs first. The search is a generator and
 can be stopped between any two steps."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -14,21 +14,18 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
 from simulator.objects.pod import Pod
-from simulator.what_if import (
-    claim_changes,
-    deletions,
-    device_changes,
-    node_changes,
-    pod_changes,
-    priorities,
-    spread_changes,
-    storage,
-)
-from simulator.what_if.answer import AttemptOutcome, ChangeKind, Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.edit import Edit, combine_edits
 from simulator.what_if.obstacles import Obstacles
 from simulator.what_if.proposal import COSTS, Proposal, Proposals, owner_text
 from simulator.what_if.replacements import outcome_with_replacements
+from simulator.what_if.search_stages import (
+    FIRST_STAGES,
+    NOT_QUEUED_STAGES,
+    PREEMPTION_STAGES,
+    STAGES,
+    SearchStage,
+)
 from simulator.what_if.situation import Situation
 
 GROUPS_AT_MOST: Final = 4
@@ -40,76 +37,6 @@ TRIES_AT_MOST: Final = 128
 PROGRESS_EVERY: Final = 8
 """Number of tries between two reports. A try takes a few milliseconds."""
 
-ProposalFinder = Callable[[Situation, Obstacles], Proposals]
-
-
-class SearchStage(NamedTuple):
-    """Changes of one kind, or of several of about the same cost, of which ``cheapest`` is the smallest.
-    ``nominates``: a change also helps if the pod is nominated to a node by preemption."""
-
-    name: str
-    cheapest: ChangeKind
-    find: ProposalFinder
-    nominates: bool = False
-
-
-NOT_QUEUED_STAGES: Final[Sequence[SearchStage]] = (
-    SearchStage("scheduling gates", "gate", pod_changes.propose_gate_removal, nominates=True),
-    SearchStage("profiles", "scheduler", pod_changes.propose_scheduler_names, nominates=True),
-    SearchStage("missing claims", "claim", claim_changes.propose_missing_claims, nominates=True),
-)
-"""The stages for a pod that is not queued. No other change helps it."""
-STAGES: Final[Sequence[SearchStage]] = (
-    SearchStage("cordoned nodes", "uncordon", node_changes.propose_uncordon),
-    SearchStage("tolerations", "toleration", pod_changes.propose_tolerations),
-    SearchStage("labels", "label", node_changes.propose_labels),
-    SearchStage("taints", "taint", node_changes.propose_taint_removals),
-    SearchStage("device classes", "device-class", claim_changes.propose_missing_classes),
-    SearchStage("requests", "request", pod_changes.propose_requests),
-    SearchStage("numbers of devices", "claim-count", claim_changes.propose_counts),
-    SearchStage("spread constraints", "spread-policy", spread_changes.propose_spread_relaxations),
-    SearchStage("host ports", "host-port", pod_changes.propose_host_ports),
-    SearchStage("constraints", "selector", pod_changes.propose_constraint_removals),
-    SearchStage("device selectors", "claim-selector", claim_changes.propose_relaxed_claims),
-    SearchStage(
-        "preemption policy", "preemption-policy", priorities.propose_preempting_class, nominates=True
-    ),
-    SearchStage("priorities", "priority", priorities.propose_priorities, nominates=True),
-    SearchStage("pods in the way", "delete-pod", deletions.propose_deletions),
-    SearchStage("devices in use", "delete-claim", device_changes.propose_device_releases),
-    SearchStage("volumes", "drop-volume", pod_changes.propose_volume_removals),
-    SearchStage("claims", "drop-claim", claim_changes.propose_claim_removals),
-    SearchStage("storage", "volume", storage.propose_storage),
-    SearchStage("devices", "device", device_changes.propose_devices),
-    SearchStage("nodes", "node", node_changes.propose_nodes),
-)
-"""The stages for a queued pod, sorted by cost (:data:`simulator.what_if.proposal.COSTS`)."""
-PREEMPTION_STAGES: Final[Sequence[SearchStage]] = tuple(
-    stage._replace(nominates=True)
-    for stage in STAGES
-    if stage.find
-    in (
-        pod_changes.propose_tolerations,
-        spread_changes.propose_spread_relaxations,
-        pod_changes.propose_host_ports,
-        pod_changes.propose_constraint_removals,
-        pod_changes.propose_volume_removals,
-    )
-)
-"""Stages that follow if no change lets the pod be bound: with one of these changes it may preempt."""
-FIRST_STAGES: Final[Sequence[SearchStage]] = tuple(
-    stage
-    for stage in STAGES
-    if stage.find
-    not in (
-        claim_changes.propose_counts,
-        priorities.propose_preempting_class,
-        priorities.propose_priorities,
-        device_changes.propose_devices,
-        node_changes.propose_nodes,
-    )
-)
-"""The stages of the first one of two changes. A change of another stage is found as the second one."""
 FIRST_TARGETS_AT_MOST: Final = 2
 """Maximum number of targets of the same change that are tried as the first one of two."""
 FIRSTS_AT_MOST: Final = 8
