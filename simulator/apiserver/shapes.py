@@ -105,6 +105,12 @@ def has(name: str, *values: Any) -> Callable[[Any], bool]:
     return lambda value: get(value) in values
 
 
+def has_field(name: str) -> Callable[[Any], bool]:
+    """Return whether an object has a field, which may be empty."""
+    get = _getter(name)
+    return lambda value: get(value) is not None
+
+
 # Fields of an object
 
 
@@ -151,6 +157,15 @@ def needed(name: str, *rules: PartRule, detail: str = "") -> Rule:
 def must_have(*names: str, detail: str = "") -> Rule:
     """Each of the fields must be there, and not be empty."""
     return all_of(*(needed(name, detail=detail) for name in names))
+
+
+def must_exist(*names: str, detail: str = "") -> Rule:
+    """Each of the fields must be there; it may be empty."""
+
+    def check(value: Any, path: str) -> Iterable[Cause]:
+        return [required(join_path(path, name), detail) for name in names if value.get(name) is None]
+
+    return Rule(("", check))
 
 
 def may_not_have(*names: str, detail: str, even_empty: bool = False) -> Rule:
@@ -303,9 +318,9 @@ def one_of(choices: Collection[str], *, as_given: bool = False) -> PartRule:
     )
 
 
-def choice(choices: Collection[str], *, as_given: bool = False) -> PartRule:
-    """As :func:`one_of`, but an empty value is a missing one."""
-    return lambda value, path: check_choice(value, choices, path, as_given=as_given)
+def choice(choices: Collection[str], *, detail: str = "", as_given: bool = False) -> PartRule:
+    """As :func:`one_of`, but an empty value is a missing one. ``detail``: what is said of one."""
+    return lambda value, path: check_choice(value, choices, path, detail=detail, as_given=as_given)
 
 
 def named_by(rule: NameRule) -> PartRule:

@@ -160,7 +160,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """Rules that stored objects need not follow."""
     validate_in_cluster: Callable[[Manifest, Overlay], Iterator[Cause]] = nothing
     """The faults of a new object that depend on the objects around it. They stand before all others."""
-    warnings_on_create: Callable[[Manifest], Iterator[str]] = nothing
+    warnings: Callable[[Manifest, Manifest | None], Iterator[str]] = nothing
+    """The warnings about a new object, or an update (new, old)."""
     name_use: str = ""
     """For what the name is used, if a new object should have one that is a DNS label."""
 
@@ -181,7 +182,6 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """The order in which an update is validated: M the metadata, S the rest of the object (mostly its spec),
     U what the update changes of the metadata, C what it changes of the rest. A part that stands twice is
     validated twice, and each of its faults is a cause twice, as upstream."""
-    warnings_on_update: Callable[[Manifest, Manifest], Iterator[str]] = nothing
     desired_state: Callable[[Manifest], Any] | None = None
     """The part of the object with whose changes metadata.generation grows; None: it has none."""
     begins_with_generation: bool = True

@@ -15,9 +15,12 @@ UpdateRule = Callable[[Manifest, Manifest], Iterator[Cause]]
 """A rule for an update: (new, old) -> faults."""
 
 
-def immutable(*paths: str, detail: str = IMMUTABLE, forbids: bool = False, shown: str = "") -> UpdateRule:
+def immutable(
+    *paths: str, detail: str = IMMUTABLE, forbids: bool = False, shown: str = "", go_type: str = ""
+) -> UpdateRule:
     """None of the fields changes. ``forbids``: a change is forbidden, and not invalid; ``{}`` in the detail
-    stands for the path. ``shown``: the path in faults, where upstream writes another one."""
+    stands for the path. ``shown``: the path in faults, where upstream writes another one. ``go_type``: the
+    type of a pointer to a struct, as which the value is shown."""
 
     def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
         for path in paths:
@@ -27,7 +30,8 @@ def immutable(*paths: str, detail: str = IMMUTABLE, forbids: bool = False, shown
             if forbids:
                 yield forbidden(path, detail.format(path))
             else:
-                yield invalid(shown or path, NIL if value is None else value, detail)
+                struct = api_struct(go_type, value) if go_type and value is not None else value
+                yield invalid(shown or path, NIL if struct is None else struct, detail, whole=bool(go_type))
 
     return check
 

@@ -25,12 +25,12 @@ def warnings_of(resource: Resource, manifest: Manifest) -> list[str]:
     """Return the warnings about an object that was created, as far as a response can have them."""
     strategy = strategy_of(resource)
     of_name = _name_warnings(manifest, strategy.name_use) if strategy.name_use else ()
-    return first_warnings(chain(of_name, strategy.warnings_on_create(manifest)))
+    return first_warnings(chain(of_name, strategy.warnings(manifest, None)))
 
 
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:
     """Return the warnings about an update."""
-    return [] if subresource else first_warnings(strategy_of(resource).warnings_on_update(new, old))
+    return [] if subresource else first_warnings(strategy_of(resource).warnings(new, old))
 
 
 def warnings_of_deletion(resource: Resource, options: DeleteOptions) -> list[str]:

@@ -218,8 +218,7 @@ CSI_CAPACITY_STRATEGY: Final = Strategy(
         field("storageClassName", _SUBDOMAIN, default=""),
         field("capacity", where(lambda text: quantity.parse_text(text) >= 0, NOT_NEGATIVE)),
     ),
-    warnings_on_create=_capacity_warnings,
-    warnings_on_update=_capacity_warnings,
+    warnings=_capacity_warnings,
     needs_version=True,
     validate_update=immutable("nodeTopology", "storageClassName"),
     printer=printer_of(

@@ -29,7 +29,6 @@ from simulator.apiserver.kinds.kept.table import KEPT_STRATEGIES
 from simulator.apiserver.kinds.pods.strategy import POD_STRATEGY
 from simulator.apiserver.kinds.services.strategy import SERVICE_STRATEGY
 from simulator.apiserver.kinds.volumes.strategy import VOLUME_CLAIM_STRATEGY, VOLUME_STRATEGY
-from simulator.apiserver.kinds.workloads.columns import SCALE_STRATEGY
 from simulator.apiserver.kinds.workloads.daemon_sets import DAEMON_SET_STRATEGY
 from simulator.apiserver.kinds.workloads.deployments import (
     DEPLOYMENT_STRATEGY,
@@ -38,6 +37,7 @@ from simulator.apiserver.kinds.workloads.deployments import (
 )
 from simulator.apiserver.kinds.workloads.revisions import POD_TEMPLATE_STRATEGY, REVISION_STRATEGY
 from simulator.apiserver.kinds.workloads.stateful_sets import STATEFUL_SET_STRATEGY
+from simulator.apiserver.kinds.workloads.templates import SCALE_STRATEGY
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.strategy import Strategy
 

@@ -38,8 +38,7 @@ RUNTIME_CLASS_STRATEGY: Final = Strategy(
         field("scheduling.nodeSelector", validate_labels),
         field("scheduling.tolerations", validate_tolerations),
     ),
-    warnings_on_create=_warnings,
-    warnings_on_update=_warnings,
+    warnings=_warnings,
     needs_version=True,
     validate_update=immutable("handler"),
     # Upstream looks for the description in the wrong type.

@@ -104,8 +104,7 @@ STORAGE_CLASS_STRATEGY: Final = Strategy(
         field("volumeBindingMode", one_of(BINDING_MODES)),
         field("allowedTopologies", _allowed_topologies),
     ),
-    warnings_on_create=_warnings,
-    warnings_on_update=_warnings,
+    warnings=_warnings,
     validate_update=all_of_update(
         immutable("parameters", "provisioner", "reclaimPolicy", detail=_FORBIDDEN, forbids=True),
         immutable("volumeBindingMode"),

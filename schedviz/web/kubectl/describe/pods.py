@@ -16,7 +16,7 @@ from schedviz.web.kubectl.describe.fields import (
 from schedviz.web.kubectl.describe.volumes import write_volumes
 from schedviz.web.kubectl.describe.writer import Writer
 from simulator.api import Manifest, Micros
-from simulator.apiserver.kinds.workloads.columns import format_label_selector
+from simulator.apiserver.kinds.workloads.templates import format_label_selector
 from simulator.apiserver.printers.column import since
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod_requests import qos_class

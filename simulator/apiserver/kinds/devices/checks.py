@@ -21,7 +21,7 @@ from simulator.apiserver.shapes import (
     has,
     items,
     max_bytes,
-    must_have,
+    must_exist,
     named_by,
     needed,
     one_of,
@@ -149,7 +149,7 @@ def raw_object(most: int) -> PartRule:
 CONFIGURATION: Final = needed(
     "opaque",
     field("driver", check_driver_name, default=""),
-    when(has("parameters", None), must_have("parameters")),
+    must_exist("parameters"),
     field("parameters", raw_object(MAX_PARAMETERS)),
 )
 """validateDeviceConfiguration."""

@@ -5,113 +5,101 @@ v1.34.
 """
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import EXIT_CODE_OPERATORS, FAILURE_ACTIONS
-from simulator.apiserver.field_checks import check_choice, check_name, too_many
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.repeated import repeats
-from simulator.apiserver.shapes import not_negative
-from simulator.apiserver.status import (
-    Cause,
-    duplicate,
-    invalid,
-    invalid_without_value,
-    required,
-    too_long,
+from simulator.apiserver.shapes import (
+    PartRule,
+    all_of,
+    choice,
+    field,
+    filled,
+    items,
+    named_by,
+    needed,
+    not_negative,
+    where,
 )
+from simulator.apiserver.status import Cause, duplicate, invalid, invalid_without_value, required, too_long
 from simulator.kernel.go_text import quote
 
 _MAX_RULES: Final = 20
-_MAX_CONDITIONS: Final = 20
-_MAX_CODES: Final = 255
 _MAX_INDEXES_LENGTH: Final = 64 * 1024
 MAX_INTERVALS: Final = 1_000
 """The maximum of intervals of the completed and of the failed indexes, which are compared with each other."""
 _STATUSES: Final = ("False", "True", "Unknown")
 _SUCCEEDED: Final = not_negative("succeededCount")
+_ONE_RULE: Final = "at least one rules must be specified when the successPolicy is specified"
 
 
-def _valid(choices: Collection[str]) -> str:
-    return "valid values: [" + " ".join(map(quote, choices)) + "]"
+def _choice(choices: Collection[str]) -> PartRule:
+    return choice(choices, detail=f"valid values: [{' '.join(map(quote, choices))}]")
 
 
-def validate_failure_policy(spec: Manifest, path: str) -> Iterator[Cause]:
-    rules, pod = spec["podFailurePolicy"].get("rules") or (), spec["template"].get("spec") or {}
-    if len(rules) > _MAX_RULES:
-        yield too_many(f"{path}.rules", len(rules), _MAX_RULES)
-    containers = {each["name"] for kind in ("containers", "initContainers") for each in pod.get(kind) or ()}
-    for index, rule in enumerate(rules):
-        yield from _failure_rule(spec, rule, f"{path}.rules[{index}]", containers)
+def _check_codes(codes: Manifest, path: str) -> Iterator[Cause]:
+    values, path = codes.get("values") or [], f"{path}.values"
+    for index, (value, is_repeated) in enumerate(zip(values, repeats(values), strict=True)):
+        if codes["operator"] == "In" and value == 0:
+            yield invalid(f"{path}[{index}]", value, "must not be 0 for the In operator")
+        if is_repeated:
+            yield duplicate(f"{path}[{index}]", value)
+    if values != sorted(values):
+        yield invalid(path, values, "must be ordered")
 
 
-def _failure_rule(spec: Manifest, rule: Manifest, path: str, containers: set[str]) -> Iterator[Cause]:
-    action, codes, conditions = rule["action"], rule.get("onExitCodes"), rule.get("onPodConditions")
-    at = f"{path}.action"
-    if action == "FailIndex" and "backoffLimitPerIndex" not in spec:
-        yield invalid(at, action, "requires the backoffLimitPerIndex to be set")
-    else:
-        yield from check_choice(action, FAILURE_ACTIONS, at, detail=_valid(FAILURE_ACTIONS))
-    if codes is not None:
-        yield from _exit_codes(codes, f"{path}.onExitCodes", containers)
-    if conditions:
-        yield from _conditions(conditions, f"{path}.onPodConditions")
-    if codes is not None and conditions:
+def _check_requirement(rule: Manifest, path: str) -> Iterator[Cause]:
+    given = [rule.get("onExitCodes") is not None, bool(rule.get("onPodConditions"))]
+    if all(given):
         yield invalid_without_value(path, "specifying both OnExitCodes and OnPodConditions is not supported")
-    elif codes is None and not conditions:
+    elif not any(given):
         yield invalid_without_value(path, "specifying one of OnExitCodes and OnPodConditions is required")
 
 
-def _conditions(conditions: list[Manifest], path: str) -> Iterator[Cause]:
-    if len(conditions) > _MAX_CONDITIONS:
-        yield too_many(path, len(conditions), _MAX_CONDITIONS)
-    for index, pattern in enumerate(conditions):
-        at = f"{path}[{index}]"
-        yield from check_name(names.qualified_name, pattern.get("type", ""), f"{at}.type")
-        status = pattern.get("status", "")
-        yield from check_choice(status, _STATUSES, f"{at}.status", detail=_valid(_STATUSES))
+_CONDITION: Final = all_of(
+    field("type", named_by(names.qualified_name), default=""),
+    field("status", _choice(_STATUSES), default=""),
+)
 
 
-def _exit_codes(codes: Manifest, path: str, containers: set[str]) -> Iterator[Cause]:
-    operator, values, at = codes["operator"], codes.get("values") or [], f"{path}.values"
-    yield from check_choice(
-        operator, EXIT_CODE_OPERATORS, f"{path}.operator", detail=_valid(EXIT_CODE_OPERATORS)
+def validate_failure_policy(spec: Manifest, path: str) -> Iterable[Cause]:
+    pod = spec["template"].get("spec") or {}
+    containers = {each["name"] for kind in ("containers", "initContainers") for each in pod.get(kind) or ()}
+    of_container = "must be one of the container or initContainer names in the pod template"
+
+    def check_action(action: str, at: str) -> Iterable[Cause]:
+        if action == "FailIndex" and "backoffLimitPerIndex" not in spec:
+            return (invalid(at, action, "requires the backoffLimitPerIndex to be set"),)
+        return _choice(FAILURE_ACTIONS)(action, at)
+
+    rule = all_of(
+        field("action", check_action),
+        field(
+            "onExitCodes",
+            field("operator", _choice(EXIT_CODE_OPERATORS)),
+            field("containerName", where(containers.__contains__, of_container)),
+            field("values", where(bool, "at least one value is required"), items(most=255), default=[]),
+            _check_codes,
+        ),
+        filled("onPodConditions", items(most=20), items(_CONDITION)),
+        _check_requirement,
     )
-    name = codes.get("containerName")
-    if name is not None and name not in containers:
-        detail = "must be one of the container or initContainer names in the pod template"
-        yield invalid(f"{path}.containerName", name, detail)
-    if not values:
-        yield invalid(at, values, "at least one value is required")
-    elif len(values) > _MAX_CODES:
-        yield too_many(at, len(values), _MAX_CODES)
-    again = repeats(values)
-    for index, value in enumerate(values):
-        if operator == "In" and value == 0:
-            yield invalid(f"{at}[{index}]", value, "must not be 0 for the In operator")
-        if again[index]:
-            yield duplicate(f"{at}[{index}]", value)
-    if values != sorted(values):
-        yield invalid(at, values, "must be ordered")
+    return field("podFailurePolicy.rules", items(most=_MAX_RULES), items(rule))(spec, path)
 
 
 def validate_success_policy(spec: Manifest, path: str) -> Iterator[Cause]:
-    policy = spec["successPolicy"]
+    policy, path = spec["successPolicy"], f"{path}.successPolicy"
     if spec.get("completionMode", "NonIndexed") != "Indexed":
         shown = api_struct("batch.v1.SuccessPolicy", policy)
         yield invalid(path, shown, "requires indexed completion mode", whole=True)
         return
-    rules = policy.get("rules") or ()
-    if not rules:
-        detail = "at least one rules must be specified when the successPolicy is specified"
-        yield required(f"{path}.rules", detail)
-    if len(rules) > _MAX_RULES:
-        yield too_many(f"{path}.rules", len(rules), _MAX_RULES)
-    for index, rule in enumerate(rules):
-        yield from _success_rule(rule, spec.get("completions", 0), f"{path}.rules[{index}]")
+    completions = spec.get("completions", 0)
+    rule = items(lambda rule, at: _success_rule(rule, completions, at))
+    yield from needed("rules", items(most=_MAX_RULES), rule, detail=_ONE_RULE)(policy, path)
 
 
 def _success_rule(rule: Manifest, completions: int, path: str) -> Iterator[Cause]:
@@ -127,19 +115,13 @@ def _success_rule(rule: Manifest, completions: int, path: str) -> Iterator[Cause
             total = count_indexes(indexes[:_MAX_INDEXES_LENGTH], completions)
         except ValueError as error:
             yield invalid(at, indexes, f"error parsing succeededIndexes: {error}")
-    if count is None:
-        return
-    at = f"{path}.succeededCount"
     yield from _SUCCEEDED(rule, path)
-    if count > completions:
-        detail = f"must be less than or equal to {completions} (the number of specified completions)"
-        yield invalid(at, count, detail)
-    if indexes is not None and count > total:
-        detail = (
-            f"must be less than or equal to {total} (the number of indexes in the specified "
-            "succeededIndexes field)"
-        )
-        yield invalid(at, count, detail)
+    bounds = [(completions, "the number of specified completions")]
+    if indexes is not None:
+        bounds.append((total, "the number of indexes in the specified succeededIndexes field"))
+    for most, what in bounds:
+        if count is not None and count > most:
+            yield invalid(f"{path}.succeededCount", count, f"must be less than or equal to {most} ({what})")
 
 
 def count_indexes(text: str, completions: int) -> int:

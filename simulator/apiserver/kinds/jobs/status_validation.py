@@ -11,9 +11,14 @@ from typing import Any, Final, NamedTuple
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.jobs.policies import count_indexes, find_intervals
+from simulator.apiserver.shapes import not_negative
 from simulator.apiserver.status import Cause, duplicate, invalid, invalid_without_value, required
 from simulator.objects.timestamps import micros
 
+_CONDITIONS: Final = "status.conditions"
+_COUNTS: Final = not_negative(
+    *(f"status.{name}" for name in ("active", "succeeded", "failed", "ready", "terminating"))
+)
 _TERMINAL: Final = ("Failed", "Complete", "FailureTarget")
 
 
@@ -51,8 +56,8 @@ def is_finished(job: Manifest) -> bool:
 
 
 def validate_job_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """Yield the faults of a status, beyond negative numbers."""
     change = _Change(new, old)
+    yield from _COUNTS(new)
     yield from _uncounted_pods(change)
     yield from _completion(change)
     yield from _finished(change)
@@ -76,13 +81,12 @@ def _uncounted_pods(change: _Change) -> Iterator[Cause]:
 
 
 def _completion(change: _Change) -> Iterator[Cause]:
-    new, path = change.new, "status.conditions"
+    new = change.new
     complete, before = is_true(new, "Complete"), change.old.get("status", {})
     end, start = change.status("completionTime"), change.status("startTime")
-    if complete and is_true(new, "Failed") and change.has_become("Complete", "Failed"):
-        yield invalid_without_value(path, "cannot set Complete=True and Failed=true conditions")
-    if complete and is_true(new, "FailureTarget") and change.has_become("Complete", "FailureTarget"):
-        yield invalid_without_value(path, "cannot set Complete=True and FailureTarget=true conditions")
+    for other in ("Failed", "FailureTarget"):
+        if complete and is_true(new, other) and change.has_become("Complete", other):
+            yield _conflict("Complete", other)
     if change.has_become("Complete") or change.has_changed("completionTime"):
         at = "status.completionTime"
         if end and not complete:
@@ -92,14 +96,18 @@ def _completion(change: _Change) -> Iterator[Cause]:
     if start and end and change.has_changed("startTime", "completionTime") and micros(end) < micros(start):
         yield invalid("status.completionTime", end, "completionTime cannot be set before startTime")
     failed_changed = before.get("failedIndexes") != change.status("failedIndexes")
-    is_failed = is_true(new, "Failed")
-    if is_failed and not is_true(new, "FailureTarget") and (change.has_become("Failed") or failed_changed):
-        detail = "cannot set Failed=True condition without the FailureTarget=true condition"
-        yield invalid_without_value(path, detail)
-    met = is_true(new, "SuccessCriteriaMet")
-    if complete and not met and change.has_become("Complete", "SuccessCriteriaMet"):
-        detail = "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"
-        yield invalid_without_value(path, detail)
+    for kind, needed, has_changed in (
+        ("Failed", "FailureTarget", change.has_become("Failed") or failed_changed),
+        ("Complete", "SuccessCriteriaMet", change.has_become("Complete", "SuccessCriteriaMet")),
+    ):
+        if has_changed and is_true(new, kind) and not is_true(new, needed):
+            yield invalid_without_value(
+                _CONDITIONS, f"cannot set {kind}=True condition without the {needed}=true condition"
+            )
+
+
+def _conflict(kind: str, other: str) -> Cause:
+    return invalid_without_value(_CONDITIONS, f"cannot set {kind}=True and {other}=true conditions")
 
 
 def _finished(change: _Change) -> Iterator[Cause]:
@@ -181,25 +189,22 @@ def _counts(change: _Change) -> Iterator[Cause]:
 
 
 def _success(job: Manifest) -> Iterator[Cause]:
-    path, met = "status.conditions", is_true(job, "SuccessCriteriaMet")
-    if met and is_true(job, "Failed"):
-        yield invalid_without_value(path, "cannot set SuccessCriteriaMet=True and Failed=true conditions")
-    if met and is_true(job, "FailureTarget"):
-        yield invalid_without_value(
-            path, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"
-        )
+    met = is_true(job, "SuccessCriteriaMet")
+    for other in ("Failed", "FailureTarget"):
+        if met and is_true(job, other):
+            yield _conflict("SuccessCriteriaMet", other)
     if "successPolicy" in job["spec"] and not met and is_true(job, "Complete"):
         detail = "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"
-        yield invalid_without_value(path, detail)
+        yield invalid_without_value(_CONDITIONS, detail)
 
 
 def _transitions(change: _Change) -> Iterator[Cause]:
     """Yield the faults of a status that the status before it does not allow."""
-    new, old, path = change.new, change.old, "status.conditions"
+    new, old = change.new, change.old
     before = old.get("status", {})
     for kind in _TERMINAL:
         if is_true(old, kind) and not is_true(new, kind):
-            yield invalid_without_value(path, f"cannot disable the terminal {kind}=True condition")
+            yield invalid_without_value(_CONDITIONS, f"cannot disable the terminal {kind}=True condition")
     failed, succeeded = change.status("failed", 0), change.status("succeeded", 0)
     if failed < before.get("failed", 0):
         yield invalid("status.failed", failed, "cannot decrease the failed counter")
@@ -216,7 +221,7 @@ def _transitions(change: _Change) -> Iterator[Cause]:
         yield required("status.startTime", "startTime cannot be removed for unsuspended job")
     met = is_true(new, "SuccessCriteriaMet")
     if is_true(old, "SuccessCriteriaMet") and not met:
-        yield invalid_without_value(path, "cannot disable the SuccessCriteriaMet=True condition")
+        yield invalid_without_value(_CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition")
     if is_true(old, "Complete") and met and not is_true(old, "SuccessCriteriaMet"):
         detail = "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"
-        yield invalid_without_value(path, detail)
+        yield invalid_without_value(_CONDITIONS, detail)

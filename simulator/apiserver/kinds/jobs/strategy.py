@@ -4,10 +4,10 @@ Upstream: strategy.go in pkg/registry/batch/{job,cronjob}, pkg/apis/batch/v1/def
 printCronJob in pkg/printers/internalversion/printers.go, v1.34.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.field_changes import complete
 from simulator.apiserver.kinds.jobs.status_validation import validate_job_status
 from simulator.apiserver.kinds.jobs.validation import (
     JOB_LABELS,
@@ -18,26 +18,15 @@ from simulator.apiserver.kinds.jobs.validation import (
     validate_job_update,
     validate_updated_cron_job,
 )
-from simulator.apiserver.kinds.pods.preparation import drop_disabled_pod_fields
-from simulator.apiserver.kinds.workloads.columns import container_columns, selector_column
 from simulator.apiserver.kinds.workloads.templates import (
+    container_columns,
     drop_template_fields,
+    selector_column,
     set_template_defaults,
     template_warnings,
-    template_warnings_on_update,
 )
-from simulator.apiserver.printers.column import (
-    AGE,
-    NAME,
-    NONE,
-    Column,
-    human_duration,
-    printer_of,
-    since,
-)
+from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, human_duration, printer_of, since
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import not_negative, value_at
-from simulator.apiserver.status import Cause
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
 from simulator.objects.conditions import conditions_of
 from simulator.objects.metadata import is_terminating
@@ -47,10 +36,20 @@ from simulator.objects.timestamps import micros
 _NAME_USE: Final = "this is used in Pod names and hostnames"
 MOST_FAILURES = 2**31 - 1
 """The backoffLimit of a Job whose indexes have limits of their own."""
+_JOB_DEFAULTS: Final[Manifest] = {
+    "parallelism": 1,
+    "completionMode": "NonIndexed",
+    "suspend": False,
+    MANUAL_SELECTOR: False,
+}
 _CRON_TEMPLATE: Final = "spec.jobTemplate.spec.template"
-_COUNTS: Final = not_negative(
-    *(f"status.{name}" for name in ("active", "succeeded", "failed", "ready", "terminating"))
-)
+_CRON_JOB_DEFAULTS: Final[Manifest] = {
+    "concurrencyPolicy": "Allow",
+    "suspend": False,
+    "successfulJobsHistoryLimit": 3,
+    "failedJobsHistoryLimit": 1,
+    "jobTemplate": {"metadata": {}, "spec": {}},
+}
 
 
 def _set_job_defaults(manifest: Manifest) -> None:
@@ -59,12 +58,9 @@ def _set_job_defaults(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
-    spec.setdefault("parallelism", 1)
     spec.setdefault("backoffLimit", MOST_FAILURES if "backoffLimitPerIndex" in spec else 6)
-    spec.setdefault("completionMode", "NonIndexed")
-    spec.setdefault("suspend", False)
-    spec.setdefault(MANUAL_SELECTOR, False)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
+    complete(spec, _JOB_DEFAULTS)
     _set_template_defaults(spec)
     labels = spec["template"]["metadata"].get("labels")
     if labels and not manifest["metadata"].get("labels"):
@@ -83,14 +79,8 @@ def _set_template_defaults(spec: Manifest) -> None:
 
 
 def _set_cron_job_defaults(manifest: Manifest) -> None:
-    spec = manifest.setdefault("spec", {})
-    spec.setdefault("concurrencyPolicy", "Allow")
-    spec.setdefault("suspend", False)
-    spec.setdefault("successfulJobsHistoryLimit", 3)
-    spec.setdefault("failedJobsHistoryLimit", 1)
-    template = spec.setdefault("jobTemplate", {})
-    template.setdefault("metadata", {})
-    _set_template_defaults(template.setdefault("spec", {}))
+    complete(manifest, {"spec": _CRON_JOB_DEFAULTS})
+    _set_template_defaults(manifest["spec"]["jobTemplate"]["spec"])
 
 
 def _select_own_pods(job: Manifest, _: str) -> None:
@@ -109,15 +99,6 @@ def _select_own_pods(job: Manifest, _: str) -> None:
     own.setdefault("batch.kubernetes.io/controller-uid", metadata["uid"])
     if not metadata.get("labels"):
         metadata["labels"] = dict(labels)
-
-
-def _drop_cron_job_fields(manifest: Manifest) -> None:
-    drop_disabled_pod_fields((value_at(manifest, _CRON_TEMPLATE) or {}).get("spec") or {})
-
-
-def _validate_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    yield from _COUNTS(new)
-    yield from validate_job_status(new, old)
 
 
 def _status_cell(item: Manifest, _: Micros) -> str:
@@ -161,12 +142,11 @@ JOB_STRATEGY: Final = Strategy(
     prepare_for_create=_select_own_pods,
     name_use=_NAME_USE,
     validate=validate_job,
-    warnings_on_create=template_warnings(),
-    warnings_on_update=template_warnings_on_update(),
+    warnings=template_warnings(),
     validate_update=validate_job_update,
     update_order="MSUSC",
     desired_state=spec_of,
-    subresources={"status": status_strategy(_validate_status)},
+    subresources={"status": status_strategy(validate_job_status)},
     garbage_collection="OrphanDependents",
     orphaning_warning=(
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to "
@@ -187,12 +167,11 @@ JOB_STRATEGY: Final = Strategy(
 )
 CRON_JOB_STRATEGY: Final = Strategy(
     resource=built_in("batch/v1", "CronJob", "cj", has_status=True),
-    drop_disabled_fields=_drop_cron_job_fields,
+    drop_disabled_fields=lambda manifest: drop_template_fields(manifest, _CRON_TEMPLATE),
     set_defaults=_set_cron_job_defaults,
     name_use=_NAME_USE,
     validate=validate_cron_job,
-    warnings_on_create=template_warnings(_CRON_TEMPLATE),
-    warnings_on_update=template_warnings_on_update(_CRON_TEMPLATE),
+    warnings=template_warnings(_CRON_TEMPLATE),
     validate_updated=validate_updated_cron_job,
     update_order="US",
     desired_state=spec_of,

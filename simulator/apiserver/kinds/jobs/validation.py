@@ -11,17 +11,28 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import COMPLETION_MODES, REPLACEMENT_POLICIES
-from simulator.apiserver.field_checks import (
-    IMMUTABLE,
-    check_choice,
-    check_domain_prefixed,
-)
-from simulator.apiserver.go_structs import api_struct, pod_template_struct
+from simulator.apiserver.field_checks import IMMUTABLE, check_domain_prefixed
+from simulator.apiserver.go_structs import pod_template_struct
 from simulator.apiserver.kinds.jobs.policies import validate_failure_policy, validate_success_policy
 from simulator.apiserver.kinds.workloads.templates import validate_selector_update, validate_template
 from simulator.apiserver.selector_validation import validate_label_selector
-from simulator.apiserver.shapes import not_negative
-from simulator.apiserver.status import NIL, Cause, invalid, not_supported, required, too_long
+from simulator.apiserver.shapes import (
+    all_of,
+    choice,
+    field,
+    filled,
+    has,
+    has_field,
+    max_bytes,
+    must_exist,
+    not_negative,
+    one_of,
+    when,
+    where,
+    wrong,
+)
+from simulator.apiserver.status import NIL, Cause, invalid, not_supported, required
+from simulator.apiserver.update_shapes import all_of_update, immutable
 from simulator.objects import cron
 from simulator.objects.labels import label_selector
 
@@ -35,12 +46,6 @@ MAX_CRON_JOB_NAME: Final = 52
 MAX_INDEXES: Final = 100_000
 """Maximum parallelism of an Indexed Job, as upstream (maxParallelismForIndexedJob). Here it is also the
 maximum of completions, because the result of each index is stored."""
-_COUNTS: Final = not_negative(
-    *("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"),
-    *("backoffLimitPerIndex", "maxFailedIndexes"),
-)
-_STARTING_DEADLINE: Final = not_negative("startingDeadlineSeconds")
-_HISTORY_LIMITS: Final = not_negative("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 _POLICIES: Final = ("OnFailure", "Never")
 _SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
 _ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}")
@@ -51,7 +56,7 @@ def validate_job(manifest: Manifest) -> Iterator[Cause]:
     spec, name = manifest["spec"], manifest["metadata"].get("name", "")
     if not spec.get(MANUAL_SELECTOR) and "selector" in spec:
         yield from _generated_selector(manifest)
-    yield from _validate_job_spec(spec, "spec")
+    yield from _JOB_SPEC(spec, "spec")
     selector = spec.get("selector")
     if selector is None:
         yield required("spec.selector")
@@ -88,37 +93,8 @@ def _generated_selector(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("spec.selector", spec["selector"], "`selector` not auto-generated")
 
 
-def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that validateJobSpec reports."""
-    yield from _COUNTS(spec, path)
-    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
-        yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
-    if "managedBy" in spec:
-        yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
-    # The Jobs of a CronJob get their defaults when they are created.
-    mode = spec.get("completionMode", "NonIndexed")
-    if mode not in COMPLETION_MODES:
-        yield not_supported(f"{path}.completionMode", mode, COMPLETION_MODES, as_given=True)
-    elif mode == "Indexed":
-        yield from _indexed(spec, path)
-    else:
-        for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
-            if field in spec:
-                yield invalid(f"{path}.{field}", spec[field], "requires indexed completion mode")
-    if "podFailurePolicy" in spec:
-        yield from validate_failure_policy(spec, f"{path}.podFailurePolicy")
-    if "successPolicy" in spec:
-        yield from validate_success_policy(spec, f"{path}.successPolicy")
-    if "podReplacementPolicy" in spec:
-        choices = ("Failed",) if "podFailurePolicy" in spec else REPLACEMENT_POLICIES
-        if spec["podReplacementPolicy"] not in choices:
-            yield not_supported(f"{path}.podReplacementPolicy", spec["podReplacementPolicy"], choices)
-    yield from validate_template(spec["template"], f"{path}.template")
-    yield from _restart_policy(spec, f"{path}.template.spec.restartPolicy")
-
-
-def _restart_policy(spec: Manifest, path: str) -> Iterator[Cause]:
-    policy = spec["template"]["spec"].get("restartPolicy", "")
+def _check_restart_policy(spec: Manifest, path: str) -> Iterator[Cause]:
+    policy, path = spec["template"]["spec"].get("restartPolicy", ""), f"{path}.template.spec.restartPolicy"
     if policy in ("Always", ""):
         # "Always" is the default, so the user probably has not set the policy.
         yield required(path, 'valid values: "OnFailure", "Never"')
@@ -128,24 +104,46 @@ def _restart_policy(spec: Manifest, path: str) -> Iterator[Cause]:
         yield invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified')
 
 
-def _indexed(spec: Manifest, path: str) -> Iterator[Cause]:
+def _check_failed_indexes(spec: Manifest, path: str) -> Iterator[Cause]:
     completions, failed = spec.get("completions"), spec.get("maxFailedIndexes", 0)
-    if completions is None:
-        yield required(f"{path}.completions", "when completion mode is Indexed")
-    for field in ("parallelism", "completions"):
-        if spec.get(field, 1) > MAX_INDEXES:
-            detail = f"must be less than or equal to {MAX_INDEXES} when completion mode is Indexed"
-            yield invalid(f"{path}.{field}", spec[field], detail)
     if completions is not None and failed > completions:
         yield invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
-    if failed > MAX_INDEXES:
-        yield invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {MAX_INDEXES}")
 
 
-def _managed_by(manager: str, path: str) -> Iterator[Cause]:
-    yield from check_domain_prefixed(manager, path)
-    if len(manager.encode()) > MAX_MANAGED_BY:
-        yield too_long(path, MAX_MANAGED_BY)
+_AT_MOST: Final = f"must be less than or equal to {MAX_INDEXES}"
+_FOR_INDEXES: Final = where(MAX_INDEXES.__ge__, f"{_AT_MOST} when completion mode is Indexed")
+_ONLY_FOR_INDEXES: Final = wrong("requires indexed completion mode")
+_JOB_SPEC: Final = all_of(
+    not_negative(
+        *("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"),
+        *("backoffLimitPerIndex", "maxFailedIndexes"),
+    ),
+    when(
+        has_field("maxFailedIndexes"),
+        must_exist("backoffLimitPerIndex", detail="when maxFailedIndexes is specified"),
+    ),
+    field("managedBy", check_domain_prefixed, max_bytes(MAX_MANAGED_BY)),
+    # The Jobs of a CronJob get their defaults when they are created.
+    field("completionMode", one_of(COMPLETION_MODES, as_given=True)),
+    when(
+        has("completionMode", "Indexed"),
+        must_exist("completions", detail="when completion mode is Indexed"),
+        *(field(name, _FOR_INDEXES) for name in ("parallelism", "completions")),
+        _check_failed_indexes,
+        field("maxFailedIndexes", where(MAX_INDEXES.__ge__, _AT_MOST)),
+    ),
+    when(
+        has("completionMode", "NonIndexed", None),
+        *(field(name, _ONLY_FOR_INDEXES) for name in ("backoffLimitPerIndex", "maxFailedIndexes")),
+    ),
+    when(has_field("podFailurePolicy"), validate_failure_policy),
+    when(has_field("successPolicy"), validate_success_policy),
+    when(has_field("podFailurePolicy"), field("podReplacementPolicy", one_of(("Failed",)))),
+    when(has("podFailurePolicy", None), field("podReplacementPolicy", one_of(REPLACEMENT_POLICIES))),
+    field("template", validate_template),
+    _check_restart_policy,
+)
+"""validateJobSpec."""
 
 
 def validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
@@ -168,10 +166,20 @@ def _cron_job(spec: Manifest, old: Manifest | None) -> Iterator[Cause]:
     yield from _STARTING_DEADLINE(spec, "spec")
     if "timeZone" in spec and (old is None or old.get("timeZone") != spec["timeZone"]):
         yield from _time_zone(spec["timeZone"], "spec.timeZone")
-    choices = ("Allow", "Forbid", "Replace")
-    yield from check_choice(spec["concurrencyPolicy"], choices, "spec.concurrencyPolicy", as_given=True)
-    yield from _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
-    yield from _HISTORY_LIMITS(spec, "spec")
+    yield from _CRON_JOB(spec, "spec")
+
+
+_STARTING_DEADLINE: Final = not_negative("startingDeadlineSeconds")
+_CRON_JOB: Final = all_of(
+    field("concurrencyPolicy", choice(("Allow", "Forbid", "Replace"), as_given=True)),
+    field(
+        "jobTemplate.spec",
+        _JOB_SPEC,
+        field("selector", wrong("`selector` will be auto-generated")),
+        filled(MANUAL_SELECTOR, one_of(("nil", "false"), as_given=True)),
+    ),
+    not_negative("successfulJobsHistoryLimit", "failedJobsHistoryLimit"),
+)
 
 
 def _schedule(spec: Manifest, old: Manifest | None, path: str) -> Iterator[Cause]:
@@ -210,15 +218,6 @@ def _time_zone(zone: str, path: str) -> Iterator[Cause]:
             yield invalid(path, zone, f"unknown time zone {zone}")
 
 
-def _job_template(spec: Manifest, path: str) -> Iterator[Cause]:
-    """Yield the faults that ValidateJobTemplateSpec reports."""
-    yield from _validate_job_spec(spec, path)
-    if "selector" in spec:
-        yield invalid(f"{path}.selector", spec["selector"], "`selector` will be auto-generated")
-    if spec.get(MANUAL_SELECTOR):
-        yield not_supported(f"{path}.{MANUAL_SELECTOR}", True, ("nil", "false"), as_given=True)
-
-
 def validate_job_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """Yield the faults that ValidateJobSpecUpdate reports."""
     after, before = new["spec"], old["spec"]
@@ -229,17 +228,15 @@ def validate_job_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         known = _with_directives_of(known, after.get("template", {}))
     if after.get("template", {}) != known:
         yield invalid("spec.template", pod_template_struct(after["template"]), IMMUTABLE, whole=True)
-    for field, type_name in (
-        ("completionMode", ""),
-        ("podFailurePolicy", "batch.v1.PodFailurePolicy"),
-        ("backoffLimitPerIndex", ""),
-        ("managedBy", ""),
-        ("successPolicy", "batch.v1.SuccessPolicy"),
-    ):
-        value: Any = after.get(field)
-        if value != before.get(field):
-            shown = api_struct(type_name, value) if type_name and value is not None else value
-            yield invalid(f"spec.{field}", NIL if shown is None else shown, IMMUTABLE, whole=True)
+    yield from _KEPT(new, old)
+
+
+_KEPT: Final = all_of_update(
+    immutable("spec.completionMode"),
+    immutable("spec.podFailurePolicy", go_type="batch.v1.PodFailurePolicy"),
+    immutable("spec.backoffLimitPerIndex", "spec.managedBy"),
+    immutable("spec.successPolicy", go_type="batch.v1.SuccessPolicy"),
+)
 
 
 def _completions(after: Manifest, before: Manifest) -> Iterator[Cause]:
@@ -262,10 +259,10 @@ def _with_directives_of(template: Manifest, new: Manifest) -> Manifest:
         (merged.setdefault("spec", {}), new.get("spec", {}), _SCHEDULING),
         (merged.setdefault("metadata", {}), new.get("metadata", {}), ("annotations", "labels")),
     ):
-        for field in fields:
-            of.pop(field, None)
-            if field in given:
-                of[field] = given[field]
+        for name in fields:
+            of.pop(name, None)
+            if name in given:
+                of[name] = given[name]
     affinity = {**merged["spec"].pop("affinity", {})}
     affinity.pop("nodeAffinity", None)
     wanted = new.get("spec", {}).get("affinity")

@@ -4,7 +4,7 @@ from typing import Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.kinds.services.strategy import balancer_addresses
-from simulator.apiserver.kinds.workloads.columns import format_label_selector
+from simulator.apiserver.kinds.workloads.templates import format_label_selector
 from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, Printer, age_of, printer_of
 from simulator.apiserver.shapes import value_at
 

@@ -12,15 +12,16 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.field_checks import parse_address
-from simulator.apiserver.kinds.services.families import HEADLESS, set_families
-from simulator.apiserver.kinds.services.type_rules import (
+from simulator.apiserver.kinds.services.dependent_fields import (
+    HEADLESS,
     drop_type_dependent_fields,
     hide_internal_policy,
     keep_allocated,
     needs_addresses,
     needs_node_ports,
+    set_families,
 )
-from simulator.apiserver.kinds.services.validation import is_headless, needs_health_check
+from simulator.apiserver.kinds.services.validation import WITH_NODE_PORTS, is_headless, needs_health_check
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.status import Cause, Invalid, StatusError, invalid
@@ -36,7 +37,6 @@ _PORTS: Final = range(30_000, 32_768)
 _NOT_IN_RANGE: Final = (
     f"provided port is not in the valid range. The range of valid ports is {_PORTS.start}-{_PORTS.stop - 1}"
 )
-_WITH_NODE_PORTS: Final = ("NodePort", "LoadBalancer")
 
 
 class AllocationError(StatusError):
@@ -56,7 +56,7 @@ def allocate_new(service: Manifest, overlay: Overlay, any_address: bool) -> None
     used = _Used(service, overlay)
     if needs_addresses(spec) and not is_headless(spec):
         used.allocate_addresses(spec, any_address=any_address)
-    if spec.get("type") in _WITH_NODE_PORTS:
+    if spec.get("type") in WITH_NODE_PORTS:
         used.allocate_ports(spec)
     if needs_health_check(spec):
         used.allocate_health_check_port(spec)
@@ -72,7 +72,7 @@ def allocate_updated(new: Manifest, old: Manifest, overlay: Overlay) -> None:
     used = _Used(new, overlay)
     if needs_addresses(after) and not needs_addresses(before) and not is_headless(after):
         used.allocate_addresses(after)
-    if after.get("type") in _WITH_NODE_PORTS:
+    if after.get("type") in WITH_NODE_PORTS:
         used.update_ports(after, before)
     if needs_health_check(after) and not needs_health_check(before):
         used.allocate_health_check_port(after)

@@ -13,14 +13,17 @@ from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_address, check_name, parse_address
 from simulator.apiserver.kinds.services.allocation import SERVICES, allocate_new, allocate_updated
 from simulator.apiserver.kinds.services.update_validation import validate_service_update
-from simulator.apiserver.kinds.services.validation import is_externally_accessible, validate_service
+from simulator.apiserver.kinds.services.validation import (
+    WITH_NODE_PORTS,
+    is_externally_accessible,
+    validate_service,
+)
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, labels_text, printer_of
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects.status import status_of
 
 _AFFINITY_SECONDS = 10_800
-_WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 _IP_MODES: Final = ("Proxy", "VIP")
 
 
@@ -38,7 +41,7 @@ def _set_defaults(manifest: Manifest) -> None:
             port["targetPort"] = port["port"]
     if is_externally_accessible(spec) and not spec.get("externalTrafficPolicy"):
         spec["externalTrafficPolicy"] = "Cluster"
-    if kind in ("ClusterIP", *_WITH_NODE_PORTS):
+    if kind in ("ClusterIP", *WITH_NODE_PORTS):
         spec.setdefault("internalTrafficPolicy", "Cluster")
     if kind == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
@@ -118,8 +121,7 @@ SERVICE_STRATEGY: Final = Strategy(
     begin_create=allocate_new,
     name_rule=names.service_name,
     validate=validate_service,
-    warnings_on_create=_warnings,
-    warnings_on_update=_warnings,
+    warnings=_warnings,
     is_created_by_update=True,
     begin_update=allocate_updated,
     validate_update=validate_service_update,

@@ -2,7 +2,7 @@
 
 Upstream: ValidateService and what it calls in pkg/apis/core/validation/validation.go, v1.34."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest
@@ -27,11 +27,16 @@ from simulator.apiserver.field_checks import (
 )
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.selector_validation import validate_labels
+from simulator.apiserver.shapes import all_of, choice, field, may_not_have, named_by, needed, one_of
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
+WITH_NODE_PORTS: Final = ("NodePort", "LoadBalancer")
+_FAMILY_POLICY: Final = field("ipFamilyPolicy", one_of(IP_FAMILY_POLICIES))
 _DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _MAX_AFFINITY_SECONDS: Final = 86_400
-_NOT_EXTERNAL: Final = "may not be set for ExternalName services"
+_NOT_EXTERNAL: Final = may_not_have(
+    *("clusterIPs", "ipFamilies", "ipFamilyPolicy"), detail="may not be set for ExternalName services"
+)
 _ONLY_BALANCED: Final = "may only be used when `type` is 'LoadBalancer'"
 _SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
 _TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
@@ -52,9 +57,7 @@ def validate_service(manifest: Manifest) -> Iterator[Cause]:
     if not ports and not is_headless(spec) and kind != "ExternalName":
         yield required("spec.ports")
     yield from _of_type(spec, kind)
-    seen: set[str] = set()
-    for index, port in enumerate(ports):
-        yield from _service_port(port, f"spec.ports[{index}]", seen, named=len(ports) > 1)
+    yield from _ports(ports, "spec.ports")
     yield from validate_labels(spec.get("selector", {}), "spec.selector")
     yield from _affinity(spec)
     if kind != "ExternalName":
@@ -72,13 +75,11 @@ def validate_service(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _of_type(spec: Manifest, kind: str) -> Iterator[Cause]:
-    if kind in ("LoadBalancer", "NodePort"):
+    if kind in WITH_NODE_PORTS:
         if is_headless(spec):
             yield invalid("spec.clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services")
     elif kind == "ExternalName":
-        for field in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-            if spec.get(field):
-                yield forbidden(f"spec.{field}", _NOT_EXTERNAL)
+        yield from _NOT_EXTERNAL(spec, "spec")
         name = (spec.get("externalName") or "").removesuffix(".")
         if name:
             yield from check_name(names.dns_subdomain, name, "spec.externalName")
@@ -86,21 +87,27 @@ def _of_type(spec: Manifest, kind: str) -> Iterator[Cause]:
             yield required("spec.externalName")
 
 
-def _service_port(port: Manifest, path: str, seen: set[str], *, named: bool) -> Iterator[Cause]:
+_PORT: Final = all_of(
+    field("port", check_port_number, default=0),
+    field("protocol", choice(PROTOCOLS), default="TCP"),
+    lambda port, path: check_port(port.get("targetPort", port.get("port")), f"{path}.targetPort"),
+    field("appProtocol", named_by(names.qualified_name)),
+)
+
+
+def _ports(ports: Sequence[Manifest], path: str) -> Iterator[Cause]:
     """Yield the faults that validateServicePort reports."""
-    name = port.get("name") or ""
-    if named and not name:
-        yield required(f"{path}.name")
-    elif name:
-        yield from check_name(names.dns_label, name, f"{path}.name")
-        if name in seen:
-            yield duplicate(f"{path}.name", name)
-        seen.add(name)
-    yield from check_port_number(port.get("port") or 0, f"{path}.port")
-    yield from check_choice(port.get("protocol", "TCP"), PROTOCOLS, f"{path}.protocol")
-    yield from check_port(port.get("targetPort", port.get("port")), f"{path}.targetPort")
-    if "appProtocol" in port:
-        yield from check_name(names.qualified_name, port["appProtocol"], f"{path}.appProtocol")
+    seen: set[str] = set()
+    for index, port in enumerate(ports):
+        name, at = port.get("name") or "", f"{path}[{index}]"
+        if len(ports) > 1 and not name:
+            yield required(f"{at}.name")
+        elif name:
+            yield from check_name(names.dns_label, name, f"{at}.name")
+            if name in seen:
+                yield duplicate(f"{at}.name", name)
+            seen.add(name)
+        yield from _PORT(port, at)
 
 
 def _affinity(spec: Manifest) -> Iterator[Cause]:
@@ -132,8 +139,7 @@ def validate_addresses(spec: Manifest) -> Iterator[Cause]:
             yield not_supported(f"spec.ipFamilies[{index}]", family, IP_FAMILIES)
         if again[index]:
             yield duplicate(f"spec.ipFamilies[{index}]", family)
-    if "ipFamilyPolicy" in spec and spec["ipFamilyPolicy"] not in IP_FAMILY_POLICIES:
-        yield not_supported("spec.ipFamilyPolicy", spec["ipFamilyPolicy"], IP_FAMILY_POLICIES)
+    yield from _FAMILY_POLICY(spec, "spec")
     wrong = []
     for index, address in enumerate(addresses):
         if index == 0 and address == "None":
@@ -163,13 +169,13 @@ def _unique_ports(ports: Any, kind: str) -> Iterator[Cause]:
         for index, port in enumerate(ports):
             if port.get("nodePort"):
                 yield forbidden(f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
-    for field in ("nodePort", "port"):
+    for name in ("nodePort", "port"):
         seen = set()
         for index, port in enumerate(ports):
-            number, protocol = port.get(field) or 0, port.get("protocol", "TCP")
-            if (protocol, number) in seen and (number or field == "port"):
+            number, protocol = port.get(name) or 0, port.get("protocol", "TCP")
+            if (protocol, number) in seen and (number or name == "port"):
                 at = f"spec.ports[{index}]"
-                if field == "nodePort":
+                if name == "nodePort":
                     yield duplicate(f"{at}.nodePort", number)
                 else:
                     yield duplicate(at, _port_struct(protocol, number), whole=True)
@@ -178,14 +184,8 @@ def _unique_ports(ports: Any, kind: str) -> Iterator[Cause]:
 
 def _port_struct(protocol: str, number: int) -> dict[str, Any]:
     """Return a ServicePort with nothing else, as upstream shows it."""
-    return {
-        "Name": "",
-        "Protocol": protocol,
-        "AppProtocol": None,
-        "Port": number,
-        "TargetPort": 0,
-        "NodePort": 0,
-    }
+    first = {"Name": "", "Protocol": protocol, "AppProtocol": None}
+    return {**first, "Port": number, "TargetPort": 0, "NodePort": 0}
 
 
 def _source_ranges(spec: Manifest, annotations: dict[str, str]) -> Iterator[Cause]:
@@ -217,7 +217,7 @@ def is_externally_accessible(spec: Manifest) -> bool:
     """Return whether the Service is accessible from outside (ExternallyAccessible in
     pkg/api/service/util.go)."""
     kind = spec.get("type")
-    return kind in ("LoadBalancer", "NodePort") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+    return kind in WITH_NODE_PORTS or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
 
 
 def needs_health_check(spec: Manifest) -> bool:
@@ -227,29 +227,24 @@ def needs_health_check(spec: Manifest) -> bool:
 
 
 def _traffic(spec: Manifest, kind: str) -> Iterator[Cause]:
-    external, path = spec.get("externalTrafficPolicy", ""), "spec.externalTrafficPolicy"
+    external, port = spec.get("externalTrafficPolicy", ""), spec.get("healthCheckNodePort", 0)
     if is_externally_accessible(spec):
-        yield from check_choice(external, TRAFFIC_POLICIES, path)
+        yield from check_choice(external, TRAFFIC_POLICIES, "spec.externalTrafficPolicy")
     elif external:
-        yield invalid(path, external, "may only be set for externally-accessible services")
-    yield from _health_check_port(spec)
-    internal = spec.get("internalTrafficPolicy")
-    if internal is None and kind in ("ClusterIP", "LoadBalancer", "NodePort"):
-        yield required("spec.internalTrafficPolicy")
-    elif internal is not None and internal not in TRAFFIC_POLICIES:
-        yield not_supported("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES)
-    distribution = spec.get("trafficDistribution", "PreferClose")
-    if distribution not in _DISTRIBUTIONS:
-        yield not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS, as_given=True)
-
-
-def _health_check_port(spec: Manifest) -> Iterator[Cause]:
-    port, path = spec.get("healthCheckNodePort", 0), "spec.healthCheckNodePort"
+        detail = "may only be set for externally-accessible services"
+        yield invalid("spec.externalTrafficPolicy", external, detail)
     if needs_health_check(spec):
-        if port:
-            yield from check_port_number(port, path)
-        else:
-            yield required(path)
+        yield from _HEALTH_CHECK_PORT(spec, "spec")
     elif port:
         detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        yield invalid(path, port, detail)
+        yield invalid("spec.healthCheckNodePort", port, detail)
+    if spec.get("internalTrafficPolicy") is None and kind in ("ClusterIP", *WITH_NODE_PORTS):
+        yield required("spec.internalTrafficPolicy")
+    yield from _POLICIES(spec, "spec")
+
+
+_HEALTH_CHECK_PORT: Final = needed("healthCheckNodePort", check_port_number)
+_POLICIES: Final = all_of(
+    field("internalTrafficPolicy", one_of(TRAFFIC_POLICIES)),
+    field("trafficDistribution", one_of(_DISTRIBUTIONS, as_given=True)),
+)

@@ -10,38 +10,44 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES
+from simulator.apiserver.field_changes import complete
 from simulator.apiserver.field_checks import amount_of, check_at_most_all, validate_int_or_percent
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.kinds.workloads.columns import (
+from simulator.apiserver.kinds.workloads.templates import (
     LABELS,
+    NO_MATCH,
     READY_PODS,
+    check_labels_of_template,
     container_columns,
     count_column,
-    ready_cell,
-    replicas_cell,
-    selector_column,
-)
-from simulator.apiserver.kinds.workloads.templates import (
-    check_labels_of_template,
-    check_long_running,
-    check_selector,
     count_faults,
     drop_template_fields,
     is_selector,
+    long_running,
+    ready_cell,
+    replicas_cell,
+    selector_column,
+    selector_of,
     set_template_defaults,
     template_warnings,
-    template_warnings_on_update,
     validate_selector_update,
     validate_template,
 )
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, labels_text, printer_of
 from simulator.apiserver.resource import ScalePaths, built_in
-from simulator.apiserver.shapes import not_negative
-from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.shapes import field, must_exist, must_have, not_negative, value_at
+from simulator.apiserver.status import Cause, forbidden, invalid, not_supported
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
 
 _NAME_USE: Final = "this is used in Pod names and hostnames"
-_NO_MATCH: Final = "`selector` does not match template `labels`"
+
+
+_DEFAULTS: Final[Manifest] = {
+    "replicas": 1,
+    "strategy": {"type": "RollingUpdate"},
+    "revisionHistoryLimit": 10,
+    "progressDeadlineSeconds": 600,
+}
 
 
 def _set_replica_set_defaults(manifest: Manifest) -> None:
@@ -50,16 +56,11 @@ def _set_replica_set_defaults(manifest: Manifest) -> None:
 
 
 def _set_deployment_defaults(manifest: Manifest) -> None:
-    _set_replica_set_defaults(manifest)
-    spec = manifest["spec"]
-    strategy = spec.setdefault("strategy", {})
-    strategy.setdefault("type", "RollingUpdate")
+    complete(manifest, {"spec": _DEFAULTS})
+    strategy = manifest["spec"]["strategy"]
     if strategy["type"] == "RollingUpdate":
-        rolling = strategy.setdefault("rollingUpdate", {})
-        rolling.setdefault("maxUnavailable", "25%")
-        rolling.setdefault("maxSurge", "25%")
-    spec.setdefault("revisionHistoryLimit", 10)
-    spec.setdefault("progressDeadlineSeconds", 600)
+        complete(strategy, {"rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}})
+    set_template_defaults(manifest)
 
 
 def _set_controller_defaults(manifest: Manifest) -> None:
@@ -82,37 +83,20 @@ def _drop_disabled_fields(manifest: Manifest) -> None:
     (manifest.get("status") or {}).pop("terminatingReplicas", None)
 
 
-def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
-    """Yield the faults that ValidateDeploymentSpec reports."""
-    spec = manifest["spec"]
-    yield from _REPLICAS(manifest)
-    yield from check_selector(spec.get("selector"), "deployment")
-    yield from _replica_set_template(spec)
-    yield from _deployment_strategy(spec["strategy"], "spec.strategy")
-    yield from _DEPLOYMENT_COUNTS(manifest)
+def _check_deadline(spec: Manifest, path: str) -> Iterator[Cause]:
     if spec["progressDeadlineSeconds"] <= spec.get("minReadySeconds", 0):
         detail = "must be greater than minReadySeconds"
-        yield invalid("spec.progressDeadlineSeconds", spec["progressDeadlineSeconds"], detail)
+        yield invalid(f"{path}.progressDeadlineSeconds", spec["progressDeadlineSeconds"], detail)
 
 
-def _validate_replica_set(manifest: Manifest) -> Iterator[Cause]:
-    """Yield the faults that ValidateReplicaSetSpec reports. Upstream names the deployment in a message."""
-    spec = manifest["spec"]
-    yield from _REPLICAS(manifest)
-    yield from _READY_SECONDS(manifest)
-    yield from check_selector(spec.get("selector"), "deployment")
-    yield from _replica_set_template(spec)
-
-
-def _replica_set_template(spec: Manifest) -> Iterator[Cause]:
+def _replica_set_template(spec: Manifest, path: str) -> Iterator[Cause]:
     """Yield the faults that ValidatePodTemplateSpecForReplicaSet reports."""
     selector = spec.get("selector")
     if not is_selector(selector):
-        yield invalid("spec.selector", selector, "invalid label selector")
+        yield invalid(f"{path}.selector", selector, "invalid label selector")
         return
-    yield from check_labels_of_template(spec)
-    yield from validate_template(spec["template"], "spec.template")
-    yield from check_long_running(spec["template"], "spec.template", "ReplicaSet")
+    yield from check_labels_of_template(spec, path)
+    yield from field("template", validate_template, long_running("ReplicaSet"))(spec, path)
 
 
 def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
@@ -123,9 +107,8 @@ def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
             if "rollingUpdate" in strategy:
                 yield forbidden(at, "may not be specified when strategy `type` is 'Recreate'")
         case "RollingUpdate":
-            unavailable, surge = (
-                strategy["rollingUpdate"][field] for field in ("maxUnavailable", "maxSurge")
-            )
+            rolling = strategy["rollingUpdate"]
+            unavailable, surge = rolling["maxUnavailable"], rolling["maxSurge"]
             yield from validate_int_or_percent(unavailable, f"{at}.maxUnavailable")
             yield from validate_int_or_percent(surge, f"{at}.maxSurge")
             if amount_of(unavailable) == amount_of(surge) == 0:
@@ -136,36 +119,28 @@ def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
             yield not_supported(path, shown, DEPLOYMENT_STRATEGIES, whole=True)
 
 
-def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:
-    spec = manifest["spec"]
-    yield from _READY_SECONDS(manifest)
-    if not spec.get("selector"):
-        yield required("spec.selector")
-    yield from _REPLICAS(manifest)
-    template = spec.get("template")
-    if template is None:
-        yield required("spec.template")
-        return
-    labels: dict[str, Any] = template["metadata"].get("labels", {})
-    if not spec.get("selector", {}).items() <= labels.items():
-        yield invalid("spec.template.metadata.labels", labels or None, _NO_MATCH)
-    yield from validate_template(template, "spec.template")
-    yield from check_long_running(template, "spec.template", "ReplicationController")
+def _check_labels(spec: Manifest, path: str) -> Iterator[Cause]:
+    """Check that the selector of a ReplicationController, which are labels, selects its template."""
+    labels: dict[str, Any] = (value_at(spec, "template.metadata") or {}).get("labels", {})
+    if "template" in spec and not spec.get("selector", {}).items() <= labels.items():
+        yield invalid(f"{path}.template.metadata.labels", labels or None, NO_MATCH)
 
 
-_REPLICAS: Final = not_negative("spec.replicas")
-_READY_SECONDS: Final = not_negative("spec.minReadySeconds")
-_DEPLOYMENT_COUNTS: Final = not_negative(
-    "spec.minReadySeconds", "spec.revisionHistoryLimit", "spec.progressDeadlineSeconds"
-)
 DEPLOYMENT_STRATEGY: Final = Strategy(
     resource=built_in("apps/v1", "Deployment", "deploy", has_status=True, scale=ScalePaths()),
     drop_disabled_fields=_drop_disabled_fields,
     set_defaults=_set_deployment_defaults,
     name_use=_NAME_USE,
-    validate=_validate_deployment,
-    warnings_on_create=template_warnings(),
-    warnings_on_update=template_warnings_on_update(),
+    validate=field(
+        "spec",
+        not_negative("replicas"),
+        selector_of("deployment"),
+        _replica_set_template,
+        field("strategy", _deployment_strategy),
+        not_negative("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
+        _check_deadline,
+    ),
+    warnings=template_warnings(),
     validate_update=validate_selector_update,
     update_order="USC",
     desired_state=lambda manifest: (manifest.get("spec"), manifest["metadata"].get("annotations")),
@@ -212,9 +187,13 @@ REPLICA_SET_STRATEGY: Final = Strategy(
     drop_disabled_fields=_drop_disabled_fields,
     set_defaults=_set_replica_set_defaults,
     name_use=_NAME_USE,
-    validate=_validate_replica_set,
-    warnings_on_create=template_warnings(),
-    warnings_on_update=template_warnings_on_update(),
+    validate=field(
+        "spec",
+        not_negative("replicas", "minReadySeconds"),
+        selector_of("deployment"),  # upstream names the deployment
+        _replica_set_template,
+    ),
+    warnings=template_warnings(),
     validate_update=validate_selector_update,
     update_order="USC",
     desired_state=spec_of,
@@ -242,9 +221,16 @@ REPLICATION_CONTROLLER_STRATEGY: Final = Strategy(
     drop_disabled_fields=drop_template_fields,
     set_defaults=_set_controller_defaults,
     name_use=_NAME_USE,
-    validate=_validate_replication_controller,
-    warnings_on_create=template_warnings(),
-    warnings_on_update=template_warnings_on_update(),
+    validate=field(
+        "spec",
+        not_negative("minReadySeconds"),
+        must_have("selector"),
+        not_negative("replicas"),
+        must_exist("template"),
+        _check_labels,
+        field("template", validate_template, long_running("ReplicationController")),
+    ),
+    warnings=template_warnings(),
     update_order="MSUS",
     desired_state=spec_of,
     subresources={

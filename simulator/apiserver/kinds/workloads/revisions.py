@@ -4,32 +4,20 @@ Upstream: strategy.go in pkg/registry/apps/controllerrevision and pkg/registry/c
 ValidateControllerRevision in pkg/apis/apps/validation/validation.go, v1.34.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.field_checks import NOT_NEGATIVE
-from simulator.apiserver.kinds.pods.defaults import set_pod_spec_defaults
-from simulator.apiserver.kinds.workloads.columns import container_columns
 from simulator.apiserver.kinds.workloads.templates import (
+    container_columns,
+    set_template_defaults,
     template_warnings,
-    template_warnings_on_update,
     validate_template,
 )
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, labels_text, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import value_at
-from simulator.apiserver.status import Cause, invalid, required
+from simulator.apiserver.shapes import all_of, field, must_exist, not_negative, value_at
 from simulator.apiserver.strategy import Strategy
 from simulator.apiserver.update_shapes import immutable
-
-
-def _validate_revision(manifest: Manifest) -> Iterator[Cause]:
-    """Yield the faults that ValidateControllerRevision reports."""
-    if manifest.get("data") is None:
-        yield required("data", "data is mandatory")
-    if manifest["revision"] < 0:
-        yield invalid("revision", manifest["revision"], NOT_NEGATIVE)
 
 
 def _controller(item: Manifest, _: Micros) -> str:
@@ -43,19 +31,9 @@ def _controller(item: Manifest, _: Micros) -> str:
     return f"{kind.lower()}/{owner['name']}"
 
 
-def _set_defaults(manifest: Manifest) -> None:
-    template = manifest.setdefault("template", {})
-    template.setdefault("metadata", {})
-    set_pod_spec_defaults(template.setdefault("spec", {}))
-
-
-def _validate_template(manifest: Manifest) -> Iterator[Cause]:
-    yield from validate_template(manifest.get("template") or {}, "template")
-
-
 REVISION_STRATEGY: Final = Strategy(
     resource=built_in("apps/v1", "ControllerRevision"),
-    validate=_validate_revision,
+    validate=all_of(must_exist("data", detail="data is mandatory"), not_negative("revision")),
     validate_update=immutable("data"),
     printer=printer_of(
         NAME,
@@ -69,10 +47,9 @@ REVISION_STRATEGY: Final = Strategy(
 )
 POD_TEMPLATE_STRATEGY: Final = Strategy(
     resource=built_in("v1", "PodTemplate"),
-    set_defaults=_set_defaults,
-    validate=_validate_template,
-    warnings_on_create=template_warnings("template"),
-    warnings_on_update=template_warnings_on_update("template"),
+    set_defaults=lambda manifest: set_template_defaults({"spec": manifest}),
+    validate=field("template", validate_template),
+    warnings=template_warnings("template"),
     update_order="US",
     desired_state=lambda manifest: manifest.get("template"),
     is_shown_when_deleted=True,

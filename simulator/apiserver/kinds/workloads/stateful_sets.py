@@ -4,41 +4,39 @@ Upstream: pkg/registry/apps/statefulset/strategy.go, pkg/apis/apps/v1/defaults.g
 pkg/apis/apps/validation/validation.go, v1.34.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.field_changes import complete, dropping
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.volumes.source_defaults import set_claim_spec_defaults
 from simulator.apiserver.kinds.volumes.validation import validate_claim_spec
-from simulator.apiserver.kinds.workloads.columns import READY_PODS, container_columns, ready_cell
 from simulator.apiserver.kinds.workloads.templates import (
+    READY_PODS,
     check_labels_of_template,
-    check_long_running,
-    check_selector,
+    container_columns,
     count_faults,
     drop_template_fields,
     is_selector,
+    long_running,
+    ready_cell,
+    selector_of,
     set_template_defaults,
     template_warnings,
-    template_warnings_on_update,
     validate_template,
 )
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import ScalePaths, built_in
-from simulator.apiserver.shapes import each, field, filled, named_by, not_negative, one_of
+from simulator.apiserver.shapes import Rule, each, field, filled, named_by, not_negative, one_of, where
 from simulator.apiserver.status import Cause, forbidden, invalid
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
 
+_POLICIES: Final = ("OrderedReady", "Parallel")
 _CHANGES: Final = (
-    "replicas",
-    "ordinals",
-    "template",
-    "updateStrategy",
-    "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy",
-    "minReadySeconds",
+    *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
+    *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
 )
 _UPDATE: Final = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
@@ -46,74 +44,81 @@ _UPDATE: Final = (
 )
 
 
+_DEFAULTS: Final[Manifest] = {
+    "replicas": 1,
+    "podManagementPolicy": "OrderedReady",
+    "revisionHistoryLimit": 10,
+    "serviceName": "",
+    "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+}
+_CLAIM_DEFAULTS: Final[Manifest] = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {},
+    "spec": {},
+    "status": {"phase": "Pending"},
+}
+_drop_unavailable: Final = dropping("spec.updateStrategy.rollingUpdate.maxUnavailable")
+"""MaxUnavailableStatefulSet"""
+
+
 def _drop_disabled_fields(manifest: Manifest) -> None:
     drop_template_fields(manifest)
-    strategy = (manifest.get("spec") or {}).get("updateStrategy") or {}
-    (strategy.get("rollingUpdate") or {}).pop("maxUnavailable", None)  # MaxUnavailableStatefulSet
+    _drop_unavailable(manifest)
 
 
 def _set_defaults(manifest: Manifest) -> None:
-    spec = manifest.setdefault("spec", {})
-    spec.setdefault("replicas", 1)
-    set_template_defaults(manifest)
-    spec.setdefault("podManagementPolicy", "OrderedReady")
-    strategy = spec.setdefault("updateStrategy", {})
+    complete(manifest, {"spec": {**_DEFAULTS, "updateStrategy": {}}})
+    spec = manifest["spec"]
+    strategy = spec["updateStrategy"]
     if "type" not in strategy:
-        strategy["type"] = "RollingUpdate"
-        strategy.setdefault("rollingUpdate", {})
+        complete(strategy, {"type": "RollingUpdate", "rollingUpdate": {}})
     if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
         strategy["rollingUpdate"].setdefault("partition", 0)
-    spec.setdefault("revisionHistoryLimit", 10)
-    spec.setdefault("serviceName", "")
-    retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
-    retention.setdefault("whenDeleted", "Retain")
-    retention.setdefault("whenScaled", "Retain")
+    set_template_defaults(manifest)
     for claim in spec.get("volumeClaimTemplates", ()):
-        claim.setdefault("apiVersion", "v1")
-        claim.setdefault("kind", "PersistentVolumeClaim")
-        claim.setdefault("metadata", {})
-        set_claim_spec_defaults(claim.setdefault("spec", {}))
-        claim.setdefault("status", {}).setdefault("phase", "Pending")
+        complete(claim, _CLAIM_DEFAULTS)
+        set_claim_spec_defaults(claim["spec"])
 
 
-def _validate(manifest: Manifest) -> Iterator[Cause]:
-    return _spec(manifest["spec"], is_new=True, checks_template=True)
-
-
-def _validate_updated(manifest: Manifest, old: Manifest) -> Iterator[Cause]:
+def _validate_updated(manifest: Manifest, old: Manifest) -> Iterable[Cause]:
     """ValidateStatefulSetUpdate: the name of the service and the claims cannot change, and a template that
     was wrong before may stay so."""
     before = old["spec"]
-    was_good = is_selector(before.get("selector")) and not any(_template(before))
-    return _spec(manifest["spec"], is_new=False, checks_template=was_good)
+    was_good = is_selector(before.get("selector")) and not any(_template(before, "spec"))
+    return _rules(is_new=False, checks_template=was_good)(manifest)
 
 
-def _spec(spec: Manifest, *, is_new: bool, checks_template: bool) -> Iterator[Cause]:
-    """Yield the faults that ValidateStatefulSetSpec reports. A negative revisionHistoryLimit gives a
-    warning."""
-    policy = spec["podManagementPolicy"]
-    if policy not in ("OrderedReady", "Parallel"):
-        yield invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
-    yield from _strategy(spec["updateStrategy"], "spec.updateStrategy")
-    yield from _RETENTION(spec, "spec")
-    if is_new:
-        yield from _CLAIMS(spec, "spec")
-    yield from _COUNTS(spec, "spec")
-    if is_new:
-        yield from _SERVICE_NAME(spec, "spec")
-    yield from check_selector(spec.get("selector"), "statefulset")
-    if not is_selector(spec.get("selector")):
-        yield invalid("spec.selector", spec["selector"], "")
-    elif checks_template:
-        yield from _template(spec)
-    yield from check_long_running(spec["template"], "spec.template", "StatefulSet")
+def _rules(*, is_new: bool, checks_template: bool) -> Rule:
+    """Return the rules of ValidateStatefulSetSpec. A negative revisionHistoryLimit gives a warning."""
+
+    def check_template(spec: Manifest, path: str) -> Iterable[Cause]:
+        if not is_selector(spec.get("selector")):
+            return (invalid(f"{path}.selector", spec["selector"], ""),)
+        return _template(spec, path) if checks_template else ()
+
+    return field(
+        "spec",
+        field("podManagementPolicy", where(_POLICIES.__contains__, "must be 'OrderedReady' or 'Parallel'")),
+        field("updateStrategy", _strategy),
+        *(
+            field(f"persistentVolumeClaimRetentionPolicy.{name}", one_of(("Retain", "Delete"), as_given=True))
+            for name in ("whenDeleted", "whenScaled")
+        ),
+        *([each("volumeClaimTemplates", field("spec", validate_claim_spec))] if is_new else ()),
+        not_negative("replicas", "minReadySeconds", "ordinals.start"),
+        *([filled("serviceName", named_by(names.dns_label))] if is_new else ()),
+        selector_of("statefulset"),
+        check_template,
+        field("template", long_running("StatefulSet")),
+    )
 
 
-def _template(spec: Manifest) -> Iterator[Cause]:
+def _template(spec: Manifest, path: str) -> Iterator[Cause]:
     """ValidatePodTemplateSpecForStatefulSet: its containers may mount the claims as volumes, which stand for
     volumes of the template of the same names (volumesToAddForTemplates)."""
     if spec.get("selector") != {}:
-        yield from check_labels_of_template(spec)
+        yield from check_labels_of_template(spec, path)
     template = spec["template"]
     pod = template.get("spec") or {}
     claims = {
@@ -122,7 +127,8 @@ def _template(spec: Manifest) -> Iterator[Cause]:
     }
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     own = [volume for volume in pod.get("volumes") or () if volume["name"] not in claims]
-    yield from validate_template({**template, "spec": {**pod, "volumes": [*volumes, *own]}}, "spec.template")
+    with_claims = {**template, "spec": {**pod, "volumes": [*volumes, *own]}}
+    yield from validate_template(with_claims, f"{path}.template")
 
 
 def _strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
@@ -134,7 +140,7 @@ def _strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
         shown = api_struct("apps.v1.RollingUpdateStatefulSetStrategy", rolling)
         yield invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'", whole=True)
     elif rolling is not None:
-        yield from _PARTITION(rolling, at)
+        yield from not_negative("partition")(rolling, at)
 
 
 def _validate_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -145,24 +151,14 @@ def _validate_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield forbidden("spec", _UPDATE)
 
 
-_COUNTS: Final = not_negative("replicas", "minReadySeconds", "ordinals.start")
-_SERVICE_NAME: Final = filled("serviceName", named_by(names.dns_label))
-_CLAIMS: Final = each("volumeClaimTemplates", field("spec", validate_claim_spec))
-_PARTITION: Final = not_negative("partition")
-_RETAINED: Final = one_of(("Retain", "Delete"), as_given=True)
-_RETENTION: Final = field(
-    "persistentVolumeClaimRetentionPolicy",
-    field("whenDeleted", _RETAINED),
-    field("whenScaled", _RETAINED),
-)
+_COUNTED: Final = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
 STATEFUL_SET_STRATEGY: Final = Strategy(
     resource=built_in("apps/v1", "StatefulSet", "sts", has_status=True, scale=ScalePaths()),
     drop_disabled_fields=_drop_disabled_fields,
     set_defaults=_set_defaults,
     name_rule_of_new=names.dns_label,
-    validate=_validate,
-    warnings_on_create=template_warnings(),
-    warnings_on_update=template_warnings_on_update(),
+    validate=_rules(is_new=True, checks_template=True),
+    warnings=template_warnings(),
     validate_updated=_validate_updated,
     validate_update=_validate_update,
     update_order="USC",
@@ -170,11 +166,8 @@ STATEFUL_SET_STRATEGY: Final = Strategy(
     subresources={
         "status": status_strategy(
             count_faults(
-                *("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
-                *("observedGeneration", "collisionCount"),
-                at_most_replicas=(
-                    *("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
-                ),
+                *("replicas", *_COUNTED, "observedGeneration", "collisionCount"),
+                at_most_replicas=_COUNTED,
                 ready="status.readyReplicas",
             )
         )

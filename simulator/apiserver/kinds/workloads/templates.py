@@ -1,4 +1,4 @@
-"""Pod templates: what all kinds with one have in common.
+"""Pod templates: the rules and the columns that all kinds with one have in common; the columns of Scales.
 
 Upstream: ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go, and in pkg/apis/apps/validation
 what compares a template with the selector of its owner, v1.34.
@@ -7,7 +7,7 @@ what compares a template with the selector of its owner, v1.34.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from simulator.api import Manifest
+from simulator.api import Manifest, Micros
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.kinds.pods.annotations import validate_pod_annotations, validate_profiles_match
 from simulator.apiserver.kinds.pods.defaults import set_pod_spec_defaults
@@ -15,13 +15,21 @@ from simulator.apiserver.kinds.pods.preparation import drop_disabled_pod_fields
 from simulator.apiserver.kinds.pods.validation import validate_pod_spec
 from simulator.apiserver.kinds.pods.warnings import pod_warnings
 from simulator.apiserver.object_meta_validation import validate_annotations
+from simulator.apiserver.printers.column import AGE, NONE, Cell, Column, printer_of
+from simulator.apiserver.resource import SCALES
 from simulator.apiserver.selector_validation import validate_label_selector, validate_labels
-from simulator.apiserver.shapes import not_negative, value_at
-from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.shapes import PartRule, Rule, field, may_not_have, not_negative, one_of, value_at
+from simulator.apiserver.status import NIL, Cause, forbidden, invalid, required
+from simulator.apiserver.strategy import Strategy
 from simulator.apiserver.update_shapes import UpdateRule
-from simulator.objects.labels import label_selector
+from simulator.objects.labels import label_selector, selector_text
+from simulator.objects.status import status_of
 
-_NO_MATCH: Final = "`selector` does not match template `labels`"
+NO_MATCH: Final = "`selector` does not match template `labels`"
+READY_PODS: Final = "Number of the pod with ready state"
+LABELS: Final = (
+    "More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors"
+)
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
@@ -45,15 +53,15 @@ def _metadata(template: Manifest, path: str) -> Iterator[Cause]:
     yield from validate_pod_annotations(annotations, template.get("spec") or {}, f"{path}.annotations")
 
 
-def check_long_running(template: Manifest, path: str, owner: str) -> Iterator[Cause]:
-    """Yield the faults of pods that run until they are deleted: they always restart and have no deadline.
-    ``owner`` is the kind that the message names."""
-    spec = template.get("spec") or {}
-    if spec.get("restartPolicy") != "Always":
-        yield not_supported(f"{path}.spec.restartPolicy", spec.get("restartPolicy", ""), ("Always",))
-    if "activeDeadlineSeconds" in spec:
-        detail = f"activeDeadlineSeconds in {owner} is not Supported"
-        yield forbidden(f"{path}.spec.activeDeadlineSeconds", detail)
+def long_running(owner: str) -> Rule:
+    """The pods of a template run until they are deleted: they always restart and have no deadline. ``owner``
+    is the kind that the message names."""
+    detail = f"activeDeadlineSeconds in {owner} is not Supported"
+    return field(
+        "spec",
+        field("restartPolicy", one_of(("Always",)), default=""),
+        may_not_have("activeDeadlineSeconds", detail=detail, even_empty=True),
+    )
 
 
 def set_template_defaults(manifest: Manifest) -> None:
@@ -63,37 +71,35 @@ def set_template_defaults(manifest: Manifest) -> None:
     set_pod_spec_defaults(template.setdefault("spec", {}))
 
 
-def drop_template_fields(manifest: Manifest) -> None:
+def drop_template_fields(manifest: Manifest, path: str = "spec.template") -> None:
     """Remove the fields of the template whose feature gate is off by default."""
-    template = (manifest.get("spec") or {}).get("template") or {}
-    drop_disabled_pod_fields(template.get("spec") or {})
+    drop_disabled_pod_fields((value_at(manifest, path) or {}).get("spec") or {})
 
 
-Warnings = Callable[[Manifest], Iterator[str]]
+def template_warnings(path: str = "spec.template") -> Callable[[Manifest, Manifest | None], Iterator[str]]:
+    """Return the warnings about the template at a path. An update has them only if it counts."""
 
-
-def template_warnings(path: str = "spec.template") -> Warnings:
-    """Return the warnings about the template at a path."""
-    return lambda manifest: pod_warnings(value_at(manifest, path) or {}, f"{path}.")
-
-
-def template_warnings_on_update(path: str = "spec.template") -> Callable[[Manifest, Manifest], Iterator[str]]:
-    """Return the warnings about the template, which only an update has that counts."""
-
-    def warnings(new: Manifest, old: Manifest) -> Iterator[str]:
-        generations = {each["metadata"].get("generation") for each in (new, old)}
-        return iter(()) if len(generations) == 1 else template_warnings(path)(new)
+    def warnings(new: Manifest, old: Manifest | None) -> Iterator[str]:
+        if old is not None and old["metadata"].get("generation") == new["metadata"].get("generation"):
+            return iter(())
+        return pod_warnings(value_at(new, path) or {}, f"{path}.")
 
     return warnings
 
 
-def check_selector(selector: Manifest | None, owner: str) -> Iterator[Cause]:
-    if selector is None:
-        yield required("spec.selector")
-        return
-    yield from validate_label_selector(selector, "spec.selector")
-    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        yield invalid("spec.selector", selector, f"empty selector is invalid for {owner}")
+def selector_of(owner: str) -> PartRule:
+    """The selector of an owner is there, is right and selects something. ``owner``: as messages name it."""
+
+    def check(spec: Manifest, path: str) -> Iterator[Cause]:
+        selector, path = spec.get("selector"), f"{path}.selector"
+        if selector is None:
+            yield required(path)
+            return
+        yield from validate_label_selector(selector, path)
+        if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+            yield invalid(path, selector, f"empty selector is invalid for {owner}")
+
+    return check
 
 
 def is_selector(selector: Manifest | None) -> bool:
@@ -110,7 +116,7 @@ def check_labels_of_template(spec: Manifest, path: str = "spec") -> Iterator[Cau
     labels = (spec["template"].get("metadata") or {}).get("labels")
     parsed = label_selector(spec.get("selector"))
     if parsed is None or not parsed.matches(labels or {}):
-        yield invalid(f"{path}.template.metadata.labels", labels, _NO_MATCH)
+        yield invalid(f"{path}.template.metadata.labels", labels, NO_MATCH)
 
 
 def validate_selector_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -139,3 +145,61 @@ def count_faults(
             yield invalid("status.collisionCount", status.get("collisionCount", 0), "cannot be decremented")
 
     return check
+
+
+def container_columns(path: str = "spec.template", *, wide: int = 1) -> tuple[Column, Column]:
+    """Return the columns with the names and the images of the containers."""
+
+    def cell(name: str) -> Cell:
+        def text(item: Manifest, _: Micros) -> str:
+            containers = ((value_at(item, path) or {}).get("spec") or {}).get("containers") or ()
+            return ",".join(str(each.get(name, "")) for each in containers)
+
+        return text
+
+    return (
+        Column("Containers", "Names of each container in the template.", wide=wide, cell=cell("name")),
+        Column(
+            "Images", "Images referenced by each container in the template.", wide=wide, cell=cell("image")
+        ),
+    )
+
+
+def selector_column(description: str, path: str = "spec.selector") -> Column:
+    return Column(
+        "Selector",
+        description,
+        wide=1,
+        cell=lambda item, _: format_label_selector(value_at(item, path)),
+    )
+
+
+def format_label_selector(selector: Manifest | None) -> str:
+    """Format a label selector (FormatLabelSelector)."""
+    return selector_text(selector) or NONE
+
+
+def count_column(name: str, description: str, count: str, type_name: str = "integer") -> Column:
+    """Return the column of a number of the status."""
+    return Column(name, description, type_name, cell=lambda item, _: status_of(item).get(count) or 0)
+
+
+def replicas_cell(item: Manifest, _: Micros) -> int:
+    return (item.get("spec") or {}).get("replicas") or 0
+
+
+def ready_cell(item: Manifest, now: Micros) -> str:
+    """Return how many replicas are ready, of how many: ``1/3``."""
+    return f"{status_of(item).get('readyReplicas') or 0}/{replicas_cell(item, now)}"
+
+
+SCALE_STRATEGY: Final = Strategy(
+    resource=SCALES,
+    printer=printer_of(
+        Column("Name", "ObjectMeta.name", cell="metadata.name"),
+        Column("Desired", "ScaleSpec.replicas", "integer", cell=replicas_cell),
+        count_column("Available", "ScaleStatus.replicas", "replicas"),
+        AGE,
+    ),
+)
+"""That of Scales, which are not stored, but shown."""
