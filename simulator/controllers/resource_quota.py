@@ -11,8 +11,7 @@ from typing import Final
 from simulator.api import Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.quota.evaluator import LEGACY_NAMES, QUOTAS, Evaluator
-from simulator.apiserver.quota.objects import SPECIAL_EVALUATORS, evaluator_of
-from simulator.apiserver.quota.pods import forgotten_at, is_charged
+from simulator.apiserver.quota.pods import SPECIAL_EVALUATORS, evaluator_of, forgotten_at, is_charged
 from simulator.apiserver.resource import CRDS
 from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.work_queue import ObjectKey

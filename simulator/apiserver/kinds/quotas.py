@@ -5,7 +5,7 @@ pkg/apis/core/v1/defaults.go, and the Validate...ResourceQuota... functions and 
 pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest
@@ -23,7 +23,8 @@ from simulator.apiserver.resource_validation import (
     check_resource_name,
     validate_amount,
 )
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.apiserver.shapes import field, may_not_have
+from simulator.apiserver.status import Cause, duplicate, invalid, required
 from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects import quantity
 from simulator.objects.status import status_of
@@ -33,28 +34,14 @@ LIMIT_RANGES: Final = built_in("v1", "LimitRange", "limits")
 _MAX_SHOWN: Final = 100
 """A scope selector of more requirements is not written as a whole, for each of them."""
 _OF_PODS: Final = frozenset(
-    (
-        "cpu",
-        "ephemeral-storage",
-        "limits.cpu",
-        "limits.ephemeral-storage",
-        "limits.memory",
-        "memory",
-        "pods",
-        "requests.cpu",
-        "requests.ephemeral-storage",
-        "requests.memory",
-    )
-)
+    f"{prefix}{name}"
+    for prefix in ("", "limits.", "requests.")
+    for name in ("cpu", "ephemeral-storage", "memory")
+) | {"pods"}
 _OF_CLAIMS: Final = frozenset(("persistentvolumeclaims", "requests.storage"))
 _CONFLICTS: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
-_EXISTING: Final = (
-    "BestEffort",
-    "NotBestEffort",
-    "Terminating",
-    "NotTerminating",
-    "CrossNamespacePodAffinity",
-)
+_EXISTING: Final = (*_CONFLICTS[0], *_CONFLICTS[1], "CrossNamespacePodAffinity")
+_SCOPES_OF_PODS: Final = ("Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", _EXISTING[-1])
 _MUST_EXIST: Final = (
     "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
     "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
@@ -101,16 +88,11 @@ def _count_wrong_resources(scope: str, hard: dict[str, str]) -> int:
 
 def _has_scope(scope: str, resource: str) -> bool:
     """Whether a scope is valid for a resource (IsResourceQuotaScopeValidForResource)."""
-    match scope:
-        case (
-            "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity"
-        ):
-            return resource in _OF_PODS or resource.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
-        case "BestEffort":
-            return resource == "pods"
-        case "VolumeAttributesClass":
-            return resource in _OF_CLAIMS
-    return True
+    if scope in _SCOPES_OF_PODS:
+        return resource in _OF_PODS or resource.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
+    if scope == "BestEffort":
+        return resource == "pods"
+    return scope != "VolumeAttributesClass" or resource in _OF_CLAIMS
 
 
 def _conflicts(scopes: Sequence[str], shown: Any, path: str) -> Iterator[Cause]:
@@ -147,84 +129,65 @@ def _scope_selector(
     yield from _conflicts([each["scopeName"] for each in expressions], scopes, path)
 
 
-def _validate_limit_range(manifest: Manifest) -> Iterator[Cause]:
-    seen: set[str] = set()
-    for index, limit in enumerate((manifest.get("spec") or {}).get("limits") or ()):
-        path, kind = f"spec.limits[{index}]", limit["type"]
-        yield from _limit_type(kind, f"{path}.type")
-        if kind in seen:
-            yield duplicate(f"{path}.type", kind)
-        seen.add(kind)
-        yield from _limit(limit, kind, path)
-
-
-def _limit_type(kind: str, path: str) -> Iterator[Cause]:
-    faults = [*check_name(names.qualified_name, kind, path)]
+def _limit_type(kind: str, path: str) -> Iterable[Cause]:
+    faults = check_name(names.qualified_name, kind, path)
     if not faults and "/" not in kind and kind not in _LIMIT_TYPES:
-        faults = [invalid(path, kind, "must be a standard limit type or fully qualified")]
-    yield from faults
+        return (invalid(path, kind, "must be a standard limit type or fully qualified"),)
+    return faults
+
+
+def _check_limits(limits: Sequence[Manifest], path: str) -> Iterator[Cause]:
+    seen: set[str] = set()
+    for index, limit in enumerate(limits):
+        at, kind = f"{path}[{index}]", limit["type"]
+        yield from _limit_type(kind, f"{at}.type")
+        if kind in seen:
+            yield duplicate(f"{at}.type", kind)
+        seen.add(kind)
+        yield from _limit(limit, kind, at)
 
 
 def _limit(limit: Manifest, kind: str, path: str) -> Iterator[Cause]:
     check = check_container_resource if kind in ("Pod", "Container") else check_resource_name
-    fields, defaults = ["max", "min"], ("default", "defaultRequest")
-    if kind != "Pod":
-        fields += defaults
-    for field in fields:
-        for name in sorted(limit.get(field, ())):
-            yield from check(name, f"{path}.{field}[{name}]")
-    for field in defaults if kind == "Pod" else ():
-        if limit.get(field):
-            yield forbidden(f"{path}.{field}", "may not be specified when `type` is 'Pod'")
-    if kind == "PersistentVolumeClaim" and not any(
-        "storage" in limit.get(each, ()) for each in ("min", "max")
-    ):
+    given = [name for name in _AMOUNTS if kind != "Pod" or name not in _DEFAULTS]
+
+    def check_names(of: str) -> Iterator[Cause]:
+        for name in sorted(limit.get(of, ())):
+            yield from check(name, f"{path}.{of}[{name}]")
+
+    for of in given[:-1]:
+        yield from check_names(of)
+    if kind == "Pod":
+        yield from _NO_DEFAULTS(limit, path)
+    elif kind == "PersistentVolumeClaim" and not any("storage" in limit.get(of, ()) for of in ("min", "max")):
         detail = "either minimum or maximum storage value is required, but neither was provided"
         yield required(f"{path}.limits", detail)
-    fields.append("maxLimitRequestRatio")
-    for name in sorted(limit.get("maxLimitRequestRatio", ())):
-        yield from check(name, f"{path}.maxLimitRequestRatio[{name}]")
-    for name in sorted({name for field in fields for name in limit.get(field, ())}):
-        yield from _amounts(
-            name, {field: limit[field][name] for field in fields if name in limit.get(field, ())}, path
-        )
+    yield from check_names("maxLimitRequestRatio")
+    for name in sorted({name for of in given for name in limit.get(of, ())}):
+        yield from _amounts(name, {of: limit[of][name] for of in given if name in limit.get(of, ())}, path)
 
 
+_DEFAULTS: Final = ("default", "defaultRequest")
+_AMOUNTS: Final = ("max", "min", *_DEFAULTS, "maxLimitRequestRatio")
+_NO_DEFAULTS: Final = may_not_have(*_DEFAULTS, detail="may not be specified when `type` is 'Pod'")
 _COMPARISONS: Final = (
-    ("min", "max", "min", "min", "min value {} is greater than max value {}"),
-    (
-        "min",
-        "defaultRequest",
-        "defaultRequest",
-        "defaultRequest",
-        "min value {} is greater than default request value {}",
-    ),
-    (
-        "defaultRequest",
-        "max",
-        "defaultRequest",
-        "defaultRequest",
-        "default request value {} is greater than max value {}",
-    ),
-    (
-        "defaultRequest",
-        "default",
-        "defaultRequest",
-        "defaultRequest",
-        "default request value {} is greater than default limit value {}",
-    ),
-    ("min", "default", "default", "min", "min value {} is greater than default value {}"),
-    ("default", "max", "default", "max", "default value {} is greater than max value {}"),
+    ("min", "max", "min", "min", "min", "max"),
+    ("min", "defaultRequest", "defaultRequest", "defaultRequest", "min", "default request"),
+    ("defaultRequest", "max", "defaultRequest", "defaultRequest", "default request", "max"),
+    ("defaultRequest", "default", "defaultRequest", "defaultRequest", "default request", "default limit"),
+    ("min", "default", "default", "min", "min", "default"),
+    ("default", "max", "default", "max", "default", "max"),
 )
 """Amounts of which the first may not be greater than the second: the two, the field in the path, the amount
-that is shown, and the message."""
+that is shown, and what a message calls the two."""
 
 
 def _amounts(name: str, texts: dict[str, str], path: str) -> Iterator[Cause]:
-    given = {field: quantity.parse_text(text) for field, text in texts.items()}
-    for less, more, field, shown, detail in _COMPARISONS:
+    given = {of: quantity.parse_text(text) for of, text in texts.items()}
+    for less, more, at, shown, *called in _COMPARISONS:
         if less in given and more in given and given[less] > given[more]:
-            yield invalid(f"{path}.{field}[{name}]", texts[shown], detail.format(texts[less], texts[more]))
+            detail = f"{called[0]} value {texts[less]} is greater than {called[1]} value {texts[more]}"
+            yield invalid(f"{path}.{at}[{name}]", texts[shown], detail)
     ratio, at = given.get("maxLimitRequestRatio"), f"{path}.maxLimitRequestRatio[{name}]"
     if ratio is not None:
         text = texts["maxLimitRequestRatio"]
@@ -252,8 +215,8 @@ def _validate_quota_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 def _validate_quota_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
     """Yield the faults that ValidateResourceQuotaStatusUpdate reports."""
-    for field in ("hard", "used"):
-        yield from _quota_amounts(new.get("status", {}).get(field, {}), f"status.{field}")
+    for name in ("hard", "used"):
+        yield from _quota_amounts(new.get("status", {}).get(name, {}), f"status.{name}")
 
 
 def _amounts_cell(item: Manifest, *, of_limits: bool) -> str:
@@ -272,9 +235,9 @@ def _set_limit_range_defaults(manifest: Manifest) -> None:
             continue
         limits = item.get("max", {}) | item.get("default", {})
         requests = item.get("min", {}) | limits | item.get("defaultRequest", {})
-        for field, quantities in (("default", limits), ("defaultRequest", requests)):
+        for name, quantities in (("default", limits), ("defaultRequest", requests)):
             if quantities:
-                item[field] = quantities
+                item[name] = quantities
 
 
 RESOURCE_QUOTA_STRATEGY: Final = Strategy(
@@ -303,7 +266,7 @@ RESOURCE_QUOTA_STRATEGY: Final = Strategy(
 LIMIT_RANGE_STRATEGY: Final = Strategy(
     resource=LIMIT_RANGES,
     set_defaults=_set_limit_range_defaults,
-    validate=_validate_limit_range,
+    validate=field("spec.limits", _check_limits),
     is_created_by_update=True,
     update_order="MS",
     printer=PLAIN_PRINTER,

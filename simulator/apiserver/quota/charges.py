@@ -12,7 +12,7 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.quota.evaluator import QUOTAS, Evaluator
-from simulator.apiserver.quota.objects import evaluator_of
+from simulator.apiserver.quota.pods import evaluator_of
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import Forbidden
 from simulator.objects.metadata import key_of, name_of, namespace_of

@@ -1,6 +1,6 @@
-"""The usage of ResourceQuotas by pods.
+"""The usage of ResourceQuotas by pods; the evaluators of all resources.
 
-Upstream: pkg/quota/v1/evaluator/core/pods.go, v1.34.
+Upstream: pkg/quota/v1/evaluator/core/pods.go and pkg/quota/v1/install/registry.go, v1.34.
 """
 
 from collections.abc import Collection, Iterator
@@ -9,7 +9,15 @@ from typing import Final
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.amounts import Amounts
 from simulator.apiserver.kinds.pods.parts import affinity_terms
-from simulator.apiserver.quota.evaluator import Evaluator, selects
+from simulator.apiserver.quota.evaluator import (
+    ClaimEvaluator,
+    DeviceClaimEvaluator,
+    Evaluator,
+    ServiceEvaluator,
+    selects,
+)
+from simulator.apiserver.resource import Resource
+from simulator.objects.events import EVENTS
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod_requests import (
     is_extended_resource,
@@ -154,3 +162,21 @@ def _crosses_namespaces(spec: Manifest) -> bool:
         term.get("namespaces") or term.get("namespaceSelector") is not None
         for term, _ in affinity_terms(spec, "")
     )
+
+
+_SPECIAL: Final[dict[str, type[Evaluator]]] = {
+    "pods": PodEvaluator,
+    "services": ServiceEvaluator,
+    "persistentvolumeclaims": ClaimEvaluator,
+    "resourceclaims.resource.k8s.io": DeviceClaimEvaluator,
+}
+SPECIAL_EVALUATORS: Final = {name: kind(name) for name, kind in _SPECIAL.items()}
+"""The evaluators of resources whose objects use more than their count."""
+
+
+def evaluator_of(resource: Resource) -> Evaluator | None:
+    """Return the evaluator of a resource; None if its objects are not counted: cluster-scoped ones, and
+    Events (ignoredResources)."""
+    if not resource.namespaced or resource.id == EVENTS:
+        return None
+    return SPECIAL_EVALUATORS.get(resource.id) or Evaluator(resource.id)
