@@ -16,7 +16,7 @@ from simulator.apiserver.kinds.volumes.validation import (
     check_driver_name,
     validate_volume_spec,
 )
-from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, printer_of
+from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, count, printer_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import DEPRECATED_LABELS, term_warnings, validate_label_selector
@@ -165,25 +165,11 @@ CSI_DRIVER_STRATEGY: Final = Strategy(
     is_shown_when_deleted=True,
     printer=printer_of(
         NAME,
-        Column(
-            "AttachRequired",
-            "CSIDriverSpec.attachRequired",
-            "boolean",
-            cell="spec.attachRequired",
-            absent=True,
-        ),
-        *(
-            Column(name, f"CSIDriverSpec.{path}", "boolean", cell=f"spec.{path}", absent=False)
-            for name, path in (("PodInfoOnMount", "podInfoOnMount"), ("StorageCapacity", "storageCapacity"))
-        ),
+        Column("AttachRequired", "CSIDriverSpec.attachRequired", "boolean", absent=True),
+        Column("PodInfoOnMount", "CSIDriverSpec.podInfoOnMount", "boolean", absent=False),
+        Column("StorageCapacity", "CSIDriverSpec.storageCapacity", "boolean", absent=False),
         Column("TokenRequests", "CSIDriverSpec.tokenRequests", cell=_audiences),
-        Column(
-            "RequiresRepublish",
-            "CSIDriverSpec.requiresRepublish",
-            "boolean",
-            cell="spec.requiresRepublish",
-            absent=False,
-        ),
+        Column("RequiresRepublish", "CSIDriverSpec.requiresRepublish", "boolean", absent=False),
         Column(
             "Modes",
             "CSIDriverSpec.volumeLifecycleModes",
@@ -206,7 +192,8 @@ CSI_NODE_STRATEGY: Final = Strategy(
             "Drivers",
             "Drivers indicates the number of CSI drivers registered on the node",
             "integer",
-            cell=lambda item, _: len(item["spec"].get("drivers") or ()),
+            cell="spec.drivers",
+            show=count,
         ),
         AGE,
     ),
@@ -223,8 +210,8 @@ CSI_CAPACITY_STRATEGY: Final = Strategy(
     validate_update=immutable("nodeTopology", "storageClassName"),
     printer=printer_of(
         NAME,
-        Column("StorageClassName", "CSIStorageCapacity.storageClassName", cell="storageClassName"),
-        Column("Capacity", "CSIStorageCapacity.capacity", cell="capacity", absent=UNSET),
+        Column("StorageClassName", "CSIStorageCapacity.storageClassName"),
+        Column("Capacity", "CSIStorageCapacity.capacity", absent=UNSET),
     ),
 )
 ATTACHMENT_STRATEGY: Final = Strategy(
@@ -237,12 +224,10 @@ ATTACHMENT_STRATEGY: Final = Strategy(
     is_shown_when_deleted=True,
     printer=printer_of(
         NAME,
-        Column("Attacher", "VolumeAttachmentSpec.attacher", format="name", cell="spec.attacher"),
+        Column("Attacher", "VolumeAttachmentSpec.attacher", format="name"),
         Column("PV", "VolumeAttachmentSource.persistentVolumeName", cell="spec.source.persistentVolumeName"),
-        Column("Node", "VolumeAttachmentSpec.nodeName", cell="spec.nodeName"),
-        Column(
-            "Attached", "VolumeAttachmentStatus.attached", "boolean", cell="status.attached", absent=False
-        ),
+        Column("Node", "VolumeAttachmentSpec.nodeName"),
+        Column("Attached", "VolumeAttachmentStatus.attached", "boolean", absent=False),
         AGE,
     ),
 )

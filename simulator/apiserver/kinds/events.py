@@ -156,8 +156,8 @@ def _since(seen: Micros, now: Micros) -> str:
 
 _PRINTER: Final = printer_of(
     Column("Last Seen", "Event.lastTimestamp", cell=lambda item, now: _since(event_last_seen(item), now)),
-    Column("Type", "Event.type", cell="type"),
-    Column("Reason", "Event.reason", cell="reason"),
+    Column("Type", "Event.type"),
+    Column("Reason", "Event.reason"),
     Column("Object", "Event.involvedObject", cell=_target),
     Column("Subobject", "ObjectReference.fieldPath", wide=1, cell="involvedObject.fieldPath"),
     Column("Source", "Event.source", wide=1, cell=_reporter),

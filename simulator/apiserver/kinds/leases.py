@@ -27,5 +27,5 @@ LEASE_STRATEGY: Final = Strategy(
     needs_version=True,
     is_created_by_update=True,
     update_order="US",
-    printer=printer_of(NAME, Column("Holder", "LeaseSpec.holderIdentity", cell="spec.holderIdentity"), AGE),
+    printer=printer_of(NAME, Column("Holder", "LeaseSpec.holderIdentity"), AGE),
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
+from simulator.apiserver.printers.column import AGE, NAME, Column, count, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.strategy import Strategy
 
@@ -21,7 +21,7 @@ SERVICE_ACCOUNT_STRATEGY: Final = Strategy(
     is_shown_when_deleted=True,
     printer=printer_of(
         NAME,
-        Column("Secrets", "ServiceAccount.secrets", cell=lambda item, _: len(item.get("secrets") or ())),
+        Column("Secrets", "ServiceAccount.secrets", show=count),
         AGE,
     ),
 )

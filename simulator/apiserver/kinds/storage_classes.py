@@ -114,20 +114,10 @@ STORAGE_CLASS_STRATEGY: Final = Strategy(
         _name_cell(
             "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"
         ),
-        Column("Provisioner", "StorageClass.provisioner", cell="provisioner"),
-        Column("ReclaimPolicy", "StorageClass.reclaimPolicy", cell="reclaimPolicy", absent="Delete"),
-        Column(
-            "VolumeBindingMode",
-            "StorageClass.volumeBindingMode",
-            cell="volumeBindingMode",
-            absent="Immediate",
-        ),
-        Column(
-            "AllowVolumeExpansion",
-            "StorageClass.allowVolumeExpansion",
-            cell="allowVolumeExpansion",
-            absent=False,
-        ),
+        Column("Provisioner", "StorageClass.provisioner"),
+        Column("ReclaimPolicy", "StorageClass.reclaimPolicy", absent="Delete"),
+        Column("VolumeBindingMode", "StorageClass.volumeBindingMode", absent="Immediate"),
+        Column("AllowVolumeExpansion", "StorageClass.allowVolumeExpansion", absent=False),
         AGE,
     ),
 )
@@ -143,7 +133,7 @@ ATTRIBUTES_CLASS_STRATEGY: Final = Strategy(
     is_shown_when_deleted=True,
     printer=printer_of(
         _name_cell("volumeattributesclass.alpha.kubernetes.io/is-default-class"),
-        Column("DriverName", "VolumeAttributesClass.driverName", cell="driverName"),
+        Column("DriverName", "VolumeAttributesClass.driverName"),
         AGE,
     ),
 )

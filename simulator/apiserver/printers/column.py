@@ -23,9 +23,12 @@ class Column(NamedTuple):
     """1: only shown with ``-o wide``."""
     format: str = ""
     cell: "str | Cell" = ""
-    """What it shows of an object: the value at a path, ``spec.nodeName``, or what the function returns."""
+    """What it shows of an object: the value at a path, ``spec.nodeName``, or what the function returns; "" =
+    the field, of the spec or the status of an object if it is one of theirs."""
     absent: Any = ""
     """What it shows where there is no value at the path."""
+    show: Callable[[Any], Any] | None = None
+    """What it shows of the value at the path, which may be None."""
 
     def definition(self) -> Manifest:
         """Return a TableColumnDefinition."""
@@ -110,13 +113,31 @@ def printer_of(*columns: Column) -> Printer:
 def _cell(column: Column) -> Cell:
     if not isinstance(column.cell, str):
         return column.cell
-    path, absent = column.cell, column.absent
+    path, absent, show = column.cell or _path_of(column.field), column.absent, column.show
 
     def cell(item: Manifest, _: Micros) -> Any:
         found = value_at(item, path)
+        if show is not None:
+            return show(found)
         return absent if found is None else found
 
     return cell
+
+
+def _path_of(field: str) -> str:
+    """Return the path of a field in an object: ``PodSpec.nodeName`` -> ``spec.nodeName``."""
+    kind, _, name = field.partition(".")
+    above = "spec." if kind.endswith("Spec") else "status." if kind.endswith("Status") else ""
+    return f"{above}{name}"
+
+
+def count(values: Any) -> int:
+    """Return the number of values; 0 if there are none."""
+    return len(values or ())
+
+
+def text_or_none(value: Any) -> Any:
+    return value or NONE
 
 
 NAME = Column("Name", "ObjectMeta.name", format="name", cell="metadata.name")

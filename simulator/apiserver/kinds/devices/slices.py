@@ -14,7 +14,7 @@ from simulator.apiserver.field_checks import NOT_POSITIVE
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.devices.checks import POOL_NAME, check_qualified_name, key_path
 from simulator.apiserver.kinds.volumes.validation import check_driver_name
-from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, printer_of
+from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of, text_or_none
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.selector_validation import NODE_SELECTOR
 from simulator.apiserver.shapes import (
@@ -137,10 +137,8 @@ RESOURCE_SLICE_STRATEGY: Final = Strategy(
     desired_state=spec_of,
     printer=printer_of(
         NAME,
-        Column(
-            "Node", "ResourceSliceSpec.nodeName", cell=lambda item, _: item["spec"].get("nodeName") or NONE
-        ),
-        Column("Driver", "ResourceSliceSpec.driver", cell="spec.driver"),
+        Column("Node", "ResourceSliceSpec.nodeName", show=text_or_none),
+        Column("Driver", "ResourceSliceSpec.driver"),
         Column("Pool", "ResourcePool.name", cell="spec.pool.name"),
         AGE,
     ),

@@ -25,7 +25,17 @@ from simulator.apiserver.kinds.workloads.templates import (
     set_template_defaults,
     template_warnings,
 )
-from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, human_duration, printer_of, since
+from simulator.apiserver.printers.column import (
+    AGE,
+    NAME,
+    NONE,
+    Column,
+    count,
+    human_duration,
+    printer_of,
+    since,
+    text_or_none,
+)
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.strategy import Strategy, spec_of, status_strategy
 from simulator.objects.conditions import conditions_of
@@ -177,20 +187,10 @@ CRON_JOB_STRATEGY: Final = Strategy(
     desired_state=spec_of,
     printer=printer_of(
         NAME,
-        Column("Schedule", "CronJobSpec.schedule", cell="spec.schedule"),
-        Column("Timezone", "CronJobSpec.timeZone", cell=lambda item, _: item["spec"].get("timeZone") or NONE),
-        Column(
-            "Suspend",
-            "CronJobSpec.suspend",
-            "boolean",
-            cell=lambda item, _: str(bool(item["spec"].get("suspend"))),
-        ),
-        Column(
-            "Active",
-            "CronJobStatus.active",
-            "integer",
-            cell=lambda item, _: len(status_of(item).get("active") or ()),
-        ),
+        Column("Schedule", "CronJobSpec.schedule"),
+        Column("Timezone", "CronJobSpec.timeZone", show=text_or_none),
+        Column("Suspend", "CronJobSpec.suspend", "boolean", show=lambda suspend: str(bool(suspend))),
+        Column("Active", "CronJobStatus.active", "integer", show=count),
         Column("Last Schedule", "CronJobStatus.lastScheduleTime", cell=_last_schedule_cell),
         AGE,
         *container_columns(_CRON_TEMPLATE),

@@ -10,28 +10,23 @@ from simulator.apiserver.printers.column import (
     NAME,
     NONE,
     UNSET,
-    Cell,
     Column,
     Printer,
+    count,
     human_duration,
     printer_of,
+    text_or_none,
 )
-from simulator.apiserver.shapes import value_at
 from simulator.objects.conditions import condition, conditions_of
 from simulator.objects.status import status_of
 
 
-def _count(field: str) -> Cell:
-    return lambda item, _: len(value_at(item, field) or ())
-
-
-def _param_kind(item: Manifest, _: Micros) -> str:
-    kind = value_at(item, "spec.paramKind")
+def _param_kind(kind: Manifest | None) -> str:
     return UNSET if kind is None else f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}"
 
 
-def _param_reference(item: Manifest, _: Micros) -> str:
-    reference = value_at(item, "spec.paramRef") or {}
+def _param_reference(reference: Manifest | None) -> str:
+    reference = reference or {}
     if reference.get("name"):
         return f"{reference.get('namespace') or '*'}/{reference['name']}"
     selector = reference.get("selector")
@@ -65,14 +60,8 @@ def _request_state(item: Manifest, _: Micros) -> str:
     return f"{state},Issued" if status_of(item).get("certificate") else state
 
 
-def _duration(item: Manifest, _: Micros) -> str:
-    seconds = value_at(item, "spec.expirationSeconds")
+def _duration(seconds: int | None) -> str:
     return NONE if seconds is None else human_duration(seconds)
-
-
-def _distinguisher(item: Manifest, _: Micros) -> Any:
-    method = value_at(item, "spec.distinguisherMethod")
-    return NONE if method is None else method.get("type", "")
 
 
 def _dangling(item: Manifest, _: Micros) -> Any:
@@ -80,8 +69,7 @@ def _dangling(item: Manifest, _: Micros) -> Any:
     return "?" if dangling is None else dangling.get("status", "")
 
 
-def _service(item: Manifest, _: Micros) -> str:
-    service = value_at(item, "spec.service")
+def _service(service: Manifest | None) -> str:
     return "Local" if service is None else f"{service.get('namespace', '')}/{service.get('name', '')}"
 
 
@@ -99,7 +87,8 @@ _WEBHOOKS: Final = printer_of(
         "Webhooks",
         "Webhooks indicates the number of webhooks registered in this configuration",
         "integer",
-        cell=_count("webhooks"),
+        cell="webhooks",
+        show=count,
     ),
     AGE,
 )
@@ -112,12 +101,14 @@ CONTROL_PLANE_PRINTERS: Final = {
             "Validations",
             "Validations indicates the number of validation rules defined in this configuration",
             "integer",
-            cell=_count("spec.validations"),
+            cell="spec.validations",
+            show=count,
         ),
         Column(
             "ParamKind",
             "ParamKind specifies the kind of resources used to parameterize this policy",
-            cell=_param_kind,
+            cell="spec.paramKind",
+            show=_param_kind,
         ),
         AGE,
     ),
@@ -131,20 +122,17 @@ CONTROL_PLANE_PRINTERS: Final = {
         Column(
             "ParamRef",
             "ParamRef indicates the param resource which sets the configration param",
-            cell=_param_reference,
+            cell="spec.paramRef",
+            show=_param_reference,
         ),
         AGE,
     ),
     "CertificateSigningRequest": printer_of(
         NAME,
         AGE,
-        Column(
-            "SignerName",
-            "CertificateSigningRequestSpec.signerName",
-            cell=lambda item, _: value_at(item, "spec.signerName") or NONE,
-        ),
+        Column("SignerName", "CertificateSigningRequestSpec.signerName", show=text_or_none),
         Column("Requestor", "CertificateSigningRequestSpec.request", cell="spec.username"),
-        Column("RequestedDuration", "CertificateSigningRequestSpec.expirationSeconds", cell=_duration),
+        Column("RequestedDuration", "CertificateSigningRequestSpec.expirationSeconds", show=_duration),
         Column("Condition", "CertificateSigningRequestStatus.conditions", cell=_request_state),
     ),
     "FlowSchema": printer_of(
@@ -154,19 +142,19 @@ CONTROL_PLANE_PRINTERS: Final = {
             "PriorityLevelConfigurationReference.name",
             cell="spec.priorityLevelConfiguration.name",
         ),
+        Column("MatchingPrecedence", "FlowSchemaSpec.matchingPrecedence", absent=0),
         Column(
-            "MatchingPrecedence",
-            "FlowSchemaSpec.matchingPrecedence",
-            cell="spec.matchingPrecedence",
-            absent=0,
+            "DistinguisherMethod",
+            "FlowSchemaSpec.distinguisherMethod",
+            cell="spec.distinguisherMethod.type",
+            absent=NONE,
         ),
-        Column("DistinguisherMethod", "FlowSchemaSpec.distinguisherMethod", cell=_distinguisher),
         AGE,
         Column("MissingPL", "references a broken or non-existent PriorityLevelConfiguration", cell=_dangling),
     ),
     "PriorityLevelConfiguration": printer_of(
         NAME,
-        Column("Type", "PriorityLevelConfigurationSpec.type", cell="spec.type"),
+        Column("Type", "PriorityLevelConfigurationSpec.type"),
         Column(
             "NominalConcurrencyShares",
             "LimitedPriorityLevelConfiguration.nominalConcurrencyShares",
@@ -186,7 +174,12 @@ CONTROL_PLANE_PRINTERS: Final = {
     ),
     "APIService": printer_of(
         NAME,
-        Column("Service", "The reference to the service that hosts this API endpoint.", cell=_service),
+        Column(
+            "Service",
+            "The reference to the service that hosts this API endpoint.",
+            cell="spec.service",
+            show=_service,
+        ),
         Column("Available", "Whether this service is available.", cell=_available),
         AGE,
     ),

@@ -13,6 +13,7 @@ from simulator.apiserver.printers.column import (
     PLAIN_PRINTER,
     SHORT_PRINTER,
     Column,
+    count,
     printer_of,
 )
 from simulator.apiserver.resource import built_in
@@ -81,8 +82,8 @@ KEPT_STRATEGIES: Final = (
         fields=("type",),
         printer=printer_of(
             NAME,
-            Column("Type", "Secret.type", cell="type"),
-            Column("Data", "Secret.data", cell=lambda item, _: len(item.get("data") or ())),
+            Column("Type", "Secret.type"),
+            Column("Data", "Secret.data", show=count),
             AGE,
         ),
     ),

@@ -18,7 +18,7 @@ from simulator.apiserver.kinds.services.validation import (
     is_externally_accessible,
     validate_service,
 )
-from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, labels_text, printer_of
+from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, labels_text, printer_of, text_or_none
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects.status import status_of
@@ -107,9 +107,9 @@ def balancer_addresses(item: Manifest) -> list[str]:
     return sorted({each.get("ip") or each.get("hostname", "") for each in ingress} - {""})
 
 
-def _ports(ports: Sequence[Manifest]) -> str:
+def _ports(ports: Sequence[Manifest] | None) -> str:
     texts = []
-    for each in ports:
+    for each in ports or ():
         node_port = f":{each['nodePort']}" if each.get("nodePort") else ""
         texts.append(f"{each['port']}{node_port}/{each.get('protocol', 'TCP')}")
     return ",".join(texts) or NONE
@@ -130,19 +130,12 @@ SERVICE_STRATEGY: Final = Strategy(
     is_shown_when_deleted=True,
     printer=printer_of(
         NAME,
-        Column("Type", "ServiceSpec.type", cell="spec.type", absent="ClusterIP"),
-        Column(
-            "Cluster-IP", "ServiceSpec.clusterIP", cell=lambda item, _: item["spec"].get("clusterIP") or NONE
-        ),
+        Column("Type", "ServiceSpec.type", absent="ClusterIP"),
+        Column("Cluster-IP", "ServiceSpec.clusterIP", show=text_or_none),
         Column("External-IP", "ServiceSpec.externalIPs", cell=_external_address),
-        Column("Port(s)", "ServiceSpec.ports", cell=lambda item, _: _ports(item["spec"].get("ports") or ())),
+        Column("Port(s)", "ServiceSpec.ports", show=_ports),
         AGE,
-        Column(
-            "Selector",
-            "ServiceSpec.selector",
-            wide=1,
-            cell=lambda item, _: labels_text(item["spec"].get("selector")),
-        ),
+        Column("Selector", "ServiceSpec.selector", wide=1, show=labels_text),
     ),
     fields=("spec.clusterIP", "spec.type"),
     storage_prefix="services/specs",

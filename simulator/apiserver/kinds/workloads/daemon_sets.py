@@ -7,7 +7,7 @@ pkg/apis/apps/validation/validation.go, v1.34.
 from collections.abc import Iterator
 from typing import Final
 
-from simulator.api import Manifest, Micros
+from simulator.api import Manifest
 from simulator.apiserver.enumerations import UPDATE_STRATEGIES
 from simulator.apiserver.field_changes import complete
 from simulator.apiserver.field_checks import amount_of, check_at_most_all, validate_int_or_percent
@@ -16,7 +16,6 @@ from simulator.apiserver.kinds.workloads.templates import (
     LABELS,
     check_labels_of_template,
     container_columns,
-    count_column,
     count_faults,
     drop_template_fields,
     is_selector,
@@ -92,10 +91,6 @@ def _strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
             yield required(f"{at}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
-def _node_selector(item: Manifest, _: Micros) -> str:
-    return labels_text((item["spec"]["template"].get("spec") or {}).get("nodeSelector"))
-
-
 DAEMON_SET_STRATEGY: Final = Strategy(
     resource=built_in("apps/v1", "DaemonSet", "ds", has_status=True),
     drop_disabled_fields=drop_template_fields,
@@ -126,17 +121,21 @@ DAEMON_SET_STRATEGY: Final = Strategy(
     },
     printer=printer_of(
         NAME,
-        count_column("Desired", "DaemonSetStatus.desiredNumberScheduled", "desiredNumberScheduled"),
-        count_column("Current", "DaemonSetStatus.currentNumberScheduled", "currentNumberScheduled"),
-        count_column(
+        Column("Desired", "DaemonSetStatus.desiredNumberScheduled", "integer", absent=0),
+        Column("Current", "DaemonSetStatus.currentNumberScheduled", "integer", absent=0),
+        Column(
             "Ready",
             "The number of nodes that should be running the daemon pod and have one or more of the daemon "
             "pod running and ready.",
-            "numberReady",
+            "integer",
+            cell="status.numberReady",
+            absent=0,
         ),
-        count_column("Up-to-date", "DaemonSetStatus.updatedNumberScheduled", "updatedNumberScheduled"),
-        count_column("Available", "DaemonSetStatus.numberAvailable", "numberAvailable"),
-        Column("Node Selector", "PodSpec.nodeSelector", cell=_node_selector),
+        Column("Up-to-date", "DaemonSetStatus.updatedNumberScheduled", "integer", absent=0),
+        Column("Available", "DaemonSetStatus.numberAvailable", "integer", absent=0),
+        Column(
+            "Node Selector", "PodSpec.nodeSelector", cell="spec.template.spec.nodeSelector", show=labels_text
+        ),
         AGE,
         *container_columns(),
         selector_column(

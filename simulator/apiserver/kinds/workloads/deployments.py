@@ -19,13 +19,11 @@ from simulator.apiserver.kinds.workloads.templates import (
     READY_PODS,
     check_labels_of_template,
     container_columns,
-    count_column,
     count_faults,
     drop_template_fields,
     is_selector,
     long_running,
     ready_cell,
-    replicas_cell,
     selector_column,
     selector_of,
     set_template_defaults,
@@ -157,8 +155,8 @@ DEPLOYMENT_STRATEGY: Final = Strategy(
     printer=printer_of(
         NAME,
         Column("Ready", READY_PODS, cell=ready_cell),
-        count_column("Up-to-date", "DeploymentStatus.updatedReplicas", "updatedReplicas", "string"),
-        count_column("Available", "DeploymentStatus.availableReplicas", "availableReplicas", "string"),
+        Column("Up-to-date", "DeploymentStatus.updatedReplicas", absent=0),
+        Column("Available", "DeploymentStatus.availableReplicas", absent=0),
         AGE,
         *container_columns(),
         selector_column(
@@ -173,9 +171,9 @@ _COUNTED: Final = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 def _replica_columns(kind: str, selector: Column) -> Printer:
     return printer_of(
         NAME,
-        Column("Desired", f"{kind}Spec.replicas", "integer", cell=replicas_cell),
-        count_column("Current", f"{kind}Status.replicas", "replicas"),
-        count_column("Ready", f"{kind}Status.readyReplicas", "readyReplicas"),
+        Column("Desired", f"{kind}Spec.replicas", "integer", absent=0),
+        Column("Current", f"{kind}Status.replicas", "integer", absent=0),
+        Column("Ready", f"{kind}Status.readyReplicas", "integer", absent=0),
         AGE,
         *container_columns(),
         selector,
@@ -241,12 +239,7 @@ REPLICATION_CONTROLLER_STRATEGY: Final = Strategy(
     garbage_collection="OrphanDependents",
     printer=_replica_columns(
         "ReplicationController",
-        Column(
-            "Selector",
-            "ReplicationControllerSpec.selector",
-            wide=1,
-            cell=lambda item, _: labels_text(item["spec"].get("selector")),
-        ),
+        Column("Selector", "ReplicationControllerSpec.selector", wide=1, show=labels_text),
     ),
     fields=("status.replicas",),
     storage_prefix="controllers",

@@ -15,7 +15,7 @@ from simulator.apiserver.kinds.workloads.templates import (
 )
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, labels_text, printer_of
 from simulator.apiserver.resource import built_in
-from simulator.apiserver.shapes import all_of, field, must_exist, not_negative, value_at
+from simulator.apiserver.shapes import all_of, field, must_exist, not_negative
 from simulator.apiserver.strategy import Strategy
 from simulator.apiserver.update_shapes import immutable
 
@@ -59,7 +59,8 @@ POD_TEMPLATE_STRATEGY: Final = Strategy(
         Column(
             "Pod Labels",
             "The labels for the pod template.",
-            cell=lambda item, _: labels_text(value_at(item, "template.metadata.labels")),
+            cell="template.metadata.labels",
+            show=labels_text,
         ),
     ),
 )

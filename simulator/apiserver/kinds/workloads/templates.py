@@ -5,7 +5,7 @@ what compares a template with the selector of its owner, v1.34.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.field_checks import IMMUTABLE
@@ -15,7 +15,7 @@ from simulator.apiserver.kinds.pods.preparation import drop_disabled_pod_fields
 from simulator.apiserver.kinds.pods.validation import validate_pod_spec
 from simulator.apiserver.kinds.pods.warnings import pod_warnings
 from simulator.apiserver.object_meta_validation import validate_annotations
-from simulator.apiserver.printers.column import AGE, NONE, Cell, Column, printer_of
+from simulator.apiserver.printers.column import AGE, NONE, Column, printer_of
 from simulator.apiserver.resource import SCALES
 from simulator.apiserver.selector_validation import validate_label_selector, validate_labels
 from simulator.apiserver.shapes import PartRule, Rule, field, may_not_have, not_negative, one_of, value_at
@@ -150,28 +150,20 @@ def count_faults(
 def container_columns(path: str = "spec.template", *, wide: int = 1) -> tuple[Column, Column]:
     """Return the columns with the names and the images of the containers."""
 
-    def cell(name: str) -> Cell:
-        def text(item: Manifest, _: Micros) -> str:
-            containers = ((value_at(item, path) or {}).get("spec") or {}).get("containers") or ()
-            return ",".join(str(each.get(name, "")) for each in containers)
+    def of_each(name: str) -> Callable[[Any], str]:
+        return lambda containers: ",".join(str(each.get(name, "")) for each in containers or ())
 
-        return text
-
+    path = f"{path}.spec.containers"
+    names = "Names of each container in the template."
+    images = "Images referenced by each container in the template."
     return (
-        Column("Containers", "Names of each container in the template.", wide=wide, cell=cell("name")),
-        Column(
-            "Images", "Images referenced by each container in the template.", wide=wide, cell=cell("image")
-        ),
+        Column("Containers", names, wide=wide, cell=path, show=of_each("name")),
+        Column("Images", images, wide=wide, cell=path, show=of_each("image")),
     )
 
 
 def selector_column(description: str, path: str = "spec.selector") -> Column:
-    return Column(
-        "Selector",
-        description,
-        wide=1,
-        cell=lambda item, _: format_label_selector(value_at(item, path)),
-    )
+    return Column("Selector", description, wide=1, cell=path, show=format_label_selector)
 
 
 def format_label_selector(selector: Manifest | None) -> str:
@@ -179,26 +171,17 @@ def format_label_selector(selector: Manifest | None) -> str:
     return selector_text(selector) or NONE
 
 
-def count_column(name: str, description: str, count: str, type_name: str = "integer") -> Column:
-    """Return the column of a number of the status."""
-    return Column(name, description, type_name, cell=lambda item, _: status_of(item).get(count) or 0)
-
-
-def replicas_cell(item: Manifest, _: Micros) -> int:
-    return (item.get("spec") or {}).get("replicas") or 0
-
-
-def ready_cell(item: Manifest, now: Micros) -> str:
+def ready_cell(item: Manifest, _: Micros) -> str:
     """Return how many replicas are ready, of how many: ``1/3``."""
-    return f"{status_of(item).get('readyReplicas') or 0}/{replicas_cell(item, now)}"
+    return f"{status_of(item).get('readyReplicas') or 0}/{(item.get('spec') or {}).get('replicas') or 0}"
 
 
 SCALE_STRATEGY: Final = Strategy(
     resource=SCALES,
     printer=printer_of(
         Column("Name", "ObjectMeta.name", cell="metadata.name"),
-        Column("Desired", "ScaleSpec.replicas", "integer", cell=replicas_cell),
-        count_column("Available", "ScaleStatus.replicas", "replicas"),
+        Column("Desired", "ScaleSpec.replicas", "integer", absent=0),
+        Column("Available", "ScaleStatus.replicas", "integer", absent=0),
         AGE,
     ),
 )
