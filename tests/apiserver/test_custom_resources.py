@@ -10,7 +10,7 @@ from simulator.apiserver.custom_resources.resource_schema import (
     prune_custom,
     set_custom_defaults,
 )
-from simulator.apiserver.printers.custom import custom_printer
+from simulator.apiserver.kinds.custom import custom_printer
 from simulator.apiserver.printers.simple_json_path import PathError, value_at_path
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource

@@ -17,70 +17,29 @@ from simulator.apiserver.kinds import (
     timetables,
 )
 from simulator.apiserver.kinds.custom import custom_strategy
-from simulator.apiserver.kinds.definitions.strategy import DEFINITION_STRATEGY
-from simulator.apiserver.kinds.devices.claims import (
-    CLAIM_STRATEGY,
-    CLAIM_TEMPLATE_STRATEGY,
-    DEVICE_CLASS_STRATEGY,
-)
-from simulator.apiserver.kinds.devices.slices import RESOURCE_SLICE_STRATEGY
-from simulator.apiserver.kinds.jobs.strategy import CRON_JOB_STRATEGY, JOB_STRATEGY
-from simulator.apiserver.kinds.kept.table import KEPT_STRATEGIES
-from simulator.apiserver.kinds.pods.strategy import POD_STRATEGY
-from simulator.apiserver.kinds.services.strategy import SERVICE_STRATEGY
-from simulator.apiserver.kinds.volumes.strategy import VOLUME_CLAIM_STRATEGY, VOLUME_STRATEGY
-from simulator.apiserver.kinds.workloads.daemon_sets import DAEMON_SET_STRATEGY
-from simulator.apiserver.kinds.workloads.deployments import (
-    DEPLOYMENT_STRATEGY,
-    REPLICA_SET_STRATEGY,
-    REPLICATION_CONTROLLER_STRATEGY,
-)
-from simulator.apiserver.kinds.workloads.revisions import POD_TEMPLATE_STRATEGY, REVISION_STRATEGY
-from simulator.apiserver.kinds.workloads.stateful_sets import STATEFUL_SET_STRATEGY
+from simulator.apiserver.kinds.definitions import strategy as definitions
+from simulator.apiserver.kinds.devices import claims, slices
+from simulator.apiserver.kinds.jobs import strategy as jobs
+from simulator.apiserver.kinds.kept import table as kept
+from simulator.apiserver.kinds.pods import strategy as pods
+from simulator.apiserver.kinds.services import strategy as services
+from simulator.apiserver.kinds.volumes import strategy as volumes
+from simulator.apiserver.kinds.workloads import daemon_sets, deployments, revisions, stateful_sets
 from simulator.apiserver.kinds.workloads.templates import SCALE_STRATEGY
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.strategy import Strategy
 
+_MODULES: Final = (
+    *(csi, definitions, claims, slices, disruption_budgets, events, jobs, leases, namespaces, nodes, pods),
+    *(priority_classes, quotas, runtime_classes, service_accounts, services, storage_classes, timetables),
+    *(volumes, daemon_sets, deployments, revisions, stateful_sets),
+)
+"""The modules of the simulated kinds, with the strategies in them."""
+_SIMULATED: Final = (
+    each for module in _MODULES for each in vars(module).values() if isinstance(each, Strategy)
+)
 STRATEGIES: Final = sorted(
-    (
-        *KEPT_STRATEGIES,
-        csi.ATTACHMENT_STRATEGY,
-        storage_classes.ATTRIBUTES_CLASS_STRATEGY,
-        CLAIM_STRATEGY,
-        CLAIM_TEMPLATE_STRATEGY,
-        CRON_JOB_STRATEGY,
-        csi.CSI_CAPACITY_STRATEGY,
-        csi.CSI_DRIVER_STRATEGY,
-        csi.CSI_NODE_STRATEGY,
-        DAEMON_SET_STRATEGY,
-        DEFINITION_STRATEGY,
-        DEPLOYMENT_STRATEGY,
-        DEVICE_CLASS_STRATEGY,
-        disruption_budgets.DISRUPTION_BUDGET_STRATEGY,
-        events.EVENT_STRATEGY,
-        events.EVENT_V1_STRATEGY,
-        JOB_STRATEGY,
-        leases.LEASE_STRATEGY,
-        quotas.LIMIT_RANGE_STRATEGY,
-        namespaces.NAMESPACE_STRATEGY,
-        nodes.NODE_STRATEGY,
-        POD_STRATEGY,
-        POD_TEMPLATE_STRATEGY,
-        priority_classes.PRIORITY_CLASS_STRATEGY,
-        REPLICATION_CONTROLLER_STRATEGY,
-        REPLICA_SET_STRATEGY,
-        quotas.RESOURCE_QUOTA_STRATEGY,
-        RESOURCE_SLICE_STRATEGY,
-        REVISION_STRATEGY,
-        runtime_classes.RUNTIME_CLASS_STRATEGY,
-        service_accounts.SERVICE_ACCOUNT_STRATEGY,
-        SERVICE_STRATEGY,
-        STATEFUL_SET_STRATEGY,
-        storage_classes.STORAGE_CLASS_STRATEGY,
-        timetables.TIMETABLE_STRATEGY,
-        VOLUME_CLAIM_STRATEGY,
-        VOLUME_STRATEGY,
-    ),
+    (*kept.KEPT_STRATEGIES, *_SIMULATED),
     key=lambda each: (each.resource.group, each.resource.kind.lower()),
 )
 """The strategies of all kinds that are stored, by group and kind; of several versions, that which is

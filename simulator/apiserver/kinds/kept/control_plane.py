@@ -10,6 +10,7 @@ from simulator.apiserver.printers.column import (
     NAME,
     NONE,
     UNSET,
+    Cell,
     Column,
     Printer,
     count,
