@@ -8,7 +8,7 @@ import numpy as np
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Column, Ints, Rows
 from simulator.objects.labels import Requirement
-from simulator.objects.node_selector import NodeSelector, NodeSelectorTerm
+from simulator.objects.node_selector import NodeSelector, NodeSelectorTerm, selects_names
 
 
 def match_node_selector(cluster: Cluster, selector: NodeSelector) -> Bools:
@@ -35,7 +35,7 @@ def _match_term(cluster: Cluster, term: NodeSelectorTerm, rows: Rows | slice) ->
         matched &= _match_expression(cluster, expression, rows)
     for field in term.fields:
         named = np.zeros(cluster.width, dtype=np.bool_)
-        if field.key == "metadata.name":
+        if selects_names(field):
             named[[row for name, row in cluster.rows.items() if field.matches_value(name)]] = True
         matched &= named[rows]
     return matched

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 
 from simulator.kernel.prepared_types import prepared
+from simulator.versions.features import Features
 
 Cause = tuple[str, str]
 """The field path and message of an error."""
@@ -24,6 +25,11 @@ class Args(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
         (pkg/scheduler/apis/config/validation/validation_pluginargs.go, v1.34)."""
         return iter(())
 
+    def validate_features(self, features: Features) -> Iterator[Cause]:
+        """Set the defaults that depend on the version and its feature gates, and yield the errors, as
+        :meth:`validate` does."""
+        return iter(())
+
 
 class TakesArgs(Protocol):
     """The part of a plugin class that loading a configuration uses."""
@@ -32,7 +38,7 @@ class TakesArgs(Protocol):
 
 
 def decode_args(
-    plugin: str, manifest: Any, plugins: Mapping[str, type[TakesArgs]]
+    plugin: str, manifest: Any, plugins: Mapping[str, type[TakesArgs]], features: Features
 ) -> tuple[Any, list[Cause]]:
     """Return a plugin's arguments, and the errors in them (paths relative to ``args``). For a plugin that is
     not in ``plugins`` or has no ``args_type``, the manifest itself is returned."""
@@ -43,7 +49,7 @@ def decode_args(
         args = msgspec.convert(manifest if manifest is not None else {}, prepared(kind))
     except msgspec.ValidationError as failure:
         return None, [to_cause(failure)]
-    causes = list(args.validate())
+    causes = [*args.validate(), *args.validate_features(features)]
     if args.kind not in ("", f"{plugin}Args"):
         causes.append(("kind", f"expected {plugin}Args"))
     return args, causes

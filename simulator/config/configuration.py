@@ -15,6 +15,7 @@ from simulator.config import extenders
 from simulator.config.args import Cause, TakesArgs, decode_args, to_cause
 from simulator.config.extenders import ExtenderConfig
 from simulator.kernel.prepared_types import prepared
+from simulator.versions.features import Features
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -110,6 +111,7 @@ class Profile(msgspec.Struct, frozen=True):
     """The plugins that are enabled and disabled at single extension points."""
     args: dict[str, Any]
     """The arguments of the plugins, as :func:`simulator.config.args.decode_args` returns them."""
+    features: Features
 
 
 class Configuration(msgspec.Struct, frozen=True):
@@ -118,13 +120,15 @@ class Configuration(msgspec.Struct, frozen=True):
     pod_max_backoff_seconds: int
     extenders: list[ExtenderConfig]
     """The extenders, in the order in which they are called."""
+    features: Features
 
 
 def load_configuration(
     manifest: Manifest | None,
     plugins: Mapping[str, type[TakesArgs]],
     default: PluginSet,
-    default_percentage: int = ALL_NODES_PERCENT,
+    default_percentage: int,
+    features: Features,
 ) -> Configuration:
     """Load a configuration from its manifest; None = all defaults. ``plugins`` are the plugin classes by
     name, for the types of their arguments. ``default`` are the plugins that a profile enables unless it says
@@ -152,7 +156,9 @@ def load_configuration(
     everywhere = default_percentage if percentage is None else percentage
     for i, profile in enumerate(read.profiles or [ProfileManifest()]):
         profiles.append(
-            _merge_profile(f"profiles[{i}].", profile, everywhere, plugins, default, causes=causes)
+            _merge_profile(
+                f"profiles[{i}].", profile, everywhere, plugins, default, features=features, causes=causes
+            )
         )
         if not profile.scheduler_name:
             causes.append((f"profiles[{i}].schedulerName", "Required value"))
@@ -171,6 +177,7 @@ def load_configuration(
         read.pod_initial_backoff_seconds,
         read.pod_max_backoff_seconds,
         extenders.in_call_order(read.extenders),
+        features,
     )
 
 
@@ -187,6 +194,7 @@ def _merge_profile(
     plugins: Mapping[str, type[TakesArgs]],
     default: PluginSet,
     *,
+    features: Features,
     causes: list[Cause],
 ) -> Profile:
     causes += _validate_percentage(path, read.percentage_of_nodes_to_score)
@@ -195,9 +203,9 @@ def _merge_profile(
         if entry.name in given:
             causes.append((f"{path}pluginConfig[{i}]", f"Duplicate value: {entry.name!r}"))
         given[entry.name] = entry.args
-        _, wrong = decode_args(entry.name, entry.args, plugins)
+        _, wrong = decode_args(entry.name, entry.args, plugins, features)
         causes += [(f"{path}pluginConfig[{i}].args" + (f".{p}" if p else ""), m) for p, m in wrong]
-    args = {name: decode_args(name, given.get(name), plugins)[0] for name in {*plugins, *given}}
+    args = {name: decode_args(name, given.get(name), plugins, features)[0] for name in {*plugins, *given}}
     for point in ("score", "multiPoint"):
         for i, plugin in enumerate(read.plugins.at(point).enabled):
             if not 0 <= plugin.weight <= MAX_PLUGIN_WEIGHT:
@@ -208,6 +216,7 @@ def _merge_profile(
         merge_plugin_sets(default, read.plugins.multi_point),
         read.plugins,
         args,
+        features,
     )
 
 

@@ -1,5 +1,5 @@
 """Cluster events: changes of objects that can make a rejected pod schedulable
-(staging/src/k8s.io/kube-scheduler/framework/types.go and pkg/scheduler/framework/{types,events}.go, v1.34).
+(staging/src/k8s.io/kube-scheduler/framework/types.go and pkg/scheduler/framework/{types,events}.go).
 """
 
 from enum import IntFlag
@@ -19,14 +19,15 @@ class ActionType(IntFlag):
     UPDATE_NODE_TAINT = 1 << 4
     UPDATE_NODE_CONDITION = 1 << 5
     UPDATE_NODE_ANNOTATION = 1 << 6
-    UPDATE_POD_LABEL = 1 << 7
-    UPDATE_POD_SCALE_DOWN = 1 << 8
-    UPDATE_POD_TOLERATION = 1 << 9
-    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 10
-    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 11
-    UPDATE_OTHER = 1 << 12
-    UPDATE = (1 << 13) - (1 << 2)
-    ALL = (1 << 13) - 1
+    UPDATE_NODE_DECLARED_FEATURE = 1 << 7
+    UPDATE_POD_LABEL = 1 << 8
+    UPDATE_POD_SCALE_DOWN = 1 << 9
+    UPDATE_POD_TOLERATION = 1 << 10
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 11
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 12
+    UPDATE_OTHER = 1 << 13
+    UPDATE = (1 << 14) - (1 << 2)
+    ALL = (1 << 14) - 1
 
 
 _LABELS: Final = {
@@ -37,6 +38,7 @@ _LABELS: Final = {
     ActionType.UPDATE_NODE_TAINT: "UpdateNodeTaint",
     ActionType.UPDATE_NODE_CONDITION: "UpdateNodeCondition",
     ActionType.UPDATE_NODE_ANNOTATION: "UpdateNodeAnnotation",
+    ActionType.UPDATE_NODE_DECLARED_FEATURE: "UpdateNodeDeclaredFeature",
     ActionType.UPDATE_POD_LABEL: "UpdatePodLabel",
     ActionType.UPDATE_POD_SCALE_DOWN: "UpdatePodScaleDown",
     ActionType.UPDATE_POD_TOLERATION: "UpdatePodToleration",
@@ -187,7 +189,13 @@ def node_scheduling_properties_change(new: Node, old: Node) -> list[ClusterEvent
         actions.append(ActionType.UPDATE_NODE_CONDITION)
     if new.annotations != old.annotations:
         actions.append(ActionType.UPDATE_NODE_ANNOTATION)
+    if _declared_features(new) != _declared_features(old):
+        actions.append(ActionType.UPDATE_NODE_DECLARED_FEATURE)
     return [ClusterEvent(NODE, action) for action in actions]
+
+
+def _declared_features(node: Node) -> list[str]:
+    return (node.manifest.get("status") or {}).get("declaredFeatures") or []
 
 
 def _conditions(node: Node) -> dict[str, str]:

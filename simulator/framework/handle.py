@@ -14,6 +14,7 @@ from simulator.framework.status import Status, Verdicts
 from simulator.framework.waiting_pods import WaitingPods
 from simulator.objects.pod import Pod
 from simulator.trace import Event
+from simulator.versions.features import Features
 
 
 class Client(Protocol):
@@ -35,6 +36,8 @@ class Client(Protocol):
 class Handle(Protocol):
     """A profile's :class:`simulator.framework.runtime.Framework`, as its plugins use it."""
 
+    features: Features
+    """The version of Kubernetes, with its feature gates."""
     cluster: Cluster
     """The current state of the cluster: nodes, the pods on them, and all other objects. A scheduling cycle
     reads ``state.cluster`` instead."""

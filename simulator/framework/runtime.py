@@ -71,6 +71,7 @@ class Framework:
         cluster: Cluster | None = None,
     ) -> None:
         self.profile = profile
+        self.features = profile.features
         self.extenders = extenders
         self.cluster = cluster or Cluster()
         self.pods: Mapping[str, Pod] = {}

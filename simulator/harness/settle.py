@@ -1,13 +1,14 @@
 """Run histories of a cluster, and print the stable state after each step.
 
-Reads histories as JSON Lines from standard input, ``{"name", "config", "steps": [{"apply": [manifest],
-"delete": ["Kind/namespace/name"]}]}``, and writes for each ``{"name", "steps": [{"settled": {...}}]}``. Only
-the scheduler runs, without kubelets and controllers; evicted pods are deleted immediately. Within a step
-hardly any time passes, so that no backoff ends; between two steps every backoff ends."""
+Reads histories as JSON Lines from standard input, ``{"name", "kubernetes", "featureGates", "config",
+"steps": [{"apply": [manifest], "delete": ["Kind/namespace/name"]}]}``, and writes for each
+``{"name", "steps": [{"settled": {...}}]}``. Only the scheduler runs, without kubelets and controllers;
+evicted pods are deleted immediately. Within a step hardly any time passes, so that no backoff ends; between
+two steps every backoff ends."""
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator import trace
@@ -20,6 +21,7 @@ from simulator.objects.conditions import condition
 from simulator.objects.metadata import key_of, object_key
 from simulator.objects.timestamps import timestamp
 from simulator.simulation import Options, Simulation
+from simulator.versions.kubernetes_version import V1_34_1
 
 START: Micros = 1_748_736_000 * SECOND
 TICK: Micros = 10
@@ -40,7 +42,8 @@ def run(options: Namespace) -> int:
 
 
 def run_history(given: Manifest) -> Manifest:
-    history = SettledHistory(given.get("config"))
+    kubernetes, gates = given.get("kubernetes", V1_34_1.patch), given.get("featureGates") or {}
+    history = SettledHistory(given.get("config"), kubernetes, gates)
     steps = [history.step(step.get("apply") or (), step.get("delete") or ()) for step in given["steps"]]
     return {"name": given["name"], "steps": steps}
 
@@ -71,9 +74,20 @@ class RunningPodsApi(MemoryStorage):
 class SettledHistory:
     """The cluster of one history."""
 
-    def __init__(self, config: Manifest | None) -> None:
+    def __init__(
+        self,
+        config: Manifest | None,
+        kubernetes: str = V1_34_1.patch,
+        feature_gates: Mapping[str, bool] | None = None,
+    ) -> None:
         self._api = RunningPodsApi()
-        options = Options(pace=TICK, config=with_all_nodes_filtered(config), controllers=False)
+        options = Options(
+            pace=TICK,
+            config=with_all_nodes_filtered(config),
+            kubernetes=kubernetes,
+            feature_gates=dict(feature_gates or {}),
+            controllers=False,
+        )
         self._simulation = Simulation(self._api, ApiServer, options)
         self._simulation.make_no_decisions()
         self._now = self._begin = START

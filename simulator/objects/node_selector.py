@@ -1,6 +1,6 @@
 """Node selectors: a disjunction of terms, each a conjunction of expressions on labels and on fields.
 
-staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go, v1.34.
+staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,13 @@ class NodeSelectorTerm(NamedTuple):
     def matches(self, name: str, labels: Labels) -> bool:
         if self.empty or not all(r.matches(labels) for r in self.expressions):
             return False
-        return all(r.key == "metadata.name" and r.matches_value(name) for r in self.fields)
+        return all(selects_names(r) and r.matches_value(name) for r in self.fields)
+
+
+def selects_names(field: Requirement) -> bool:
+    """Whether a requirement on a field can match: it is on metadata.name, with one value
+    (nodeSelectorRequirementsAsFieldSelector)."""
+    return field.key == "metadata.name" and len(field.values) == 1
 
 
 NodeSelector = tuple[NodeSelectorTerm, ...]

@@ -18,3 +18,12 @@ def scaled_value_rounded_up(value: int | str, total: int) -> int:
 
 def scaled_value_rounded_down(value: int | str, total: int) -> int:
     return value if isinstance(value, int) else int(value.removesuffix("%")) * total // 100
+
+
+def decimal_int64(text: str) -> int | None:
+    """Parse a decimal int64 without plus sign and leading zeros; None for any other text."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS + 1):
+        return None
+    number = int(text)
+    return number if str(number) == text and -(1 << 63) <= number < 1 << 63 else None

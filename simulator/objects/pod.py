@@ -13,6 +13,7 @@ from simulator.api import Manifest
 from simulator.objects import pod_requests
 from simulator.objects.labels import Labels, Selector, label_selector, set_selector
 from simulator.objects.node_selector import NodeSelector, PreferredTerm, node_selector, preferred_terms
+from simulator.objects.numbers import decimal_int64
 
 FAIL_AT: Final = "schedviz/fail-at"
 """Annotation of schedviz: the pod's next scheduling cycle fails at this extension point."""
@@ -28,12 +29,22 @@ class Toleration(NamedTuple):
     value: str
     effect: str
 
-    def tolerates(self, key: str, value: str, effect: str) -> bool:
+    def tolerates(self, key: str, value: str, effect: str, compares: bool = False) -> bool:
         """Return whether the toleration tolerates a taint (ToleratesTaint in
-        staging/src/k8s.io/api/core/v1/toleration.go)."""
+        staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go). ``compares``: whether the
+        operators Gt and Lt compare numbers; otherwise they never match."""
         if (self.effect and self.effect != effect) or (self.key and self.key != key):
             return False
+        if self.operator in ("Gt", "Lt"):
+            return compares and self._compares(value)
         return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == value)
+
+    def _compares(self, value: str) -> bool:
+        """Return whether a taint's value is greater (Gt) or less (Lt) than the toleration's."""
+        theirs, own = decimal_int64(value), decimal_int64(self.value)
+        if theirs is None or own is None:
+            return False
+        return theirs > own if self.operator == "Gt" else theirs < own
 
 
 class HostPort(NamedTuple):
@@ -234,6 +245,14 @@ class Pod:
         """The images of init and main containers, with a tag."""
         containers = [*(self.spec.get("initContainers") or ()), *(self.spec.get("containers") or ())]
         return tuple(normalized_image_name(container.get("image") or "") for container in containers)
+
+    @cached_property
+    def image_volumes(self) -> tuple[str, ...]:
+        """The images of volumes, with a tag."""
+        volumes = (volume.get("image") for volume in self.spec.get("volumes") or ())
+        return tuple(
+            normalized_image_name(each.get("reference") or "") for each in volumes if each is not None
+        )
 
 
 def normalized_image_name(image: str) -> str:

@@ -1,4 +1,4 @@
-"""Requests and limits of pods: staging/src/k8s.io/component-helpers/resource/helpers.go, v1.34.
+"""Requests and limits of pods: staging/src/k8s.io/component-helpers/resource/helpers.go.
 
 Sums and maxima are computed with exact quantities (nano-units) and rounded up once at the end, as upstream.
 """
@@ -124,9 +124,26 @@ def pod_requests(
 
     total = _aggregate_containers(spec, of)
     if pod_level:
-        total.update(pod_level_requests(spec))
+        total.update(_determined_pod_level_requests(manifest) if use_status else pod_level_requests(spec))
     _add(total, parse_resource_list(spec.get("overhead")))
     return total
+
+
+def _determined_pod_level_requests(manifest: Mapping[str, Any]) -> Requests:
+    """Return the pod-level requests of a pod that may be being resized (since v1.36): the maximum of those of
+    the spec, unless the resize is infeasible, those of the status, and the allocated resources. Each resource
+    of the spec counts, with 0 where none of these has it."""
+    stated = pod_level_requests(manifest["spec"])
+    status = manifest.get("status") or {}
+    if not stated or status.get("resources") is None:
+        return stated
+    found = dict.fromkeys(stated, 0)
+    if not _resize_infeasible(manifest):
+        _set_max(found, stated)
+    for given in (status["resources"].get("requests"), status.get("allocatedResources")):
+        parsed = parse_resource_list(given)
+        _set_max(found, {name: parsed[name] for name in stated if name in parsed})
+    return found
 
 
 def pod_limits(manifest: Mapping[str, Any], *, pod_level: bool = True) -> Requests:

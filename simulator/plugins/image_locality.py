@@ -1,4 +1,4 @@
-"""ImageLocality (pkg/scheduler/framework/plugins/imagelocality/image_locality.go, v1.34)."""
+"""ImageLocality (pkg/scheduler/framework/plugins/imagelocality/image_locality.go)."""
 
 import numpy as np
 
@@ -37,12 +37,16 @@ class ImageLocality(ScorePlugin):
             [] if sums is None else [ScoreInput("images", len(pod.images), sums.tolist(), [])]
         )
 
+    def _images(self, pod: Pod) -> tuple[str, ...]:
+        counts_volumes = self.handle.features.version.image_locality_counts_volumes
+        return pod.images + pod.image_volumes if counts_volumes else pod.images
+
     def _sums(self, pod: Pod, nodes: NodeBatch) -> Ints | None:
         """Return the sum of the scaled sizes (bytes) of the pod's images on each node, int64[n]; None if no
         node has any of them (sumImageScores)."""
         cluster = nodes.cluster
         states = cluster.images.states
-        found = [states[image] for image in pod.images if image in states]
+        found = [states[image] for image in self._images(pod) if image in states]
         if not found:
             return None
         sums = np.zeros(cluster.width, dtype=np.int64)

@@ -1,5 +1,5 @@
-"""The registry: plugin classes by name. It has the in-tree plugins
-(pkg/scheduler/framework/plugins/registry.go, v1.34), Gang, and the plugins of installed packages."""
+"""The registry: plugin classes by name. It has the in-tree plugins of a version
+(pkg/scheduler/framework/plugins/registry.go), Gang, and the plugins of installed packages."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -15,10 +15,12 @@ from simulator.framework.runtime import Framework
 from simulator.plugins.default_binder import DefaultBinder
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.dynamic_resources.dynamic_resources import DynamicResources
+from simulator.plugins.dynamic_resources.scoring import ScoringDynamicResources
 from simulator.plugins.gang import Gang
 from simulator.plugins.image_locality import ImageLocality
 from simulator.plugins.inter_pod_affinity import InterPodAffinity
 from simulator.plugins.node_affinity import NodeAffinity
+from simulator.plugins.node_declared_features import NodeDeclaredFeatures
 from simulator.plugins.node_name import NodeName
 from simulator.plugins.node_ports import NodePorts
 from simulator.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
@@ -31,8 +33,9 @@ from simulator.plugins.taint_toleration import TaintToleration
 from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
+from simulator.versions.features import TODAY, Features
 
-DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
+_DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
     (SchedulingGates, 0),
     (PrioritySort, 0),
     (NodeUnschedulable, 0),
@@ -47,18 +50,27 @@ DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
     (VolumeZone, 0),
     (PodTopologySpread, 2),
     (InterPodAffinity, 2),
-    (DynamicResources, 0),
+    (ScoringDynamicResources, 2),
     (DefaultPreemption, 0),
     (NodeResourcesBalancedAllocation, 1),
     (ImageLocality, 1),
     (DefaultBinder, 0),
+    (NodeDeclaredFeatures, 0),
 )
-"""The plugins of the default profile, in order, with their score weights (default_plugins.go). A weight of 0
-means the default, 1."""
 
-IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin, _ in DEFAULT_PLUGINS}
 
-_DEFAULT_SET = PluginSet(enabled=[PluginRef(plugin.name, weight) for plugin, weight in DEFAULT_PLUGINS])
+@cache
+def default_plugins(features: Features) -> tuple[tuple[type[Plugin], int], ...]:
+    """Return the plugins of the default profile, in order, with their score weights (getDefaultPlugins and
+    applyFeatureGates in default_plugins.go). A weight of 0 means the default, 1."""
+    found = dict(_DEFAULT_PLUGINS)
+    if not features.enabled(NodeDeclaredFeatures.name):
+        del found[NodeDeclaredFeatures]
+    if features.version.dynamic_resources_scores:
+        return tuple(found.items())
+    older: dict[type[Plugin], tuple[type[Plugin], int]] = {ScoringDynamicResources: (DynamicResources, 0)}
+    return tuple(older.get(plugin, (plugin, weight)) for plugin, weight in found.items())
+
 
 OWN: Mapping[str, type[Plugin]] = {Gang.name: Gang}
 """Plugins of this project that kube-scheduler does not have. No profile enables them by default."""
@@ -67,13 +79,18 @@ ENTRY_POINT_GROUP = "schedviz.plugins"
 
 
 @cache
-def registered() -> Mapping[str, type[Plugin]]:
-    """Return all plugins by name: IN_TREE, OWN, and the entry points of the group ``schedviz.plugins`` of
-    installed packages. A plugin has no effect until a profile enables it.
+def in_tree(features: Features = TODAY) -> Mapping[str, type[Plugin]]:
+    return {plugin.name: plugin for plugin, _ in default_plugins(features)}
+
+
+@cache
+def registered(features: Features = TODAY) -> Mapping[str, type[Plugin]]:
+    """Return all plugins by name: those of the version, OWN, and the entry points of the group
+    ``schedviz.plugins`` of installed packages. A plugin has no effect until a profile enables it.
 
     Raises TypeError if an entry point is not a plugin class, and ValueError if two plugins have the same
     name."""
-    found = {**IN_TREE, **OWN}
+    found = {**in_tree(features), **OWN}
     for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
         plugin = point.load()
         if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
@@ -88,12 +105,16 @@ def load(
     manifest: Manifest | None,
     registry: Mapping[str, type[Plugin]] | None = None,
     default_percentage: int = ALL_NODES_PERCENT,
+    features: Features = TODAY,
 ) -> Configuration:
     """Parse a KubeSchedulerConfiguration; None = the default configuration. The arguments of plugins are
     decoded with the ``args_type`` of the plugins in ``registry`` (None = :func:`registered`).
     ``default_percentage`` is that of nodes to score. Raises ConfigError."""
-    plugins = registered() if registry is None else registry
-    return load_configuration(manifest, plugins, _DEFAULT_SET, default_percentage)
+    plugins = registered(features) if registry is None else registry
+    default = PluginSet(
+        enabled=[PluginRef(plugin.name, weight) for plugin, weight in default_plugins(features)]
+    )
+    return load_configuration(manifest, plugins, default, default_percentage, features)
 
 
 def profiles(
@@ -117,7 +138,7 @@ def profiles(
     if causes:
         raise ConfigError(causes)
     extenders = [Extender(extender, transport) for extender in config.extenders if transport]
-    plugins = registered() if registry is None else registry
+    plugins = registered(config.features) if registry is None else registry
     first = config.profiles[0].scheduler_name
     frameworks: dict[str, Framework] = {}
     for i, profile in enumerate(config.profiles):

@@ -1,6 +1,7 @@
-"""TaintToleration (pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go, v1.34)."""
+"""TaintToleration (pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go)."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod, Toleration
 
 STATE = "PreScoreTaintToleration"
+COMPARISON_OPERATORS = "TaintTolerationComparisonOperators"
+UNTOLERATED = "node(s) had untolerated taint"
 
 
 class TaintToleration(EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
@@ -25,23 +28,35 @@ class TaintToleration(EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlug
 
     name = "TaintToleration"
 
+    def _tolerated(self, taint: Taint, tolerations: Sequence[Toleration]) -> bool:
+        return tolerated(taint, tolerations, self._compares)
+
+    @cached_property
+    def _compares(self) -> bool:
+        return self.handle.features.enabled(COMPARISON_OPERATORS)
+
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [
-            register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, node_changed),
+            register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, self.node_changed),
             register(POD, ActionType.UPDATE_POD_TOLERATION, toleration_changed),
         ]
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         """Reject a node if the pod does not tolerate one of its NoSchedule or NoExecute taints. The reason is
-        the first such taint."""
+        the same for all taints; until v1.34.1 it named the first (kubernetes#134740)."""
         taints = nodes.cluster.taints
+        names_taint = self.handle.features.version.taint_message_names_taint
         statuses: list[Status] = []
         codes = np.zeros(len(taints.values) + 1, dtype=np.int64)
         for number, listed in enumerate(taints.values):
             for taint in listed or ():
-                if taint.effect != "PreferNoSchedule" and not tolerated(taint, pod.tolerations):
-                    reason = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
-                    statuses.append(unresolvable(reason))
+                if taint.effect != "PreferNoSchedule" and not tolerated(
+                    taint, pod.tolerations, self._compares
+                ):
+                    if names_taint:
+                        statuses.append(unresolvable(f"{UNTOLERATED} {{{taint.key}: {taint.value}}}"))
+                    elif not statuses:
+                        statuses.append(unresolvable(f"{UNTOLERATED}(s)"))
                     codes[number] = len(statuses)
                     break
         if not statuses:
@@ -63,7 +78,7 @@ class TaintToleration(EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlug
         taints = nodes.cluster.taints
 
         def count_intolerable(listed: tuple[Taint, ...]) -> int:
-            return sum(t.effect == "PreferNoSchedule" and not tolerated(t, tolerations) for t in listed)
+            return sum(t.effect == "PreferNoSchedule" and not self._tolerated(t, tolerations) for t in listed)
 
         counts = taints.table(count_intolerable, 0, np.int64)
         if not counts.any():
@@ -79,7 +94,7 @@ class TaintToleration(EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlug
             taint
             for taints in listed
             for taint in taints
-            if taint.effect == "PreferNoSchedule" and not tolerated(taint, tolerations)
+            if taint.effect == "PreferNoSchedule" and not self._tolerated(taint, tolerations)
         )
         return ScoreExplanation(
             terms=[
@@ -93,24 +108,25 @@ class TaintToleration(EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlug
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         return default_normalize_score(scores, reverse=True)
 
+    def node_changed(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        """Queue if the pod tolerates the taints of an added node, or of a changed node whose earlier taints
+        it did not tolerate."""
+        return (old is None or not self._tolerates_node(pod, old)) and self._tolerates_node(pod, new)
 
-def tolerated(taint: Taint, tolerations: Sequence[Toleration]) -> bool:
-    return any(t.tolerates(*taint) for t in tolerations)
+    def _tolerates_node(self, pod: Pod, node: Node) -> bool:
+        return all(
+            self._tolerated(taint, pod.tolerations)
+            for taint in node.taints
+            if taint.effect != "PreferNoSchedule"
+        )
+
+
+def tolerated(taint: Taint, tolerations: Sequence[Toleration], compares: bool = False) -> bool:
+    """Return whether a taint is tolerated. ``compares``: whether the gate COMPARISON_OPERATORS is on."""
+    return any(t.tolerates(*taint, compares) for t in tolerations)
 
 
 # Queueing hints
-
-
-def node_changed(pod: Pod, old: Node | None, new: Node) -> bool:
-    """Queue if the pod tolerates the taints of an added node, or of a changed node whose earlier taints it
-    did not tolerate."""
-    return (old is None or not tolerates_node(pod, old)) and tolerates_node(pod, new)
-
-
-def tolerates_node(pod: Pod, node: Node) -> bool:
-    return all(
-        tolerated(taint, pod.tolerations) for taint in node.taints if taint.effect != "PreferNoSchedule"
-    )
 
 
 def toleration_changed(pod: Pod, old: Pod, new: Pod) -> bool:

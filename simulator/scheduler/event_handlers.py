@@ -1,4 +1,4 @@
-"""The informers' handlers, which keep cache and queue up to date (pkg/scheduler/eventhandlers.go, v1.34).
+"""The informers' handlers, which keep cache and queue up to date (pkg/scheduler/eventhandlers.go).
 
 Each handler returns the cluster events of a change, in order, whether or not they moved a pod.
 """
@@ -12,6 +12,7 @@ from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.scheduler.cache import Cache
+from simulator.versions.kubernetes_version import KubernetesVersion
 
 
 class EventHandlers:
@@ -23,11 +24,13 @@ class EventHandlers:
         cache: Cache,
         queue: SchedulingQueue,
         profiles: Container[str],
+        version: KubernetesVersion,
         reject_waiting_pod: Callable[[str], bool] = lambda uid: False,
     ) -> None:
         self._cache = cache
         self._queue = queue
         self._profiles = profiles
+        self._version = version
         self._reject_waiting_pod = reject_waiting_pod
 
     # Pods: upstream has one handler for those with a node and one for those without
@@ -51,7 +54,7 @@ class EventHandlers:
             else:
                 self._queue.add(queued)
         elif queued_before is not None:
-            events += self._delete_from_queue(queued_before)
+            events += self._delete_from_queue(queued_before, bound=new is not None)
         assigned_before, assigned = self._assigned(old), self._assigned(new)
         if assigned is not None:
             events += self._assigned_changed(assigned_before, assigned)
@@ -74,11 +77,13 @@ class EventHandlers:
             events = events + self._nomination_ended(old)
         return events
 
-    def _delete_from_queue(self, pod: Pod) -> list[ClusterEvent]:
+    def _delete_from_queue(self, pod: Pod, *, bound: bool) -> list[ClusterEvent]:
         self._queue.delete(pod)
         if self._reject_waiting_pod(pod.uid):
             return self._move(cluster_event.ASSIGNED_POD_DELETE, pod, None)
-        return self._nomination_ended(pod) if pod.nominated_node_name else []
+        if not pod.nominated_node_name or (bound and not self._version.nomination_ends_with_binding):
+            return []
+        return self._nomination_ended(pod)
 
     def _nomination_ended(self, pod: Pod) -> list[ClusterEvent]:
         """Requeue the pods of lower or equal priority, which had to leave room for the pod on its nominated

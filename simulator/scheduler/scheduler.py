@@ -69,7 +69,13 @@ class Scheduler:
         )
         self.profiles = frozenset[str]() if stands_down else frozenset(self.frameworks)
         """The schedulerNames of the pods that this scheduler schedules."""
-        self.handlers = EventHandlers(self.cache, self.queue, self.profiles, self._reject_waiting_pod)
+        self.handlers = EventHandlers(
+            self.cache,
+            self.queue,
+            self.profiles,
+            configuration.features.version,
+            self._reject_waiting_pod,
+        )
         self.decisions = DecisionLog(world)
         self.next_start_node_index = 0
         """The index of the node at which the search of the next cycle begins (nextStartNodeIndex)."""

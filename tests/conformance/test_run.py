@@ -1,6 +1,7 @@
-"""Every recorded history of a cluster under kube-scheduler v1.34.1 in run/ settles to the same state, step by
-step: the bound pods and their nodes in order, the victims and their preemptors, and the messages of pending
-pods. ``make test`` runs a sample of each file."""
+"""Every recorded history of a cluster under kube-scheduler in run/ settles to the same state, step by step:
+the bound pods and their nodes in order, the victims and their preemptors, and the messages of pending pods.
+Those of the categories are v1.34.1's; a part of the same inputs is answered by v1.35.6 and v1.36.2.
+``make test`` runs a sample of each file."""
 
 import gzip
 import json
@@ -10,24 +11,28 @@ from typing import Any
 import pytest
 
 from simulator.harness.settle import SettledHistory
+from simulator.versions.kubernetes_version import V1_34_1
 from tests.amounts import sample
 
 FOLDER = Path(__file__).parent / "run"
 CATEGORIES = ("affinity-spread", "arrivals", "config", "everything", "preemption", "wakeups")
+FILES = dict.fromkeys(CATEGORIES, 30) | {"v1.35": 18, "v1.36": 48}
+"""The number of histories in each file."""
 
 
-def recorded(category: str) -> list[dict[str, Any]]:
-    with gzip.open(FOLDER / f"{category}.jsonl.gz", "rt") as lines:
+def recorded(file: str) -> list[dict[str, Any]]:
+    with gzip.open(FOLDER / f"{file}.jsonl.gz", "rt") as lines:
         return [json.loads(line) for line in lines]
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("category", CATEGORIES)
-def test_histories_settle_as_they_did_under_the_real_scheduler(category: str) -> None:
-    histories = recorded(category)
-    assert len(histories) == 30
+@pytest.mark.parametrize("file", FILES)
+def test_histories_settle_as_they_did_under_the_real_scheduler(file: str) -> None:
+    histories = recorded(file)
+    assert len(histories) == FILES[file]
     for recorded_history in sample(histories):
-        history = SettledHistory(recorded_history["config"])
+        version = recorded_history.get("kubernetes", V1_34_1.patch)
+        history = SettledHistory(recorded_history["config"], version)
         for number, step in enumerate(recorded_history["steps"]):
             got = history.step(step["apply"], step["delete"])
             assert got == {"settled": step["settled"]}, f"{recorded_history['name']}, step {number}"

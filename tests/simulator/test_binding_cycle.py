@@ -20,7 +20,7 @@ from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.status import SKIP, Status, error, unschedulable
 from simulator.kernel.requests import Refused, Steps, Wait, Write, Written
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import IN_TREE
+from simulator.plugins.registry import in_tree
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod, priority_class
 
@@ -64,7 +64,7 @@ class Recorder(EnqueueExtensions, ReservePlugin, PermitPlugin, PreBindPlugin, Bi
         self._at("PostBind")
 
 
-PLUGINS = {**IN_TREE, "Recorder": Recorder}
+PLUGINS = {**in_tree(), "Recorder": Recorder}
 WAIT = Status("Wait")
 
 
@@ -129,7 +129,7 @@ def test_a_binding_that_is_refused_names_the_plugin_that_bound() -> None:
 
     bind = {"enabled": [{"name": "Skipping"}, {"name": "DefaultBinder"}], "disabled": [{"name": "*"}]}
     config = {"profiles": [{"plugins": {"bind": bind}}]}
-    lab = Lab(Options(config=config), plugins={**IN_TREE, "Skipping": Skipping})
+    lab = Lab(Options(config=config), plugins={**in_tree(), "Skipping": Skipping})
     lab.create(node("n1"), pod("web"))
     lab.run(1)
     lab.simulation.observe(lab.api.take_events())
@@ -226,7 +226,7 @@ class Stamp(PreBindPlugin):
 
 def test_a_pre_bind_plugin_may_wait_and_write(recorder: type[Recorder]) -> None:
     Stamp.outcomes.clear()
-    lab = Lab(with_plugin("Stamp"), plugins={**IN_TREE, "Stamp": Stamp})
+    lab = Lab(with_plugin("Stamp"), plugins={**in_tree(), "Stamp": Stamp})
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "stamp"}}
     lab.create(node("n1"), config_map, pod("web"))
     lab.run(2.999)
@@ -238,7 +238,7 @@ def test_a_pre_bind_plugin_may_wait_and_write(recorder: type[Recorder]) -> None:
 
 
 def test_a_pre_bind_plugin_that_fails_after_a_wait_unwinds_what_was_done() -> None:
-    lab = Lab(with_plugin("Stamp"), plugins={**IN_TREE, "Stamp": Stamp})
+    lab = Lab(with_plugin("Stamp"), plugins={**in_tree(), "Stamp": Stamp})
     lab.create(node("n1"), pod("web"))
     lab.run(3)
     [failed] = lab.of(trace.BindFailed)

@@ -5,7 +5,7 @@ import pytest
 from simulator.config import ConfigError
 from simulator.config.configuration import PluginRef, PluginSet, merge_plugin_sets
 from simulator.plugins.priority_sort import PrioritySort
-from simulator.plugins.registry import IN_TREE, load, profiles
+from simulator.plugins.registry import in_tree, load, profiles
 from tests.simulator.builders import a_framework
 
 
@@ -155,4 +155,4 @@ def test_profiles_share_a_queue_and_so_its_order() -> None:
     other = {"queueSort": {"enabled": [{"name": "Newest"}], "disabled": [{"name": "PrioritySort"}]}}
     manifest = {"profiles": [{}, {"schedulerName": "other", "plugins": other}]}
     with pytest.raises(ConfigError, match="must be the same for all profiles"):
-        profiles(load(manifest), registry={**IN_TREE, "Newest": Newest})
+        profiles(load(manifest), registry={**in_tree(), "Newest": Newest})

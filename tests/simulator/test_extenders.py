@@ -19,7 +19,7 @@ from simulator.framework.interface import BindPlugin
 from simulator.framework.status import Status, error
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import IN_TREE, load, profiles
+from simulator.plugins.registry import in_tree, load, profiles
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import preemption
 from simulator.scheduler.extender_calls import bind
@@ -300,7 +300,7 @@ def test_no_bind_plugin_runs_for_a_pod_that_an_extender_binds(server: Server) ->
         "extenders": [{"urlPrefix": server.url, "bindVerb": "bind"}],
         "profiles": [{"plugins": {"bind": {"enabled": [{"name": "Refusing"}], "disabled": [{"name": "*"}]}}}],
     }
-    plugins = {**IN_TREE, "Refusing": Refusing}
+    plugins = {**in_tree(), "Refusing": Refusing}
     lab = Lab(Options(config=config), plugins=plugins, transport=HttpTransport(["127.0.0.1"]))
     lab.create(a_lab_node("n1"), a_lab_pod("p"))
     lab.run(5)

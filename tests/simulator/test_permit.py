@@ -9,7 +9,7 @@ from simulator.framework.interface import PermitPlugin
 from simulator.framework.status import Status
 from simulator.objects.pod import Pod
 from simulator.plugins.gang import GROUP, SIZE
-from simulator.plugins.registry import IN_TREE
+from simulator.plugins.registry import in_tree
 from simulator.scheduler.pod_annotations import ANNOTATION, annotation_value
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod
@@ -134,7 +134,7 @@ def test_a_plugin_that_has_allowed_the_pod_does_not_time_out(
     allowed: bool, plugin: str, seconds: int
 ) -> None:
     """Allow stops the plugin's timer (waiting_pods_map.go)."""
-    plugins = {**IN_TREE, "Patient": Patient, "VeryPatient": VeryPatient}
+    plugins = {**in_tree(), "Patient": Patient, "VeryPatient": VeryPatient}
     lab = Lab(Options(config={"profiles": [PATIENT]}), plugins=plugins)
     lab.create(node("n"), pod("p"))
     lab.run(1)

@@ -11,7 +11,7 @@ from simulator.apiserver.resources import find_by_kind
 from simulator.framework.interface import Plugin, PreEnqueuePlugin
 from simulator.framework.status import Status
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import IN_TREE, load, profiles
+from simulator.plugins.registry import in_tree, load, profiles
 from simulator.simulation import Options
 from simulator.what_if.answer import AttemptOutcome
 from simulator.what_if.situation import Situation
@@ -46,7 +46,7 @@ def what_if(
     config: Manifest | None = None,
     plugins: Mapping[str, type[Plugin]] | None = None,
 ) -> AttemptOutcome:
-    registry = {**IN_TREE, **(plugins or {})}
+    registry = {**in_tree(), **(plugins or {})}
     frameworks = profiles(load(config, registry), registry)
     return Situation.read(with_resources(*objects), pod, frameworks).outcome()
 
@@ -81,7 +81,7 @@ def test_a_plugin_that_raises_gates_the_pod_everywhere(raises: bool) -> None:
     )
     outcome = what_if(pending(), NODE, config=config, plugins={"Broken": Broken})
     assert outcome.kind == ("gated" if raises else "bound")
-    lab = Lab(Options(config=config), plugins={**IN_TREE, "Broken": Broken})
+    lab = Lab(Options(config=config), plugins={**in_tree(), "Broken": Broken})
     lab.create(NODE, pending())
     lab.run(10)
     assert (lab.lane("p") == "gated") is raises

@@ -18,7 +18,7 @@ from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.volumes import BIND_COMPLETED, CSI_NODES, PVCS, PVS
 from simulator.plugins.default_preemption import DefaultPreemption
-from simulator.plugins.registry import IN_TREE, load
+from simulator.plugins.registry import in_tree, load
 from simulator.preemption.candidates import join_candidates, make_candidates
 from simulator.preemption.disruption_budgets import list_budgets, pods_violating_pdbs
 from simulator.preemption.dry_run import select_victims_by_columns, select_victims_on_node
@@ -231,7 +231,7 @@ def test_a_plugin_of_ones_own_evicts_the_pods_that_it_rejects_for(
     plugin: type[Plugin], by_columns: bool
 ) -> None:
     enabled = {"multiPoint": {"enabled": [{"name": plugin.name}]}}
-    registry = {**IN_TREE, plugin.name: plugin}
+    registry = {**in_tree(), plugin.name: plugin}
     framework = Framework(load({"profiles": [{"plugins": enabled}]}, registry).profiles[0], registry)
     pods = [
         bound("a", "1", 1, "n0", labels={"app": "x"}),
@@ -370,7 +370,7 @@ class OwnPreemption(DefaultPreemption):
 @pytest.mark.parametrize("preemption", [DefaultPreemption, OwnPreemption])
 def test_preemption_is_shown_where_a_plugin_before_it_failed(preemption: type[DefaultPreemption]) -> None:
     """Only what asks for everything shows it. It nominates no node."""
-    registry = {**IN_TREE, "Ending": Ending, preemption.name: preemption}
+    registry = {**in_tree(), "Ending": Ending, preemption.name: preemption}
     enabled = {
         "enabled": [{"name": "Ending"}, {"name": preemption.name}],
         "disabled": [{"name": "*"}],

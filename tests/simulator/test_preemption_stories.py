@@ -9,7 +9,7 @@ from simulator.framework.interface import PermitPlugin
 from simulator.framework.status import Status
 from simulator.objects.events import EVENTS
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import IN_TREE
+from simulator.plugins.registry import in_tree
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod, priority_class
 
@@ -149,7 +149,7 @@ HOLDING = Options(config={"profiles": [{"plugins": {"multiPoint": {"enabled": [{
 
 
 def test_a_victim_that_waits_on_permit_is_sent_back_and_not_deleted() -> None:
-    lab = Lab(HOLDING, plugins={**IN_TREE, "Hold": Hold})
+    lab = Lab(HOLDING, plugins={**in_tree(), "Hold": Hold})
     lab.create(node("n1"), priority_class("high", 1000), pod("held", "4"))
     lab.run(5)
     assert lab.lane("held") == "waiting"

@@ -10,7 +10,7 @@ from simulator.api import SECOND, ApiError, Change
 from simulator.decision_columns import plain_encoder
 from simulator.memory import MemoryStorage
 from simulator.plugins.node_name import NodeName
-from simulator.plugins.registry import IN_TREE
+from simulator.plugins.registry import in_tree
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod, priority_class
 
@@ -190,7 +190,7 @@ class Broken(NodeName):
 
 
 def test_a_plugin_that_raises_fails_one_attempt_and_not_the_loop() -> None:
-    lab = Lab(plugins={**IN_TREE, "NodeName": Broken})
+    lab = Lab(plugins={**in_tree(), "NodeName": Broken})
     lab.create(node("n1"), pod("unlucky"), pod("lucky"))
     lab.run(0.5)
     assert lab.node_of("lucky") == "n1"

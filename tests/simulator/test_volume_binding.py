@@ -6,7 +6,7 @@ from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.volumes import PVCS, PVS, STORAGE_CLASSES
-from simulator.plugins.registry import IN_TREE, load
+from simulator.plugins.registry import in_tree, load
 from simulator.plugins.volume_binding.volume_binding import RESERVED
 from simulator.scheduler.attempt import Attempt
 from tests.simulator.volume_objects import (
@@ -70,7 +70,7 @@ def test_volumes_of_the_chosen_node_are_recorded_at_reserve() -> None:
     for name in ("data", "more"):
         cluster.set_object(PVCS, f"default/{name}", claim(name, storage_class="mixed"))
     cluster.set_object(PVS, "pv", volume("pv", storageClassName="mixed"))
-    framework = Framework(load(None).profiles[0], IN_TREE)
+    framework = Framework(load(None).profiles[0], in_tree())
     pending = Pod.parse(pod("p", "data", "more"))
     search = Attempt(framework, cluster, pending, {})
     for _ in search.run():

@@ -13,7 +13,7 @@ from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.volumes import CSI_NODES, PVCS, PVS
-from simulator.plugins.registry import IN_TREE, load
+from simulator.plugins.registry import in_tree, load
 from simulator.scheduler.attempt import Attempt
 from tests.simulator.volume_objects import (
     VOLUME_PLUGINS,
@@ -103,7 +103,7 @@ def build(pods: dict[str, Pod]) -> Cluster:
 
 
 def verdicts(cluster: Cluster, pending: Pod) -> list[str]:
-    search = Attempt(Framework(load(None).profiles[0], IN_TREE), cluster, pending, {}, exhaustive=True)
+    search = Attempt(Framework(load(None).profiles[0], in_tree()), cluster, pending, {}, exhaustive=True)
     for _ in search.run():
         pass
     return [str(search.diagnosis.status_of(name)) for name in ("a", "b")]

@@ -12,7 +12,7 @@ from schedviz.web.presenters.queue_order import sort_key
 from simulator.api import SECOND, Manifest
 from simulator.framework.interface import Plugin, QueueSortPlugin
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import IN_TREE
+from simulator.plugins.registry import in_tree
 from simulator.queueing.older_queues import QueueVersion
 from simulator.simulation import Options
 from simulator.trace import LaneEntry
@@ -47,7 +47,7 @@ def any_pod(random: Random) -> Manifest:
 
 def history(random: Random, queue: QueueVersion, *, own_sort: bool) -> Lab:
     """The history of a cluster that is too small for its pods. It stops while pods wait in all lanes."""
-    plugins: dict[str, type[Plugin]] = {**IN_TREE, "LongestName": LongestName}
+    plugins: dict[str, type[Plugin]] = {**in_tree(), "LongestName": LongestName}
     options = Options(queue=queue, pace=SECOND // 10, config=LONGEST_NAME if own_sort else None)
     made = Lab(options, plugins=plugins)
     made.create(priority_class("high", 1000), priority_class("low", -5), node("n1", cpu="3"))

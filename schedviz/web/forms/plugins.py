@@ -8,9 +8,10 @@ from schedviz.web.forms.base import Place
 from schedviz.web.manifests.paths import Path, get, mapping, put
 from simulator.api import Manifest
 from simulator.framework.interface import EXTENSION_POINTS
-from simulator.plugins.registry import DEFAULT_PLUGINS
+from simulator.plugins.registry import default_plugins
+from simulator.versions.features import TODAY
 
-DEFAULTS: Final = {plugin.name: weight for plugin, weight in DEFAULT_PLUGINS}
+DEFAULTS: Final = {plugin.name: weight for plugin, weight in default_plugins(TODAY)}
 """The plugins that are enabled by default, with their weights (0 = 1, if the plugin scores)."""
 
 

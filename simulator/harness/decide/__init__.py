@@ -1,10 +1,11 @@
 """Run scheduling attempts that are given as JSON Lines, and print one result a line.
 
-Each line is an object with ``name``, ``config`` (a KubeSchedulerConfiguration or null), ``objects`` (lists of
-manifests by kind) and ``pod`` (the pending pod), or ``pods`` (pending pods that are scheduled one after
-another, see :mod:`simulator.harness.decide.sequence`). Unless the configuration sets
-percentageOfNodesToScore, it is adaptive, as in kube-scheduler. For an invalid line
-``{"line": N, "error": "..."}`` is printed; the other lines are still processed, and the exit status is 1.
+Each line is an object with ``name``, ``kubernetes`` (a version, such as v1.36), ``featureGates``, ``config``
+(a KubeSchedulerConfiguration or null), ``objects`` (lists of manifests by kind) and ``pod`` (the pending
+pod), or ``pods`` (pending pods that are scheduled one after another, see
+:mod:`simulator.harness.decide.sequence`). Unless the configuration sets percentageOfNodesToScore, it is
+adaptive, as in kube-scheduler. For an invalid line ``{"line": N, "error": "..."}`` is printed; the other
+lines are still processed, and the exit status is 1.
 """
 
 import argparse

@@ -12,6 +12,8 @@ from simulator.framework.extender import Transport
 from simulator.framework.runtime import Framework
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
+from simulator.versions.features import read_features
+from simulator.versions.kubernetes_version import V1_34_1
 
 _LISTS = {
     "nodes": "nodes",
@@ -47,7 +49,7 @@ LISTS = {name: _resource(identity) for name, identity in _LISTS.items()}
 """The fields of ``objects``, and the resource of each."""
 
 
-class DecideInput(msgspec.Struct):
+class DecideInput(msgspec.Struct, rename="camel"):
     """One line of the input."""
 
     name: str
@@ -55,12 +57,19 @@ class DecideInput(msgspec.Struct):
     pod: Manifest | None = None
     """The pending pod."""
     config: Manifest | None = None
+    kubernetes: str = V1_34_1.patch
+    """The version of Kubernetes."""
+    feature_gates: dict[str, bool] = {}
+    """The feature gates that are set."""
     pods: list[Manifest] | None = None
     """Pending pods that are scheduled one after another."""
 
     def frameworks(self, transport: Transport | None) -> dict[str, Framework]:
-        """Return the profiles of the configuration, by schedulerName. Raises ConfigError."""
-        return profiles(load(self.config, default_percentage=ADAPTIVE_PERCENT), transport=transport)
+        """Return the profiles of the configuration, by schedulerName. Raises ConfigError, UnknownVersion,
+        FeatureGateError."""
+        features = read_features(self.kubernetes, self.feature_gates)
+        config = load(self.config, default_percentage=ADAPTIVE_PERCENT, features=features)
+        return profiles(config, transport=transport)
 
 
 def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, Manifest]]:

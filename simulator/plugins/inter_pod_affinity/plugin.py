@@ -1,6 +1,7 @@
-"""The extension points and queueing hints of InterPodAffinity (interpodaffinity/plugin.go, v1.34)."""
+"""The extension points and queueing hints of InterPodAffinity (interpodaffinity/plugin.go)."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import Args, Cause
@@ -20,23 +21,28 @@ from simulator.framework.status import SKIP, PluginError, PreFilterResult, Statu
 from simulator.objects.node import Node
 from simulator.objects.pod import AffinityTerm, Pod
 from simulator.plugins.inter_pod_affinity import filtering, scoring
+from simulator.versions.kubernetes_version import KubernetesVersion
 
 NO_NAMESPACE_LABELS: dict[str, str] = {}
 """The labels of namespaces for the hints: none, as upstream. A namespaceSelector that requires a label
 matches no pod."""
 
 
-def events_to_register() -> list[ClusterEventWithHint]:
+def events_to_register(version: KubernetesVersion) -> list[ClusterEventWithHint]:
+    pods = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL
     return [
-        register(POD, ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL, pod_changed),
+        register(POD, pods, partial(pod_changed, version)),
         register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, node_changed),
     ]
 
 
-def pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+def pod_changed(version: KubernetesVersion, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     """Queue if a pod on a node now matches all affinity terms of the rejected pod and did not before, or no
-    longer matches all its anti-affinity terms."""
-    if any(changed is not None and not changed.node_name for changed in (old, new)):
+    longer matches all its anti-affinity terms; since v1.36 also if the rejected pod's own labels changed, or
+    a pod was deleted whose anti-affinity terms it matches."""
+    if version.affinity_hint_sees_both_sides and old is not None and new is not None and new.uid == pod.uid:
+        return True
+    if any(changed is not None and not is_placed(changed, version) for changed in (old, new)):
         return False
     affinity = pod.affinity
     matches_now = new is not None and matches_all(affinity.required, new)
@@ -44,10 +50,16 @@ def pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
         return matches_now
     matched_anti = matches_all(affinity.required_anti, old)
     if new is None:
-        return matched_anti
+        theirs = version.affinity_hint_sees_both_sides and matches_all(old.affinity.required_anti, pod)
+        return matched_anti or theirs
     return (matches_now and not matches_all(affinity.required, old)) or (
         matched_anti and not matches_all(affinity.required_anti, new)
     )
+
+
+def is_placed(pod: Pod, version: KubernetesVersion) -> bool:
+    """Whether the pod is on a node, or (since v1.36) nominated to one."""
+    return bool(pod.node_name or (version.hints_count_nominated_pods and pod.nominated_node_name))
 
 
 def matches_all(terms: Iterable[AffinityTerm], pod: Pod) -> bool:
@@ -92,7 +104,7 @@ class InterPodAffinity(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreSco
     args: InterPodAffinityArgs
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
-        return events_to_register()
+        return events_to_register(self.handle.features.version)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         found = filtering.pre_filter_state(state.cluster, pod)

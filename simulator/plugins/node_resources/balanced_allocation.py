@@ -1,12 +1,12 @@
 """NodeResourcesBalancedAllocation
-(pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, v1.34)."""
+(pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go)."""
 
 from collections.abc import Iterator
 
 from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import PreScorePlugin, ScorePlugin
+from simulator.framework.interface import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin
 from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.status import SKIP, Status
@@ -15,6 +15,7 @@ from simulator.plugins.node_resources.resource_allocation import (
     ResourceSpec,
     balanced_allocation,
     cpu_and_memory,
+    halve,
     list_allocations,
     score_inputs,
 )
@@ -36,8 +37,8 @@ class NodeResourcesBalancedAllocationArgs(Args):
 
 
 class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
-    """Prefers nodes on which the requested fractions of the resources are similar. Requests are used without
-    defaults for containers that request nothing."""
+    """Prefers nodes on which the pod makes the requested fractions of the resources more similar. Requests
+    are used without defaults for containers that request nothing."""
 
     name = "NodeResourcesBalancedAllocation"
     args_type = NodeResourcesBalancedAllocationArgs
@@ -48,11 +49,17 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         cluster, requests = nodes.cluster, self._requests(pod)
+        by_gain = self.handle.features.version.balanced_allocation_by_gain
 
         def score(rows: Rows | slice) -> Ints:
             batch = batch_of(cluster, rows)
-            return balanced_allocation(
-                list_allocations(batch, self.args.resources, requests, non_zero=False), len(batch)
+            found = list_allocations(batch, self.args.resources, requests, non_zero=False)
+            balance = balanced_allocation(found, len(batch))
+            if not by_gain:  # until v1.35 (kubernetes#135573)
+                return balance
+            before = [each._replace(requested=each.requested - each.request) for each in found]
+            return MAX_NODE_SCORE // 2 + halve(
+                MAX_NODE_SCORE // 2 + balance - balanced_allocation(before, len(batch))
             )
 
         return nodes.take(cluster.row_column((self, requests), score))

@@ -1,6 +1,6 @@
 """Scores from requested and allocatable resources: resource_allocation.go, least_allocated.go,
 most_allocated.go, requested_to_capacity_ratio.go and balanced_allocation.go in
-pkg/scheduler/framework/plugins/noderesources, v1.34.
+pkg/scheduler/framework/plugins/noderesources.
 
 Computed in int64 with truncating division, or in float64 where upstream does, in upstream's order.
 """
@@ -62,12 +62,15 @@ def validate_shape(path: str, shape: list[UtilizationShapePoint], highest: int) 
 
 
 class Allocation(NamedTuple):
-    """One resource on the n nodes of a batch: its weight, int64[n] allocatable, and int64[n] requested by the
-    pods on the node plus the incoming pod."""
+    """One resource on the n nodes of a batch."""
 
     weight: int
     allocatable: Ints
+    """int64[n]."""
     requested: Ints
+    """int64[n]: by the pods on the node and the incoming pod."""
+    request: int = 0
+    """That of the incoming pod."""
 
 
 def score_inputs(
@@ -102,7 +105,7 @@ def list_allocations(
         else:
             requested = nodes.requested(name)
         allocatable = nodes.take(cluster.allocatable.column(name))
-        allocations.append(Allocation(spec.weight, allocatable, requested + request))
+        allocations.append(Allocation(spec.weight, allocatable, requested + request, request))
     return allocations
 
 
@@ -129,7 +132,7 @@ def most_allocated(resources: Sequence[Allocation], count: int) -> Ints:
 def requested_to_capacity_ratio(shape: Sequence[UtilizationShapePoint]) -> Scorer:
     """Return a scorer that interpolates the points of ``shape`` (requestedToCapacityRatioScorer). The score
     of each utilization from 0 to 100 percent is computed once."""
-    curve = np.array([_broken_linear(shape, p) for p in range(MAX_UTILIZATION + 1)], dtype=np.int64)
+    curve = utilization_curve(shape)
 
     def scorer(resources: Sequence[Allocation], count: int) -> Ints:
         total = np.zeros(count, dtype=np.int64)
@@ -149,6 +152,11 @@ def requested_to_capacity_ratio(shape: Sequence[UtilizationShapePoint]) -> Score
         return np.floor(ratio + 0.5).astype(np.int64)
 
     return scorer
+
+
+def utilization_curve(shape: Sequence[UtilizationShapePoint]) -> Ints:
+    """Return int64[101]: the score (0 to 100) of each utilization in percent."""
+    return np.array([_broken_linear(shape, p) for p in range(MAX_UTILIZATION + 1)], dtype=np.int64)
 
 
 def _broken_linear(shape: Sequence[UtilizationShapePoint], p: int) -> int:
@@ -198,6 +206,12 @@ def _weighted_mean(
         weights += np.where(has, allocation.weight, 0)
     mean: Ints = total // np.maximum(weights, 1)
     return mean
+
+
+def halve(numbers: Ints) -> Ints:
+    """Halve as Go does: the quotients are truncated toward 0."""
+    halves: Ints = np.sign(numbers) * (np.abs(numbers) // 2)
+    return halves
 
 
 def balanced_allocation(resources: Sequence[Allocation], count: int) -> Ints:

@@ -1,5 +1,5 @@
 """AttachedVolumes: the volumes that CSI drivers attach to each node (filterAttachableVolumes and the
-functions that it calls in pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, v1.34)."""
+functions that it calls in pkg/scheduler/framework/plugins/nodevolumelimits/csi.go)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -37,19 +37,6 @@ Volumes = dict[str, str]
 """The name of the driver by ``driver/handle``. A volume that several pods use counts once."""
 
 
-def migrated_plugins_for_limits(csi_node: Manifest | None) -> int:
-    """Return the bits of the in-tree volume plugins that count as migrated to a CSI driver (isCSIMigrationOn
-    in nodevolumelimits/utils.go).
-
-    Unlike VolumeBinding, NodeVolumeLimits treats all of them except Portworx as migrated if the node has a
-    CSINode."""
-    if csi_node is None:
-        return 0
-    portworx = IN_TREE_VOLUME_PLUGINS["portworxVolume"].bit
-    others = sum(plugin.bit for plugin in IN_TREE_VOLUME_PLUGINS.values() if plugin.bit != portworx)
-    return others | (migrated_plugins(csi_node) & portworx)
-
-
 class AttachError(Exception):
     """A volume of a pod cannot be determined."""
 
@@ -67,7 +54,7 @@ def has_attachable_volumes(pod: Pod) -> bool:
 
 def attachable_volumes(cluster: Cluster, pod: Pod, plugins: int, *, required: bool) -> Volumes:
     """Return the pod's volumes that a CSI driver attaches to a node on which the in-tree ``plugins`` (see
-    migrated_plugins_for_limits) are migrated (filterAttachableVolumes). A missing claim raises ClaimNotFound
+    AttachedVolumes.migrated) are migrated (filterAttachableVolumes). A missing claim raises ClaimNotFound
     if ``required``, else it is ignored. Raises AttachError."""
     found: Volumes = {}
     for volume in pod_volumes(pod):
@@ -166,6 +153,20 @@ class AttachedVolumes:
         self._version = -1
         self._stale: set[int] = set()
 
+    @staticmethod
+    def migrated(csi_node: Manifest | None) -> int:
+        """Return the bits of the in-tree volume plugins that count as migrated to a CSI driver on a node
+        (isCSIMigrationOn in nodevolumelimits/utils.go): unlike in VolumeBinding, all if the node has one."""
+        return 0 if csi_node is None else sum(plugin.bit for plugin in IN_TREE_VOLUME_PLUGINS.values())
+
+    def volumes_of_pods(self, node: str, pods: Iterable[Pod]) -> Volumes:
+        """Return the volumes that a CSI driver attaches for pods on a node. Raises AttachError."""
+        plugins = self.migrated(self._cluster.objects(CSI_NODES).get(node))
+        found: Volumes = {}
+        for pod in pods:
+            found |= attachable_volumes(self._cluster, pod, plugins, required=False)
+        return found
+
     def pod_added(self, row: int, pod: Pod) -> None:
         if has_attachable_volumes(pod):
             self._pods.setdefault(row, {})[pod.key] = pod
@@ -211,7 +212,7 @@ class AttachedVolumes:
         if row not in self._pods:
             return
         try:
-            found = volumes_of_pods(self._cluster, self._cluster.node(row).name, self._pods[row].values())
+            found = self.volumes_of_pods(self._cluster.node(row).name, self._pods[row].values())
         except AttachError as failure:
             self.errors[row] = str(failure)
             return
@@ -223,13 +224,14 @@ class AttachedVolumes:
             self.users.setdefault(volume, set()).add(row)
 
 
-def volumes_of_pods(cluster: Cluster, node: str, pods: Iterable[Pod]) -> Volumes:
-    """Return the volumes that a CSI driver attaches for pods on a node. Raises AttachError."""
-    plugins = migrated_plugins_for_limits(cluster.objects(CSI_NODES).get(node))
-    found: Volumes = {}
-    for pod in pods:
-        found |= attachable_volumes(cluster, pod, plugins, required=False)
-    return found
+class AttachedVolumesUntilV135(AttachedVolumes):
+    """The same until v1.35: Portworx counts as migrated only where the CSINode says so."""
+
+    @staticmethod
+    def migrated(csi_node: Manifest | None) -> int:
+        portworx = IN_TREE_VOLUME_PLUGINS["portworxVolume"].bit
+        every = AttachedVolumes.migrated(csi_node)
+        return every & (~portworx | migrated_plugins(csi_node)) if csi_node else every
 
 
 def _attachments(cluster: Cluster) -> dict[str, Volumes]:

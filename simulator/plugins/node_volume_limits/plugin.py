@@ -1,7 +1,8 @@
-"""NodeVolumeLimits (pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, v1.34)."""
+"""NodeVolumeLimits (pkg/scheduler/framework/plugins/nodevolumelimits/csi.go)."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -31,26 +32,31 @@ from simulator.framework.status import (
 )
 from simulator.objects.csi_migration import IN_TREE_VOLUME_PLUGINS, in_tree_source
 from simulator.objects.pod import Pod
-from simulator.objects.volumes import CSI_NODES, claim_names, claim_references, pod_volumes
+from simulator.objects.volumes import CSI_DRIVERS, CSI_NODES, claim_names, claim_references, pod_volumes
 from simulator.plugins.node_volume_limits.attached_volumes import (
     AttachedVolumes,
+    AttachedVolumesUntilV135,
     AttachError,
     ClaimNotFound,
     Volumes,
     attachable_volumes,
     has_attachable_volumes,
-    migrated_plugins_for_limits,
-    volumes_of_pods,
 )
 
 REASON = unschedulable("node(s) exceed max volume count")
 NO_LIMIT = -1
+VOLUME_LIMIT_SCALING = "VolumeLimitScaling"
 
 
 class NodeVolumeLimits(EnqueueExtensions, PreFilterPlugin, FilterPlugin):
     """Rejects nodes on which the pod's volumes exceed the limit of a CSI driver, which is in the CSINode."""
 
     name = "NodeVolumeLimits"
+
+    @property
+    def _attached_volumes(self) -> type[AttachedVolumes]:
+        migrated = self.handle.features.version.portworx_is_migrated
+        return AttachedVolumes if migrated else AttachedVolumesUntilV135
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [
@@ -69,10 +75,9 @@ class NodeVolumeLimits(EnqueueExtensions, PreFilterPlugin, FilterPlugin):
         the pod needs the same CSI volumes."""
         codes: Ints = np.zeros(len(nodes), dtype=np.int64)
         statuses: list[Status] = [REASON]
+        kind = self._attached_volumes
         counted = nodes.take(
-            csi_node_column(
-                nodes.cluster, ("NodeVolumeLimits", "plugins"), migrated_plugins_for_limits, np.uint8
-            )
+            csi_node_column(nodes.cluster, ("NodeVolumeLimits", kind.__name__), kind.migrated, np.uint8)
         )
         for plugins in np.unique(counted).tolist():
             here = counted == plugins
@@ -86,8 +91,12 @@ class NodeVolumeLimits(EnqueueExtensions, PreFilterPlugin, FilterPlugin):
                 statuses.append(error(str(failure)))
                 codes[here] = len(statuses)
                 continue
+            if new and self.handle.features.enabled(VOLUME_LIMIT_SCALING):
+                here = here & ~_without_driver(nodes, here, new, codes, statuses)
             if new:
-                _check(nodes, here, new, codes, statuses)
+                attached = nodes.cluster.index(kind)
+                attached.refresh()
+                _check(nodes, here, new, codes, statuses, attached=attached)
         return Verdicts(codes, statuses)
 
 
@@ -101,7 +110,42 @@ def attach_limits(csi_node: Manifest | None) -> dict[str, int]:
     }
 
 
-def _check(nodes: NodeBatch, here: Bools, new: Volumes, codes: Ints, statuses: list[Status]) -> None:
+def _without_driver(
+    nodes: NodeBatch, here: Bools, new: Volumes, codes: Ints, statuses: list[Status]
+) -> Bools:
+    """Write which of the nodes ``here`` (bool[n]) lack a driver of the volumes ``new`` whose CSIDriver
+    prevents scheduling there, and return them (checkCSIDriverOnNode). Of several drivers upstream names any;
+    here it is the first by name."""
+    cluster = nodes.cluster
+    without: Bools = np.zeros(len(nodes), dtype=np.bool_)
+    for driver in sorted(set(new.values())):
+        spec = (cluster.objects(CSI_DRIVERS).get(driver) or {}).get("spec") or {}
+        if spec.get("preventPodSchedulingIfMissing"):
+            has = csi_node_column(
+                cluster, ("NodeVolumeLimits", "driver", driver), partial(_has_driver, driver), np.bool_
+            )
+            lacking = here & ~without & ~nodes.take(has)
+            if lacking.any():
+                statuses.append(unschedulable(f"{driver} CSI driver is not installed on the node"))
+                codes[lacking] = len(statuses)
+                without |= lacking
+    return without
+
+
+def _has_driver(driver: str, csi_node: Manifest | None) -> bool:
+    drivers = (csi_node["spec"].get("drivers") or ()) if csi_node else ()
+    return any(each["name"] == driver for each in drivers)
+
+
+def _check(
+    nodes: NodeBatch,
+    here: Bools,
+    new: Volumes,
+    codes: Ints,
+    statuses: list[Status],
+    *,
+    attached: AttachedVolumes,
+) -> None:
     """Write to ``codes`` and ``statuses`` which of the nodes ``here`` (bool[n]) cannot attach the volumes
     ``new``. The nodes are checked in columns by the numbers of volumes, except those for which the volumes
     must be compared, see :func:`_needs_comparison`."""
@@ -112,8 +156,6 @@ def _check(nodes: NodeBatch, here: Bools, new: Volumes, codes: Ints, statuses: l
     here = here & nodes.take(limited)
     if not here.any():
         return
-    attached = cluster.index(AttachedVolumes)
-    attached.refresh()
     changed = frozenset(nodes.changed)
     for driver, more in Counter(new.values()).items():
         limits = nodes.take(_limits(cluster, driver))
@@ -122,7 +164,7 @@ def _check(nodes: NodeBatch, here: Bools, new: Volumes, codes: Ints, statuses: l
         name, row = nodes.node(i).name, int(nodes.rows[i])
         try:
             if i in changed:
-                of_pods = volumes_of_pods(cluster, name, nodes.pods(i))
+                of_pods = attached.volumes_of_pods(name, nodes.pods(i))
             elif row in attached.errors:
                 raise AttachError(attached.errors[row])
             else:

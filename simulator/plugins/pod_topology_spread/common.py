@@ -1,5 +1,5 @@
 """Topology spread constraints, for filtering and scoring, and those of pods without constraints of their own
-(podtopologyspread/common.go and pkg/scheduler/framework/plugins/helper/spread.go, v1.34)."""
+(podtopologyspread/common.go and pkg/scheduler/framework/plugins/helper/spread.go)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -32,22 +32,26 @@ class TopologySpreadConstraint(NamedTuple):
     min_domains: int
     honor_node_affinity: bool
     honor_node_taints: bool
+    compares_taints: bool = False
+    """Whether the gate COMPARISON_OPERATORS is on."""
 
     def matches(self, labels: Labels) -> bool:
         return self.selector is not None and self.selector.matches(labels)
 
 
 def constraints_of(
-    manifests: Iterable[Manifest], labels: Labels, action: Action
+    manifests: Iterable[Manifest], labels: Labels, action: Action, *, compares_taints: bool = False
 ) -> list[TopologySpreadConstraint]:
     """Return the constraints whose ``whenUnsatisfiable`` is ``action``, with defaults
     (filterTopologySpreadConstraints). ``labels`` are those of the pod, for matchLabelKeys."""
     return [
-        _constraint(manifest, labels) for manifest in manifests if manifest["whenUnsatisfiable"] == action
+        _constraint(manifest, labels, compares_taints)
+        for manifest in manifests
+        if manifest["whenUnsatisfiable"] == action
     ]
 
 
-def _constraint(manifest: Manifest, labels: Labels) -> TopologySpreadConstraint:
+def _constraint(manifest: Manifest, labels: Labels, compares_taints: bool) -> TopologySpreadConstraint:
     selector = label_selector(manifest.get("labelSelector"))
     keys = manifest.get("matchLabelKeys")
     if selector is not None and keys:
@@ -62,6 +66,7 @@ def _constraint(manifest: Manifest, labels: Labels) -> TopologySpreadConstraint:
         1 if minimum is None else minimum,
         (manifest.get("nodeAffinityPolicy") or "Honor") == "Honor",
         (manifest.get("nodeTaintsPolicy") or "Ignore") == "Honor",
+        compares_taints,
     )
 
 
@@ -92,15 +97,15 @@ def match_node_inclusion_policies(
         if matched is not None:
             nodes = nodes & matched
     if constraint.honor_node_taints:
-        nodes = nodes & _tolerated_nodes(pod, cluster)
+        nodes = nodes & _tolerated_nodes(pod, cluster, constraint.compares_taints)
     return nodes
 
 
-def _tolerated_nodes(pod: Pod, cluster: Cluster) -> Bools:
+def _tolerated_nodes(pod: Pod, cluster: Cluster, compares: bool) -> Bools:
     """Return bool[width]: the nodes whose NoSchedule and NoExecute taints the pod tolerates."""
 
     def tolerable(taints: tuple[Taint, ...]) -> bool:
-        return all(t.effect == "PreferNoSchedule" or tolerated(t, pod.tolerations) for t in taints)
+        return all(t.effect == "PreferNoSchedule" or tolerated(t, pod.tolerations, compares) for t in taints)
 
     def compute(rows: Rows | slice) -> Bools:
         column: Bools = cluster.taints.table(tolerable, True, np.bool_)[
@@ -108,7 +113,7 @@ def _tolerated_nodes(pod: Pod, cluster: Cluster) -> Bools:
         ]
         return column
 
-    found: Bools = cluster.node_column(("PodTopologySpread", pod.tolerations), compute)
+    found: Bools = cluster.node_column(("PodTopologySpread", pod.tolerations, compares), compute)
     return found
 
 

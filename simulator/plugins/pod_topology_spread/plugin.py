@@ -31,17 +31,23 @@ from simulator.plugins.pod_topology_spread.common import (
     constraints_of,
     default_constraints,
 )
+from simulator.plugins.taint_toleration import COMPARISON_OPERATORS
 
 
 def pod_changed(
-    constraints: Sequence[TopologySpreadConstraint], pod: Pod, old: Pod | None, new: Pod | None
+    constraints: Sequence[TopologySpreadConstraint],
+    pod: Pod,
+    old: Pod | None,
+    new: Pod | None,
+    *,
+    with_nominated: bool,
 ) -> bool:
-    """Queue in these cases:
+    """Queue in these cases (``with_nominated``: nominated pods count, too):
 
     * A counted pod was added or deleted that matches a constraint.
     * The labels of a counted pod changed, and it matches a constraint only before or only after the change.
     * The tolerations of the rejected pod changed, and a constraint has nodeTaintsPolicy Honor."""
-    if any(changed is not None and not is_counted(changed, pod) for changed in (old, new)):
+    if any(changed is not None and not is_counted(changed, pod, with_nominated) for changed in (old, new)):
         return False
     if old is None or new is None:
         changed = new or old
@@ -70,9 +76,11 @@ def node_changed(constraints: Sequence[TopologySpreadConstraint], old: Node | No
     return moved or (after and old.taints != new.taints)
 
 
-def is_counted(changed: Pod, pod: Pod) -> bool:
-    """Whether the changed pod is the rejected pod, or a pod on a node in the same namespace."""
-    return changed.uid == pod.uid or (changed.namespace == pod.namespace and bool(changed.node_name))
+def is_counted(changed: Pod, pod: Pod, with_nominated: bool) -> bool:
+    """Whether the changed pod is the rejected pod, or a pod on a node in the same namespace
+    (involvedInTopologySpreading)."""
+    node = changed.node_name or (with_nominated and changed.nominated_node_name)
+    return changed.uid == pod.uid or (changed.namespace == pod.namespace and bool(node))
 
 
 PRE_FILTER_STATE = "PreFilterPodTopologySpread"
@@ -135,7 +143,8 @@ class PodTopologySpread(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreSc
     def pod_changed(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
         """Queueing hint: see :func:`pod_changed`."""
         constraints = self.constraints(pod, self.handle.cluster, "DoNotSchedule")
-        return pod_changed(constraints, pod, old, new)
+        with_nominated = self.handle.features.version.hints_count_nominated_pods
+        return pod_changed(constraints, pod, old, new, with_nominated=with_nominated)
 
     def node_changed(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
         """Queueing hint: see :func:`node_changed`."""
@@ -146,7 +155,8 @@ class PodTopologySpread(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreSc
         the default constraints."""
         manifests = pod.spec.get("topologySpreadConstraints")
         if manifests:
-            return constraints_of(manifests, pod.labels, action)
+            compares = self.handle.features.enabled(COMPARISON_OPERATORS)
+            return constraints_of(manifests, pod.labels, action, compares_taints=compares)
         return default_constraints(self.defaults, pod, cluster, action)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:

@@ -1,4 +1,4 @@
-"""The nodes that can serve a pod's claims: FindPodVolumes in volumebinding/binder.go, v1.34, over all nodes
+"""The nodes that can serve a pod's claims: FindPodVolumes in volumebinding/binder.go, over all nodes
 at once."""
 
 from typing import NamedTuple
@@ -36,6 +36,7 @@ NODE_CONFLICT = 1
 BIND_CONFLICT = 2
 NOT_ENOUGH_SPACE = 4
 PV_NOT_EXIST = 8
+UNKNOWN = -1
 
 
 class Binding(NamedTuple):
@@ -44,6 +45,17 @@ class Binding(NamedTuple):
 
     delayed: DelayedClaim
     picks: Ints
+
+
+class Provision(NamedTuple):
+    """A claim for which a volume would be provisioned."""
+
+    claim: Manifest
+    where: Bools
+    """bool[n]: on which nodes."""
+    capacity: Ints
+    """int64[n]: the capacity of the storage that the node reaches, in bytes; UNKNOWN where no
+    CSIStorageCapacity says it."""
 
 
 class VolumesByNode:
@@ -58,7 +70,7 @@ class VolumesByNode:
         self.conflicts = np.zeros(len(nodes), dtype=np.uint8)
         self.faults: list[tuple[Bools, str]] = []
         self.bindings: list[Binding] = []
-        self.provisions: list[tuple[Manifest, Bools]] = []
+        self.provisions: list[Provision] = []
 
 
 def find_pod_volumes(nodes: NodeBatch, claims: PodVolumeClaims) -> VolumesByNode:
@@ -142,7 +154,8 @@ def _check_volume_provisions(
         here = alive & where
         if not here.any():
             continue
-        found.provisions.append((claim, here))
+        capacity: Ints = np.full(len(nodes), UNKNOWN, dtype=np.int64)
+        found.provisions.append(Provision(claim, here, capacity))
         # The claim waits for its first consumer, so it has a class.
         storage_class = nodes.cluster.objects(STORAGE_CLASSES)[storage_class_name(claim)]
         if storage_class.get("provisioner", "") in ("", NO_PROVISIONER):
@@ -151,7 +164,7 @@ def _check_volume_provisions(
             continue
         outside = here & ~_in_topology(nodes, storage_class)
         found.conflicts[outside] |= BIND_CONFLICT
-        full = here & ~outside & ~_with_capacity(nodes, claim, storage_class)
+        full = here & ~outside & ~_with_capacity(nodes, claim, storage_class, capacity)
         found.conflicts[full] |= NOT_ENOUGH_SPACE
         alive = alive & ~(outside | full)
 
@@ -177,9 +190,9 @@ def _in_topology(nodes: NodeBatch, storage_class: Manifest) -> Bools:
     )
 
 
-def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -> Bools:
-    """Return the nodes that reach a storage with enough capacity (hasEnoughCapacity). Drivers without
-    storageCapacity are not checked."""
+def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest, capacity: Ints) -> Bools:
+    """Return the nodes that reach a storage with enough capacity (hasEnoughCapacity), and write the capacity
+    of the storages. Drivers without storageCapacity are not checked."""
     size = requested_storage(claim)
     driver = nodes.cluster.objects(CSI_DRIVERS).get(storage_class["provisioner"])
     if size is None or driver is None or not driver["spec"].get("storageCapacity"):
@@ -196,7 +209,11 @@ def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -
             and topology is not None
         ):
             selector = None if topology.empty else (NodeSelectorTerm(topology.requirements, ()),)
-            found |= _reaching(nodes, selector)
+            reached = _reaching(nodes, selector)
+            total = storage.get("capacity")
+            if total is not None:
+                capacity[reached & ~found] = quantity.value(quantity.parse_quantity(total))
+            found |= reached
     return found
 
 

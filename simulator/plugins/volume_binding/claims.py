@@ -1,5 +1,5 @@
 """A pod's claims by their state: GetPodVolumeClaims in volumebinding/binder.go, and FindMatchingVolume in
-staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, v1.34.
+staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go.
 
 This is the part that does not depend on a node; it is done once for each attempt.
 """
@@ -11,6 +11,7 @@ from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.volume_objects import find_claim
 from simulator.framework.status import PluginError
+from simulator.objects import quantity
 from simulator.objects.labels import label_selector
 from simulator.objects.metadata import annotations_of, labels_of
 from simulator.objects.node_selector import NodeSelector
@@ -38,6 +39,8 @@ class CandidateVolume(NamedTuple):
     affinity: NodeSelector | None
     reserved: bool
     """Whether a user bound it to this claim beforehand; then no other volume is taken."""
+    size: int
+    """Bytes."""
 
 
 class DelayedClaim(NamedTuple):
@@ -99,7 +102,12 @@ def _delayed(cluster: Cluster, claim: Manifest) -> DelayedClaim:
         claim,
         None,
         [
-            CandidateVolume(_name(v), volume_node_affinity(v), is_volume_bound_to_claim(v, claim))
+            CandidateVolume(
+                _name(v),
+                volume_node_affinity(v),
+                is_volume_bound_to_claim(v, claim),
+                quantity.value(volume_capacity(v)),
+            )
             for v in found
         ],
     )

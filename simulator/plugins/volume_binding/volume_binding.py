@@ -1,4 +1,4 @@
-"""The plugin VolumeBinding (pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, v1.34)."""
+"""The plugin VolumeBinding (pkg/scheduler/framework/plugins/volumebinding/volume_binding.go)."""
 
 from collections.abc import Iterator
 
@@ -45,10 +45,16 @@ from simulator.objects.volumes import (
     not_found_message,
     pod_volumes,
 )
-from simulator.plugins.node_resources.resource_allocation import UtilizationShapePoint
+from simulator.plugins.node_resources.resource_allocation import (
+    MAX_CUSTOM_PRIORITY_SCORE,
+    UtilizationShapePoint,
+    validate_shape,
+)
 from simulator.plugins.volume_binding.bind_pod_volumes import PodVolumes, bind_pod_volumes, bound_to, placed
 from simulator.plugins.volume_binding.binder import find_pod_volumes
 from simulator.plugins.volume_binding.claims import PodVolumeClaims, pod_volume_claims
+from simulator.plugins.volume_binding.scorer import score_by_capacity
+from simulator.versions.features import Features
 
 
 def events_to_register() -> list[ClusterEventWithHint]:
@@ -124,6 +130,7 @@ UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClai
 
 
 BIND_TIMEOUT_SECONDS = 600
+STORAGE_CAPACITY_SCORING = "StorageCapacityScoring"
 
 
 class VolumeBindingArgs(Args):
@@ -133,7 +140,13 @@ class VolumeBindingArgs(Args):
     def validate(self) -> Iterator[Cause]:
         if self.bind_timeout_seconds < 0:
             yield "bindTimeoutSeconds", "invalid BindTimeoutSeconds, should not be a negative value"
-        if self.shape:
+
+    def validate_features(self, features: Features) -> Iterator[Cause]:
+        if features.enabled(STORAGE_CAPACITY_SCORING):
+            free, full = UtilizationShapePoint(0, MAX_CUSTOM_PRIORITY_SCORE), UtilizationShapePoint(100, 0)
+            self.shape = self.shape or [free, full]
+            yield from validate_shape("shape", self.shape, MAX_CUSTOM_PRIORITY_SCORE)
+        elif self.shape:
             yield "shape", "unexpected field `shape`: the StorageCapacityScoring feature is off"
 
 
@@ -181,11 +194,11 @@ class VolumeBinding(
         return Verdicts(codes, statuses)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
-        """Skip: volumes are scored only behind the feature gate StorageCapacityScoring, which is off."""
-        return SKIP
+        """Skip, unless the gate STORAGE_CAPACITY_SCORING is on."""
+        return None if self.handle.features.enabled(STORAGE_CAPACITY_SCORING) else SKIP
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
-        return np.zeros(len(nodes), dtype=np.int64)
+        return score_by_capacity(find_pod_volumes(nodes, state.read(STATE)), self.args.shape, len(nodes))
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Assume the volumes and claims of the pod (AssumePodVolumes in binder.go): the next cycles see the
@@ -200,7 +213,7 @@ class VolumeBinding(
             for d, pick in picks
             if pick >= 0
         )
-        volumes = PodVolumes(bindings, tuple(placed(claim, node_name) for claim, _ in found.provisions))
+        volumes = PodVolumes(bindings, tuple(placed(each.claim, node_name) for each in found.provisions))
         for assumed in volumes.assumed:
             if assumed.after is not assumed.before:
                 cluster.set_object(assumed.resource, assumed.key, assumed.after)

@@ -1,0 +1,39 @@
+"""Features: a version with its feature gates, for the components that depend on them (plfeature.Features in
+pkg/scheduler/framework/plugins/feature/feature.go)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from simulator.versions.feature_gates import check_gates
+from simulator.versions.kubernetes_version import V1_34_1, KubernetesVersion, find_version
+
+
+class Features:
+    """Immutable; equal where version and gates are."""
+
+    def __init__(self, version: KubernetesVersion, gates: Mapping[str, bool] | None = None) -> None:
+        """``gates``: those that are set; the others have their default. Raises FeatureGateError."""
+        self.version = version
+        self.gates = dict(gates or {})
+        self._values = check_gates(version.name, self.gates)
+        self._key = (version, *sorted(self.gates.items()))
+
+    def enabled(self, gate: str) -> bool:
+        """Return whether a gate is on. A gate that the version does not have is off."""
+        return self._values.get(gate, False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Features) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def read_features(kubernetes: str, gates: Mapping[str, bool]) -> Features:
+    """Return the features of a version, by its name, with these gates set. Raises UnknownVersion,
+    FeatureGateError."""
+    return Features(find_version(kubernetes), gates)
+
+
+TODAY: Final = Features(V1_34_1)
+"""The default."""

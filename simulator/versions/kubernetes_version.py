@@ -1,0 +1,73 @@
+"""The versions of Kubernetes that are modelled, and what differs between them without a feature gate."""
+
+from typing import Final
+
+import msgspec
+
+
+class KubernetesVersion(msgspec.Struct, frozen=True):
+    """A minor version, as its latest recorded patch has it. The defaults of the other fields are the newest
+    version's."""
+
+    name: str
+    """The minor version: ``v1.36``."""
+    patch: str
+    """``v1.36.2``."""
+    affinity_hint_sees_both_sides: bool = True
+    """InterPodAffinity's hint for changes of pods requeues a pod also when its own labels change, and when a
+    pod is deleted whose required anti-affinity it matches (isSchedulableAfterPodChange, since v1.36)."""
+    balanced_allocation_by_gain: bool = True
+    """NodeResourcesBalancedAllocation scores how much more balanced the node is with the pod, not how
+    balanced it is (balancedResourceScorer, since v1.36)."""
+    dynamic_resources_scores: bool = True
+    """DynamicResources is a Score plugin (since v1.35)."""
+    hints_count_nominated_pods: bool = True
+    """The hints of InterPodAffinity and PodTopologySpread count nominated pods as bound ones
+    (isSchedulableAfterPodChange, since v1.36)."""
+    image_locality_counts_volumes: bool = True
+    """ImageLocality counts image volumes (since v1.36)."""
+    nomination_ends_with_binding: bool = False
+    """The binding of a nominated pod requeues the pods of lower or equal priority, as the end of another
+    nomination does (deletePodFromSchedulingQueue, until v1.34)."""
+    portworx_is_migrated: bool = True
+    """In-tree Portworx volumes count against the CSI driver's limit on each node (isCSIMigrationOn, since
+    v1.36)."""
+    taint_message_names_taint: bool = False
+    """The reason of TaintToleration names the first untolerated taint (until v1.34.1)."""
+
+
+V1_36: Final = KubernetesVersion("v1.36", "v1.36.2")
+V1_35: Final = KubernetesVersion(
+    "v1.35",
+    "v1.35.6",
+    affinity_hint_sees_both_sides=False,
+    balanced_allocation_by_gain=False,
+    hints_count_nominated_pods=False,
+    image_locality_counts_volumes=False,
+    portworx_is_migrated=False,
+)
+V1_34: Final = msgspec.structs.replace(
+    V1_35,
+    name="v1.34",
+    patch="v1.34.9",
+    dynamic_resources_scores=False,
+    nomination_ends_with_binding=True,
+)
+V1_34_1: Final = msgspec.structs.replace(V1_34, patch="v1.34.1", taint_message_names_taint=True)
+"""What sandboxes and recordings have that name no version."""
+VERSIONS: Final = (V1_36, V1_35, V1_34)
+"""The newest first."""
+_BY_NAME: Final = {**{version.name: version for version in VERSIONS}, V1_34_1.patch: V1_34_1}
+
+
+class UnknownVersion(ValueError):
+    def __init__(self, name: str) -> None:
+        super().__init__(f'Kubernetes "{name}" is not modelled; choose {", ".join(v.name for v in VERSIONS)}')
+
+
+def find_version(name: str) -> KubernetesVersion:
+    """Return the version of a name. Raises UnknownVersion."""
+    found = _BY_NAME.get(name)
+    if found is None:
+        raise UnknownVersion(name)
+    return found
