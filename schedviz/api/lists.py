@@ -12,8 +12,13 @@ from schedviz.cache import default_caches, read_current
 from schedviz.store import Gone, Sandbox, codec
 from schedviz.store.model import Listing, StoredListing
 from simulator.api import Manifest
-from simulator.apiserver.list_options import EXACT, ListOptions
-from simulator.apiserver.paging import LATEST, ContinuePosition, parse_continue_token
+from simulator.apiserver.list_options import (
+    EXACT,
+    LATEST,
+    ContinuePosition,
+    ListOptions,
+    parse_continue_token,
+)
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.request_errors import ContinueExpired, Expired, VersionTooLarge
 from simulator.apiserver.resource import Resource

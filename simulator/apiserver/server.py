@@ -11,15 +11,14 @@ from msgspec.structs import replace as with_fields
 from simulator.api import Admission, Change, Manifest, Micros, bare
 from simulator.apiserver.admission import Entry, admit
 from simulator.apiserver.admission_plugins.namespace_lifecycle import check_namespace
-from simulator.apiserver.binding import admit_binding
 from simulator.apiserver.component_writes import ComponentWrites, Propagation, finalized_namespace
 from simulator.apiserver.deletion import admit_delete, deletion_changes, last_state
-from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.lookup import find_custom
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.place import Place
+from simulator.apiserver.pod_subresources import admit_binding, admit_eviction
 from simulator.apiserver.preconditions import (
     check_missing_identity,
     check_preconditions,

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.apiserver.list_options import ListOptions
-from simulator.apiserver.paging import LATEST, ContinuePosition, parse_continue_token
+from simulator.apiserver.list_options import LATEST, ContinuePosition, ListOptions, parse_continue_token
 from simulator.apiserver.query import boolean_parameter, integer_parameter, parse_resource_version
 from simulator.apiserver.resources import EVENTS_V1, NODES, PODS, find_built_in
 from simulator.apiserver.selection import selection_predicate

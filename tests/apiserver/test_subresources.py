@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.binding import admit_binding
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.kinds.pods.preparation import MAX_GRACE_SECONDS
+from simulator.apiserver.pod_subresources import admit_binding
 from simulator.apiserver.request_options import requested_grace_seconds
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, PlainError

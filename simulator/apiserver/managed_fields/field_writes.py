@@ -10,10 +10,6 @@ from typing import Any, Final, NamedTuple
 from simulator.api import Manifest
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.kinds.registry import strategy_of
-from simulator.apiserver.managed_fields.client_side_apply import (
-    apply_after_client_side_apply,
-    with_last_applied,
-)
 from simulator.apiserver.managed_fields.field_paths import FieldsError, FieldSet, field_element
 from simulator.apiserver.managed_fields.field_types import ItemError, applied_object_errors
 from simulator.apiserver.managed_fields.managers import (
@@ -25,7 +21,12 @@ from simulator.apiserver.managed_fields.managers import (
     entries_of,
     without_managed_fields,
 )
-from simulator.apiserver.managed_fields.updater import WrittenType, update_owners
+from simulator.apiserver.managed_fields.updater import (
+    WrittenType,
+    apply_after_client_side_apply,
+    update_owners,
+    with_last_applied,
+)
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest, PlainError

@@ -1,8 +1,10 @@
-"""Applies the patch in a request's body to an object.
+"""Applies the patch in a request's body to an object, and writes the patched object in messages: Go's JSON of
+it, in which an object that the patch leaves alone has its fields in the order of its Go struct, and one that
+it changes sorted by name (gopkg.in/evanphx/json-patch.v4 decodes only what it changes).
 
-Upstream: jsonPatcher and smpPatcher in apiserver/pkg/endpoints/handlers/patch.go, v1.34.
-"""
+Upstream: jsonPatcher and smpPatcher in apiserver/pkg/endpoints/handlers/patch.go, v1.34."""
 
+import json
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from simulator.api import Manifest
@@ -19,7 +21,6 @@ from simulator.apiserver.patches.json_patch_operations import (
     repeated_fields,
     strict_faults,
 )
-from simulator.apiserver.patches.object_json import patched_object_text
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.request_decoding.decode_request import decode_object, strict_decoding_error
@@ -35,9 +36,9 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS
 from simulator.apiserver.status import BadRequest, Cause, Invalid
 from simulator.apiserver.types.api_types import api_types
-from simulator.apiserver.types.model import ANYTHING
+from simulator.apiserver.types.model import ANYTHING, ListType, StructType, Type, field_type
 from simulator.apiserver.types.schema_types import decoded_type
-from simulator.kernel.go_text import go_json, go_type_error, plain, quote
+from simulator.kernel.go_text import escaped, go_json, go_type_error, plain, quote
 
 PatchType = Literal[
     "application/json-patch+json",
@@ -200,3 +201,34 @@ def _changed_by(operations: list[dict[str, Any]]) -> dict[str, Any]:
             else:
                 inside[last] = None
     return changed
+
+
+def patched_object_text(of: Type, value: Any, changed: Any) -> str:
+    """Return the JSON of a patched object. ``changed``: the parts that the patch changes, as nested dicts."""
+    return escaped(json.dumps(_in_order(of, value, changed), separators=(",", ":"), ensure_ascii=False))
+
+
+def _in_order(of: Type, value: Any, changed: Any) -> Any:
+    match value:
+        case list():
+            items = of.items if isinstance(of, ListType) else ANYTHING
+            return [_in_order(items, item, None) for item in value]
+        case dict():
+            names = sorted(value) if isinstance(changed, dict) else _struct_order(of, value)
+            return {name: _field(of, name, value[name], changed) for name in names}
+    return value
+
+
+def _field(of: Type, name: str, value: Any, changed: Any) -> Any:
+    below = None
+    if isinstance(changed, dict) and name in changed:
+        below = changed[name]
+        if not isinstance(below, dict):
+            return value
+    return _in_order(field_type(of, name) or ANYTHING, value, below)
+
+
+def _struct_order(of: Type, value: dict[str, Any]) -> list[str]:
+    order = of.fields if isinstance(of, StructType) else ()
+    places = {name: place for place, name in enumerate(order)}
+    return sorted(value, key=lambda name: (places.get(name, len(places)), name))

@@ -13,9 +13,9 @@ from simulator.apiserver.kinds.pods.preparation import (
     prepare_status,
 )
 from simulator.apiserver.kinds.pods.printer import POD_PRINTER
-from simulator.apiserver.kinds.pods.status_validation import validate_pod_status
 from simulator.apiserver.kinds.pods.subresource_validation import (
     validate_ephemeral_containers_update,
+    validate_pod_status,
     validate_resize,
 )
 from simulator.apiserver.kinds.pods.update_validation import validate_pod_update
