@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace as with_fields
 
-from simulator.api import Admission, Change, Manifest, Micros, bare
+from simulator.api import Admission, Manifest, Micros, bare
 from simulator.apiserver.admission import Entry, admit
 from simulator.apiserver.admission_plugins.namespace_lifecycle import check_namespace
-from simulator.apiserver.component_writes import ComponentWrites, Propagation, finalized_namespace
+from simulator.apiserver.component_server import ComponentServer
 from simulator.apiserver.deletion import admit_delete, deletion_changes, last_state
 from simulator.apiserver.kinds.registry import strategy_of
-from simulator.apiserver.lookup import find_custom
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.place import Place
@@ -26,8 +25,8 @@ from simulator.apiserver.preconditions import (
     version_of_update,
 )
 from simulator.apiserver.request_options import DeleteOptions, WriteOptions
-from simulator.apiserver.resource import CRDS, Resource
-from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, find_built_in, find_by_kind
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import PODS
 from simulator.apiserver.served_versions import stored_resource, to_stored
 from simulator.apiserver.status import Conflict, NotFound
 from simulator.apiserver.update import admit_update, admit_whole_update
@@ -48,18 +47,17 @@ from simulator.objects.metadata import is_terminating
 from simulator.objects.timestamps import timestamp
 
 
-class ApiServer(ComponentWrites):
+class ApiServer(ComponentServer):
     """Decides writes on what a reader shows now. It stores nothing: each method returns the changes with the
     conditions for storing them (:class:`Admission`), and raises StatusError.
 
     :func:`simulator.apiserver.commit.write` stores them, and asks again if what was read has changed by then.
-    The methods of :class:`ComponentWrites` are those of components."""
+    The methods of :class:`ComponentServer` are those of components."""
 
     def __init__(self, reader: Reader, clock: Callable[[], Micros], source: Callable[[], str] = str) -> None:
         """``source`` returns a text that identifies what is decided on this state of the cluster: UIDs and
         generated names are computed from it."""
-        self.reader = reader
-        self.now = clock
+        super().__init__(reader, clock)
         self._source = source
 
     # Create
@@ -162,7 +160,7 @@ class ApiServer(ComponentWrites):
         if (
             strategy_of(place.resource).is_created_by_update
             and not place.subresource
-            and self._find(place) is None
+            and self.find(place) is None
         ):
             check_missing_identity(kind, place.namespace, place.name, manifest["metadata"].get("uid") or "")
             version_of_update(manifest["metadata"])
@@ -182,7 +180,7 @@ class ApiServer(ComponentWrites):
         if place.subresource == "scale":
             old = self._existing(place)
             return self._update(place, old, applied_scale(place, old, intent, by, options), options, by=by)
-        stored = self._existing(place) if place.subresource else self._find(place)
+        stored = self._existing(place) if place.subresource else self.find(place)
         new = applied(place, stored, intent, by, options)
         if stored is None:
             created = self._create_at(place, new, options, by=by)
@@ -245,14 +243,6 @@ class ApiServer(ComponentWrites):
         changes = [*deletion_changes(kind, old, deletion, now), *created.changes]
         return with_fields(created, changes=changes)
 
-    def finalize_namespace(self, place: Place) -> Admission:
-        """Take away the finalizers of a namespace's spec, as its controller does when the namespace is
-        empty. There is no change if it is gone, or has none."""
-        old = self._find(place)
-        if old is None or (new := finalized_namespace(old)) == old:
-            return Admission([], {})
-        return Admission(self.update_by_component(place.resource.id, old, new), {})
-
     # Subresources of pods that are created
 
     def bind(self, place: Place, binding: Manifest) -> Admission:
@@ -277,38 +267,10 @@ class ApiServer(ComponentWrites):
             propagation=options.propagation,
         )
 
-    # What components write
-
-    def delete_by_component(self, manifest: Manifest, propagation: Propagation | None = None) -> list[Change]:
-        kind = find_by_kind(manifest["apiVersion"], manifest["kind"])
-        assert kind is not None, "an object of an unknown kind is not stored"
-        change = admit_delete(kind, manifest, self.now(), propagation=propagation)
-        return [] if change is None else [change]
-
-    def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
-        return [admit_binding(pod, {"target": {"kind": "Node", "name": node}}, self.now())]
-
     # Reading
 
-    def find_resource(self, resource_id: str) -> Resource | None:
-        known = self.find_built_in(resource_id)
-        if known or resource_id.partition(".")[2] in BUILT_IN_GROUPS:
-            return known
-        definitions = self.reader.find(CRDS, resource_id).items
-        return find_custom(definitions, lambda: self.reader.list(resource_id).items)
-
-    def find_built_in(self, resource_id: str) -> Resource | None:
-        plural, _, group = resource_id.partition(".")
-        return find_built_in(group, plural)
-
-    def find_kind(self, api_version: str, kind: str) -> Resource | None:
-        return find_by_kind(api_version, kind)
-
-    def _find(self, place: Place) -> Manifest | None:
-        return next(iter(self.reader.find(place.resource.id, place.key).items), None)
-
     def _existing(self, place: Place) -> Manifest:
-        found = self._find(place)
+        found = self.find(place)
         if found is None:
             raise NotFound(place.resource.id, place.name)
         return found
@@ -316,7 +278,7 @@ class ApiServer(ComponentWrites):
     def _identified(self, place: Place, kind: Resource, given: Manifest) -> Manifest:
         """Return the object that a PUT replaces. Raises NotFound, or Conflict if there is none and the PUT
         has a UID."""
-        found = self._find(place)
+        found = self.find(place)
         if found is None:
             check_missing_identity(kind, place.namespace, place.name, given["metadata"].get("uid") or "")
             raise NotFound(place.resource.id, place.name)

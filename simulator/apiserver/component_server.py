@@ -1,0 +1,56 @@
+"""What components use of the API server."""
+
+from collections.abc import Callable
+
+from simulator.api import Admission, Change, Manifest, Micros
+from simulator.apiserver.component_writes import ComponentWrites, Propagation, finalized_namespace
+from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.lookup import find_custom
+from simulator.apiserver.overlay import Reader
+from simulator.apiserver.place import Place
+from simulator.apiserver.pod_subresources import admit_binding
+from simulator.apiserver.resource import CRDS, Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, find_by_kind
+
+
+class ComponentServer(ComponentWrites):
+    """Decides the writes of components on what a reader shows now, and finds resources and objects in it."""
+
+    def __init__(self, reader: Reader, clock: Callable[[], Micros]) -> None:
+        self.reader = reader
+        self.now = clock
+
+    def delete_by_component(self, manifest: Manifest, propagation: Propagation | None = None) -> list[Change]:
+        kind = find_by_kind(manifest["apiVersion"], manifest["kind"])
+        assert kind is not None, "an object of an unknown kind is not stored"
+        change = admit_delete(kind, manifest, self.now(), propagation=propagation)
+        return [] if change is None else [change]
+
+    def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
+        return [admit_binding(pod, {"target": {"kind": "Node", "name": node}}, self.now())]
+
+    def find_resource(self, resource_id: str) -> Resource | None:
+        known = self.find_built_in(resource_id)
+        if known or resource_id.partition(".")[2] in BUILT_IN_GROUPS:
+            return known
+        definitions = self.reader.find(CRDS, resource_id).items
+        return find_custom(definitions, lambda: self.reader.list(resource_id).items)
+
+    def find_built_in(self, resource_id: str) -> Resource | None:
+        plural, _, group = resource_id.partition(".")
+        return find_built_in(group, plural)
+
+    def find_kind(self, api_version: str, kind: str) -> Resource | None:
+        return find_by_kind(api_version, kind)
+
+    def find(self, place: Place) -> Manifest | None:
+        """Return the stored object at a place; None if there is none."""
+        return next(iter(self.reader.find(place.resource.id, place.key).items), None)
+
+    def finalize_namespace(self, place: Place) -> Admission:
+        """Take away the finalizers of a namespace's spec, as its controller does when the namespace is
+        empty. There is no change if it is gone, or has none."""
+        old = self.find(place)
+        if old is None or (new := finalized_namespace(old)) == old:
+            return Admission([], {})
+        return Admission(self.update_by_component(place.resource.id, old, new), {})
