@@ -12,7 +12,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.resources import NODES, PODS
 from simulator.objects import container_status
 from simulator.objects.metadata import annotations_of, finalizers_of, is_terminating
-from simulator.objects.node_conditions import is_unreachable
+from simulator.objects.node_status import is_unreachable
 from simulator.objects.pod import Pod
 from simulator.objects.status import phase_of, status_of
 from simulator.objects.timestamps import micros
@@ -66,7 +66,7 @@ def find_pod_reason(
     if phase_of(manifest) in ("Succeeded", "Failed"):
         return PodReason("finished", what=phase_of(manifest))
     if manifest["spec"].get("nodeName"):
-        return _of_bound(manifest, get, now)
+        return _of_bound(manifest, get)
     return _of_pending(manifest, entry, own, get)
 
 
@@ -80,7 +80,7 @@ def _of_terminating(manifest: Manifest, get: Get, now: Micros) -> PodReason:
     return PodReason("terminating", until=max(now, micros(manifest["metadata"]["deletionTimestamp"])))
 
 
-def _of_bound(manifest: Manifest, get: Get, now: Micros) -> PodReason:
+def _of_bound(manifest: Manifest, get: Get) -> PodReason:
     name = manifest["spec"]["nodeName"]
     node = get(NODES.id, name)
     if phase_of(manifest) == "Running":

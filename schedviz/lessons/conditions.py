@@ -11,12 +11,11 @@ from typing import Final
 
 from schedviz.store.changes import TRACE_READ
 from simulator.cel.declared_sizes import DeclaredSize, Limits, make_uniform_size
-from simulator.cel.environments import Environment
 from simulator.cel.errors import EvaluationError
 from simulator.cel.expression import Expression
+from simulator.cel.functions import Environment
 from simulator.cel.meter import Meter
-from simulator.cel.object_types import NO_OBJECTS
-from simulator.cel.types import Type, parse_type
+from simulator.cel.types import NO_OBJECTS, Type, parse_type
 from simulator.cel.values import from_json
 from simulator.kernel.work import measure_work
 

@@ -14,7 +14,7 @@ from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_name
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required, too_long
 from simulator.objects.device_notation import DEVICES, DeviceNotationError, parse_devices
-from simulator.objects.node_conditions import FAILED_SINCE
+from simulator.objects.node_status import FAILED_SINCE
 from simulator.objects.pod import FAIL_AT
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 

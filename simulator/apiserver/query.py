@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from simulator.apiserver.status import BadRequest, PlainError
-from simulator.kernel.go_durations import parse_go_duration
+from simulator.kernel.go_text import parse_go_duration
 
 Query = Mapping[str, str]
 """Parameters by name. If one occurs several times, its first value is used."""

@@ -18,7 +18,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import Cause
 from simulator.apiserver.validation import validate
-from simulator.objects.joined_nodes import joined_node
+from simulator.objects.node_status import joined_node
 from simulator.objects.pod_requests import qos_class
 from simulator.objects.timestamps import timestamp
 

@@ -9,7 +9,6 @@ from typing import Final
 from simulator.cel.functions import Function, Signature
 from simulator.cel.issues import Issues
 from simulator.cel.library import FUNCTIONS, Library
-from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
 from simulator.cel.syntax import (
     Call,
     Comprehension,
@@ -28,7 +27,9 @@ from simulator.cel.types import (
     DYN,
     ERROR,
     INT,
+    NO_OBJECTS,
     PRIMITIVES,
+    ObjectTypes,
     Type,
     Unifier,
     get_more_general,

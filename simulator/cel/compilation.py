@@ -7,17 +7,16 @@ from simulator.cel.checker import Checked, check
 from simulator.cel.cost_estimate import estimate_cost
 from simulator.cel.cost_tracking import plan_with_cost
 from simulator.cel.declared_sizes import DeclaredSize, Limits
-from simulator.cel.environments import Environment
 from simulator.cel.errors import CompileFault
 from simulator.cel.folding import ProgramFault, fold_constants
+from simulator.cel.functions import Environment
 from simulator.cel.issues import Issues
 from simulator.cel.library import LIBRARIES
 from simulator.cel.literals import validate
-from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
 from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import Evaluation, plan
 from simulator.cel.syntax import Name, Node, Tree, get_children
-from simulator.cel.types import Type
+from simulator.cel.types import NO_OBJECTS, ObjectTypes, Type
 
 
 class Compiled(NamedTuple):

@@ -5,11 +5,10 @@ from typing import Final
 
 from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.device_value import DeviceValue
-from simulator.cel.environments import Environment
 from simulator.cel.errors import CompileFault, ExpressionError
+from simulator.cel.functions import Environment
 from simulator.cel.meter import Meter
-from simulator.cel.object_types import ObjectTypes
-from simulator.cel.types import BOOL, STRING, Type, parse_type
+from simulator.cel.types import BOOL, STRING, ObjectTypes, Type, parse_type
 from simulator.cel.values import Value, type_name
 from simulator.kernel.work import spend_work
 

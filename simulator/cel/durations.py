@@ -8,7 +8,7 @@ from typing import Final
 
 from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.values import Duration, Timestamp, Value
-from simulator.kernel.go_durations import parse_go_duration
+from simulator.kernel.go_text import parse_go_duration
 from simulator.kernel.work import spend_work
 
 _SECOND: Final = 1_000_000_000

@@ -5,11 +5,10 @@ from functools import lru_cache
 from typing import Final
 
 from simulator.cel.declared_sizes import DeclaredSize, Limits
-from simulator.cel.environments import Environment
 from simulator.cel.errors import CompileFault, ExpressionError, cost_exceeded
+from simulator.cel.functions import Environment
 from simulator.cel.meter import Meter
-from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
-from simulator.cel.types import DYN, Type
+from simulator.cel.types import DYN, NO_OBJECTS, ObjectTypes, Type
 from simulator.cel.values import Value
 from simulator.kernel.work import OutOfWork
 

@@ -1,11 +1,27 @@
-"""The description of the functions of a library."""
+"""The functions of CEL, and the environments that know them."""
 
 import re
 from collections.abc import Callable
+from enum import Enum, auto
 from typing import Final
 
 from simulator.cel.types import Type, parse_type, parse_types
 from simulator.cel.values import Value
+
+
+class Environment(Enum):
+    """What an expression may use beside its variables."""
+
+    STORED_EXPRESSIONS = auto()
+    """All that v1.34 knows: for what is stored (environment.StoredExpressions)."""
+    NEW_EXPRESSIONS = auto()
+    """What v1.33 knows, too: for what is written to the API server (environment.NewExpressions)."""
+    STORED_SELECTORS = auto()
+    """The same with ``cel.bind``, for the selectors of devices."""
+    NEW_SELECTORS = auto()
+    CONDITIONS = auto()
+    """CEL without extensions and without ``matches``, for the conditions of lessons."""
+
 
 _SIGNATURE: Final = re.compile(r"(?:(?P<target>.+)\.)?\((?P<arguments>.*)\) -> (?P<result>.+)")
 

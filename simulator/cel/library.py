@@ -23,8 +23,7 @@ from simulator.cel import (
     strings,
     urls,
 )
-from simulator.cel.environments import Environment
-from simulator.cel.functions import Function, Signature
+from simulator.cel.functions import Environment, Function, Signature
 from simulator.cel.macros import BIND, SORT_BY, STANDARD_MACROS, TWO_VARIABLES, Macros
 from simulator.cel.signatures import (
     COMPREHENSION_SIGNATURES,

@@ -1,7 +1,7 @@
 """The types of expressions, and which may be given for which (cel-go checker/types.go, v0.26)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -177,3 +177,14 @@ def _is_general(one: Type, other: Type) -> bool:
     if other.is_dynamic or other.is_variable or one.name != other.name:
         return False
     return one.name == "type" or all(map(_is_general, one.parameters, other.parameters))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectTypes:
+    """Types of objects by name. Two of them are equal only if they are the same."""
+
+    fields: Mapping[str, Mapping[str, Type]]
+    """The types of the fields of each."""
+
+
+NO_OBJECTS: Final = ObjectTypes({})

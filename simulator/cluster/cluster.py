@@ -11,9 +11,8 @@ import numpy as np
 
 from simulator.cluster.columns import ColumnCache, InternedColumn, Ints, Rows, add_wrapping, grow_column
 from simulator.cluster.host_ports import HostPorts
-from simulator.cluster.node_columns import NodeImages, NodeLabels
+from simulator.cluster.node_columns import NodeImages, NodeLabels, NodeTree
 from simulator.cluster.node_names import NodeNames
-from simulator.cluster.node_tree import NodeTree
 from simulator.cluster.other_objects import OtherObjects, in_order
 from simulator.cluster.resource_amounts import ResourceAmounts
 from simulator.objects.node import Node, Taint

@@ -7,7 +7,7 @@ from simulator.controllers.pods import is_finished, is_ready
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import condition_status, with_condition
 from simulator.objects.metadata import annotations_of
-from simulator.objects.node_conditions import FAILED_SINCE, is_broken, with_node_condition
+from simulator.objects.node_status import FAILED_SINCE, is_broken, with_node_condition
 from simulator.objects.timestamps import micros, timestamp
 
 GRACE_PERIOD: Micros = 50 * SECOND

@@ -28,7 +28,7 @@ from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitt
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
-from simulator.objects.joined_nodes import with_internal_address
+from simulator.objects.node_status import with_internal_address
 
 MAX_NAMED: Final = 50
 """Maximum number of entries in each list of a report."""

@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from simulator.api import SECOND, Micros
-from simulator.kernel.go_durations import NANOSECONDS, parse_go_duration
+from simulator.kernel.go_text import NANOSECONDS, parse_go_duration
 
 DESCRIPTORS = {
     "@yearly": "0 0 1 1 *",

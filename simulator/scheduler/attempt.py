@@ -22,8 +22,7 @@ from simulator.framework.status import PluginError, SelectedCandidate, Status
 from simulator.objects.pod import Pod
 from simulator.preemption.select_candidate import EVALUATION
 from simulator.scheduler import extender_calls
-from simulator.scheduler.feasible_nodes import enough_feasible_nodes
-from simulator.scheduler.schedule_result import FitError, ScheduleResult
+from simulator.scheduler.schedule_result import FitError, ScheduleResult, enough_feasible_nodes
 
 NO_NODES = "no nodes available to schedule pods"
 

@@ -8,7 +8,7 @@ from schedviz.api import schedulers, write
 from schedviz.store import Meta, Store
 from simulator.config.configuration import API_VERSION
 from simulator.objects.conditions import condition_status
-from simulator.objects.node_conditions import FAILED, PRESSURE
+from simulator.objects.node_status import FAILED, PRESSURE
 from tests.waiting import eventually
 
 from .conftest import Open, node, pod

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.cel.compilation import compile_tree
 from simulator.cel.declared_sizes import DeclaredSize
-from simulator.cel.environments import Environment
+from simulator.cel.functions import Environment
 from simulator.cel.types import parse_type
 
 NUMBER: Final = ("double", DeclaredSize())

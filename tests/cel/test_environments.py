@@ -5,8 +5,8 @@ import pytest
 from simulator.cel.compilation import compile_tree
 from simulator.cel.declared_sizes import DeclaredSize
 from simulator.cel.device_selector import NEW_SELECTORS, compile_selector
-from simulator.cel.environments import Environment
 from simulator.cel.expression import compile_expression
+from simulator.cel.functions import Environment
 from simulator.cel.meter import Meter
 from tests.cel.devices import evaluate
 

@@ -21,7 +21,7 @@ from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
 from simulator.api import Change, Manifest
-from simulator.objects.joined_nodes import joined_node
+from simulator.objects.node_status import joined_node
 from simulator.objects.timestamps import timestamp
 from tests import chromium
 from tests.browser.conftest import node, pod

@@ -9,7 +9,7 @@ from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.objects.pod import Pod
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
-from simulator.scheduler.feasible_nodes import num_feasible_nodes_to_find
+from simulator.scheduler.schedule_result import num_feasible_nodes_to_find
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.node_tree import NodeTree
+from simulator.cluster.node_columns import NodeTree
 from simulator.cluster.pod_columns import PodColumns
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod

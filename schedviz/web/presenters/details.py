@@ -22,7 +22,7 @@ from simulator.apiserver import resources as kinds
 from simulator.objects.addresses import internal_addresses, pod_addresses
 from simulator.objects.conditions import conditions_of
 from simulator.objects.metadata import labels_of
-from simulator.objects.node_conditions import is_broken, pressures
+from simulator.objects.node_status import is_broken, pressures
 from simulator.objects.status import status_of
 from simulator.trace import LaneEntry
 

@@ -7,7 +7,7 @@ from simulator.api import Manifest
 from simulator.config.configuration import ADAPTIVE_PERCENT, ALL_NODES_PERCENT
 from simulator.decision import NodeSample
 from simulator.plugins.registry import load
-from simulator.scheduler.feasible_nodes import MIN_FEASIBLE_NODES_TO_FIND
+from simulator.scheduler.schedule_result import MIN_FEASIBLE_NODES_TO_FIND
 
 from . import format as fmt
 from .node_names import node_name

@@ -29,7 +29,7 @@ from schedviz.web.screens import address
 from schedviz.web.views.why import follow_up_of
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
-from simulator.objects.node_conditions import FAILED, PRESSURE
+from simulator.objects.node_status import FAILED, PRESSURE
 from simulator.scheduler.pod_annotations import ANNOTATION, APPROVE, REJECT, annotation_value
 
 ANNOTATED = {

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from simulator.apiserver.structural_schema import META
 from simulator.cel.durations import parse_duration, parse_timestamp
-from simulator.cel.object_types import ObjectTypes
-from simulator.cel.types import BOOL, DYN, INT, STRING, Type
+from simulator.cel.types import BOOL, DYN, INT, STRING, ObjectTypes, Type
 from simulator.cel.values import Map, Value
 from simulator.kernel.work import spend_work
 

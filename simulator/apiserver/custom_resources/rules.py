@@ -10,12 +10,11 @@ from typing import Any, Final
 from simulator.apiserver.custom_resources.parts import ABSENT, Part, parts_of
 from simulator.apiserver.custom_resources.rule_values import declare_types, to_cel
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
-from simulator.cel.environments import Environment
 from simulator.cel.errors import CostExceeded, ExpressionError
 from simulator.cel.expression import Expression, compile_expression
+from simulator.cel.functions import Environment
 from simulator.cel.meter import REQUEST_LIMIT, Budget, OutOfBudget
-from simulator.cel.object_types import ObjectTypes
-from simulator.cel.types import DYN, Type
+from simulator.cel.types import DYN, ObjectTypes, Type
 from simulator.cel.values import NONE, Optional, Value
 from simulator.kernel.go_text import quote
 from simulator.kernel.work import OutOfWork

@@ -22,8 +22,8 @@ from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.conditions import condition
-from simulator.objects.joined_nodes import joined_node, with_internal_address
 from simulator.objects.metadata import labels_of
+from simulator.objects.node_status import joined_node, with_internal_address
 from simulator.objects.status import status_of
 
 NODES: Final = built_in("v1", "Node", "no", in_cluster=True, has_status=True)

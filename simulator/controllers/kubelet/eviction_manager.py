@@ -9,7 +9,7 @@ from simulator.controllers.controller import Controller
 from simulator.controllers.kubelet import pod_status
 from simulator.objects import container_status
 from simulator.objects.conditions import condition, is_condition_true, with_condition
-from simulator.objects.node_conditions import is_unreachable
+from simulator.objects.node_status import is_unreachable
 from simulator.objects.pod import SYSTEM_CRITICAL_PRIORITY, Pod
 from simulator.objects.status import with_status
 from simulator.objects.timestamps import micros

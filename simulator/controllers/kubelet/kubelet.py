@@ -28,7 +28,7 @@ from simulator.objects import container_status
 from simulator.objects.addresses import internal_addresses
 from simulator.objects.conditions import condition, condition_status
 from simulator.objects.metadata import finalizers_of
-from simulator.objects.node_conditions import is_unreachable
+from simulator.objects.node_status import is_unreachable
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.objects.timestamps import micros, timestamp

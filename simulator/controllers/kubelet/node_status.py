@@ -6,9 +6,15 @@ from simulator.api import Manifest
 from simulator.controllers.controller import Controller, ControllerContext
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.conditions import condition
-from simulator.objects.joined_nodes import joined_node, with_internal_address
 from simulator.objects.metadata import annotations_of, with_metadata
-from simulator.objects.node_conditions import FAILED_SINCE, is_broken, pressures, with_node_condition
+from simulator.objects.node_status import (
+    FAILED_SINCE,
+    is_broken,
+    joined_node,
+    pressures,
+    with_internal_address,
+    with_node_condition,
+)
 from simulator.objects.timestamps import timestamp
 
 SHORTAGES = {

@@ -11,7 +11,7 @@ import pytest
 
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Invalid
-from simulator.kernel.go_durations import parse_go_duration
+from simulator.kernel.go_text import parse_go_duration
 from simulator.objects import cron
 from simulator.objects.timestamps import micros, timestamp
 from tests.simulator.controllers.workloads import names, new_leader, status, template
