@@ -11,7 +11,7 @@ from typing import Final
 
 from simulator.apiserver.kinds.definitions.places import Place, alternatives, child, fields_of
 from simulator.apiserver.repeated import repeats
-from simulator.apiserver.status import NIL, Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.structural_schema import EMBEDDED, PRESERVES, Schema
 from simulator.kernel.go_regexp import find_fault
 
@@ -150,12 +150,8 @@ def list_type_faults(schema: Schema, path: str) -> Iterator[Cause]:
     if kind not in (None, "atomic", "set", "map"):
         yield not_supported(f"{path}.{LIST_TYPE}", kind, ("atomic", "set", "map"), as_given=True)
     if keys and kind != "map":
-        detail = f"must be map if {MAP_KEYS} is non-empty"
-        yield (
-            required(f"{path}.{LIST_TYPE}", detail)
-            if kind is None
-            else invalid(f"{path}.{LIST_TYPE}", kind, detail)
-        )
+        at, detail = f"{path}.{LIST_TYPE}", f"must be map if {MAP_KEYS} is non-empty"
+        yield required(at, detail) if kind is None else invalid(at, kind, detail)
     if kind == "map":
         yield from _map_faults(schema, keys, items, path)
     if kind in ("set", "map") and items is not None:
@@ -173,8 +169,7 @@ def _wrong_type(schema: Schema, path: str, wanted: str, extension: str) -> Itera
 def _set_faults(items: Schema, path: str) -> Iterator[Cause]:
     detail = f"must be atomic as item of a list with {LIST_TYPE}=set"
     # Upstream prints the type of the list in both cases.
-    value = items.get(LIST_TYPE, NIL)
-    shown = value if value is not NIL else None
+    shown = items.get(LIST_TYPE)
     if items.get("type") == "array" and items.get(LIST_TYPE) not in (None, "atomic"):
         yield invalid(f"{path}.items.{LIST_TYPE}", shown, detail)
     if items.get("type") == "object" and items.get(MAP_TYPE) != "atomic":
