@@ -28,8 +28,8 @@ from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
 from simulator.trace import Event, LaneEntry, WatchRelisted
-from simulator.versions.features import Features, read_features
-from simulator.versions.kubernetes_version import V1_34_1
+from simulator.versions.features import TODAY as FEATURES_TODAY
+from simulator.versions.features import Features
 from simulator.watch_handlers import WatchHandlers
 
 
@@ -46,17 +46,11 @@ class Options(msgspec.Struct, frozen=True):
     """The version of the scheduling queue."""
     stands_down: Literal[True] | UnsetType = UNSET
     """Whether the scheduler leaves all pods to outside schedulers, also those that its profiles name."""
-    kubernetes: str = V1_34_1.patch
-    """The version of Kubernetes."""
-    feature_gates: dict[str, bool] = {}
-    """The feature gates that are set."""
+    features: Features = FEATURES_TODAY
+    """The version of Kubernetes, with its feature gates."""
     controllers: bool = True
     """Whether the controllers of :mod:`simulator.controllers.manager` run, kubelets among them; without them
     there is only the scheduler."""
-
-    def features(self) -> Features:
-        """Raises UnknownVersion, FeatureGateError."""
-        return read_features(self.kubernetes, self.feature_gates)
 
 
 @contextmanager
@@ -90,7 +84,7 @@ class Simulation:
         self._world = World(storage, make_server)
         self._scheduler = Scheduler(
             self._world,
-            load(options.config, features=options.features()),
+            load(options.config, features=options.features),
             seed=options.seed,
             plugins=plugins,
             transport=transport,

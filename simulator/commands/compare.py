@@ -18,6 +18,7 @@ from simulator.command_line.files import (
 )
 from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.tables import align_columns
+from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.run import DEFAULT_UNTIL, START
 from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
 from simulator.compare.comparison_run import ComparisonRun, Side
@@ -37,6 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser.add_argument(f"--{side}", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
         parser.add_argument(f"--queue-{side}", choices=QUEUES, help="by default the scenario's own")
         parser.add_argument(f"--seed-{side}", type=int, help="by default that of --seed")
+        add_version_options(parser, f"-{side}")
     parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
     parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
     extender_http.add_argument(parser)
@@ -49,6 +51,8 @@ def run(options: Namespace) -> int:
         seed = scenario.seed if options.seed is None else options.seed
         a = _side(scenario, options.a, options.queue_a, seed if options.seed_a is None else options.seed_a)
         b = _side(scenario, options.b, options.queue_b, seed if options.seed_b is None else options.seed_b)
+        a = a._replace(features=features_of(options.kubernetes_a, options.feature_gates_a))
+        b = b._replace(features=features_of(options.kubernetes_b, options.feature_gates_b))
         transport = extender_http.HttpTransport(options.allow_extender_host)
         until = read_duration("--until", options.until)
         with faults_of(options.file):

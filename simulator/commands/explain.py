@@ -22,6 +22,7 @@ from simulator.command_line.files import InputError, faults_of, file_name, read_
 from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.pod_file import AskedPod, Item, read_pod
 from simulator.command_line.tables import align_columns, join_names
+from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.clean import import_now, refusal_lines
 from simulator.decision import Decision
 from simulator.decision_columns import IntColumn, plain_encoder
@@ -36,6 +37,7 @@ from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.scheduler import extender_http
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
+from simulator.versions.features import Features
 from simulator.what_if.situation import is_same_pod
 
 
@@ -49,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod, or one workload")
     parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML, or a folder")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
+    add_version_options(parser)
     extender_http.add_argument(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
 
@@ -56,7 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     try:
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        asked, decision = explain(options.pod, options.cluster, options.config, transport)
+        features = features_of(options.kubernetes, options.feature_gates)
+        asked, decision = explain(options.pod, options.cluster, options.config, features, transport)
     except InputError as failure:
         print_failure("explain", failure)
         return 1
@@ -71,10 +75,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def explain(
-    pod_path: Path, cluster_path: Path, config_path: Path | None, transport: Transport | None = None
+    pod_path: Path,
+    cluster_path: Path,
+    config_path: Path | None,
+    features: Features,
+    transport: Transport | None = None,
 ) -> tuple[AskedPod, Decision]:
     """Return the pod, and what the scheduler does with it. Raises InputError."""
-    frameworks = read_profiles(config_path, transport)
+    frameworks = read_profiles(config_path, features, transport)
     items = list(read_cluster(cluster_path))
     asked = read_pod(pod_path, items)
     pod, framework = asked.pod, frameworks.get(asked.pod.scheduler_name)
@@ -95,13 +103,13 @@ def explain(
     return asked, record(search)
 
 
-def read_profiles(path: Path | None, transport: Transport | None) -> dict[str, Framework]:
+def read_profiles(path: Path | None, features: Features, transport: Transport | None) -> dict[str, Framework]:
     """Return the profiles of a file with a configuration; None = the default ones. Raises InputError."""
     configuration = read_configuration(path)
     if path is None:
-        return profiles(load(None), transport=transport)
+        return profiles(load(None, features=features), transport=transport)
     with faults_of(path):
-        return profiles(load(configuration), transport=transport)
+        return profiles(load(configuration, features=features), transport=transport)
 
 
 def read_cluster(path: Path) -> Iterator[Item]:

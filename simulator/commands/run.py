@@ -21,6 +21,7 @@ from simulator.command_line.files import InputError, faults_of, read_duration, r
 from simulator.command_line.output import print_failure, print_lines, write_json_line
 from simulator.command_line.tables import align_columns, join_names
 from simulator.command_line.trace_text import trace_lines
+from simulator.command_line.version_options import add_version_options, features_of
 from simulator.framework.extender import Transport
 from simulator.memory import MemoryStorage
 from simulator.objects import durations
@@ -30,6 +31,8 @@ from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry
+from simulator.versions.features import TODAY as FEATURES_TODAY
+from simulator.versions.features import Features
 
 START: Micros = 1_735_689_600 * SECOND
 DEFAULT_UNTIL = "1h"
@@ -53,6 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     extender_http.add_argument(parser)
     parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
     parser.add_argument("--queue", choices=QUEUES, help="the scheduling queue; by default the scenario's own")
+    add_version_options(parser)
     parser.add_argument("-o", "--output", choices=["text", "json"], default="text", help="json: JSON Lines")
 
 
@@ -65,8 +69,9 @@ def run(options: Namespace) -> int:
             scenario = msgspec.structs.replace(scenario, queue=options.queue)
         transport = extender_http.HttpTransport(options.allow_extender_host)
         until = read_duration("--until", options.until)
+        features = features_of(options.kubernetes, options.feature_gates)
         with faults_of(options.file):
-            finished = finish_scenario(scenario, until, transport)
+            finished = finish_scenario(scenario, until, transport, features)
     except InputError as error:
         print_failure("run", error)
         return 1
@@ -78,11 +83,22 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def finish_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> FinishedRun:
+def finish_scenario(
+    scenario: Scenario,
+    duration: Micros,
+    transport: Transport | None = None,
+    features: Features = FEATURES_TODAY,
+) -> FinishedRun:
     """Run a scenario for ``duration``. Raises StatusError for a manifest that admission refuses."""
     api = MemoryStorage()
     api.commit(new_cluster(scenario.manifests, START))
-    options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue)
+    options = Options(
+        seed=scenario.seed,
+        pace=scenario.pace,
+        config=scenario.config,
+        queue=scenario.queue,
+        features=features,
+    )
     simulation = Simulation(api, ApiServer, options, transport=transport)
     simulation.make_no_decisions()
     trace = run_simulation(simulation, api, START, START + duration)

@@ -16,9 +16,11 @@ from simulator.command_line.files import InputError, faults_of
 from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.pod_file import AskedPod, read_pod
 from simulator.command_line.tables import align_columns, join_names
+from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.explain import read_cluster, read_profiles
 from simulator.framework.extender import Transport
 from simulator.scheduler import extender_http
+from simulator.versions.features import Features
 from simulator.what_if.answer import AttemptOutcome, ChangePart, Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.pod_changes import GATE_SEPARATOR
 from simulator.what_if.search import search
@@ -29,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod, or one workload")
     parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML, or a folder")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
+    add_version_options(parser)
     extender_http.add_argument(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
 
@@ -36,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     try:
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        asked, found = what_if(options.pod, options.cluster, options.config, transport)
+        features = features_of(options.kubernetes, options.feature_gates)
+        asked, found = what_if(options.pod, options.cluster, options.config, features, transport)
     except InputError as failure:
         print_failure("whatif", failure)
         return 1
@@ -48,11 +52,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def what_if(
-    pod_path: Path, cluster_path: Path, config_path: Path | None, transport: Transport | None = None
+    pod_path: Path,
+    cluster_path: Path,
+    config_path: Path | None,
+    features: Features,
+    transport: Transport | None = None,
 ) -> tuple[AskedPod, WhatIfAnswer]:
     """Search, and return the pod and the answer. Progress is printed to stderr if that is a terminal. Raises
     InputError."""
-    frameworks = read_profiles(config_path, transport)
+    frameworks = read_profiles(config_path, features, transport)
     items = list(read_cluster(cluster_path))
     asked = read_pod(pod_path, items)
     with faults_of(cluster_path):

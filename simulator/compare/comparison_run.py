@@ -16,6 +16,8 @@ from simulator.framework.extender import Transport
 from simulator.memory import MemoryStorage
 from simulator.queueing.older_queues import TODAY, QueueVersion
 from simulator.simulation import Options, Simulation
+from simulator.versions.features import TODAY as FEATURES_TODAY
+from simulator.versions.features import Features
 
 MAX_MOVES: Final = 200
 """Maximum number of pods that are listed by name, of those that were placed again."""
@@ -30,6 +32,8 @@ class Side(NamedTuple):
     """A KubeSchedulerConfiguration; None = the default one."""
     queue: QueueVersion = TODAY
     seed: int = 0
+    features: Features = FEATURES_TODAY
+    """The version of Kubernetes, with its feature gates."""
 
 
 class ComparisonRun:
@@ -162,6 +166,7 @@ class _SideRun:
             config=side.config,
             first_cycle=workload.first_cycle,
             queue=side.queue,
+            features=side.features,
         )
         self._simulation = Simulation(self._api, ApiServer, options, transport=transport)
         self.observer = Observer(workload.start, reference)

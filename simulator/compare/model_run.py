@@ -66,6 +66,7 @@ class ModelRun:
             config=with_profiles(side.config, scheduler_names(history)),
             first_cycle=workload.first_cycle,
             queue=side.queue,
+            features=side.features,
         )
         self._simulation = Simulation(self._api, ApiServer, options, transport=transport)
         self.observer = Observer(workload.start, reference)

@@ -43,7 +43,7 @@ def place_pods_again(workload: ComparedWorkload) -> ComparedWorkload:
         for change in workload.objects
         if change.resource != ATTACHMENTS and not (change.resource == PODS.id and change.key in nodes)
     ]
-    placed = [replace(change, object=_without_node(pod)) for change, pod in pods]
+    placed = [replace(change, object=without_node(pod)) for change, pod in pods]
     return replace(
         workload, objects=[*others, *placed], pace=min(workload.pace, MAX_PACE), nodes_before=nodes
     )
@@ -57,7 +57,7 @@ def is_placed_again(pod: Manifest) -> bool:
     return MIRROR not in annotations_of(pod) and (owner is None or owner.get("kind") != "Node")
 
 
-def _without_node(pod: Manifest) -> Manifest:
+def without_node(pod: Manifest) -> Manifest:
     spec = {field: value for field, value in pod["spec"].items() if field != "nodeName"}
     kept = {field: value for field, value in status_of(pod).items() if field in KEPT_STATUS}
     return {**pod, "spec": spec, "status": {"phase": "Pending", **kept}}

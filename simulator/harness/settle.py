@@ -8,7 +8,7 @@ two steps every backoff ends."""
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from simulator import trace
@@ -21,6 +21,8 @@ from simulator.objects.conditions import condition
 from simulator.objects.metadata import key_of, object_key
 from simulator.objects.timestamps import timestamp
 from simulator.simulation import Options, Simulation
+from simulator.versions.features import TODAY as FEATURES_TODAY
+from simulator.versions.features import Features, read_features
 from simulator.versions.kubernetes_version import V1_34_1
 
 START: Micros = 1_748_736_000 * SECOND
@@ -43,7 +45,7 @@ def run(options: Namespace) -> int:
 
 def run_history(given: Manifest) -> Manifest:
     kubernetes, gates = given.get("kubernetes", V1_34_1.patch), given.get("featureGates") or {}
-    history = SettledHistory(given.get("config"), kubernetes, gates)
+    history = SettledHistory(given.get("config"), read_features(kubernetes, gates))
     steps = [history.step(step.get("apply") or (), step.get("delete") or ()) for step in given["steps"]]
     return {"name": given["name"], "steps": steps}
 
@@ -77,15 +79,13 @@ class SettledHistory:
     def __init__(
         self,
         config: Manifest | None,
-        kubernetes: str = V1_34_1.patch,
-        feature_gates: Mapping[str, bool] | None = None,
+        features: Features = FEATURES_TODAY,
     ) -> None:
         self._api = RunningPodsApi()
         options = Options(
             pace=TICK,
             config=with_all_nodes_filtered(config),
-            kubernetes=kubernetes,
-            feature_gates=dict(feature_gates or {}),
+            features=features,
             controllers=False,
         )
         self._simulation = Simulation(self._api, ApiServer, options)

@@ -4,7 +4,7 @@ pkg/scheduler/framework/plugins/feature/feature.go)."""
 from collections.abc import Mapping
 from typing import Final
 
-from simulator.versions.feature_gates import check_gates
+from simulator.versions.feature_gates import check_gates, feature_gates
 from simulator.versions.kubernetes_version import V1_34_1, KubernetesVersion, find_version
 
 
@@ -21,6 +21,22 @@ class Features:
     def enabled(self, gate: str) -> bool:
         """Return whether a gate is on. A gate that the version does not have is off."""
         return self._values.get(gate, False)
+
+    def with_gate(self, gate: str, value: bool) -> "Features":
+        """Return the same with a gate set; gates that depend on one that is turned off are off, too."""
+        gates = {**self.gates, gate: value}
+        known = feature_gates(self.version.name)
+        off = [] if value else [gate]
+        for name in off:
+            dependent = [each for each, known_gate in known.items() if name in known_gate.depends_on]
+            off += [each for each in dependent if each not in off]
+            gates |= {each: False for each in dependent if not known[each].locked}
+        return Features(self.version, gates)
+
+    def __str__(self) -> str:
+        """``v1.36.2, StorageCapacityScoring=true``."""
+        gates = (f"{name}={str(value).lower()}" for name, value in sorted(self.gates.items()))
+        return ", ".join((self.version.patch, *gates))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Features) and self._key == other._key

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.harness.settle import SettledHistory
+from simulator.versions.features import read_features
 from simulator.versions.kubernetes_version import V1_34_1
 from tests.amounts import sample
 
@@ -31,8 +32,8 @@ def test_histories_settle_as_they_did_under_the_real_scheduler(file: str) -> Non
     histories = recorded(file)
     assert len(histories) == FILES[file]
     for recorded_history in sample(histories):
-        version = recorded_history.get("kubernetes", V1_34_1.patch)
-        history = SettledHistory(recorded_history["config"], version)
+        features = read_features(recorded_history.get("kubernetes", V1_34_1.patch), {})
+        history = SettledHistory(recorded_history["config"], features)
         for number, step in enumerate(recorded_history["steps"]):
             got = history.step(step["apply"], step["delete"])
             assert got == {"settled": step["settled"]}, f"{recorded_history['name']}, step {number}"

@@ -1,0 +1,111 @@
+"""Show what an upgrade of Kubernetes changes for the pods of a cluster.
+
+The cluster is the output of ``kubectl get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json``
+(or -o yaml), or of ``clean``. Each pod is decided by both versions, in the cluster as it is: a pending pod
+as the scheduler would decide it next, a bound pod as if it alone were not bound yet. ``-`` is standard input.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from simulator.command_line.files import InputError, faults_of, read_configuration
+from simulator.command_line.output import print_failure, print_json, print_lines
+from simulator.command_line.tables import align_columns, join_names
+from simulator.command_line.version_options import add_gates_option, features_of
+from simulator.commands.explain import read_cluster
+from simulator.compare.upgrade import Effect, Upgrade, UpgradeComparison, VersionDecision
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_34, V1_36
+
+EFFECTS: Final[dict[Effect, str]] = {
+    "runs": "would run, and did not",
+    "pends": "would be pending, and did not",
+    "elsewhere": "would run on another node",
+    "ties": "would run on one of other nodes with equal scores",
+    "preemption": "would preempt other pods",
+    "message": "would have another message",
+}
+LISTED: Final = 20
+"""Maximum number of pods of one effect that are listed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("cluster", type=Path, help="a dump, JSON or YAML, or a folder")
+    parser.add_argument("--from", dest="before", default=V1_34.name, help="the version that the cluster runs")
+    parser.add_argument("--to", dest="after", default=V1_36.name, help="the version that it is to run")
+    add_gates_option(parser, "-from")
+    add_gates_option(parser, "-to")
+    parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
+    parser.add_argument("--pending", action="store_true", help="decide pending pods only")
+    parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        before = features_of(options.before, options.feature_gates_from, "--feature-gates-from")
+        after = features_of(options.after, options.feature_gates_to, "--feature-gates-to")
+        configuration = read_configuration(options.config)
+        items = [*read_cluster(options.cluster)]
+        with faults_of(options.config or options.cluster):
+            comparison = UpgradeComparison(items, configuration, before, after)
+        pods = [pod for pod in comparison.pods() if not (options.pending and pod.node_name)]
+        found = comparison.compare(pods)
+    except InputError as failure:
+        print_failure("upgrade", failure)
+        return 1
+    if options.output == "json":
+        print_json(msgspec.json.encode(found))
+    else:
+        print_lines(report_lines(found, before, after))
+    return 0
+
+
+def report_lines(found: Upgrade, before: Features, after: Features) -> Iterator[str]:
+    yield f"Kubernetes {before} -> {after}"
+    yield f"{found.pending} pending and {found.bound} bound pods were decided by both."
+    yield ""
+    if not found.pods:
+        yield "No decision differs."
+        return
+    rows = [["PODS", "CAUSE"], *([str(count), text] for text, count in _causes(found))]
+    yield from align_columns(rows)
+    for effect, text in EFFECTS.items():
+        for kind, pods in (("pending", False), ("bound", True)):
+            differing = [pod for pod in found.pods if pod.effect == effect and bool(pod.node) == pods]
+            if differing:
+                yield ""
+                noun = "pod" if len(differing) == 1 else "pods"
+                yield f"{len(differing)} {kind} {noun} {text}:"
+                for pod in differing[:LISTED]:
+                    yield f"  {pod.pod}"
+                    yield f"    {before.version.name}: {_decision_text(pod.before)}"
+                    yield f"    {after.version.name}: {_decision_text(pod.after)}"
+                if len(differing) > LISTED:
+                    yield f"  and {len(differing) - LISTED} more"
+
+
+def _causes(found: Upgrade) -> list[tuple[str, int]]:
+    """Return each cause with the number of pods, the most first."""
+    texts = {change.name: change.text for change in found.changes}
+    counts = Counter(texts[cause] for pod in found.pods for cause in pod.causes)
+    several = sum(not pod.causes for pod in found.pods)
+    if several:
+        counts["Several of the changes together."] = several
+    return counts.most_common()
+
+
+def _decision_text(decision: VersionDecision) -> str:
+    match decision.outcome:
+        case "fits":
+            return join_names(decision.nodes)
+        case "preempts":
+            return f"nominated to {join_names(decision.nodes)}: {decision.message}"
+        case "ignored":
+            return "no profile has its schedulerName"
+        case _:
+            return decision.message

@@ -1,0 +1,100 @@
+"""What changes in decisions from one version to another: the fields of KubernetesVersion in which they
+differ, and the feature gates of the scheduler that have another default. docs/VERSIONS.md lists them."""
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from simulator.versions.features import Features
+
+Kind = Literal["formula", "gate", "hint", "message", "plugin"]
+
+
+class VersionChange(msgspec.Struct, frozen=True):
+    name: str
+    """The field of KubernetesVersion, or the feature gate."""
+    kind: Kind
+    text: str
+    """What changes, in a sentence of the newer version."""
+
+
+CHANGES: Final = (
+    VersionChange(
+        "taint_message_names_taint",
+        "message",
+        "TaintToleration's reason names no taint any more: node(s) had untolerated taint(s).",
+    ),
+    VersionChange(
+        "dynamic_resources_scores",
+        "plugin",
+        "DynamicResources scores nodes: subrequests that stand first in firstAvailable are preferred.",
+    ),
+    VersionChange(
+        "nomination_ends_with_binding",
+        "hint",
+        "The binding of a nominated pod does not requeue the pods of lower or equal priority any more.",
+    ),
+    VersionChange(
+        "balanced_allocation_by_gain",
+        "formula",
+        "NodeResourcesBalancedAllocation scores how much more balanced the node is with the pod.",
+    ),
+    VersionChange(
+        "image_locality_counts_volumes", "formula", "ImageLocality counts the images of volumes, too."
+    ),
+    VersionChange(
+        "portworx_is_migrated",
+        "plugin",
+        "In-tree Portworx volumes count against the limit of the CSI driver on each node.",
+    ),
+    VersionChange(
+        "affinity_hint_sees_both_sides",
+        "hint",
+        "InterPodAffinity requeues a pod also for its own labels, and when a pod that kept it out is gone.",
+    ),
+    VersionChange(
+        "hints_count_nominated_pods",
+        "hint",
+        "The hints of InterPodAffinity and PodTopologySpread count nominated pods as bound ones.",
+    ),
+    VersionChange(
+        "NodeDeclaredFeatures",
+        "gate",
+        "NodeDeclaredFeatures rejects nodes whose kubelet does not declare a feature that the pod needs.",
+    ),
+    VersionChange(
+        "StorageCapacityScoring", "gate", "VolumeBinding scores nodes by the capacity of their storage."
+    ),
+    VersionChange(
+        "TaintTolerationComparisonOperators", "gate", "Tolerations can compare numbers, with Gt and Lt."
+    ),
+    VersionChange(
+        "VolumeLimitScaling",
+        "gate",
+        "NodeVolumeLimits rejects nodes without a CSI driver that must be there.",
+    ),
+)
+"""In the order of the versions; the gates come last."""
+
+
+def changes_between(one: Features, other: Features) -> Iterator[VersionChange]:
+    """Yield the changes in which two versions, with their gates, differ."""
+    for change in CHANGES:
+        if _value(one, change) != _value(other, change):
+            yield change
+
+
+def taken_back(change: VersionChange, of: Features, to: Features) -> Features:
+    """Return ``of`` with a change as ``to`` has it. A gate takes those with it that depend on it."""
+    value = _value(to, change)
+    if change.kind != "gate":
+        return Features(msgspec.structs.replace(of.version, **{change.name: value}), of.gates)
+    return of.with_gate(change.name, value)
+
+
+def _value(features: Features, change: VersionChange) -> bool:
+    if change.kind == "gate":
+        return features.enabled(change.name)
+    found: bool = getattr(features.version, change.name)
+    return found
