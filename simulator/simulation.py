@@ -29,7 +29,7 @@ from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
 from simulator.trace import Event, LaneEntry, WatchRelisted
 from simulator.versions.features import TODAY as FEATURES_TODAY
-from simulator.versions.features import Features
+from simulator.versions.features import Features, read_features
 from simulator.watch_handlers import WatchHandlers
 
 
@@ -46,11 +46,19 @@ class Options(msgspec.Struct, frozen=True):
     """The version of the scheduling queue."""
     stands_down: Literal[True] | UnsetType = UNSET
     """Whether the scheduler leaves all pods to outside schedulers, also those that its profiles name."""
-    features: Features = FEATURES_TODAY
-    """The version of Kubernetes, with its feature gates."""
+    kubernetes: str | UnsetType = UNSET
+    """The version of Kubernetes; unset in what was recorded before there was a choice."""
+    feature_gates: dict[str, bool] | UnsetType = UNSET
+    """The feature gates that are set."""
     controllers: bool = True
     """Whether the controllers of :mod:`simulator.controllers.manager` run, kubelets among them; without them
     there is only the scheduler."""
+
+    def features(self) -> Features:
+        """Raises UnknownVersion, FeatureGateError."""
+        if self.kubernetes is UNSET:
+            return FEATURES_TODAY
+        return read_features(self.kubernetes, self.feature_gates or {})
 
 
 @contextmanager
@@ -84,7 +92,7 @@ class Simulation:
         self._world = World(storage, make_server)
         self._scheduler = Scheduler(
             self._world,
-            load(options.config, features=options.features),
+            load(options.config, features=options.features()),
             seed=options.seed,
             plugins=plugins,
             transport=transport,

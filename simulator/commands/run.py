@@ -97,7 +97,8 @@ def finish_scenario(
         pace=scenario.pace,
         config=scenario.config,
         queue=scenario.queue,
-        features=features,
+        kubernetes=features.version.patch,
+        feature_gates=features.gates,
     )
     simulation = Simulation(api, ApiServer, options, transport=transport)
     simulation.make_no_decisions()

@@ -166,7 +166,8 @@ class _SideRun:
             config=side.config,
             first_cycle=workload.first_cycle,
             queue=side.queue,
-            features=side.features,
+            kubernetes=side.features.version.patch,
+            feature_gates=side.features.gates,
         )
         self._simulation = Simulation(self._api, ApiServer, options, transport=transport)
         self.observer = Observer(workload.start, reference)

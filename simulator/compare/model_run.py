@@ -66,7 +66,8 @@ class ModelRun:
             config=with_profiles(side.config, scheduler_names(history)),
             first_cycle=workload.first_cycle,
             queue=side.queue,
-            features=side.features,
+            kubernetes=side.features.version.patch,
+            feature_gates=side.features.gates,
         )
         self._simulation = Simulation(self._api, ApiServer, options, transport=transport)
         self.observer = Observer(workload.start, reference)

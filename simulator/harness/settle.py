@@ -85,7 +85,8 @@ class SettledHistory:
         options = Options(
             pace=TICK,
             config=with_all_nodes_filtered(config),
-            features=features,
+            kubernetes=features.version.patch,
+            feature_gates=features.gates,
             controllers=False,
         )
         self._simulation = Simulation(self._api, ApiServer, options)

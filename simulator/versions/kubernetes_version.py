@@ -57,7 +57,10 @@ V1_34_1: Final = msgspec.structs.replace(V1_34, patch="v1.34.1", taint_message_n
 """What sandboxes and recordings have that name no version."""
 VERSIONS: Final = (V1_36, V1_35, V1_34)
 """The newest first."""
-_BY_NAME: Final = {**{version.name: version for version in VERSIONS}, V1_34_1.patch: V1_34_1}
+_BY_NAME: Final = {
+    **{version.patch: version for version in (*VERSIONS, V1_34_1)},
+    **{version.name: version for version in VERSIONS},
+}
 
 
 class UnknownVersion(ValueError):
@@ -66,7 +69,7 @@ class UnknownVersion(ValueError):
 
 
 def find_version(name: str) -> KubernetesVersion:
-    """Return the version of a name. Raises UnknownVersion."""
+    """Return the version of a name, such as v1.36 or v1.36.2. Raises UnknownVersion."""
     found = _BY_NAME.get(name)
     if found is None:
         raise UnknownVersion(name)

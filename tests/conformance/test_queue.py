@@ -65,7 +65,7 @@ def test_the_plugins_register_the_events_that_upstreams_register() -> None:
     assert got == want
 
 
-NAMED_ACTIONS = [*(ActionType(1 << bit) for bit in range(12)), ActionType.UPDATE]
+NAMED_ACTIONS = [*(ActionType(1 << bit) for bit in range(13)), ActionType.UPDATE]
 
 
 def merged(events: Iterable[tuple[str, ActionType]]) -> dict[str, ActionType]:

@@ -30,7 +30,7 @@ from schedviz.rooms.room import MEMBERS_AT_MOST, What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.imports import PLACES, SECONDS, Cluster, read_dump
+from schedviz.web.imports.take import PLACES, SECONDS, Cluster, read_dump
 from schedviz.web.limits import RequestWork
 from simulator.api import Admission
 from simulator.apiserver.status import Forbidden

@@ -24,6 +24,18 @@ REASONS: Final[Patterns] = [
         ),
         (r"Too many pods", gettext_noop("The node already has its maximum number of pods.")),
         (
+            r"node\(s\) had untolerated taint\(s\)",
+            gettext_noop("The pod has no toleration for a taint of the node."),
+        ),
+        (
+            r"node\(s\) didn't match Pod's required features",
+            gettext_noop("The node's status.declaredFeatures lacks a feature that the pod needs."),
+        ),
+        (
+            r"(?P<what>\S+) CSI driver is not installed on the node",
+            gettext_noop("The node's CSINode lacks the driver %(what)s of one of the pod's volumes."),
+        ),
+        (
             r"node\(s\) had untolerated taint (?P<what>.+)",
             gettext_noop("The pod has no toleration for the taint %(what)s."),
         ),
