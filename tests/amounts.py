@@ -15,7 +15,7 @@ WHOLE: Final = os.environ.get("WHOLE", "") == "1"
 """Whether the tests use all inputs."""
 ONE_OF: Final = 4
 """The sample has one of so many inputs."""
-EXAMPLES_AT_LEAST: Final = 10
+EXAMPLES_AT_LEAST: Final = 4
 
 
 def sample(inputs: Sequence[T], one_of: int = ONE_OF) -> Sequence[T]:

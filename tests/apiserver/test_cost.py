@@ -3,6 +3,8 @@ take ten seconds for a thousand. ``make fuzz PART=cost`` measures all requests."
 
 import json
 
+import pytest
+
 from schedviz.store import Store
 from simulator.apiserver.bounds import MAX_SHOWN_KEY, MAX_STRICT_ERRORS
 from simulator.apiserver.custom_resources.coercion import prune
@@ -51,6 +53,7 @@ def test_requests_that_were_once_slow_are_not(store: Store) -> None:
     assert wrong_ones(store, [*known]) == []
 
 
+@pytest.mark.long
 def test_requests_with_many_objects_grow_no_faster_than_these(store: Store) -> None:
     assert wrong_ones(store, [*crowd_cases()[::ONE_CROWD_OF]]) == []
 

@@ -3,6 +3,8 @@
 import time
 from itertools import count
 
+import pytest
+
 from tests.faults.conftest import FaultArena, note
 from tests.faults.invariants import CHECKED, assert_invariants
 from tests.faults.proxy import Act, Command
@@ -13,6 +15,7 @@ SLOW_SECONDS = 0.02
 """The time of each command of the busy worker."""
 
 
+@pytest.mark.long
 def test_a_slow_worker_hands_over_sandboxes_to_one_with_less_work(fault_arena: FaultArena) -> None:
     """Each command of the worker to Redis takes a while, so that it runs slices all the time."""
     fault_arena.start_worker()

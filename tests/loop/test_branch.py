@@ -12,6 +12,7 @@ from schedviz.store.commit_script import LIMITS
 from schedviz.store.past import Past
 from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver.request_errors import TooLarge
+from tests.amounts import examples
 from tests.loop.conftest import node
 from tests.loop.world import Operation, World, operations
 
@@ -29,8 +30,9 @@ def run_on(store: Store, sandbox: Sandbox, story: list[Operation]) -> list[bytes
     return [msgspec.json.encode(event) for _, event in sandbox.trace(0, 10_000)]
 
 
+@pytest.mark.sampled
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     deadline=None,

@@ -20,6 +20,7 @@ from simulator.decision import Decision
 from simulator.recording import record_decoder
 from simulator.replay import Replay
 from simulator.trace import Event, LaneEntry, LeaderElected, QueueMoved
+from tests.amounts import examples
 from tests.loop.conftest import node, pod
 from tests.loop.test_recording import assert_replay_equals
 from tests.loop.world import Operation, World, operations
@@ -132,8 +133,9 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
     return sum(version >= reach.first.version for version in last_with)
 
 
+@pytest.mark.sampled
 @settings(
-    max_examples=15,
+    max_examples=examples(15),
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     deadline=None,

@@ -74,6 +74,7 @@ def play_round(world: World, number: int) -> None:
         world.slice()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_bounds")
 def test_deleted_pods_leave_no_objects_in_memory(store: Store) -> None:
     world = World(store)
