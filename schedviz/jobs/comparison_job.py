@@ -8,6 +8,7 @@ from schedviz.jobs.job import Job, JobKind
 from simulator.api import Manifest
 from simulator.compare.answer import Comparison
 from simulator.queueing.older_queues import QueueVersion
+from simulator.versions.kubernetes_version import V1_34_1
 
 WorkloadSource = Literal["scenario", "sandbox", "manifests"]
 
@@ -25,6 +26,8 @@ class RequestedSide(msgspec.Struct, frozen=True):
     config: Manifest | None
     queue: QueueVersion
     seed: int
+    kubernetes: str = V1_34_1.patch
+    """The version of Kubernetes."""
 
 
 class ComparisonRequest(msgspec.Struct, frozen=True):

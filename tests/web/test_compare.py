@@ -58,6 +58,7 @@ def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store
         ("text", {"workload": "manifests:", "text": POD.replace("web", "Web")}),
         ("a", {"a": "best"}),
         ("b_yaml", {"b": "yaml", "b_yaml": POD}),
+        ("b_kubernetes", {"b_kubernetes": "v1.20"}),
         ("a_seed", {"a_seed": "-1"}),
         ("until", {"until": "2h"}),
         ("until", {"until": "0"}),
@@ -204,6 +205,31 @@ def test_pods_that_have_nodes_are_placed_again_where_the_form_says_so(store: Sto
     assert "checked" in form.partition('name="place_again"')[2].partition(">")[0]
     answer = client.post("/compare/", {**ASKED, "place_again": "1", "workload": "manifests:", "text": " "})
     assert "checked" in answer.content.decode().partition('name="place_again"')[2].partition(">")[0]
+
+
+def test_the_sides_may_have_different_versions_of_kubernetes(client: Client, store: Store) -> None:
+    node = "status: {allocatable: {cpu: %s, memory: 16Gi, pods: 110}}\n"
+    text = "".join(
+        f"---\napiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\n{node % cpu}"
+        for name, cpu in (("n1", 8), ("n2", 4))
+    )
+    for name, cpu, memory, place in (
+        ("a", 1, "8Gi", "n1"),
+        ("b", 1, "4Gi", "n2"),
+        ("checkout", 1, "2Gi", ""),
+    ):
+        where = f"nodeName: {place}, " if place else ""
+        requests = f"resources: {{requests: {{cpu: {cpu}, memory: {memory}}}}}"
+        text += f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\n"
+        text += f"spec: {{{where}containers: [{{name: c, image: x, {requests}}}]}}\n"
+    same = compared_page(client, store, text=text, b="default", b_kubernetes="v1.34.1")
+    assert "Kubernetes v1." not in same
+    page = compared_page(client, store, text=text, b="default", b_kubernetes="v1.36.2")
+    assert "<small>Kubernetes v1.34.1</small>" in page
+    assert "<small>Kubernetes v1.36.2</small>" in page
+    assert 'id="difference"' in page
+    assert 'id="difference"' not in same
+    assert "b_kubernetes=v1.36.2" in page
 
 
 def test_a_recording_is_not_placed_again(store: Store, sandbox: Sandbox) -> None:

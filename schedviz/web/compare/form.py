@@ -20,6 +20,8 @@ from simulator.objects import durations
 from simulator.plugins.registry import load
 from simulator.queueing.older_queues import TODAY, QueueVersion
 from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_34_1, VERSIONS, UnknownVersion, find_version
 
 MAX_TEXT: Final = 500_000
 """Maximum number of characters of pasted manifests: some thousand pods. A larger cluster must be imported as
@@ -32,6 +34,9 @@ DEFAULT_DURATION: Final = "3m"
 
 HEADER: Final = f"apiVersion: {API_VERSION}\nkind: Scenario\nmetadata: {{name: pasted}}\n---\n"
 """The lines that are put before pasted manifests without a Scenario of their own."""
+
+KUBERNETES: Final = (V1_34_1, *reversed(VERSIONS))
+"""The versions to choose from; sandboxes have the first."""
 
 OWN: Final = "own"
 YAML: Final = "yaml"
@@ -115,8 +120,9 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
     """Parse the posted form of a comparison.
 
     Fields: ``workload`` is ``scenario:NAME``, ``sandbox:NAME``, or ``manifests:`` with ``text``. ``a`` and
-    ``b`` are names of presets, with optional ``a_yaml`` and ``a_seed``, ``b_yaml`` and ``b_seed``. ``until``
-    is a duration; "" = to the end of the recording. ``place_again``: "" = bound pods stay on their nodes.
+    ``b`` are names of presets, with optional ``a_yaml``, ``a_seed`` and ``a_kubernetes``, and those of b.
+    ``until`` is a duration; "" = to the end of the recording. ``place_again``: "" = bound pods stay on their
+    nodes.
     Raises InvalidField."""
     kind, _colon, name = posted.get("workload", "").partition(":")
     config: Manifest | None
@@ -175,23 +181,27 @@ def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> Requested
         raise InvalidField(side, gettext("Choose a scheduler."))
     if preset.name == RECORDED and (side != "a" or not posted.get("workload", "").startswith("sandbox:")):
         raise InvalidField(side, gettext("Only A can be the recording, and only that of a sandbox."))
+    try:
+        version = find_version(posted.get(f"{side}_kubernetes") or V1_34_1.patch)
+    except UnknownVersion as unknown:
+        raise InvalidField(f"{side}_kubernetes", str(unknown)) from None
     config, queue = preset.config, preset.queue
     if preset.name == OWN:
         config, queue = own.config, own.queue
     elif preset.name == YAML:
-        config, queue = _config(side, posted.get(f"{side}_yaml", "")), own.queue
+        config, queue = _config(side, posted.get(f"{side}_yaml", ""), Features(version)), own.queue
     seed = posted.get(f"{side}_seed", "").strip()
     if seed and not (seed.isascii() and seed.isdecimal() and len(seed) < 10):
         raise InvalidField(f"{side}_seed", gettext("The seed is a whole number."))
-    return RequestedSide(preset.name, config, queue, int(seed) if seed else own.seed)
+    return RequestedSide(preset.name, config, queue, int(seed) if seed else own.seed, version.patch)
 
 
-def _config(side: str, text: str) -> Manifest:
+def _config(side: str, text: str, features: Features) -> Manifest:
     try:
         found = parse_manifests(text[:MAX_TEXT])
         if len(found) != 1 or found[0]["kind"] != "KubeSchedulerConfiguration":
             raise InvalidField(f"{side}_yaml", gettext("It must be one KubeSchedulerConfiguration."))
-        load(found[0])
+        load(found[0], features=features)
     except (ManifestError, ConfigError) as error:
         raise InvalidField(f"{side}_yaml", str(error)) from None
     return found[0]

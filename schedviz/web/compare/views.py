@@ -108,6 +108,7 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
             for side, half in (("A", compared.a), ("B", compared.b))
         ],
         "again": urlencode(_form_values(compared)),
+        "versions_differ": compared.a.kubernetes != compared.b.kubernetes,
         "place_again": urlencode({**_form_values(compared), "place_again": "1"}),
     }
 
@@ -118,6 +119,8 @@ def _form_values(compared: ComparisonRequest) -> dict[str, str]:
         "workload": f"{compared.source}:{compared.name}",
         "a": compared.a.preset,
         "b": compared.b.preset,
+        "a_kubernetes": compared.a.kubernetes,
+        "b_kubernetes": compared.b.kubernetes,
         "until": format_duration(compared.seconds * SECOND) if compared.seconds else "",
         **({"place_again": "1"} if compared.place_again else {}),
     }
@@ -137,6 +140,8 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
             "error": errors.get(name, ""),
             "yaml_error": errors.get(f"{name}_yaml", ""),
             "seed_error": errors.get(f"{name}_seed", ""),
+            "kubernetes": given.get(f"{name}_kubernetes", ""),
+            "kubernetes_error": errors.get(f"{name}_kubernetes", ""),
         }
         for name, preset in (("a", form.OWN), ("b", "packing"))
     ]
@@ -152,6 +157,7 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
         "place_again": given.get("place_again", ""),
         "until": given.get("until", form.DEFAULT_DURATION),
         "sides": sides,
+        "versions": [version.patch for version in form.KUBERNETES],
         "errors": errors,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK
