@@ -161,7 +161,7 @@ def test_a_document_of_openapi_reads_the_definitions_of_its_group(
 
 def test_what_was_derived_is_not_kept_for_longer_than_versions_are(sandbox: Sandbox) -> None:
     put(sandbox, definition(1))
-    now = time.monotonic()
+    now = 1_000.0  # exact, as KEPT_SECONDS is added to it
     with decoded_definitions() as count, patch.object(time, "monotonic", lambda: now):
         find_served(sandbox)
         now += KEPT_SECONDS
