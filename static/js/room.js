@@ -1,4 +1,5 @@
 // The teacher's view and the projector.
+import "./numbers.js";
 import "./page.js";
 import { followFrames } from "./frames.js";
 import { addClick } from "./registry.js";

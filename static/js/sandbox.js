@@ -12,6 +12,7 @@ import "./lesson.js";
 import "./live.js";
 import "./look.js";
 import "./menus.js";
+import "./numbers.js";
 import "./panels.js";
 import "./picture.js";
 import "./play.js";

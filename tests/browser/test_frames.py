@@ -42,6 +42,27 @@ def test_rows_change_in_place_in_the_order_that_was_chosen(screen: Page, live: O
     expect(heading).to_be_focused()
 
 
+@pytest.mark.parametrize("reads_attributes", [True, False])
+def test_numbers_of_elements_reach_their_styles(screen: Page, live: Open, reads_attributes: bool) -> None:
+    """In browsers whose styles read attributes, and in the others by a script; after a frame, too."""
+    if not reads_attributes:
+        screen.add_init_script("CSS.supports = () => false")
+    sandbox = live(node("node-1", "4"), pod("one", "1"))
+    one, meter = (
+        screen.locator(".node .pod", has_text="one"),
+        screen.locator(".node .meter[data-share='25']"),
+    )
+    expect(one).to_have_css("flex-basis", "25%")
+    expect(meter).to_have_css("background-size", "25% 100%")
+    assert meter.evaluate("(each) => each.style.getPropertyValue('--share')") == (
+        "" if reads_attributes else "25"
+    )
+    write.create(sandbox, [pod("two", "2")])
+    expect(screen.locator(".node .pod", has_text="two")).to_have_css("flex-basis", "50%")
+    expect(screen.locator(".node .meter[data-share='75']")).to_have_css("background-size", "75% 100%")
+    expect(one).to_have_css("flex-basis", "25%")
+
+
 def test_an_unchanged_line_stays_the_same_element(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("big", "3"))
     line = screen.locator("#log li", has_text="big is unschedulable")

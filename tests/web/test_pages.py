@@ -8,8 +8,7 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Steps, Store
-from schedviz.web.templatetags.schedviz import breakable, number_classes, words
-from tests.processes import ROOT
+from schedviz.web.templatetags.schedviz import breakable, words
 
 from .asking import HTMX, text
 from .samples import SCHEDULED
@@ -23,15 +22,6 @@ def test_every_page_has_a_strict_content_security_policy(client: Client, cluster
         assert "script-src 'self';" in policy
         assert "unsafe" not in policy
         assert not re.search(rb"<script(?![^>]*\ssrc=)|\son[a-z]+=|<style|\sstyle=", answer.content)
-
-
-def test_numbers_are_classes_whose_sum_is_the_number() -> None:
-    rules = (ROOT / "static" / "css" / "numbers.css").read_text()
-    values = {name: int(value) for name, value in re.findall(r"\.(\w+) \{\s+--\w+: (\d+);", rules)}
-    for prefix, most in (("x", 1000), ("y", 1000), ("n", 299)):
-        for number in range(most + 1):
-            assert sum(values[each] for each in number_classes(number, prefix).split()) == number
-    assert (number_classes(-1, "x"), number_classes(1001.7, "x")) == ("", "xh10")
 
 
 def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(

@@ -34,15 +34,6 @@ def share(part: int, whole: int) -> int:
 
 
 @register.filter
-def number_classes(number: float, prefix: str) -> str:
-    """Return the classes of static/css/numbers.css for the digits of a number from 0 to 1000: 345 with the
-    prefix x is ``xh3 xt4 xo5``."""
-    whole = max(0, min(1000, int(number)))
-    digits = {"h": whole // 100, "t": whole // 10 % 10, "o": whole % 10}
-    return " ".join(f"{prefix}{place}{digit}" for place, digit in digits.items() if digit)
-
-
-@register.filter
 def without_domain(resource: str) -> str:
     """Return the name without its domain: ``nvidia.com/gpu`` -> ``gpu``."""
     return resource.rpartition("/")[2]
