@@ -71,7 +71,8 @@ def is_in_room(rooms: Rooms, code: str, cookies: Mapping[str, str]) -> bool:
 
 
 def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> RoomVisitor:
-    """Return the asker for a sandbox of a room: its teacher, a member who may open it, or another visitor."""
+    """Return who the visitor is in the room of a sandbox: its teacher, a member who may open the sandbox, or
+    a stranger."""
     found = room_of(sandbox)
     if found is None:
         return "stranger"

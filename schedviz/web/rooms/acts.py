@@ -116,8 +116,9 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 
 def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Return fields ``place``: ``LESSON/STEP``, the step counted from 0; ``sandboxes`` = ``prepared``: all
-    are created again, with the state of the step."""
+    """Put all learners at a step of a lesson, and return the notice that says so. The field ``place`` is
+    ``LESSON/STEP``, the step counted from 0; with ``sandboxes`` = ``prepared`` all sandboxes are created
+    again, with the state of the step. Raises Wrong."""
     store, room = default_store(), seen.room
     name, _, place = request.POST.get("place", "").rpartition("/")
     lesson, step = room_lessons().get(name), _number(place)
