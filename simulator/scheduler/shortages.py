@@ -2,6 +2,7 @@
 (pkg/scheduler/framework/plugins/noderesources/fit.go, v1.34) with its amounts."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,10 @@ from simulator.scheduler.attempt import Attempt
 NODES_AT_MOST: Final = 40
 """Maximum number of rejected nodes of which all amounts are recorded: as many as a page has rows for single
 nodes. Of more nodes, the one of each failure is recorded that lacks least."""
+
+RESOURCES_AT_MOST: Final = 64
+"""Maximum number of resources of a failure of which amounts are recorded: the first. A pod may request tens
+of thousands."""
 
 
 def find_shortages(search: Attempt, verdicts: NDArray[Any], failures: Sequence[Failure]) -> list[Shortages]:
@@ -40,7 +45,7 @@ def find_shortages(search: Attempt, verdicts: NDArray[Any], failures: Sequence[F
 
 def _resources(failure: Failure) -> Iterator[str]:
     if failure.plugin == NodeResourcesFit.name:
-        yield from filter(None, map(lacking_resource, failure.reasons))
+        yield from islice(filter(None, map(lacking_resource, failure.reasons)), RESOURCES_AT_MOST)
 
 
 def _nearest(search: Attempt, nodes: Rows, resources: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ from simulator.apiserver.resources import find_built_in
 from simulator.client import shared_informer
 from simulator.controllers import controller, daemon_set, namespace, stateful_set
 from simulator.kernel.parts import size_of
+from simulator.scheduler.shortages import RESOURCES_AT_MOST
 from simulator.trace import ControllerPostponed, ObjectsCreated
 from tests.simulator.controllers.workloads import names, workload
 from tests.simulator.lab import Lab, node, pod
@@ -206,3 +207,18 @@ def test_one_step_takes_in_few_large_objects(monkeypatch: pytest.MonkeyPatch) ->
         lab.simulation.step(lab.now)
         steps += 1
     assert steps == 5
+
+
+def test_the_record_of_an_attempt_has_the_amounts_of_few_resources() -> None:
+    """They were looked up for each resource, with a search among all others: 30,000 of them held a worker for
+    five seconds."""
+    lab = Lab()
+    lab.create(node("n1"), node("n2"))
+    requests = {f"example.com/r{number}": "1" for number in range(RESOURCES_AT_MOST + 100)}
+    wide = pod("wide")
+    wide["spec"]["containers"][0]["resources"] = {"limits": requests, "requests": requests}
+    lab.create(wide)
+    lab.run(1)
+    [decision] = [each for each in lab.decisions if each.pod == "default/wide"][:1]
+    assert len(decision.failures[0].reasons) == len(requests)
+    assert len(decision.shortages) == RESOURCES_AT_MOST
