@@ -13,7 +13,7 @@ NUMBERS: Final = re.compile(rb'<div id="frame"[^>]* data-after="(\d+)" data-seq=
 
 BLOCK: Final = b' class="pod '
 """In the tag of a pod in a node's card (templates/parts/block.html)."""
-NOMINATED: Final = b" nominated "
+NOMINATED: Final = b' nominated"'
 """In the tag of a pod that is nominated to the node and not bound."""
 
 CELLS: Final = re.compile(rb'<pre id="(g\d+-\d+)" class="cells"[^>]*>(.*?)</pre>', re.DOTALL)
