@@ -169,6 +169,6 @@ def _victims(manifest: Manifest, entry: LaneEntry, own: Sequence[Event], get: Ge
     found = {key: victim for key in last.victims if (victim := get(PODS.id, key)) is not None}
     existing = {key: each for key, each in found.items() if each["spec"].get("nodeName") == nominated}
     # They are being deleted from the end of the cycle on: no other cycle has begun, and the plugin gates the
-    # pod when an event moves it (prepareCandidateAsync in preemption.go, v1.34).
+    # pod when an event moves it (prepareCandidateAsync in preemption.go).
     deleting = last in _last_cycle(own) or entry.gate == DefaultPreemption.name
     return [key for key, victim in existing.items() if deleting or is_terminating(victim)]

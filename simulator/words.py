@@ -101,7 +101,7 @@ PREEMPTION_RULES: Final[dict[int, str]] = {
     5: gettext_noop("Rule 5 decided: %(node)s's most important victim started latest, at %(figure)s."),
     6: gettext_noop("All five rules leave more than one node: %(node)s is selected at random."),
 }
-"""The rules of pickOneNodeForPreemption (pkg/scheduler/framework/preemption/preemption.go, v1.34) by which
+"""The rules of pickOneNodeForPreemption (pkg/scheduler/framework/preemption/preemption.go) by which
 the node was chosen."""
 NO_START_TIME: Final = gettext_noop(
     "Rule 5 decided: the most important victims on %(node)s have no start time."

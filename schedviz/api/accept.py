@@ -1,6 +1,6 @@
 """The negotiation of the media type and the form of a response by the Accept header.
 
-Upstream: the library goautoneg, and apiserver/pkg/endpoints/handlers/negotiation/negotiate.go, v1.34.
+Upstream: the library goautoneg, and apiserver/pkg/endpoints/handlers/negotiation/negotiate.go.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """The body of a server-side apply: a PATCH with the content type ``application/apply-patch+yaml``.
 
-Upstream: applyPatcher in apiserver/pkg/endpoints/handlers/patch.go, v1.34.
+Upstream: applyPatcher in apiserver/pkg/endpoints/handlers/patch.go.
 """
 
 from functools import partial

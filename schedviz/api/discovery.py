@@ -204,7 +204,7 @@ def _verbs(resource: Resource) -> list[str]:
 
 def storage_version_hash(resource: Resource) -> str:
     """Return the hash of the stored version (StorageVersionHash in
-    apiserver/pkg/endpoints/discovery/storageversionhash.go, v1.34)."""
+    apiserver/pkg/endpoints/discovery/storageversionhash.go)."""
     version = STORED_IN.get(resource.id, f"{resource.group}/{resource.version}")
     digest = sha256(f"{version}/{resource.kind}".encode()).digest()
     return b64encode(digest[:8]).decode()

@@ -1,7 +1,6 @@
 """The answers under ``/api`` and ``/apis`` that say which groups, versions and resources there are.
 
-Upstream: apiserver/pkg/endpoints/discovery and its package aggregated (wrapper.go, negotiation.go, etag.go),
-v1.34.
+Upstream: apiserver/pkg/endpoints/discovery and its package aggregated (wrapper.go, negotiation.go, etag.go).
 """
 
 from hashlib import sha256

@@ -1,6 +1,6 @@
 """Lists a collection in pages, which all show the state at one version.
 
-Upstream: ValidateListOptions and PrepareContinueToken in apiserver/pkg/storage, GetList in its cacher, v1.34.
+Upstream: ValidateListOptions and PrepareContinueToken in apiserver/pkg/storage, GetList in its cacher.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -25,7 +25,7 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
     """Encode the object of a response in the media type that the request prefers. It stays JSON where the
     request accepts nothing that is offered, and where this program has no numbers for its fields
     (discovery). Upstream: WriteObjectNegotiated and ErrorNegotiated in
-    apiserver/pkg/endpoints/handlers/responsewriters/writers.go, v1.34."""
+    apiserver/pkg/endpoints/handlers/responsewriters/writers.go."""
     if isinstance(response, ListResponse):
         return _list_as_accepted(request, response)
     if not isinstance(response, ObjectResponse):

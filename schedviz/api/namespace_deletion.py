@@ -1,7 +1,7 @@
 """Deletes the objects in a terminating namespace, and then the namespace.
 
 Upstream the namespace controller does this after the request
-(pkg/controller/namespace/deletion/namespaced_resources_deleter.go, v1.34). Here it is part of the request,
+(pkg/controller/namespace/deletion/namespaced_resources_deleter.go). Here it is part of the request,
 because controllers do not run while the sandbox is paused. Objects are deleted at once; grace periods and
 finalizers are ignored.
 """

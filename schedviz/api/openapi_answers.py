@@ -1,7 +1,7 @@
 """The answers under ``/openapi``. Each document has a tag, by which a client keeps it: the URLs in the index
 of version 3 have the tag as ``hash``, and what is at such a URL never changes.
 
-Upstream: kube-openapi, pkg/handler3/handler.go and pkg/handler/handler.go, v1.34. A path without a document
+Upstream: kube-openapi, pkg/handler3/handler.go and pkg/handler/handler.go. A path without a document
 is answered with 404 and no body.
 """
 

@@ -1,7 +1,7 @@
 """The subresources of pods that reach into their containers: ``log``, ``exec``, ``attach``, ``portforward``
 and ``proxy``. A simulated container runs no process, and says so.
 
-Upstream: LogLocation in pkg/registry/core/pod/strategy.go, and the kubelet's texts, v1.34.
+Upstream: LogLocation in pkg/registry/core/pod/strategy.go, and the kubelet's texts.
 """
 
 from typing import Final

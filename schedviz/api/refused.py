@@ -1,5 +1,5 @@
 """The refusals of the API to those who may not do what they ask: 401 and 403, in the words of the API server
-(apiserver/pkg/endpoints/handlers/responsewriters/errors.go, v1.34)."""
+(apiserver/pkg/endpoints/handlers/responsewriters/errors.go)."""
 
 from typing import Final, NamedTuple
 

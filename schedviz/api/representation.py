@@ -1,7 +1,7 @@
 """The representation of a response: whole objects, their metadata only, or the table that ``kubectl get``
 prints.
 
-Upstream: apiserver/pkg/endpoints/handlers/negotiation and response.go, v1.34.
+Upstream: apiserver/pkg/endpoints/handlers/negotiation and response.go.
 """
 
 from collections.abc import Callable, Iterable, Iterator

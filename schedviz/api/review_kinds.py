@@ -1,7 +1,7 @@
 """The kinds of reviews, and what answers each: what a user may do (authorization.k8s.io), and who a user is
 (authentication.k8s.io).
 
-Upstream: pkg/registry/authorization, pkg/registry/authentication, pkg/apis/authorization/validation, v1.34.
+Upstream: pkg/registry/authorization, pkg/registry/authentication, pkg/apis/authorization/validation.
 """
 
 from collections.abc import Callable

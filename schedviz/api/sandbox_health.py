@@ -1,7 +1,7 @@
 """The health of a sandbox: ``/healthz``, ``/livez`` and ``/readyz``, and their checks, as of an API server.
 
 A sandbox whose record can be read has passed all checks; where the store does not answer, the caller answers
-503. Upstream: apiserver/pkg/server/healthz/healthz.go, v1.34.
+503. Upstream: apiserver/pkg/server/healthz/healthz.go.
 """
 
 from typing import Final

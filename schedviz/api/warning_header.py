@@ -1,4 +1,4 @@
-"""The Warning headers of a response (apiserver/pkg/endpoints/filters/warning.go, v1.34)."""
+"""The Warning headers of a response (apiserver/pkg/endpoints/filters/warning.go)."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar

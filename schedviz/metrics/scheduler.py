@@ -1,4 +1,4 @@
-"""The metrics of kube-scheduler, by its names, labels and buckets (pkg/scheduler/metrics/metrics.go, v1.34).
+"""The metrics of kube-scheduler, by its names, labels and buckets (pkg/scheduler/metrics/metrics.go).
 
 They are those of all sandboxes together. docs/OPERATIONS.md says which are in real seconds, which in
 simulated ones, and how they differ from upstream's.

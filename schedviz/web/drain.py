@@ -1,7 +1,7 @@
 """Drains a node, as kubectl drain --ignore-daemonsets --force does: cordons it, then evicts its pods one by
 one through the API, which checks the disruption budgets.
 
-Upstream: kubectl/pkg/drain/{drain,filters}.go, v1.34. Upstream tries refused evictions again every 5 seconds;
+Upstream: kubectl/pkg/drain/{drain,filters}.go. Upstream tries refused evictions again every 5 seconds;
 here the user must drain again.
 """
 

@@ -162,7 +162,7 @@ class _Creation:
 
         Upstream: createHandler in apiserver/pkg/endpoints/handlers/create.go, Store.Create in
         apiserver/pkg/registry/generic/registry/store.go and BeforeCreate in
-        apiserver/pkg/registry/rest/create.go, v1.34."""
+        apiserver/pkg/registry/rest/create.go."""
         resource, manifest = to_stored(served, given)
         strategy = strategy_of(resource)
         metadata = manifest.setdefault("metadata", {})

@@ -1,6 +1,6 @@
 """Stores what the API server decides, and decides again where others wrote meanwhile.
 
-Upstream: GuaranteedUpdate in apiserver/pkg/storage/etcd3/store.go, v1.34.
+Upstream: GuaranteedUpdate in apiserver/pkg/storage/etcd3/store.go.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,5 @@
 """Validation of conditions of meta/v1 (ValidateConditions in
-apimachinery/pkg/apis/meta/v1/validation/validation.go, v1.34)."""
+apimachinery/pkg/apis/meta/v1/validation/validation.go)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

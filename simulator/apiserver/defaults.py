@@ -1,6 +1,6 @@
 """Defaults that every write sets, by the strategy of the kind, and the parts of a status that are never
 missing: what Go's encoder writes of an empty one, and the phase in which an object begins (types.go and
-defaults.go of the API groups, v1.34).
+defaults.go of the API groups).
 """
 
 from functools import cache

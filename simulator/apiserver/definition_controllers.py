@@ -4,7 +4,7 @@ the request after which they have something to do.
 They accept the names of definitions, and delete the objects of a definition that is being deleted, and then
 the definition. Objects with finalizers are marked, and the definition stays until the last of them is gone.
 Upstream: naming_controller.go, establishing_controller.go and finalizer/crd_finalizer.go in
-apiextensions-apiserver/pkg/controller, v1.34.
+apiextensions-apiserver/pkg/controller.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -2,7 +2,7 @@
 
 Upstream: apiserver/pkg/registry/rest/delete.go (BeforeDelete), apiserver/pkg/registry/generic/registry/
 store.go (Delete, deletionFinalizersForGarbageCollection, markAsDeleting), pkg/registry/core/pod/strategy.go
-(CheckGracefulDelete) and pkg/registry/core/namespace/storage/storage.go (Delete), v1.34.
+(CheckGracefulDelete) and pkg/registry/core/namespace/storage/storage.go (Delete).
 """
 
 from typing import Final

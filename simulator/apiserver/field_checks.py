@@ -2,7 +2,7 @@
 
 Upstream: apimachinery/pkg/api/validation/generic.go, apimachinery/pkg/util/validation/{ip,validation}.go,
 ValidatePositiveIntOrPercent in pkg/apis/apps/validation/validation.go, and validateLocalDescendingPath and
-its neighbours in pkg/apis/core/validation/validation.go, v1.34.
+its neighbours in pkg/apis/core/validation/validation.go.
 """
 
 import ipaddress

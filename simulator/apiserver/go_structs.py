@@ -1,7 +1,7 @@
 """Objects as Go prints the structs of its internal types in messages, and the difference of two of them.
 
 The internal types have the fields of v1, but for those that are named here. Upstream: pkg/apis/core/types.go,
-pkg/apis/apps/types.go, apimachinery/pkg/util/diff/diff.go, v1.34.
+pkg/apis/apps/types.go, apimachinery/pkg/util/diff/diff.go.
 """
 
 import difflib

@@ -1,6 +1,6 @@
 """The query parameter ``labelSelector``: ``a=b, c!=d, e in (x, y), f notin (z), g, !h, i>1``.
 
-Upstream: Parse and NewRequirement in apimachinery/pkg/labels/selector.go, v1.34, with its messages.
+Upstream: Parse and NewRequirement in apimachinery/pkg/labels/selector.go, with its messages.
 """
 
 import re

@@ -2,7 +2,7 @@
 key where the next page begins, and the version that all pages show. Tokens are opaque to clients.
 
 Upstream: apimachinery/pkg/apis/meta/internalversion (types.go, defaults.go, validation/validation.go) and
-apiserver/pkg/storage/continue.go, v1.34."""
+apiserver/pkg/storage/continue.go."""
 
 import base64
 import json

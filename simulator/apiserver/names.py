@@ -1,6 +1,6 @@
 """Syntax of names, label keys and label values. Each check returns the list of problems, as upstream.
 
-Upstream: apimachinery/pkg/util/validation/validation.go, v1.34.
+Upstream: apimachinery/pkg/util/validation/validation.go.
 """
 
 import re

@@ -16,7 +16,7 @@ AUTHENTICATION: Final[Manifest] = {
 }
 """The ConfigMap of the certificates by which kube-scheduler and aggregated API servers authenticate their
 clients. It is empty: an API server without --client-ca-file writes it so
-(pkg/controlplane/controller/clusterauthenticationtrust, v1.34)."""
+(pkg/controlplane/controller/clusterauthenticationtrust)."""
 
 
 def new_cluster(documents: Sequence[Manifest], now: Micros, *, for_servers: bool = False) -> list[Change]:

@@ -1,7 +1,7 @@
 """Validation of the metadata that all kinds have, and of its changes by an update.
 
 Upstream: ValidateObjectMetaAccessor and ValidateObjectMetaAccessorUpdate in
-apimachinery/pkg/api/validation/objectmeta.go, v1.34. The annotations of schedviz (prefix ``schedviz/``) are
+apimachinery/pkg/api/validation/objectmeta.go. The annotations of schedviz (prefix ``schedviz/``) are
 validated here too."""
 
 import re

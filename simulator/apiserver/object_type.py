@@ -1,6 +1,6 @@
 """Check of the ``apiVersion`` and ``kind`` in a request's body.
 
-Upstream: apimachinery/pkg/runtime (errors.go, scheme.go), and transformDecodeError in apiserver, v1.34.
+Upstream: apimachinery/pkg/runtime (errors.go, scheme.go), and transformDecodeError in apiserver.
 """
 
 from simulator.api import Manifest

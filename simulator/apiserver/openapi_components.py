@@ -1,6 +1,6 @@
 """The schemas of types in the form of OpenAPI v3, with the descriptions that ``kubectl explain`` prints.
 
-Upstream: the documents under ``/openapi/v3``, v1.34. The package kubernetes-validate has the schemas and
+Upstream: the documents under ``/openapi/v3``. The package kubernetes-validate has the schemas and
 their descriptions, without defaults and enumerations: both are derived as far as they can be.
 """
 

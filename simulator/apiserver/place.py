@@ -1,7 +1,7 @@
 """The object that the path of a request names.
 
 Upstream: EnsureObjectNamespaceMatchesRequestNamespace in apiserver/pkg/registry/rest/meta.go, checkName in
-apiserver/pkg/endpoints/handlers/rest.go, v1.34.
+apiserver/pkg/endpoints/handlers/rest.go.
 """
 
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
 """Admission of the subresources ``pods/binding`` and ``pods/eviction``.
 
 Upstream: BindingREST and assignPod in pkg/registry/core/pod/storage/storage.go, eviction.go beside it, and
-ValidatePodBinding in pkg/apis/core/validation/validation.go, v1.34."""
+ValidatePodBinding in pkg/apis/core/validation/validation.go."""
 
 from collections.abc import Sequence
 

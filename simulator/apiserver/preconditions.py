@@ -1,7 +1,7 @@
 """Preconditions: the UID and the resourceVersion that a request expects the object to have.
 
 Upstream there are two checks with two texts: before a deletion (BeforeDelete in apiserver/pkg/registry/rest/
-delete.go), and in the storage (Preconditions.Check in apiserver/pkg/storage/interfaces.go), v1.34.
+delete.go), and in the storage (Preconditions.Check in apiserver/pkg/storage/interfaces.go).
 """
 
 from typing import Any
@@ -78,7 +78,7 @@ def check_version_is_given(resource: Resource, name: str, metadata: dict[str, An
 
 def version_of_update(metadata: dict[str, Any]) -> int:
     """Return the resourceVersion in the metadata of an update, also of one that creates the object; 0 = none.
-    Raises PlainError (Update in apiserver/pkg/registry/generic/registry/store.go, v1.34)."""
+    Raises PlainError (Update in apiserver/pkg/registry/generic/registry/store.go)."""
     text = str(metadata.get("resourceVersion") or "")
     if fault := version_fault(text):
         raise PlainError(fault)

@@ -6,7 +6,7 @@ an object does not have are left out; upstream writes their zero values, which a
 Google's protobuf runtime needs a descriptor of each message, which no package brings for Kubernetes; the
 types have all of it.
 
-Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go, v1.34.
+Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Parsing of query parameters.
 
-Upstream: apimachinery/pkg/runtime/conversion.go and apiserver/pkg/storage/versioner, v1.34.
+Upstream: apimachinery/pkg/runtime/conversion.go and apiserver/pkg/storage/versioner.
 """
 
 import re

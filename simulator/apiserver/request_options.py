@@ -1,7 +1,7 @@
 """The options of a write, and the validation of its query parameters (CreateOptions, UpdateOptions,
 PatchOptions) and of the body of a deletion (DeleteOptions).
 
-Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go, v1.34."""
+Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go."""
 
 from collections.abc import Iterator, Sequence
 

@@ -64,7 +64,7 @@ class Resource(msgspec.Struct, frozen=True):
 
 def plural_of(kind: str) -> str:
     """Guess the plural of a kind. Upstream: apimachinery/pkg/api/meta/restmapper.go,
-    UnsafeGuessKindToResource, v1.34."""
+    UnsafeGuessKindToResource."""
     singular = kind.lower()
     if singular == "endpoints":
         return singular

@@ -1,7 +1,7 @@
 """Validation of resource names and quantities in containers, pods and nodes.
 
 Upstream: validateResourceRequirements and its neighbours in pkg/apis/core/validation/validation.go, and
-pkg/apis/core/helper/helpers.go, v1.34.
+pkg/apis/core/helper/helpers.go.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The resources of the API: the built-in ones of Kubernetes v1.34, those that CustomResourceDefinitions
+"""The resources of the API: the built-in ones of Kubernetes, those that CustomResourceDefinitions
 define, and further kinds, by their names."""
 
 import difflib

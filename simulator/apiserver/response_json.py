@@ -2,7 +2,7 @@
 keys of maps sorted. A custom resource is a map.
 
 Structs of msgspec read the JSON and write it again, 5,000 pods
-in a tenth of a second. Upstream: Encode in apimachinery/pkg/runtime/serializer/json/json.go, v1.34.
+in a tenth of a second. Upstream: Encode in apimachinery/pkg/runtime/serializer/json/json.go.
 """
 
 from contextlib import suppress

@@ -2,7 +2,7 @@
 
 Upstream: pkg/registry/apps/deployment/storage/storage.go (and those of the other workloads), ValidateScale in
 pkg/apis/autoscaling/validation/validation.go, and apiextensions-apiserver/pkg/registry/customresource/etcd.go
-for custom resources, v1.34.
+for custom resources.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@ r"""The query parameters ``labelSelector`` and ``fieldSelector`` as predicates o
 
 A field selector is ``a=b,c!=d``. A backslash stands before a comma, an equals sign or a backslash in a value.
 Upstream: ParseSelector in apimachinery/pkg/fields/selector.go, with its messages, and for the selectable
-fields the conversion of each kind (pkg/apis/*/v1/conversion.go), v1.34.
+fields the conversion of each kind (pkg/apis/*/v1/conversion.go).
 """
 
 import re

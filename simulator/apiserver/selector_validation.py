@@ -2,7 +2,7 @@
 the warnings about deprecated labels of nodes.
 
 Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go, pkg/apis/core/validation/validation.go and
-pkg/api/node/util.go, v1.34."""
+pkg/api/node/util.go."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final

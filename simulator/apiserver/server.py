@@ -1,7 +1,7 @@
 """The API server: it decides each write of a cluster.
 
 Upstream: Create, Update and Delete of Store in apiserver/pkg/registry/generic/registry/store.go, the handlers
-in apiserver/pkg/endpoints/handlers, and the subresources of pods in pkg/registry/core/pod/storage, v1.34.
+in apiserver/pkg/endpoints/handlers, and the subresources of pods in pkg/registry/core/pod/storage.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """Wrong values as Go writes them in messages, and how much of one is written.
 
-Upstream: Error in apimachinery/pkg/util/validation/field/errors.go, v1.34.
+Upstream: Error in apimachinery/pkg/util/validation/field/errors.go.
 """
 
 import json

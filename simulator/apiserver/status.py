@@ -1,6 +1,6 @@
 """Errors of the API: every error is answered with a Kubernetes ``Status``.
 
-Upstream: apimachinery/pkg/api/errors/errors.go and apimachinery/pkg/util/validation/field/errors.go, v1.34.
+Upstream: apimachinery/pkg/api/errors/errors.go and apimachinery/pkg/util/validation/field/errors.go.
 """
 
 from collections.abc import Iterable, Sequence

@@ -2,7 +2,7 @@
 
 The write path (``admission.py``, ``update.py``, ``deletion.py``) asks the strategy and knows no kind by name.
 Each kind gives what differs from the defaults here. Upstream: RESTCreateStrategy and RESTUpdateStrategy in
-apiserver/pkg/registry/rest, which strategy.go of each folder in pkg/registry implements, v1.34.
+apiserver/pkg/registry/rest, which strategy.go of each folder in pkg/registry implements.
 
 All functions get decoded manifests. Those named ``set`` and ``prepare_for_create`` change them in place; the
 others change nothing.

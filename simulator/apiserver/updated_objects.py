@@ -2,7 +2,7 @@
 
 Upstream: UpdatedObjectInfo in apiserver/pkg/registry/rest/update.go, patchResource and applyPatcher in
 apiserver/pkg/endpoints/handlers/patch.go, and scaleUpdatedObjectInfo in
-pkg/registry/apps/deployment/storage/storage.go, v1.34.
+pkg/registry/apps/deployment/storage/storage.go.
 """
 
 from collections.abc import Callable

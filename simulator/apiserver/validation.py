@@ -2,8 +2,7 @@
 
 It requires a decoded manifest (:func:`simulator.apiserver.decoding.decode`) without faults, with defaults
 set. Upstream: BeforeCreate and BeforeUpdate in apiserver/pkg/registry/rest/{create,update}.go, Validate and
-ValidateUpdate of the strategies in pkg/registry, and the functions of pkg/apis/*/validation that they call,
-v1.34.
+ValidateUpdate of the strategies in pkg/registry, and the functions of pkg/apis/*/validation that they call.
 """
 
 from collections.abc import Callable, Iterable, Iterator

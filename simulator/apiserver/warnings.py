@@ -1,5 +1,5 @@
 """Warnings about objects that are accepted (WarningsOnCreate and WarningsOnUpdate of the strategies in
-pkg/registry, v1.34), and about deletions, and how much a response says in its warnings
+pkg/registry), and about deletions, and how much a response says in its warnings
 (apiserver/pkg/endpoints/filters/warning.go)."""
 
 from collections.abc import Iterable, Iterator

@@ -1,1 +1,1 @@
-"""CEL as Kubernetes has it (cel-go v0.26; apiserver/pkg/cel, v1.34)."""
+"""CEL as Kubernetes has it (cel-go v0.26; apiserver/pkg/cel)."""

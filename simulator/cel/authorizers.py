@@ -1,4 +1,4 @@
-"""Kubernetes' CEL library of authorization checks (apiserver/pkg/cel/library/authz.go, v1.34).
+"""Kubernetes' CEL library of authorization checks (apiserver/pkg/cel/library/authz.go).
 
 All checks return yes: a client whose request is admitted may do everything in a sandbox."""
 

@@ -1,6 +1,6 @@
 """The costs of calls at run time.
 
-Upstream: apiserver/pkg/cel/library/cost.go (CallCost), v1.34, for Kubernetes' functions; cel-go
+Upstream: apiserver/pkg/cel/library/cost.go (CallCost), for Kubernetes' functions; cel-go
 interpreter/runtimecost.go and ext/sets.go, v0.26, for the others. A call that is not here costs 1.
 """
 

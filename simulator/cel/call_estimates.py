@@ -1,6 +1,6 @@
 """Estimates the costs of calls, and the sizes of their results.
 
-Upstream: apiserver/pkg/cel/library/cost.go (EstimateCallCost), v1.34, for Kubernetes' functions; cel-go
+Upstream: apiserver/pkg/cel/library/cost.go (EstimateCallCost), for Kubernetes' functions; cel-go
 checker/cost.go (functionCost) and ext/sets.go, v0.26, for the others. A call that is not here costs 1.
 """
 

@@ -1,6 +1,6 @@
 """Estimates the cost of an expression before it is evaluated (cel-go checker/cost.go, coster; v0.26).
 
-Kubernetes counts no cost of ``has(...)`` (apiserver/pkg/cel/environment/base.go, v1.34).
+Kubernetes counts no cost of ``has(...)`` (apiserver/pkg/cel/environment/base.go).
 """
 
 from functools import reduce

@@ -1,4 +1,4 @@
-"""The largest sizes of what an expression may name (apiserver/pkg/cel/types.go, DeclType; v1.34)."""
+"""The largest sizes of what an expression may name (apiserver/pkg/cel/types.go, DeclType)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

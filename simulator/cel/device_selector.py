@@ -1,4 +1,4 @@
-"""Compiles and evaluates the selectors of devices (dynamic-resource-allocation/cel/compile.go, v1.34)."""
+"""Compiles and evaluates the selectors of devices (dynamic-resource-allocation/cel/compile.go)."""
 
 from functools import lru_cache
 from typing import Final

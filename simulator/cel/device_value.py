@@ -1,4 +1,4 @@
-"""The value of ``device`` in selectors (dynamic-resource-allocation/cel/compile.go, DeviceMatches; v1.34)."""
+"""The value of ``device`` in selectors (dynamic-resource-allocation/cel/compile.go, DeviceMatches)."""
 
 from functools import lru_cache
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,4 @@
-"""cel-go's library of lists (ext/lists.go, version 3; v0.26), which Kubernetes has since v1.34."""
+"""cel-go's library of lists (ext/lists.go, version 3; v0.26), which Kubernetes has."""
 
 from collections.abc import Callable
 from functools import cmp_to_key

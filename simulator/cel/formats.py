@@ -1,4 +1,4 @@
-"""Kubernetes' CEL library of named formats (apiserver/pkg/cel/library/format.go, v1.34), with the errors of
+"""Kubernetes' CEL library of named formats (apiserver/pkg/cel/library/format.go), with the errors of
 apimachinery/pkg/util/validation."""
 
 import base64

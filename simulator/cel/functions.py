@@ -13,7 +13,7 @@ class Environment(Enum):
     """What an expression may use beside its variables."""
 
     STORED_EXPRESSIONS = auto()
-    """All that v1.34 knows: for what is stored (environment.StoredExpressions)."""
+    """All that this version knows: for what is stored (environment.StoredExpressions)."""
     NEW_EXPRESSIONS = auto()
     """What v1.33 knows, too: for what is written to the API server (environment.NewExpressions)."""
     STORED_SELECTORS = auto()

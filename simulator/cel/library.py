@@ -1,7 +1,7 @@
 """The functions that expressions may call, and the environments that know them.
 
-Upstream: apiserver/pkg/cel/environment/base.go, v1.34. What is stored may use all that v1.34 knows; a new
-expression only what v1.33 knows, too, so that the cluster can go back to it.
+Upstream: apiserver/pkg/cel/environment/base.go. What is stored may use all that this version knows; a new
+expression only what the version before knows, too, so that the cluster can go back to it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """The limits of the cost of CEL evaluations, and the counters for them.
 
-Upstream: apiserver/pkg/apis/cel/config.go, v1.34.
+Upstream: apiserver/pkg/apis/cel/config.go.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Kubernetes' CEL libraries of addresses and networks (apiserver/pkg/cel/library/ip.go, cidr.go; v1.34), with
+"""Kubernetes' CEL libraries of addresses and networks (apiserver/pkg/cel/library/ip.go, cidr.go), with
 the errors of Go's net/netip."""
 
 import ipaddress

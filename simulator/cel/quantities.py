@@ -1,4 +1,4 @@
-"""Kubernetes' CEL library of quantities (apiserver/pkg/cel/library/quantity.go, cel/quantity.go; v1.34)."""
+"""Kubernetes' CEL library of quantities (apiserver/pkg/cel/library/quantity.go, cel/quantity.go)."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The functions of CEL on regular expressions (apiserver/pkg/cel/library/regex.go, v1.34)."""
+"""The functions of CEL on regular expressions (apiserver/pkg/cel/library/regex.go)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

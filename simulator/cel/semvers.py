@@ -1,4 +1,4 @@
-"""Kubernetes' CEL library of versions (apiserver/pkg/cel/library/semverlib.go, v1.34), with the grammar and
+"""Kubernetes' CEL library of versions (apiserver/pkg/cel/library/semverlib.go), with the grammar and
 the errors of github.com/blang/semver/v4."""
 
 import re

@@ -1,4 +1,4 @@
-"""Kubernetes' CEL library of URLs (apiserver/pkg/cel/library/urls.go, v1.34), with the grammar and the errors
+"""Kubernetes' CEL library of URLs (apiserver/pkg/cel/library/urls.go), with the grammar and the errors
 of Go's net/url."""
 
 import re

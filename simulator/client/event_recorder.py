@@ -1,5 +1,5 @@
 """The Event objects by which the scheduler and the controllers report, as ``kubectl describe`` shows them
-(staging/src/k8s.io/client-go/tools/events: event_recorder.go, event_broadcaster.go, v1.34).
+(staging/src/k8s.io/client-go/tools/events: event_recorder.go, event_broadcaster.go).
 
 These events have an eventTime. An event that is repeated becomes one object with a series. Upstream counts a
 series in memory and writes the count every half an hour; here it is written at once.

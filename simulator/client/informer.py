@@ -1,5 +1,5 @@
 """The pipeline of an informer: reflector, delta FIFO, indexer, handlers (reflector.go, delta_fifo.go and
-shared_informer.go in staging/src/k8s.io/client-go/tools/cache, v1.34).
+shared_informer.go in staging/src/k8s.io/client-go/tools/cache).
 
 There is one pipeline for all kinds, where real components have one for each kind; and there is no resync, as
 in the scheduler."""

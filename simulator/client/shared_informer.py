@@ -1,5 +1,5 @@
 """The way of objects from the delta FIFO to the components' handlers (processDeltas and sharedProcessor in
-staging/src/k8s.io/client-go/tools/cache/shared_informer.go, v1.34)."""
+staging/src/k8s.io/client-go/tools/cache/shared_informer.go)."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

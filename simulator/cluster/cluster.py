@@ -1,5 +1,5 @@
 """Cluster: the state of the cluster in columns. It has the data of the scheduler cache and its snapshot of
-NodeInfos (pkg/scheduler/backend/cache, v1.34).
+NodeInfos (pkg/scheduler/backend/cache).
 
 Adding, updating or removing a node or a pod changes one row.
 """

@@ -1,4 +1,4 @@
-"""HostPorts: the host ports in use on each node (HostPortInfo in pkg/scheduler/framework/types.go, v1.34)."""
+"""HostPorts: the host ports in use on each node (HostPortInfo in pkg/scheduler/framework/types.go)."""
 
 from collections.abc import Iterable, Mapping
 

@@ -14,7 +14,7 @@ from simulator.objects.node_selector import NodeSelector, NodeSelectorTerm, sele
 def match_node_selector(cluster: Cluster, selector: NodeSelector) -> Bools:
     """Return bool[width]: the nodes that at least one term of the selector matches.
 
-    An empty term matches no node (component-helpers/scheduling/corev1/nodeaffinity, v1.34)."""
+    An empty term matches no node (component-helpers/scheduling/corev1/nodeaffinity)."""
     matched: Bools = cluster.node_column(
         ("node selector", selector), lambda rows: _match_any_term(cluster, selector, rows)
     )

@@ -69,7 +69,7 @@ def _describe_state(pod: Pod, items: Iterable[Item]) -> Iterator[str]:
     """Yield the reason for which the scheduler does not take the pod as a new one: its informer leaves out
     pods that have ended (NewInformerFactory in pkg/scheduler/scheduler.go), the queue takes pods without a
     node (addAllEventHandlers in eventhandlers.go), and a cycle ends for one that is deleted (skipPodSchedule
-    in schedule_one.go, v1.34)."""
+    in schedule_one.go)."""
     node, phase = pod.node_name, phase_of(pod.manifest)
     if phase in ("Succeeded", "Failed"):
         yield f"It has ended (status.phase {phase}): the scheduler does not see it."

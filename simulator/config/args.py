@@ -22,7 +22,7 @@ class Args(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=T
 
     def validate(self) -> Iterator[Cause]:
         """Set the defaults that depend on other fields, and yield the errors, with paths relative to ``args``
-        (pkg/scheduler/apis/config/validation/validation_pluginargs.go, v1.34)."""
+        (pkg/scheduler/apis/config/validation/validation_pluginargs.go)."""
         return iter(())
 
     def validate_features(self, features: Features) -> Iterator[Cause]:

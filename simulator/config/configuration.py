@@ -1,4 +1,4 @@
-"""Loading of a KubeSchedulerConfiguration (staging/src/k8s.io/kube-scheduler/config/v1/types.go, v1.34).
+"""Loading of a KubeSchedulerConfiguration (staging/src/k8s.io/kube-scheduler/config/v1/types.go).
 
 Defaults follow pkg/scheduler/apis/config/v1/defaults.go and default_plugins.go, validation follows
 pkg/scheduler/apis/config/validation/validation.go. Fields that only concern the process of kube-scheduler

@@ -1,5 +1,5 @@
 """Extenders in a KubeSchedulerConfiguration: staging/src/k8s.io/kube-scheduler/config/v1/types.go, and
-validateExtenders in pkg/scheduler/apis/config/validation/validation.go, v1.34."""
+validateExtenders in pkg/scheduler/apis/config/validation/validation.go."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Controllers of kube-controller-manager v1.34 (pkg/controller), the kubelets, and timetables.
+"""Controllers of kube-controller-manager (pkg/controller), the kubelets, and timetables.
 
 Each is a subclass of :class:`simulator.controllers.controller.Controller`, or of
 :class:`simulator.controllers.workload_controller.WorkloadController` if its objects own others.

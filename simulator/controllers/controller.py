@@ -4,7 +4,7 @@ A controller is informed of each change of the resources that it watches and add
 work queue. :meth:`Controller.sync` then compares one object with what its spec asks for and writes what is
 missing, independent of the change. What sync reads is never older than what it wrote: its writes are observed
 before the next step. So it needs no expectations, which upstream keeps for stale caches
-(pkg/controller/controller_utils.go, v1.34)."""
+(pkg/controller/controller_utils.go)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain

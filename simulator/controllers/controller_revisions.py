@@ -1,5 +1,5 @@
 """ControllerRevisions: the templates that a StatefulSet or DaemonSet has had
-(pkg/controller/history/controller_history.go, v1.34).
+(pkg/controller/history/controller_history.go).
 
 The controllers note the revision differently: a StatefulSet's revision has its hash in the label HASH_LABEL,
 and the set's pods have the revision's name in REVISION_LABEL; revisions and pods of a DaemonSet both have the

@@ -1,5 +1,5 @@
 """The CronJob controller: creates a Job at each time of a schedule
-(pkg/controller/cronjob/cronjob_controllerv2.go, v1.34)."""
+(pkg/controller/cronjob/cronjob_controllerv2.go)."""
 
 import copy
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 """The nodes of a DaemonSet's pods: which accept one, and how a pod requires its node
-(pkg/controller/daemon/daemon_controller.go, util/daemonset_util.go; v1.34)."""
+(pkg/controller/daemon/daemon_controller.go, util/daemonset_util.go)."""
 
 import copy
 from collections.abc import Sequence

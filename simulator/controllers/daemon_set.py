@@ -1,5 +1,5 @@
 """The DaemonSet controller: one pod on each node that accepts it (daemon_controller.go and update.go in
-pkg/controller/daemon, v1.34). The scheduler places these pods as others; each requires its node by name."""
+pkg/controller/daemon). The scheduler places these pods as others; each requires its node by name."""
 
 from typing import NamedTuple
 

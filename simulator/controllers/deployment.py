@@ -1,5 +1,5 @@
 """The Deployment controller: one ReplicaSet for each template, and the rollout from one to the next (sync.go,
-rolling.go and recreate.go in pkg/controller/deployment, v1.34)."""
+rolling.go and recreate.go in pkg/controller/deployment)."""
 
 import copy
 

@@ -1,5 +1,5 @@
 """The sizes of a Deployment's ReplicaSets, and how they are scaled in proportion when the Deployment is
-scaled during a rollout (pkg/controller/deployment: sync.go, util/deployment_util.go; v1.34)."""
+scaled during a rollout (pkg/controller/deployment: sync.go, util/deployment_util.go)."""
 
 import math
 from collections.abc import Sequence

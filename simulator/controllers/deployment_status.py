@@ -1,5 +1,4 @@
-"""The status of a Deployment (calculateStatus in sync.go, and progress.go, in pkg/controller/deployment,
-v1.34)."""
+"""The status of a Deployment (calculateStatus in sync.go, and progress.go, in pkg/controller/deployment)."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
 """A DRA driver on each node whose annotation ``schedviz/devices`` describes devices: it publishes them in
 ResourceSlices of the node, as the kubelet plugin of a driver does
-(staging/src/k8s.io/dynamic-resource-allocation/resourceslice/resourceslicecontroller.go, v1.34). The slices
+(staging/src/k8s.io/dynamic-resource-allocation/resourceslice/resourceslicecontroller.go). The slices
 are deleted with their node, which owns them."""
 
 from functools import partial

@@ -1,5 +1,5 @@
 """The disruption controller: updates the status of PodDisruptionBudgets
-(pkg/controller/disruption/disruption.go, v1.34).
+(pkg/controller/disruption/disruption.go).
 
 Simplified: it uses no scale subresource, so that custom resources that own pods have no scale."""
 

@@ -1,6 +1,6 @@
 """The garbage collector: deletes objects whose owners were deleted, before or after the owners, or removes
-the references to them, as the DELETE request asked for (pkg/controller/garbagecollector/garbagecollector.go,
-v1.34)."""
+the references to them, as the DELETE request asked for
+(pkg/controller/garbagecollector/garbagecollector.go)."""
 
 from collections.abc import Collection
 

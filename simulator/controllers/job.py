@@ -1,4 +1,4 @@
-"""The Job controller: runs pods until enough have succeeded (pkg/controller/job/job_controller.go, v1.34).
+"""The Job controller: runs pods until enough have succeeded (pkg/controller/job/job_controller.go).
 
 A Job counts its finished pods in its status and removes their finalizers in one write, so that each pod is
 counted once."""

@@ -1,6 +1,6 @@
 """The end of a Job: its policies, the completion indexes of an Indexed Job, when it has failed or is
 complete, and the conditions that say so (pkg/controller/job: job_controller.go, pod_failure_policy.go,
-success_policy.go, indexed_job_utils.go; v1.34).
+success_policy.go, indexed_job_utils.go).
 
 Simplified: the action FailIndex, which needs backoffLimitPerIndex, is not supported."""
 

@@ -1,5 +1,5 @@
 """The finalizer that keeps a Job's pods until the Job has counted them, and the delay after a failed pod
-before it creates the next one (pkg/controller/job: tracking_utils.go, backoff_utils.go; v1.34)."""
+before it creates the next one (pkg/controller/job: tracking_utils.go, backoff_utils.go)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 """The namespace controller: deletes the objects in a terminating namespace, pods first, then the namespace
-(pkg/controller/namespace/deletion/namespaced_resources_deleter.go, v1.34, with OrderedNamespaceDeletion)."""
+(pkg/controller/namespace/deletion/namespaced_resources_deleter.go, with OrderedNamespaceDeletion)."""
 
 from simulator.api import SECOND, ApiError, Manifest
 from simulator.apiserver.component_writes import finalized_namespace

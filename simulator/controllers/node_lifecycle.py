@@ -1,5 +1,5 @@
 """The node lifecycle controller: taints nodes by their conditions, and marks the pods of nodes that are not
-ready (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34)."""
+ready (pkg/controller/nodelifecycle/node_lifecycle_controller.go)."""
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller

@@ -1,5 +1,5 @@
 """An index of all objects by uid, owner and controller (the graph of
-pkg/controller/garbagecollector/graph_builder.go and the controllerUID indexes of the informers, v1.34)."""
+pkg/controller/garbagecollector/graph_builder.go and the controllerUID indexes of the informers)."""
 
 from typing import NamedTuple, TypeVar
 

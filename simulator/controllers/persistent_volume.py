@@ -1,5 +1,5 @@
 """The controllers of claims and volumes: bind claims to volumes that fit, provision new ones by their storage
-class, and reclaim volumes (pkg/controller/volume/persistentvolume/pv_controller.go, v1.34).
+class, and reclaim volumes (pkg/controller/volume/persistentvolume/pv_controller.go).
 
 Simplified: any provisioner creates the volume that is asked for, in the zone of the selected node, after a
 time that an annotation of the storage class sets."""

@@ -1,5 +1,5 @@
 """The pod garbage collector: removes the pods of nodes that were deleted (gcOrphaned in
-pkg/controller/podgc/gc_controller.go, v1.34)."""
+pkg/controller/podgc/gc_controller.go)."""
 
 from functools import partial
 

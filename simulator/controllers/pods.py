@@ -1,5 +1,5 @@
 """The checks and the creation of pods that controllers share (pkg/controller/controller_utils.go and
-pkg/api/v1/pod/util.go, v1.34)."""
+pkg/api/v1/pod/util.go)."""
 
 import copy
 import hashlib

@@ -1,5 +1,5 @@
 """The ReplicaSet controller: keeps the number of pods of a template
-(pkg/controller/replicaset/replica_set.go, v1.34)."""
+(pkg/controller/replicaset/replica_set.go)."""
 
 import msgspec
 

@@ -1,6 +1,5 @@
 """The resource claim controller: creates claims from the templates that pods name, removes consumers that
-have ended, and deletes or releases claims that no pod needs (pkg/controller/resourceclaim/controller.go,
-v1.34)."""
+have ended, and deletes or releases claims that no pod needs (pkg/controller/resourceclaim/controller.go)."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,5 +1,5 @@
 """The resource quota controller: sets the status of ResourceQuotas
-(pkg/controller/resourcequota/resource_quota_controller.go and pkg/quota/v1/install/update_filter.go, v1.34).
+(pkg/controller/resourcequota/resource_quota_controller.go and pkg/quota/v1/install/update_filter.go).
 
 Simplified: upstream also computes all quotas again every five minutes. Here a change of a Service or claim
 does what upstream leaves to that, and so does the time at which a pod that is being deleted is not charged

@@ -1,6 +1,6 @@
 """The claims of a StatefulSet's pods and their owners, which decide whether the claims are deleted with the
 StatefulSet, with a pod that is scaled down, or not at all (persistentVolumeClaimRetentionPolicy;
-pkg/controller/statefulset/stateful_set_utils.go, v1.34)."""
+pkg/controller/statefulset/stateful_set_utils.go)."""
 
 from simulator.api import Manifest
 from simulator.objects.metadata import uid_of, with_metadata

@@ -1,5 +1,5 @@
 """The StatefulSet controller: pods with an ordinal, a name and claims of their own, created in order
-(pkg/controller/statefulset/stateful_set_control.go, v1.34)."""
+(pkg/controller/statefulset/stateful_set_control.go)."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The statuses that controllers write: ReplicaSetStatus and others of k8s.io/api (v1.34), as far as the
+"""The statuses that controllers write: ReplicaSetStatus and others of k8s.io/api, as far as the
 controllers of this package set their fields.
 
 A field that is None is removed from the object's status, and one that is UNSET stays as it is. Counts of 0

@@ -1,7 +1,6 @@
 """Remove the finalizers of claims, volumes and classes that are being deleted, when nothing uses them.
 
-Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go, pvprotection and vacprotection,
-v1.34."""
+Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go, pvprotection and vacprotection."""
 
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller

@@ -1,5 +1,5 @@
 """The taint eviction controller: deletes pods that do not tolerate a NoExecute taint of their node, or do so
-no longer (pkg/controller/tainteviction/taint_eviction.go, v1.34).
+no longer (pkg/controller/tainteviction/taint_eviction.go).
 
 The time of toleration is counted from when the taint was added or the pod was bound, not from when this
 controller first observed it, so that a new leader deletes the pod at the same time."""

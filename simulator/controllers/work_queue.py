@@ -1,5 +1,4 @@
-"""The work queue of a controller (client-go/util/workqueue: rate_limiting_queue.go, delaying_queue.go,
-v1.34)."""
+"""The work queue of a controller (client-go/util/workqueue: rate_limiting_queue.go, delaying_queue.go)."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 """The base of controllers whose objects own others: workloads with their pods, ReplicaSets, Jobs or
-ControllerRevisions (pkg/controller/controller_ref_manager.go, v1.34)."""
+ControllerRevisions (pkg/controller/controller_ref_manager.go)."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar

@@ -31,7 +31,7 @@ _LOG: Final = re.compile(
     rb"^==== START logs for ([^\n]+?) ====\r?\n.*?(?:==== END logs for \1 ====\r?\n?|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-"""The log of a container, as kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go (v1.34) writes it. Nothing is
+"""The log of a container, as kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go writes it. Nothing is
 known of its lines, and the last one need not end with a line feed."""
 _JSON: Final = re.compile(rb'\s*(?:\[\s*)*(?:\{\s*["}]|\])')
 """The beginning of JSON. ``{a: 1}`` and ``[{a: 1}]`` are YAML."""

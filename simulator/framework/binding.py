@@ -1,6 +1,6 @@
 """The extension points after a node is chosen: Reserve, Permit, PreBind, Bind, PostBind.
 
-pkg/scheduler/framework/runtime/framework.go, v1.34. A plugin that raises counts as one that returns an Error
+pkg/scheduler/framework/runtime/framework.go. A plugin that raises counts as one that returns an Error
 status: the pod is assumed by now, and Unreserve must be run for it in any case."""
 
 from collections.abc import Generator

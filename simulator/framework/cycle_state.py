@@ -1,4 +1,4 @@
-"""CycleState: the data of one scheduling cycle (pkg/scheduler/framework/cycle_state.go, v1.34), and the
+"""CycleState: the data of one scheduling cycle (pkg/scheduler/framework/cycle_state.go), and the
 numbers that are drawn in it."""
 
 from collections.abc import Mapping, Sequence

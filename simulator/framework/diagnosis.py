@@ -1,5 +1,5 @@
 """The reasons for which nodes are not feasible: framework.Diagnosis and FitError
-(pkg/scheduler/framework/types.go, v1.34)."""
+(pkg/scheduler/framework/types.go)."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""Extender: calls a scheduler extender, an HTTP server (pkg/scheduler/extender.go, v1.34).
+"""Extender: calls a scheduler extender, an HTTP server (pkg/scheduler/extender.go).
 
 Requests and responses have the types of staging/src/k8s.io/kube-scheduler/extender/v1/types.go. The caller
 passes a :class:`Transport` that sends them. This module opens no connections.

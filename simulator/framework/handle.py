@@ -1,5 +1,5 @@
 """The part of the scheduler that plugins may use (framework.Handle in
-staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.34)."""
+staging/src/k8s.io/kube-scheduler/framework/interface.go)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The plugin interface of the scheduler (staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.34).
+"""The plugin interface of the scheduler (staging/src/k8s.io/kube-scheduler/framework/interface.go).
 
 Names and the order of calls are upstream's. The difference: upstream calls Filter and Score once per node;
 here one call filters or scores all nodes of a :class:`~simulator.framework.node_batch.NodeBatch`.

@@ -1,4 +1,4 @@
-"""default_normalize_score (pkg/scheduler/framework/plugins/helper/normalize_score.go, v1.34)."""
+"""default_normalize_score (pkg/scheduler/framework/plugins/helper/normalize_score.go)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The extension points PreFilter and PostFilter (pkg/scheduler/framework/runtime/framework.go, v1.34)."""
+"""The extension points PreFilter and PostFilter (pkg/scheduler/framework/runtime/framework.go)."""
 
 from typing import NamedTuple
 

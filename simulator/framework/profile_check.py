@@ -1,5 +1,5 @@
 """Whether the plugins of a profile exist and extend the points at which they are enabled (NewFramework and
-expandMultiPointPlugins in pkg/scheduler/framework/runtime/framework.go, v1.34)."""
+expandMultiPointPlugins in pkg/scheduler/framework/runtime/framework.go)."""
 
 from collections.abc import Mapping
 

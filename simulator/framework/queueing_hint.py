@@ -1,5 +1,5 @@
 """ClusterEventWithHint: a cluster event that a plugin registers with the scheduling queue, and its queueing
-hint (staging/src/k8s.io/kube-scheduler/framework/types.go, v1.34)."""
+hint (staging/src/k8s.io/kube-scheduler/framework/types.go)."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

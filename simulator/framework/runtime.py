@@ -1,4 +1,4 @@
-"""Framework: runs the plugins of one profile (pkg/scheduler/framework/runtime/framework.go, v1.34)."""
+"""Framework: runs the plugins of one profile (pkg/scheduler/framework/runtime/framework.go)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

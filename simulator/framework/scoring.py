@@ -1,4 +1,4 @@
-"""The extension points PreScore and Score (pkg/scheduler/framework/runtime/framework.go, v1.34)."""
+"""The extension points PreScore and Score (pkg/scheduler/framework/runtime/framework.go)."""
 
 from typing import Any, NamedTuple
 

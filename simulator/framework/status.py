@@ -1,5 +1,5 @@
 """Status and the other results that plugins return
-(staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.34)."""
+(staging/src/k8s.io/kube-scheduler/framework/interface.go)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Pods that wait on Permit (pkg/scheduler/framework/runtime/waiting_pods_map.go, v1.34)."""
+"""Pods that wait on Permit (pkg/scheduler/framework/runtime/waiting_pods_map.go)."""
 
 from collections.abc import Iterator, Mapping
 

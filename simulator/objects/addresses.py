@@ -1,6 +1,6 @@
 """The addresses of nodes and pods: which are in use, and which one is free next.
 
-Upstream: GetNodeHostIPs in pkg/util/node/node.go, v1.34; the plugin host-local of the CNI project assigns
+Upstream: GetNodeHostIPs in pkg/util/node/node.go; the plugin host-local of the CNI project assigns
 addresses of pods in the same way, except that it goes on behind the last one that it assigned."""
 
 from collections import Counter

@@ -1,5 +1,5 @@
 """The conditions in an object's status (apimachinery/pkg/api/meta/conditions.go and the types of the API
-groups, v1.34)."""
+groups)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -129,7 +129,7 @@ def with_condition(
     observes: bool = True,
 ) -> Manifest:
     """Return the pod with this condition; the pod itself if it has it already (UpdatePodCondition,
-    pkg/api/v1/pod/util.go, v1.34). ``observes``: it says of which generation of the pod it is
+    pkg/api/v1/pod/util.go). ``observes``: it says of which generation of the pod it is
     (CalculatePodConditionObservedGeneration)."""
     new = PodCondition(
         type=kind,
@@ -147,7 +147,7 @@ def with_meta_condition(
     manifest: Manifest, now: Micros, kind: str, status: str, *, reason: str, message: str = ""
 ) -> Manifest:
     """Return the object with this condition for the generation that its status is about; the object itself if
-    it has it already (SetStatusCondition, apimachinery/pkg/api/meta/conditions.go, v1.34)."""
+    it has it already (SetStatusCondition, apimachinery/pkg/api/meta/conditions.go)."""
     new = MetaCondition(
         type=kind,
         status=status,

@@ -1,6 +1,6 @@
 """CSI migration: the driver, volume handle and topology of in-tree volumes.
 
-staging/src/k8s.io/csi-translation-lib, v1.34, as far as the scheduler uses it. An annotation of the CSINode
+staging/src/k8s.io/csi-translation-lib, as far as the scheduler uses it. An annotation of the CSINode
 lists the in-tree plugins that are migrated on this node.
 """
 

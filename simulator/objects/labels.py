@@ -1,4 +1,4 @@
-"""Label selectors (staging/src/k8s.io/apimachinery/pkg/labels/selector.go, v1.34).
+"""Label selectors (staging/src/k8s.io/apimachinery/pkg/labels/selector.go).
 
 Selectors are immutable and hashable. They are used as keys of caches, so that a selector is matched against
 the cluster's columns once, and not once per pod.

@@ -1,5 +1,5 @@
 """What a kubelet reports of its node: the conditions, and what it sets when the node joins (initialNode in
-pkg/kubelet/kubelet_node_status.go, v1.34)."""
+pkg/kubelet/kubelet_node_status.go)."""
 
 from simulator.api import Manifest, Micros
 from simulator.objects.addresses import AddressPool, internal_addresses

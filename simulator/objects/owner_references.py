@@ -1,4 +1,4 @@
-"""The ownerReferences of an object (apimachinery/pkg/apis/meta/v1/controller_ref.go, v1.34)."""
+"""The ownerReferences of an object (apimachinery/pkg/apis/meta/v1/controller_ref.go)."""
 
 from collections.abc import Collection, Sequence
 

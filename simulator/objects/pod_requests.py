@@ -163,8 +163,7 @@ def pod_limits(manifest: Mapping[str, Any], *, pod_level: bool = True) -> Reques
 
 
 def qos_class(manifest: Mapping[str, Any]) -> str:
-    """Return a pod's quality-of-service class. Upstream: ComputePodQOS in pkg/apis/core/v1/helper/qos/qos.go,
-    v1.34."""
+    """Return a pod's quality-of-service class (ComputePodQOS in pkg/apis/core/v1/helper/qos/qos.go)."""
     spec = manifest["spec"]
     parts = (
         [spec["resources"]]

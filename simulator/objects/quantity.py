@@ -1,6 +1,6 @@
 """Exact quantities (resource.Quantity) as integers of nano-units.
 
-staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, v1.34. Nano-units are the finest that Kubernetes
+staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go. Nano-units are the finest that Kubernetes
 stores, so sums and maxima are exact. Only :func:`milli_value` and :func:`value` round, upwards.
 """
 

@@ -48,7 +48,7 @@ def pod_volumes(pod: Pod) -> Sequence[Mapping[str, Any]]:
 def claim_reference(pod: Pod, volume: Mapping[str, Any]) -> ClaimReference | None:
     """Return the claim that a volume refers to; None for a volume without claim. The claim of an ephemeral
     volume has the name ``<pod>-<volume>``
-    (staging/src/k8s.io/component-helpers/storage/ephemeral/ephemeral.go, v1.34)."""
+    (staging/src/k8s.io/component-helpers/storage/ephemeral/ephemeral.go)."""
     if volume.get("persistentVolumeClaim") is not None:
         return ClaimReference(volume["persistentVolumeClaim"].get("claimName") or "", ephemeral=False)
     if volume.get("ephemeral") is not None:

@@ -1,4 +1,4 @@
-"""DefaultBinder (pkg/scheduler/framework/plugins/defaultbinder/default_binder.go, v1.34)."""
+"""DefaultBinder (pkg/scheduler/framework/plugins/defaultbinder/default_binder.go)."""
 
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import BindPlugin

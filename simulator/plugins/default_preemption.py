@@ -1,4 +1,4 @@
-"""DefaultPreemption (pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34)."""
+"""DefaultPreemption (pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""NodeAffinity (pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go, v1.34)."""
+"""NodeAffinity (pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""NodeName (pkg/scheduler/framework/plugins/nodename/node_name.go, v1.34)."""
+"""NodeName (pkg/scheduler/framework/plugins/nodename/node_name.go)."""
 
 from simulator.framework.cluster_event import NODE, ActionType
 from simulator.framework.cycle_state import CycleState

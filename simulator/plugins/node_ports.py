@@ -1,4 +1,4 @@
-"""NodePorts (pkg/scheduler/framework/plugins/nodeports/node_ports.go, v1.34)."""
+"""NodePorts (pkg/scheduler/framework/plugins/nodeports/node_ports.go)."""
 
 from collections.abc import Sequence
 from copy import copy

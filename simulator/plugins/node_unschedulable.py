@@ -1,4 +1,4 @@
-"""NodeUnschedulable (pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go, v1.34)."""
+"""NodeUnschedulable (pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go)."""
 
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState

@@ -1,4 +1,4 @@
-"""PrioritySort (pkg/scheduler/framework/plugins/queuesort/priority_sort.go, v1.34)."""
+"""PrioritySort (pkg/scheduler/framework/plugins/queuesort/priority_sort.go)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""SchedulingGates (pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go, v1.34)."""
+"""SchedulingGates (pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go)."""
 
 from simulator.framework.cluster_event import POD, ActionType
 from simulator.framework.interface import EnqueueExtensions, PreEnqueuePlugin

@@ -1,4 +1,4 @@
-"""VolumeRestrictions (pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, v1.34)."""
+"""VolumeRestrictions (pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""VolumeZone (pkg/scheduler/framework/plugins/volumezone/volume_zone.go, v1.34)."""
+"""VolumeZone (pkg/scheduler/framework/plugins/volumezone/volume_zone.go)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 """PodDisruptionBudgets in preemption: which evictions violate a budget
-(pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34).
+(pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go).
 
 Preemption prefers victims that violate no budget, but a budget does not prevent preemption."""
 

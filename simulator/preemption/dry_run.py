@@ -1,6 +1,6 @@
 """DryRunPreemption: finds the nodes on which the preemptor fits if pods of lower priority are evicted
 (DryRunPreemption in pkg/scheduler/framework/preemption/preemption.go, SelectVictimsOnNode in
-pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34).
+pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go).
 
 :func:`select_victims_by_columns` processes many nodes at once: it removes their pods of lower priority and
 then adds them again in rounds, one pod of each node per round. :func:`select_victims_on_node` processes one

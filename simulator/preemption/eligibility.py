@@ -1,5 +1,5 @@
 """The rules for which pods can preempt, and which pods they can preempt
-(pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34)."""
+(pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go)."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 """Selects one of the candidates: callExtenders and SelectCandidate
-(pkg/scheduler/framework/preemption/preemption.go, v1.34)."""
+(pkg/scheduler/framework/preemption/preemption.go)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

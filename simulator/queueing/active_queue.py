@@ -1,4 +1,4 @@
-"""ActiveQueue: activeQ and the pods in flight (pkg/scheduler/backend/queue/active_queue.go, v1.34)."""
+"""ActiveQueue: activeQ and the pods in flight (pkg/scheduler/backend/queue/active_queue.go)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""BackoffQueue: backoffQ and errorBackoffQ (pkg/scheduler/backend/queue/backoff_queue.go, v1.34)."""
+"""BackoffQueue: backoffQ and errorBackoffQ (pkg/scheduler/backend/queue/backoff_queue.go)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

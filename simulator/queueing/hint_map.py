@@ -1,5 +1,5 @@
 """HintMap: calls the queueing hints and the PreEnqueue plugins of the profiles (queueingHintMap and
-preEnqueuePluginMap in pkg/scheduler/backend/queue/scheduling_queue.go, v1.34)."""
+preEnqueuePluginMap in pkg/scheduler/backend/queue/scheduling_queue.go)."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum

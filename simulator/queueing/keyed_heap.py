@@ -1,4 +1,4 @@
-"""KeyedHeap: a heap whose items can be found and removed by key (pkg/scheduler/backend/heap, v1.34)."""
+"""KeyedHeap: a heap whose items can be found and removed by key (pkg/scheduler/backend/heap)."""
 
 import heapq
 from collections.abc import Callable, Iterator

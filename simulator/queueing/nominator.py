@@ -1,4 +1,4 @@
-"""Nominator: which pods are nominated to which nodes (pkg/scheduler/backend/queue/nominator.go, v1.34)."""
+"""Nominator: which pods are nominated to which nodes (pkg/scheduler/backend/queue/nominator.go)."""
 
 from collections.abc import Callable, Iterator
 

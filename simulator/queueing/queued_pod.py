@@ -1,4 +1,4 @@
-"""QueuedPod: a pod in the scheduling queue (QueuedPodInfo in pkg/scheduler/framework/types.go, v1.34)."""
+"""QueuedPod: a pod in the scheduling queue (QueuedPodInfo in pkg/scheduler/framework/types.go)."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""SchedulingQueue (PriorityQueue in pkg/scheduler/backend/queue/scheduling_queue.go, v1.34).
+"""SchedulingQueue (PriorityQueue in pkg/scheduler/backend/queue/scheduling_queue.go).
 
 A pending pod is in exactly one of these places:
 

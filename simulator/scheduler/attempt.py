@@ -1,4 +1,4 @@
-"""One scheduling attempt over all nodes: schedulePod and PostFilter (pkg/scheduler/schedule_one.go, v1.34).
+"""One scheduling attempt over all nodes: schedulePod and PostFilter (pkg/scheduler/schedule_one.go).
 
 An :class:`Attempt` keeps the verdicts and scores as columns. The scheduler acts on :meth:`Attempt.result`;
 :mod:`simulator.scheduler.attempt_record` makes the record for display."""

@@ -1,4 +1,4 @@
-"""The binding cycle (bindingCycle in pkg/scheduler/schedule_one.go, v1.34). It is a process of its own, which
+"""The binding cycle (bindingCycle in pkg/scheduler/schedule_one.go). It is a process of its own, which
 runs beside the scheduling cycles of other pods."""
 
 from functools import partial

@@ -1,5 +1,4 @@
-"""The scheduler's cache: the informers' objects, and the assumed pods (pkg/scheduler/backend/cache/cache.go,
-v1.34).
+"""The scheduler's cache: the informers' objects, and the assumed pods (pkg/scheduler/backend/cache/cache.go).
 
 An assumed pod counts on its node from the time when the node is chosen until the watch shows it there, or the
 binding fails."""

@@ -1,5 +1,5 @@
 """Preemption carried out: the victims are deleted (prepareCandidateAsync in
-pkg/scheduler/framework/preemption/preemption.go, v1.34).
+pkg/scheduler/framework/preemption/preemption.go).
 
 The scheduler goes on meanwhile. PreEnqueue of DefaultPreemption gates the preemptor until the last victim is
 deleted, so that it is not tried again for each victim that leaves."""

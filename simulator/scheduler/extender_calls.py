@@ -1,4 +1,4 @@
-"""The calls of the scheduler's extenders, v1.34."""
+"""The calls of the scheduler's extenders."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,6 +1,6 @@
 """The handling of a pod whose attempt failed, in cache and queue, and the reports about it: an Event, and a
 condition in its status (handleSchedulingFailure, handleBindingCycleError and updatePod in
-pkg/scheduler/schedule_one.go, v1.34)."""
+pkg/scheduler/schedule_one.go)."""
 
 from enum import Enum
 from typing import Final

@@ -1,4 +1,4 @@
-"""The scheduling cycle of one pod, and what follows when it fails (pkg/scheduler/schedule_one.go, v1.34).
+"""The scheduling cycle of one pod, and what follows when it fails (pkg/scheduler/schedule_one.go).
 
 The cycle is a process that stops at each extension point; it writes nothing before its end."""
 

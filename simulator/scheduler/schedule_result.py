@@ -1,5 +1,5 @@
 """The number of feasible nodes that end the search of a scheduling cycle, and the result of the search:
-ScheduleResult (pkg/scheduler/scheduler.go) and FitError (pkg/scheduler/framework/types.go), v1.34.
+ScheduleResult (pkg/scheduler/scheduler.go) and FitError (pkg/scheduler/framework/types.go).
 
 The scheduler acts on these. A :class:`simulator.decision.Decision` is the record of the same for display."""
 

@@ -1,5 +1,5 @@
-"""The scheduler's parts, and what its cycles ask of them (the struct Scheduler in pkg/scheduler/scheduler.go,
-v1.34). :mod:`simulator.scheduler.scheduling_loop` runs it."""
+"""The scheduler's parts, and what its cycles ask of them (the struct Scheduler in
+pkg/scheduler/scheduler.go). :mod:`simulator.scheduler.scheduling_loop` runs it."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
-"""The loop of scheduling cycles (Run in pkg/scheduler/scheduler.go and ScheduleOne in schedule_one.go,
-v1.34), and the flushes of the queue (Run in backend/queue/scheduling_queue.go): four timers of the agenda."""
+"""The loop of scheduling cycles (Run in pkg/scheduler/scheduler.go and ScheduleOne in schedule_one.go),
+and the flushes of the queue (Run in backend/queue/scheduling_queue.go): four timers of the agenda."""
 
 from functools import partial
 from typing import Final

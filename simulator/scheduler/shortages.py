@@ -1,5 +1,5 @@
 """What nodes lack that NodeResourcesFit rejected, for the record of an attempt: fitsRequest
-(pkg/scheduler/framework/plugins/noderesources/fit.go, v1.34) with its amounts."""
+(pkg/scheduler/framework/plugins/noderesources/fit.go) with its amounts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice

@@ -102,7 +102,7 @@ def _claim_spec(situation: Situation, name: str, volume: Mapping[str, Any]) -> M
 def _template_of_set(situation: Situation, name: str) -> Manifest | None:
     """Return the template of the StatefulSet whose pods have claims of this name:
     ``<template>-<set>-<ordinal>`` (getPersistentVolumeClaimName in
-    pkg/controller/statefulset/stateful_set_utils.go, v1.34)."""
+    pkg/controller/statefulset/stateful_set_utils.go)."""
     stem, _, ordinal = name.rpartition("-")
     if not ordinal.isdigit():
         return None

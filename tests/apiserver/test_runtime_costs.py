@@ -1,5 +1,5 @@
 """Costs of rules as they are evaluated: those that upstream's own tests expect (TestCelCostStability in
-apiextensions-apiserver/pkg/apiserver/schema/cel/celcoststability_test.go, v1.34)."""
+apiextensions-apiserver/pkg/apiserver/schema/cel/celcoststability_test.go)."""
 
 import json
 from typing import Any, Final

@@ -1,5 +1,5 @@
 """Estimated costs of expressions about values of known sizes: those that upstream's own tests expect
-(TestCostEstimation in apiextensions-apiserver/pkg/apiserver/schema/cel/compilation_test.go, v1.34)."""
+(TestCostEstimation in apiextensions-apiserver/pkg/apiserver/schema/cel/compilation_test.go)."""
 
 from typing import Final
 

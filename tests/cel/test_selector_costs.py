@@ -1,5 +1,5 @@
 """Estimated costs of selectors: those that upstream's own tests expect
-(dynamic-resource-allocation/cel/compile_test.go, v1.34)."""
+(dynamic-resource-allocation/cel/compile_test.go)."""
 
 from typing import Final
 

@@ -1,5 +1,5 @@
 """Formulas of raw scores that are sums of terms (taint_toleration.go, node_affinity.go,
-interpodaffinity/scoring.go, podtopologyspread/scoring.go, v1.34)."""
+interpodaffinity/scoring.go, podtopologyspread/scoring.go)."""
 
 from math import log
 from typing import Final

@@ -81,7 +81,7 @@ def last_nomination(source: Readable, act: Act) -> trace.Nominated | None:
 
 def evicted_by(source: Readable, found: trace.Nominated) -> list[str]:
     """Return the victims that were evicted. One that was terminating already is not deleted again
-    (prepareCandidate in pkg/scheduler/framework/preemption/preemption.go, v1.34)."""
+    (prepareCandidate in pkg/scheduler/framework/preemption/preemption.go)."""
     deleted = {
         event.pod
         for _, event in source.about_pod(found.pod)

@@ -2,7 +2,7 @@
 
 It is read from the scheduler's message, "0/60 nodes are available: 1 node(s) had untolerated taint {a: b}, 59
 Insufficient cpu. preemption: ...", in which kube-scheduler sorts the reasons as text, the counts first
-(FitError.Error in pkg/scheduler/framework/types.go, v1.34). So the first one there says nothing about its
+(FitError.Error in pkg/scheduler/framework/types.go). So the first one there says nothing about its
 weight.
 """
 

@@ -209,7 +209,7 @@ REASONS: Final[Patterns] = [
     )
 ]
 """The reasons of filter plugins with their explanations. They are constants of upstream's plugins
-(pkg/scheduler/framework/plugins, v1.34)."""
+(pkg/scheduler/framework/plugins)."""
 
 CONDITIONS: Final = {
     ("PodScheduled", "True"): gettext_noop("The pod has a node."),

@@ -1,7 +1,7 @@
 """A preemption in steps, which the page plays on the card of the nominated node, or on its tile.
 
 All pods of lower priority are taken away, then put back one by one. Then the rules leave the node over among
-the candidates. Upstream: SelectVictimsOnNode and pickOneNodeForPreemption, v1.34."""
+the candidates. Upstream: SelectVictimsOnNode and pickOneNodeForPreemption."""
 
 from collections import Counter
 from collections.abc import Iterator

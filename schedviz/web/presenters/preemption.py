@@ -1,6 +1,6 @@
 """The preemption of one cycle: the candidates side by side, and the rule that chose one of them.
 
-The rules are those of pickOneNodeForPreemption (pkg/scheduler/framework/preemption/preemption.go, v1.34).
+The rules are those of pickOneNodeForPreemption (pkg/scheduler/framework/preemption/preemption.go).
 They are applied in order until one candidate is left.
 """
 
@@ -24,8 +24,7 @@ VICTIMS_AT_MOST: Final = 8
 
 NOT_STARTED: Final = "~"
 """The value in place of a start time that is missing: it is later than every time. For a pod without
-status.startTime kube-scheduler takes the present time (GetPodStartTime in pkg/scheduler/util/utils.go,
-v1.34)."""
+status.startTime kube-scheduler takes the present time (GetPodStartTime in pkg/scheduler/util/utils.go)."""
 
 GREATEST_WINS: Final = (False, False, False, False, True)
 """Whether each rule keeps the candidates with the largest figure instead of the smallest."""

@@ -12,7 +12,7 @@ TOP_RANK: Final = 5
 distinguished."""
 SYSTEM_RANK: Final = 6
 SYSTEM_PRIORITY: Final = 2_000_000_000
-"""The priority at which Kubernetes' own classes begin (pkg/apis/scheduling/types.go, v1.34:
+"""The priority at which Kubernetes' own classes begin (pkg/apis/scheduling/types.go:
 system-cluster-critical)."""
 
 

@@ -1,7 +1,7 @@
 """A short form of the scheduler's message for a pod that fits on no node.
 
 The message is "0/6 nodes are available: 5 Insufficient cpu, 1 Too many pods. preemption: ..."
-(FitError.Error in pkg/scheduler/framework/types.go, v1.34). The short form has only the reasons.
+(FitError.Error in pkg/scheduler/framework/types.go). The short form has only the reasons.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -1,5 +1,5 @@
 """What would let a pending pod run, by the reason that keeps it pending: the changes for which the queueing
-hints of kube-scheduler's plugins (v1.34) try it again."""
+hints of kube-scheduler's plugins try it again."""
 
 import re
 from collections.abc import Sequence

@@ -256,7 +256,7 @@ class EventSentences:
 
     def queue_moved(self, event: trace.QueueMoved) -> tuple[Tone, SafeString] | None:
         if event.target == "inFlight" and event.source == "backoffQ":
-            # Pop takes a pod from there only while activeQ is empty (pop in active_queue.go, v1.34).
+            # Pop takes a pod from there only while activeQ is empty (pop in active_queue.go).
             text = gettext("{} is popped from backoffQ, because activeQ is empty.")
             return "", format_html(text, self.pod(event.pod))
         if event.target in ("", "inFlight") or (event.source == "inFlight" and event.target != "backoffQ"):

@@ -1,6 +1,6 @@
 """The admission plugin PersistentVolumeClaimResize: which claims may ask for more storage.
 
-Upstream: plugin/pkg/admission/storage/persistentvolume/resize/admission.go, v1.34.
+Upstream: plugin/pkg/admission/storage/persistentvolume/resize/admission.go.
 """
 
 from typing import Final

@@ -1,6 +1,6 @@
 """The DefaultStorageClass admission plugin.
 
-Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go, v1.34.
+Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go.
 """
 
 from typing import Final

@@ -1,6 +1,6 @@
 """The DefaultTolerationSeconds admission plugin: pods stay for some time on a node that is not ready.
 
-Upstream: plugin/pkg/admission/defaulttolerationseconds/admission.go, v1.34.
+Upstream: plugin/pkg/admission/defaulttolerationseconds/admission.go.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """The LimitRanger admission plugin: the LimitRanges of a namespace give containers default requests and
 limits, and bound those of new pods and claims.
 
-Upstream: plugin/pkg/admission/limitranger/admission.go, v1.34. It walks Go maps, whose order is random; here
+Upstream: plugin/pkg/admission/limitranger/admission.go. It walks Go maps, whose order is random; here
 the names of resources are sorted, and the LimitRanges are in the order of their names.
 """
 

@@ -1,6 +1,6 @@
 """The NamespaceLifecycle admission plugin: objects are only created in namespaces that are there to stay.
 
-Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go, v1.34.
+Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go.
 """
 
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes

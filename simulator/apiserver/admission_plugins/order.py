@@ -1,4 +1,4 @@
-"""The order of the admission plugins (AllOrderedPlugins in pkg/kubeapiserver/options/plugins.go, v1.34)."""
+"""The order of the admission plugins (AllOrderedPlugins in pkg/kubeapiserver/options/plugins.go)."""
 
 from typing import Final
 

@@ -1,7 +1,6 @@
 """What all admission plugins have in common.
 
-Upstream: Interface, MutationInterface and ValidationInterface in apiserver/pkg/admission/interfaces.go,
-v1.34.
+Upstream: Interface, MutationInterface and ValidationInterface in apiserver/pkg/admission/interfaces.go.
 """
 
 from typing import ClassVar, Literal

@@ -1,6 +1,6 @@
 """The Priority admission plugin: sets a pod's priority and preemption policy from its PriorityClass.
 
-Upstream: plugin/pkg/admission/priority/admission.go, v1.34.
+Upstream: plugin/pkg/admission/priority/admission.go.
 """
 
 from typing import Final

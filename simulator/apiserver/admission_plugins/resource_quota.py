@@ -1,7 +1,7 @@
 """The ResourceQuota admission plugin, the last one: it charges what a request creates or enlarges to the
 quotas of the namespace. What counts is in ``quota/``.
 
-Upstream: apiserver/pkg/admission/plugin/resourcequota/admission.go, v1.34.
+Upstream: apiserver/pkg/admission/plugin/resourcequota/admission.go.
 """
 
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes

@@ -1,7 +1,7 @@
 """The RuntimeClass admission plugin: a new pod gets the overhead, the node selector and the tolerations of
 its RuntimeClass.
 
-Upstream: plugin/pkg/admission/runtimeclass/admission.go and pkg/util/tolerations/tolerations.go, v1.34.
+Upstream: plugin/pkg/admission/runtimeclass/admission.go and pkg/util/tolerations/tolerations.go.
 """
 
 from typing import Final

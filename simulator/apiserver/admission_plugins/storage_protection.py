@@ -1,7 +1,7 @@
 """The StorageObjectInUseProtection admission plugin: finalizers keep claims, volumes and classes while they
 are in use. A controller removes them (``simulator/controllers/storage_protection.py``).
 
-Upstream: plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go, v1.34."""
+Upstream: plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go."""
 
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
 from simulator.objects.volumes import PROTECTION

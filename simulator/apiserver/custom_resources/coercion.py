@@ -2,7 +2,7 @@
 nulls, and sets defaults.
 
 Upstream: pruning/algorithm.go, defaulting/algorithm.go and defaulting/prunenulls.go in
-apiextensions-apiserver/pkg/apiserver/schema, v1.34.
+apiextensions-apiserver/pkg/apiserver/schema.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """The values within a custom resource, each with its schema and its value before an update.
 
-Upstream: apiserver/pkg/cel/common/equality.go (CorrelatedObject), v1.34.
+Upstream: apiserver/pkg/cel/common/equality.go (CorrelatedObject).
 """
 
 from collections.abc import Callable, Hashable, Iterator

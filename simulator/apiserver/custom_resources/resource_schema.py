@@ -3,7 +3,7 @@ resources (``x-kubernetes-embedded-resource``).
 
 Upstream: unstructuredSchemaCoercer in apiextensions-apiserver/pkg/apiserver/customresource_handler.go,
 Validate and ValidateUpdate in its pkg/registry/customresource/strategy.go, and
-pkg/apiserver/schema/objectmeta/validation.go, v1.34.
+pkg/apiserver/schema/objectmeta/validation.go.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Custom resources as their rules see them: the types and the values of CEL, by the schema.
 
 Upstream: SchemaDeclType and MaybeAssignTypeName in apiserver/pkg/cel/{common/schemas,types}.go,
-UnstructuredToVal in apiserver/pkg/cel/common/values.go, and apiserver/pkg/cel/escaping.go, v1.34.
+UnstructuredToVal in apiserver/pkg/cel/common/values.go, and apiserver/pkg/cel/escaping.go.
 """
 
 import re

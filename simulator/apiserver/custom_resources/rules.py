@@ -1,6 +1,6 @@
 """Evaluates the rules of a custom resource's schema (``x-kubernetes-validations``), with upstream's texts.
 
-Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, v1.34.
+Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Validates a custom resource against its schema, with upstream's texts.
 
 Upstream: ValidateCustomResource in apiextensions-apiserver/pkg/apiserver/validation/validation.go,
-kube-openapi/pkg/validation and apiextensions-apiserver/pkg/apiserver/schema/listtype, v1.34. Looked at
+kube-openapi/pkg/validation and apiextensions-apiserver/pkg/apiserver/schema/listtype. Looked at
 jsonschema: its errors would have to be translated one by one into these texts, which is as long as the
 checks.
 """

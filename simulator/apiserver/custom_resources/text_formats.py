@@ -1,7 +1,7 @@
 """The formats of texts in the schemas of custom resources; a text of an unknown format may be anything.
 
 Upstream: supportedVersionedFormats in apiextensions-apiserver/pkg/apiserver/validation/formats.go and
-kube-openapi/pkg/validation/strfmt/default.go, v1.34. Numbers of cards and books (creditcard, isbn) are not
+kube-openapi/pkg/validation/strfmt/default.go. Numbers of cards and books (creditcard, isbn) are not
 validated. jsonschema's format checkers follow the JSON schema, which is stricter for times and hosts.
 """
 

@@ -1,7 +1,7 @@
 """The kinds by which CSI drivers are known: CSIDrivers, CSINodes, CSIStorageCapacities, VolumeAttachments.
 
 Upstream: strategy.go of their folders in pkg/registry/storage, pkg/apis/storage/v1/defaults.go and
-pkg/apis/storage/validation/validation.go, v1.34.
+pkg/apis/storage/validation/validation.go.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 additionalPrinterColumns.
 
 Upstream: strategy.go and tableconvertor/tableconvertor.go in
-apiextensions-apiserver/pkg/registry/customresource, v1.34.
+apiextensions-apiserver/pkg/registry/customresource.
 """
 
 import json

@@ -1,5 +1,5 @@
 """PodDisruptionBudgets (pkg/registry/policy/poddisruptionbudget/strategy.go, and the
-Validate...PodDisruptionBudget... functions in pkg/apis/policy/validation/validation.go, v1.34)."""
+Validate...PodDisruptionBudget... functions in pkg/apis/policy/validation/validation.go)."""
 
 from collections.abc import Iterator
 from typing import Any, Final

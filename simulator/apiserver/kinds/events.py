@@ -1,7 +1,7 @@
 """Events, which are created in ``v1`` or in ``events.k8s.io/v1``, and are stored in the former.
 
 Upstream: pkg/registry/core/event/strategy.go, and ValidateEventCreate, ValidateEventUpdate and
-legacyValidateEvent in pkg/apis/core/validation/events.go, v1.34.
+legacyValidateEvent in pkg/apis/core/validation/events.go.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 """Leases (pkg/registry/coordination/lease/strategy.go, and ValidateLeaseSpec in
-pkg/apis/coordination/validation/validation.go, v1.34)."""
+pkg/apis/coordination/validation/validation.go)."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
 """Namespaces.
 
 Upstream: pkg/registry/core/namespace/strategy.go, SetDefaults_Namespace in pkg/apis/core/v1/defaults.go, and
-the Validate...Namespace... functions in pkg/apis/core/validation/validation.go, v1.34.
+the Validate...Namespace... functions in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Nodes.
 
 Upstream: pkg/registry/core/node/strategy.go, SetDefaults_NodeStatus in pkg/apis/core/v1/defaults.go, and
-ValidateNode and ValidateNodeUpdate in pkg/apis/core/validation/validation.go, v1.34.
+ValidateNode and ValidateNodeUpdate in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator, Sequence

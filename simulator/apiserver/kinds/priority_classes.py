@@ -1,7 +1,7 @@
 """PriorityClasses.
 
 Upstream: pkg/registry/scheduling/priorityclass/strategy.go, pkg/apis/scheduling/v1/{defaults,helpers}.go and
-pkg/apis/scheduling/validation/validation.go, v1.34.
+pkg/apis/scheduling/validation/validation.go.
 """
 
 from collections.abc import Iterator

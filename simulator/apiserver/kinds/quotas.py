@@ -2,7 +2,7 @@
 
 Upstream: strategy.go in pkg/registry/core/{resourcequota,limitrange}, SetDefaults_LimitRangeItem in
 pkg/apis/core/v1/defaults.go, and the Validate...ResourceQuota... functions and ValidateLimitRange in
-pkg/apis/core/validation/validation.go, v1.34.
+pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,5 +1,5 @@
 """RuntimeClasses (pkg/registry/node/runtimeclass/strategy.go, and ValidateRuntimeClass in
-pkg/apis/node/validation/validation.go, v1.34)."""
+pkg/apis/node/validation/validation.go)."""
 
 from collections.abc import Iterator
 from typing import Final

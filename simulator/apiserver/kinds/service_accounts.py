@@ -1,4 +1,4 @@
-"""ServiceAccounts (pkg/registry/core/serviceaccount/strategy.go, v1.34)."""
+"""ServiceAccounts (pkg/registry/core/serviceaccount/strategy.go)."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
 """StorageClasses and VolumeAttributesClasses.
 
 Upstream: strategy.go in pkg/registry/storage/{storageclass,volumeattributesclass},
-pkg/apis/storage/v1/defaults.go and pkg/apis/storage/validation/validation.go, v1.34.
+pkg/apis/storage/v1/defaults.go and pkg/apis/storage/validation/validation.go.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """The changes of ``metadata.managedFields`` by a write: a create, an update, a patch, or an apply.
 
-Upstream: apimachinery/pkg/util/managedfields (fieldmanager.go and the managers in internal), v1.34.
+Upstream: apimachinery/pkg/util/managedfields (fieldmanager.go and the managers in internal).
 """
 
 from dataclasses import dataclass
@@ -223,7 +223,7 @@ def reset_fields(resource: Resource, subresource: str) -> FieldSet:
     if not resource.has_status:
         return frozenset()
     if subresource != "status":
-        # For pods/resize and pods/ephemeralcontainers, too, in v1.34: other fields that are sent are owned.
+        # For pods/resize and pods/ephemeralcontainers, too: other fields that are sent are owned.
         return frozenset({("f:status",)})
     if resource.schema_text:
         # The rest of a custom resource is not changed either, but upstream names the spec only.

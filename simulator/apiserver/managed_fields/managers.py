@@ -1,6 +1,6 @@
 """The entries of ``metadata.managedFields``: which manager owns which fields, since when.
 
-Upstream: apimachinery/pkg/util/managedfields/internal (managedfields.go, capmanagers.go), v1.34.
+Upstream: apimachinery/pkg/util/managedfields/internal (managedfields.go, capmanagers.go).
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """The entries of managedFields of a Scale, and what they are in its object: who owns the replicas.
 
-Upstream: ToSubresource and ToParent in apimachinery/pkg/util/managedfields/scalehandler.go, v1.34.
+Upstream: ToSubresource and ToParent in apimachinery/pkg/util/managedfields/scalehandler.go.
 """
 
 from simulator.api import Manifest

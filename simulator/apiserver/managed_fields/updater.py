@@ -3,7 +3,7 @@ which keeps the last applied object in an annotation; and the error of an apply 
 other managers.
 
 Upstream: structured-merge-diff/merge/update.go; conflict.go, lastappliedmanager.go and lastappliedupdater.go
-in apimachinery/pkg/util/managedfields/internal, and NewApplyConflict in api/errors, v1.34. All managers'
+in apimachinery/pkg/util/managedfields/internal, and NewApplyConflict in api/errors. All managers'
 fields are taken as those of the version that is written: each kind here is stored in one version."""
 
 import json

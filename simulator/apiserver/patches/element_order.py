@@ -1,7 +1,7 @@
 """The order of the items of a list after a strategic merge.
 
 Upstream: normalizeElementOrder, mergeSortedSlice and normalizeSliceOrder in
-apimachinery/pkg/util/strategicpatch/patch.go, v1.34.
+apimachinery/pkg/util/strategicpatch/patch.go.
 """
 
 from collections import deque

@@ -1,6 +1,6 @@
 """Reads the operations of a JSON patch.
 
-Upstream: jsonPatchOp and applyJSPatch in apiserver/pkg/endpoints/handlers/patch.go, v1.34. Unless the request
+Upstream: jsonPatchOp and applyJSPatch in apiserver/pkg/endpoints/handlers/patch.go. Unless the request
 ignores unknown fields, the list is decoded twice: as operations with typed fields, and as maps.
 """
 

@@ -2,7 +2,7 @@
 it, in which an object that the patch leaves alone has its fields in the order of its Go struct, and one that
 it changes sorted by name (gopkg.in/evanphx/json-patch.v4 decodes only what it changes).
 
-Upstream: jsonPatcher and smpPatcher in apiserver/pkg/endpoints/handlers/patch.go, v1.34."""
+Upstream: jsonPatcher and smpPatcher in apiserver/pkg/endpoints/handlers/patch.go."""
 
 import json
 from typing import Any, Final, Literal, NamedTuple, get_args

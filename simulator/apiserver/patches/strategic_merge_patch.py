@@ -1,7 +1,7 @@
 """Strategic merge patch: lists are merged by a key that the API's schemas define, and ``$`` directives
 replace, delete or reorder parts of lists and objects.
 
-Upstream: apimachinery/pkg/util/strategicpatch/patch.go and mergepatch/errors.go, v1.34.
+Upstream: apimachinery/pkg/util/strategicpatch/patch.go and mergepatch/errors.go.
 """
 
 from collections.abc import Hashable

@@ -1,6 +1,6 @@
 """Converts a merged object to its type: one that was patched strategically, or applied.
 
-Upstream: fromUnstructured in apimachinery/pkg/runtime/converter.go, v1.34.
+Upstream: fromUnstructured in apimachinery/pkg/runtime/converter.go.
 """
 
 from typing import Any, Final, NamedTuple

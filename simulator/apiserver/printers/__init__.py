@@ -1,1 +1,1 @@
-"""The columns and rows that ``kubectl get`` prints (pkg/printers/internalversion/printers.go, v1.34)."""
+"""The columns and rows that ``kubectl get`` prints (pkg/printers/internalversion/printers.go)."""

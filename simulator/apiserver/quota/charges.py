@@ -1,7 +1,7 @@
 """The ResourceQuota admission plugin: what a request creates or enlarges is charged to the quotas of its
 namespace, and refused if one of them would be exceeded.
 
-Upstream: apiserver/pkg/admission/plugin/resourcequota/controller.go (CheckRequest), v1.34. What counts is the
+Upstream: apiserver/pkg/admission/plugin/resourcequota/controller.go (CheckRequest). What counts is the
 status of a quota, which the resource quota controller sets: a quota without a status limits nothing. Upstream
 walks the quotas in the order of a cache; here it is that of their names.
 """

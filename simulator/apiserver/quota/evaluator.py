@@ -2,7 +2,7 @@
 have evaluators of their own: Services, PersistentVolumeClaims and ResourceClaims here, pods in ``pods.py``.
 
 Upstream: apiserver/pkg/quota/v1/generic/evaluator.go, and registry.go, services.go,
-persistent_volume_claims.go and resource_claims.go in pkg/quota/v1/evaluator/core, v1.34.
+persistent_volume_claims.go and resource_claims.go in pkg/quota/v1/evaluator/core.
 """
 
 from collections.abc import Collection, Iterator

@@ -1,6 +1,6 @@
 """The usage of ResourceQuotas by pods; the evaluators of all resources.
 
-Upstream: pkg/quota/v1/evaluator/core/pods.go and pkg/quota/v1/install/registry.go, v1.34.
+Upstream: pkg/quota/v1/evaluator/core/pods.go and pkg/quota/v1/install/registry.go.
 """
 
 from collections.abc import Collection, Iterator

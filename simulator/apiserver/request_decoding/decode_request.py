@@ -1,6 +1,6 @@
 """Decodes the body of a request for an object of a resource, and the metadata of the resources within a
 custom resource (transformDecodeError in apiserver/pkg/endpoints/handlers/rest.go, Coerce in
-apiextensions-apiserver/pkg/apiserver/schema/objectmeta/algorithm.go, v1.34).
+apiextensions-apiserver/pkg/apiserver/schema/objectmeta/algorithm.go).
 """
 
 from typing import Any, Final, NamedTuple

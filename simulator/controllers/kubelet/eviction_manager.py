@@ -1,5 +1,5 @@
 """The kubelets' node-pressure eviction: while a node is short of a resource, its kubelet ends one pod after
-the other (pkg/kubelet/eviction: eviction_manager.go and helpers.go, v1.34).
+the other (pkg/kubelet/eviction: eviction_manager.go and helpers.go).
 
 Upstream evicts pods first that use more than they request. Usage is not simulated: pods that request nothing
 of the resource count as using more than that."""

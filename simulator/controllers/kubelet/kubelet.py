@@ -1,5 +1,5 @@
 """The kubelets' pod lifecycle: bound pods start, run, fail and restart, finish, and are removed when they are
-deleted (pkg/kubelet: kubelet.go, pod_workers.go, v1.34).
+deleted (pkg/kubelet: kubelet.go, pod_workers.go).
 
 The next step of a pod and its time follow from the manifests of the pod, its node and its claims alone, so
 that a new leader continues with the same step. Only the start delay begins again then."""

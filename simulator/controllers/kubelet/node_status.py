@@ -1,4 +1,4 @@
-"""The kubelets' reports of their nodes' status (pkg/kubelet/nodestatus/setters.go, v1.34).
+"""The kubelets' reports of their nodes' status (pkg/kubelet/nodestatus/setters.go).
 
 Nothing is measured: two annotations of the node say what is reported."""
 

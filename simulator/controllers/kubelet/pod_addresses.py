@@ -1,5 +1,5 @@
 """The addresses that kubelets and their network plugins give to pods (generateAPIPodStatus in
-pkg/kubelet/kubelet_pods.go, v1.34)."""
+pkg/kubelet/kubelet_pods.go)."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
 """What the containers of a pod do, as annotations of the pod say, and the status that a kubelet writes of it
-(generateAPIPodStatus in pkg/kubelet/kubelet_pods.go and pkg/kubelet/status/generate.go, v1.34).
+(generateAPIPodStatus in pkg/kubelet/kubelet_pods.go and pkg/kubelet/status/generate.go).
 
 All containers of a pod start, fail and terminate together."""
 

@@ -1,5 +1,5 @@
 """``decide`` with ``pods``: scheduling attempts one after another, in which the search stops when enough
-nodes are feasible (findNodesThatPassFilters in pkg/scheduler/schedule_one.go, v1.34).
+nodes are feasible (findNodesThatPassFilters in pkg/scheduler/schedule_one.go).
 
 Before the first attempt nextStartNodeIndex is 0. A pod that fits is assumed on the first by name of the best
 nodes, before the next attempt. PostFilter is not run.

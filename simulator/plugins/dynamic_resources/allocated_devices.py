@@ -1,5 +1,5 @@
 """The devices that are in use: those of allocated claims, and those of allocations that are not yet written
-(allocateddevices.go and the inFlightAllocations of claimtracker in dra_manager.go, v1.34)."""
+(allocateddevices.go and the inFlightAllocations of claimtracker in dra_manager.go)."""
 
 from collections import Counter
 from collections.abc import Iterator

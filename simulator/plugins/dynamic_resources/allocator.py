@@ -1,6 +1,6 @@
 """The search for devices on one node (Allocate and allocateOne in
 staging/src/k8s.io/dynamic-resource-allocation/structured/internal/experimental/allocator_experimental.go,
-v1.34, with the features that are on by default).
+with the features that are on by default).
 
 Depth first: claim by claim, request by request, device by device. The first solution is taken."""
 

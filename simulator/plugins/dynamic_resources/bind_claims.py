@@ -1,5 +1,5 @@
 """PreBind of DynamicResources: the allocations are written, and the pod becomes a consumer of its claims
-(bindClaim in dynamicresources.go, v1.34). Upstream writes the finalizer and the status one after the other;
+(bindClaim in dynamicresources.go). Upstream writes the finalizer and the status one after the other;
 here they are one write."""
 
 from typing import Final

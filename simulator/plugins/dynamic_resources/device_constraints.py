@@ -1,5 +1,5 @@
 """Constraints between the devices of a claim (matchAttributeConstraint in allocator_experimental.go, and
-distinctAttributeConstraint in constraint.go, v1.34)."""
+distinctAttributeConstraint in constraint.go)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

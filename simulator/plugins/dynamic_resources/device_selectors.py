@@ -1,5 +1,5 @@
 """The selectors of DeviceClasses and of requests, and whether they select a device (isSelectable and
-selectorsMatch in allocator_experimental.go, v1.34)."""
+selectorsMatch in allocator_experimental.go)."""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,5 +1,4 @@
-"""The plugin DynamicResources (pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go,
-v1.34)."""
+"""The plugin DynamicResources (pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go)."""
 
 from collections.abc import Iterator
 from functools import partial

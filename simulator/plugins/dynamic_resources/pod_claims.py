@@ -1,5 +1,5 @@
 """The ResourceClaims of a pod (foreachPodResourceClaim in dynamicresources.go, and Name in
-staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/resourceclaim.go, v1.34), and their state in one
+staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/resourceclaim.go), and their state in one
 scheduling cycle (stateData)."""
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Pools of devices as one node sees them (GatherPools in pools_experimental.go, v1.34)."""
+"""Pools of devices as one node sees them (GatherPools in pools_experimental.go)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

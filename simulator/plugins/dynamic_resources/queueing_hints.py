@@ -1,4 +1,4 @@
-"""The queueing hints of DynamicResources (dynamicresources.go, v1.34)."""
+"""The queueing hints of DynamicResources (dynamicresources.go)."""
 
 from functools import partial
 

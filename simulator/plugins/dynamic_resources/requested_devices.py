@@ -1,5 +1,5 @@
 """The number of devices that a request needs, and the selectors that choose them (validateDeviceRequest in
-allocator_experimental.go, v1.34)."""
+allocator_experimental.go)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

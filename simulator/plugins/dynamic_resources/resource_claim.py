@@ -1,4 +1,4 @@
-"""ResourceClaims as the allocator reads them (staging/src/k8s.io/api/resource/v1/types.go, v1.34)."""
+"""ResourceClaims as the allocator reads them (staging/src/k8s.io/api/resource/v1/types.go)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""ResourceSlices as the allocator reads them (staging/src/k8s.io/api/resource/v1/types.go, v1.34), and the
+"""ResourceSlices as the allocator reads them (staging/src/k8s.io/api/resource/v1/types.go), and the
 node selectors of slices and of allocations, with the errors that the scheduler finds in them
 (NewNodeSelector in staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go).
 The API server refuses such selectors."""

@@ -1,5 +1,5 @@
-"""The AllocationResult of a claim (the end of Allocate, and createNodeSelector, in allocator_experimental.go,
-v1.34)."""
+"""The AllocationResult of a claim (the end of Allocate, and createNodeSelector, in
+allocator_experimental.go)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

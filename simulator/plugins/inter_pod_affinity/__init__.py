@@ -1,4 +1,4 @@
-"""InterPodAffinity (pkg/scheduler/framework/plugins/interpodaffinity, v1.34)."""
+"""InterPodAffinity (pkg/scheduler/framework/plugins/interpodaffinity)."""
 
 from simulator.plugins.inter_pod_affinity.plugin import InterPodAffinity
 

@@ -1,4 +1,4 @@
-"""Filtering by required affinity and anti-affinity (interpodaffinity/filtering.go, v1.34)."""
+"""Filtering by required affinity and anti-affinity (interpodaffinity/filtering.go)."""
 
 from collections.abc import Iterable
 from copy import copy

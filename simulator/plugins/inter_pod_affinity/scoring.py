@@ -1,4 +1,4 @@
-"""Scoring by preferred terms of the incoming pod and existing pods (interpodaffinity/scoring.go, v1.34)."""
+"""Scoring by preferred terms of the incoming pod and existing pods (interpodaffinity/scoring.go)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 """The terms of pod affinity: their namespaces and the pods that match them, and those of the pods on nodes,
-grouped by term, because many pods have the same (interpodaffinity/plugin.go, v1.34)."""
+grouped by term, because many pods have the same (interpodaffinity/plugin.go)."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""NodeResourcesFit (pkg/scheduler/framework/plugins/noderesources/fit.go, v1.34)."""
+"""NodeResourcesFit (pkg/scheduler/framework/plugins/noderesources/fit.go)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal

@@ -1,4 +1,4 @@
-"""NodeVolumeLimits (pkg/scheduler/framework/plugins/nodevolumelimits, v1.34)."""
+"""NodeVolumeLimits (pkg/scheduler/framework/plugins/nodevolumelimits)."""
 
 from simulator.plugins.node_volume_limits.plugin import NodeVolumeLimits
 

@@ -1,4 +1,4 @@
-"""PodTopologySpread (pkg/scheduler/framework/plugins/podtopologyspread, v1.34)."""
+"""PodTopologySpread (pkg/scheduler/framework/plugins/podtopologyspread)."""
 
 from simulator.plugins.pod_topology_spread.plugin import PodTopologySpread
 

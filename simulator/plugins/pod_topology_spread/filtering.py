@@ -1,4 +1,4 @@
-"""Filtering by constraints with DoNotSchedule (podtopologyspread/filtering.go, v1.34)."""
+"""Filtering by constraints with DoNotSchedule (podtopologyspread/filtering.go)."""
 
 from collections.abc import Sequence
 from copy import copy

@@ -1,4 +1,4 @@
-"""The extension points and queueing hints of PodTopologySpread (podtopologyspread/plugin.go, v1.34)."""
+"""The extension points and queueing hints of PodTopologySpread (podtopologyspread/plugin.go)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Scoring by constraints with ScheduleAnyway (podtopologyspread/scoring.go, v1.34)."""
+"""Scoring by constraints with ScheduleAnyway (podtopologyspread/scoring.go)."""
 
 from collections.abc import Sequence
 from math import log

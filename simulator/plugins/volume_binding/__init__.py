@@ -1,4 +1,4 @@
-"""pkg/scheduler/framework/plugins/volumebinding, v1.34."""
+"""VolumeBinding (pkg/scheduler/framework/plugins/volumebinding)."""
 
 from simulator.plugins.volume_binding.volume_binding import VolumeBinding
 

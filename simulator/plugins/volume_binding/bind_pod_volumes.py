@@ -1,4 +1,4 @@
-"""PreBind of VolumeBinding: BindPodVolumes in pkg/scheduler/framework/plugins/volumebinding/binder.go, v1.34.
+"""PreBind of VolumeBinding: BindPodVolumes in pkg/scheduler/framework/plugins/volumebinding/binder.go.
 
 It writes the claims' names into their volumes, and the node into the claims to be provisioned. The persistent
 volume controller and the provisioners do the rest; the plugin checks every second whether they have."""

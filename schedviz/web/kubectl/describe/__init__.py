@@ -1,5 +1,5 @@
 """The output of ``kubectl describe`` for pods and nodes, exactly as kubectl v1.34 prints it, in UTC and with
 ages in simulated time.
 
-tests/kubectl/test_described.py compares it with kubectl. Upstream: kubectl/pkg/describe/describe.go, v1.34.
+tests/kubectl/test_described.py compares it with kubectl. Upstream: kubectl/pkg/describe/describe.go.
 """

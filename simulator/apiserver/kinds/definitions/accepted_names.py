@@ -1,7 +1,7 @@
 """The names of a CustomResourceDefinition that no other one of its group has, and the conditions about them.
 
 Upstream: naming_controller.go and establishing_controller.go in
-apiextensions-apiserver/pkg/controller, v1.34.
+apiextensions-apiserver/pkg/controller.
 """
 
 from collections.abc import Iterable, Iterator

@@ -2,7 +2,7 @@
 Kubernetes community.
 
 Upstream: SetCRDCondition and GetAPIApprovalState in apiextensions-apiserver/pkg/apihelpers/helpers.go, and
-apiapproval_controller.go in its pkg/controller, v1.34.
+apiapproval_controller.go in its pkg/controller.
 """
 
 from collections.abc import Iterator

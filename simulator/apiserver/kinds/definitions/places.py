@@ -1,7 +1,7 @@
 """The schemas within the schema of a definition, each with what its place allows.
 
 Upstream: ValidateCustomResourceDefinitionOpenAPISchema in
-apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
+apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go.
 """
 
 from collections.abc import Iterator

@@ -3,7 +3,7 @@ name a field of a schema: ``.spec.size``, ``.spec['a.b']``.
 
 Upstream: ValidateCustomResourceDefinitionOpenAPISchema in
 apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, and compilation.go and ValidFieldPath
-in validation.go of apiextensions-apiserver/pkg/apiserver/schema/cel, v1.34. Of the escapes in quotes, that of
+in validation.go of apiextensions-apiserver/pkg/apiserver/schema/cel. Of the escapes in quotes, that of
 a quote and of a backslash are known.
 """
 

@@ -2,7 +2,7 @@
 
 Upstream: validateCustomResourceDefinitionValidation and ValidateCustomResourceDefinitionOpenAPISchema in
 apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, and ValidateDefaults in
-apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go, v1.34.
+apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go.
 """
 
 import json

@@ -3,7 +3,7 @@
 Upstream: strategy.go and Delete in etcd.go of
 apiextensions-apiserver/pkg/registry/customresourcedefinition,
 apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go, and customresource_handler.go in
-apiextensions-apiserver/pkg/apiserver, v1.34.
+apiextensions-apiserver/pkg/apiserver.
 """
 
 from typing import Final

@@ -3,7 +3,7 @@ checks of ``x-kubernetes-map-type``, ``x-kubernetes-list-type`` and ``x-kubernet
 
 Upstream: ValidateStructural in apiextensions-apiserver/pkg/apiserver/schema/{validation,complete}.go, and
 ValidateCustomResourceDefinitionOpenAPISchema and validateMapListKeysMapSet in
-apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
+apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go.
 """
 
 from collections.abc import Iterator

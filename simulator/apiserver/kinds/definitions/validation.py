@@ -1,7 +1,7 @@
 """Validation of CustomResourceDefinitions.
 
 Upstream: ValidateCustomResourceDefinition and ValidateCustomResourceDefinitionUpdate in
-apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34. The client of a conversion
+apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go. The client of a conversion
 webhook is not checked: nothing calls it.
 """
 

@@ -4,7 +4,7 @@ internal type.
 What all versions have in common is not at the versions there but at the spec, and so are the paths of faults:
 ``spec.validation.openAPIV3Schema``. Upstream: conversion.go in
 apiextensions-apiserver/pkg/apis/apiextensions/v1, and validateCustomResourceDefinitionVersion and the
-functions below it in apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
+functions below it in apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go.
 """
 
 import json

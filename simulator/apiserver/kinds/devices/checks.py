@@ -1,5 +1,5 @@
 """Rules that the kinds of resource.k8s.io share: names, configurations, tolerations and admin access
-(pkg/apis/resource/validation/validation.go and pkg/registry/resource/utils.go, v1.34)."""
+(pkg/apis/resource/validation/validation.go and pkg/registry/resource/utils.go)."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 """Validation of the status of a ResourceClaim (validateResourceClaimStatusUpdate in
-pkg/apis/resource/validation/validation.go, v1.34)."""
+pkg/apis/resource/validation/validation.go)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

@@ -1,7 +1,7 @@
 """ResourceClaims, ResourceClaimTemplates and DeviceClasses.
 
 Upstream: strategy.go in pkg/registry/resource/{resourceclaim,resourceclaimtemplate,deviceclass},
-pkg/apis/resource/v1/defaults.go and pkg/apis/resource/validation/validation.go, v1.34.
+pkg/apis/resource/v1/defaults.go and pkg/apis/resource/validation/validation.go.
 """
 
 from collections.abc import Iterable, Iterator

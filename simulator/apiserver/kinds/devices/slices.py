@@ -1,7 +1,7 @@
 """ResourceSlices.
 
 Upstream: pkg/registry/resource/resourceslice/strategy.go, and ValidateResourceSlice and
-ValidateResourceSliceUpdate in pkg/apis/resource/validation/validation.go, v1.34.
+ValidateResourceSliceUpdate in pkg/apis/resource/validation/validation.go.
 """
 
 from collections.abc import Iterator

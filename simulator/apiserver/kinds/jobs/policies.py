@@ -1,7 +1,6 @@
 """Validation of the podFailurePolicy and the successPolicy of Jobs.
 
-Upstream: validatePodFailurePolicy and validateSuccessPolicy in pkg/apis/batch/validation/validation.go,
-v1.34.
+Upstream: validatePodFailurePolicy and validateSuccessPolicy in pkg/apis/batch/validation/validation.go.
 """
 
 import contextlib

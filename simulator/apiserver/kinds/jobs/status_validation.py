@@ -1,6 +1,5 @@
 """Validation of the status of a Job (validateJobStatus and ValidateJobStatusUpdate in
-pkg/apis/batch/validation/validation.go, getStatusValidationOptions in pkg/registry/batch/job/strategy.go,
-v1.34).
+pkg/apis/batch/validation/validation.go, getStatusValidationOptions in pkg/registry/batch/job/strategy.go).
 
 Most rules are looked at only if a field that they are about has changed, so that a status that is not right
 already may be changed in its other fields."""

@@ -1,7 +1,7 @@
 """The strategies of Jobs and CronJobs: defaults, what selects a Job's pods, the columns.
 
 Upstream: strategy.go in pkg/registry/batch/{job,cronjob}, pkg/apis/batch/v1/defaults.go, and printJob and
-printCronJob in pkg/printers/internalversion/printers.go, v1.34.
+printCronJob in pkg/printers/internalversion/printers.go.
 """
 
 from typing import Final

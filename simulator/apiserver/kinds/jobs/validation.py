@@ -1,6 +1,6 @@
 """Validation of Jobs and CronJobs, beyond their schemas.
 
-Upstream: pkg/apis/batch/validation/validation.go, v1.34."""
+Upstream: pkg/apis/batch/validation/validation.go."""
 
 import copy
 import re

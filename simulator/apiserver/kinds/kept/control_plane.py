@@ -1,6 +1,6 @@
 """The columns of admission policies and webhooks, requests for certificates, flow control, RoleBindings,
-ClusterRoleBindings and APIServices (the last of them: kube-aggregator/pkg/registry/apiservice/etcd/etcd.go,
-v1.34)."""
+ClusterRoleBindings and APIServices (the last of them:
+kube-aggregator/pkg/registry/apiservice/etcd/etcd.go)."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""The kept kinds, with what their strategies in pkg/registry say of names, generations and fields (v1.34)."""
+"""The kept kinds, with what their strategies in pkg/registry say of names, generations and fields."""
 
 from typing import Any, Final
 

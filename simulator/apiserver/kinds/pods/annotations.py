@@ -4,7 +4,7 @@ clients name in them.
 Upstream: ValidatePodSpecificAnnotations, validateSeccompAnnotationsAndFields and
 validateAppArmorAnnotationsAndFieldsMatchOnCreate in pkg/apis/core/validation/validation.go,
 applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go and ApparmorFieldForAnnotation in
-pkg/api/pod/util.go, v1.34."""
+pkg/api/pod/util.go."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

@@ -1,7 +1,7 @@
 """Validation of the containers of pods.
 
 Upstream: validateContainers, validateInitContainers, validateEphemeralContainers and validateContainerCommon
-in pkg/apis/core/validation/validation.go, v1.34.
+in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Collection, Iterator

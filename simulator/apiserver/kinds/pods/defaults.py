@@ -1,7 +1,7 @@
 """Defaults of pods, and of the specs in pod templates.
 
 Upstream: SetDefaults_Pod, SetDefaults_PodSpec, SetDefaults_Container and what zz_generated.defaults.go calls
-for their parts, in pkg/apis/core/v1/defaults.go and conversion.go beside it, v1.34.
+for their parts, in pkg/apis/core/v1/defaults.go and conversion.go beside it.
 
 A pod's template and its pods are written by the thousand: nothing here looks at a field that is not there."""
 

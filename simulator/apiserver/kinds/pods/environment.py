@@ -1,6 +1,6 @@
 """Validation of the environment variables of containers, and of references to fields of the pod.
 
-Upstream: ValidateEnv, ValidateEnvFrom and what they call in pkg/apis/core/validation/validation.go, v1.34.
+Upstream: ValidateEnv, ValidateEnvFrom and what they call in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Collection, Iterable, Iterator

@@ -1,6 +1,6 @@
 """Validation of the volumeMounts and volumeDevices of containers.
 
-Upstream: ValidateVolumeMounts and ValidateVolumeDevices in pkg/apis/core/validation/validation.go, v1.34.
+Upstream: ValidateVolumeMounts and ValidateVolumeDevices in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,6 @@
 """Validation of what a pod asks of its node: affinity and topology spread constraints.
 
-Upstream: validateAffinity and validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go,
-v1.34.
+Upstream: validateAffinity and validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """What a write drops from a pod and sets in it, and what an update through each path does not change.
 
 Upstream: PrepareForCreate, PrepareForUpdate and CheckGracefulDelete of the strategies in
-pkg/registry/core/pod/strategy.go, dropDisabledFields in pkg/api/pod/util.go, v1.34."""
+pkg/registry/core/pod/strategy.go, dropDisabledFields in pkg/api/pod/util.go."""
 
 import copy
 from typing import Any, Final

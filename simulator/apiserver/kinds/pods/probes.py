@@ -1,7 +1,6 @@
 """Validation of the probes and the lifecycle handlers of containers.
 
-Upstream: validateProbe, validateHandler and validateLifecycle in pkg/apis/core/validation/validation.go,
-v1.34.
+Upstream: validateProbe, validateHandler and validateLifecycle in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Validation of the security contexts of pods and containers.
 
 Upstream: ValidateSecurityContext, validatePodSpecSecurityContext and validateHostUsers in
-pkg/apis/core/validation/validation.go, v1.34.
+pkg/apis/core/validation/validation.go.
 """
 
 import re

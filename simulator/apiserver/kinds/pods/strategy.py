@@ -1,4 +1,4 @@
-"""The strategy of pods (pkg/registry/core/pod/strategy.go, v1.34)."""
+"""The strategy of pods (pkg/registry/core/pod/strategy.go)."""
 
 from typing import Final
 

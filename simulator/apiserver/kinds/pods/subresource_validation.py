@@ -1,7 +1,7 @@
 """Validation of what the subresources ``status``, ``ephemeralcontainers`` and ``resize`` change of a pod.
 
 Upstream: ValidatePodStatusUpdate, ValidatePodEphemeralContainersUpdate and ValidatePodResize in
-pkg/apis/core/validation/validation.go, v1.34."""
+pkg/apis/core/validation/validation.go."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final

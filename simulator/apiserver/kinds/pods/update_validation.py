@@ -1,6 +1,6 @@
 """Validation of updates of pods: which fields of the spec may change.
 
-Upstream: ValidatePodUpdate in pkg/apis/core/validation/validation.go, v1.34.
+Upstream: ValidatePodUpdate in pkg/apis/core/validation/validation.go.
 """
 
 import copy

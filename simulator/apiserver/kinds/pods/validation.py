@@ -1,6 +1,6 @@
 """Validation of pods and pod templates, beyond their schema.
 
-Upstream: pkg/apis/core/validation/validation.go, v1.34."""
+Upstream: pkg/apis/core/validation/validation.go."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

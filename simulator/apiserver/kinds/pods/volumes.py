@@ -2,7 +2,7 @@
 
 Upstream: ValidateVolumes, validateVolumeSource and, for files that come from other objects,
 validateKeyToPath, validateDownwardAPIVolumeFile and validateProjectionSources in
-pkg/apis/core/validation/validation.go, v1.34.
+pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator

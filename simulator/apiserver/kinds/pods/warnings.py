@@ -1,7 +1,7 @@
 """Warnings about pods and pod templates that are accepted, as far as they are about what the scheduler reads,
 or about what is easily missed.
 
-Upstream: warningsForPodSpecAndMeta in pkg/api/pod/warnings.go, v1.34.
+Upstream: warningsForPodSpecAndMeta in pkg/api/pod/warnings.go.
 """
 
 from collections.abc import Iterator, Sequence

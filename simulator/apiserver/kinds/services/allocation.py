@@ -2,7 +2,7 @@
 
 kube-apiserver allocates before it validates. Upstream: beginCreate and beginUpdate in
 pkg/registry/core/service/storage/storage.go, alloc.go beside it and the allocators in
-pkg/registry/core/service/{ipallocator,portallocator}, v1.34. The numbers are drawn from the Service's UID, so
+pkg/registry/core/service/{ipallocator,portallocator}. The numbers are drawn from the Service's UID, so
 that the same cluster always gives the same ones."""
 
 import hashlib

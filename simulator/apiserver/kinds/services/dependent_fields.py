@@ -3,7 +3,7 @@ it needs, which an update keeps and which it releases.
 
 The cluster has the family IPv4 alone. Upstream: initIPFamilyFields in alloc.go, and patchAllocatedValues and
 normalizeClusterIPs in storage.go, of pkg/registry/core/service/storage, and dropTypeDependentFields in
-pkg/registry/core/service/strategy.go, v1.34.
+pkg/registry/core/service/strategy.go.
 """
 
 from collections.abc import Iterable, Iterator

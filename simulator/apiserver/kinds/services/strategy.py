@@ -2,7 +2,7 @@
 
 Upstream: pkg/registry/core/service/strategy.go, SetDefaults_Service in pkg/apis/core/v1/defaults.go,
 pkg/api/service/warnings.go, ValidateLoadBalancerStatus in pkg/apis/core/validation/validation.go and
-printService in pkg/printers/internalversion/printers.go, v1.34.
+printService in pkg/printers/internalversion/printers.go.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Validation of updates of Services: which of their addresses, families and classes may change.
 
-Upstream: ValidateServiceUpdate and what it calls in pkg/apis/core/validation/validation.go, v1.34.
+Upstream: ValidateServiceUpdate and what it calls in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator

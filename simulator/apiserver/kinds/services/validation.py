@@ -1,6 +1,6 @@
 """Validation of Services, beyond their schema.
 
-Upstream: ValidateService and what it calls in pkg/apis/core/validation/validation.go, v1.34."""
+Upstream: ValidateService and what it calls in pkg/apis/core/validation/validation.go."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -1,5 +1,5 @@
 """Defaults of volumes: those of pods, PersistentVolumes and PersistentVolumeClaims
-(pkg/apis/core/v1/defaults.go, v1.34)."""
+(pkg/apis/core/v1/defaults.go)."""
 
 from typing import Any
 

@@ -3,7 +3,7 @@
 Upstream: strategy.go in pkg/registry/core/{persistentvolume,persistentvolumeclaim},
 pkg/apis/core/v1/defaults.go, pkg/api/persistentvolumeclaim/util.go,
 ValidatePersistentVolumeClaimStatusUpdate in pkg/apis/core/validation/validation.go, and
-printPersistentVolume... in pkg/printers/internalversion/printers.go, v1.34.
+printPersistentVolume... in pkg/printers/internalversion/printers.go.
 """
 
 import copy

@@ -1,7 +1,7 @@
 """Validation of updates of PersistentVolumes and PersistentVolumeClaims: which fields may change.
 
 Upstream: ValidatePersistentVolumeUpdate and ValidatePersistentVolumeClaimUpdate in
-pkg/apis/core/validation/validation.go, v1.34.
+pkg/apis/core/validation/validation.go.
 """
 
 import copy

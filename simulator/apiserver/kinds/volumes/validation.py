@@ -2,7 +2,7 @@
 too: the fields that the schema of a source requires, and more of the common ones.
 
 Upstream: ValidatePersistentVolumeSpec, ValidatePersistentVolumeClaimSpec, validateHostPathVolumeSource and
-its siblings in pkg/apis/core/validation/validation.go, v1.34.
+its siblings in pkg/apis/core/validation/validation.go.
 """
 
 import posixpath

@@ -1,7 +1,7 @@
 """DaemonSets.
 
 Upstream: pkg/registry/apps/daemonset/strategy.go, pkg/apis/apps/v1/{defaults,conversion}.go and
-pkg/apis/apps/validation/validation.go, v1.34.
+pkg/apis/apps/validation/validation.go.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Upstream: strategy.go in pkg/registry/apps/{deployment,replicaset} and
 pkg/registry/core/replicationcontroller, pkg/apis/apps/v1/defaults.go, pkg/apis/apps/validation/validation.go,
-and ValidateReplicationControllerSpec in pkg/apis/core/validation/validation.go, v1.34.
+and ValidateReplicationControllerSpec in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator

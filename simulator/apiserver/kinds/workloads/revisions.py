@@ -1,7 +1,7 @@
 """ControllerRevisions and PodTemplates: templates that make no pods by themselves.
 
 Upstream: strategy.go in pkg/registry/apps/controllerrevision and pkg/registry/core/podtemplate, and
-ValidateControllerRevision in pkg/apis/apps/validation/validation.go, v1.34.
+ValidateControllerRevision in pkg/apis/apps/validation/validation.go.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """StatefulSets.
 
 Upstream: pkg/registry/apps/statefulset/strategy.go, pkg/apis/apps/v1/defaults.go and
-pkg/apis/apps/validation/validation.go, v1.34.
+pkg/apis/apps/validation/validation.go.
 """
 
 from collections.abc import Iterable, Iterator

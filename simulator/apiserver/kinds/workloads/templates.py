@@ -1,7 +1,7 @@
 """Pod templates: the rules and the columns that all kinds with one have in common; the columns of Scales.
 
 Upstream: ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go, and in pkg/apis/apps/validation
-what compares a template with the selector of its owner, v1.34.
+what compares a template with the selector of its owner.
 """
 
 from collections.abc import Callable, Iterator, Sequence
