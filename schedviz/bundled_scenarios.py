@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from simulator.api import Manifest
-from simulator.queueing.older_queues import TODAY
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import DEFAULT_PACE, Scenario, load_scenario
 
 FOLDER: Final = Path(__file__).resolve().parent / "scenarios"
@@ -30,7 +30,7 @@ EMPTY: Final = Scenario(
     seed=1,
     pace=DEFAULT_PACE,
     config=None,
-    queue=TODAY,
+    queue=QueueVersion.KUBERNETES,
     manifests=[STANDARD_CLASS],
 )
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.stepping import Unit
 from simulator.trace import AnyEvent
 from simulator.what_if.answer import WhatIfAnswer

@@ -22,7 +22,7 @@ from simulator.decision import Decision
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of
 from simulator.plugins.registry import load
-from simulator.queueing.older_queues import TODAY, QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry, SchedulerConfigured
@@ -47,7 +47,7 @@ class SandboxOptions(msgspec.Struct, frozen=True):
     pace: Micros = 0
     config: Manifest | None = None
     """A KubeSchedulerConfiguration; None = the default one."""
-    queue: QueueVersion = TODAY
+    queue: QueueVersion = QueueVersion.KUBERNETES
     start: Micros = START
 
 

@@ -14,7 +14,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.admission import MAX_COPIES
 from simulator.apiserver.manifest import parse_documents
 from simulator.objects import durations
-from simulator.queueing.older_queues import QUEUES, TODAY, QueueVersion
+from simulator.queueing.queue_version import QueueVersion, read_queue_version
 
 API_VERSION = "schedviz/v1"
 TIME_FIELDS = ("at", "every", "until")
@@ -51,9 +51,10 @@ def load_scenario(text: str) -> Scenario:
     seed = spec.get("seed", 0)
     if not isinstance(seed, int):
         raise ScenarioError("spec.seed: must be an integer")
-    queue = spec.get("queue", TODAY)
-    if queue not in QUEUES:
-        raise ScenarioError(f"spec.queue: must be one of {', '.join(QUEUES)}")
+    try:
+        queue = read_queue_version(spec.get("queue", QueueVersion.KUBERNETES))
+    except ValueError as failure:
+        raise ScenarioError(f"spec.queue: {failure}") from None
     manifests, entries = [], []
     documents = [
         (number, copy)

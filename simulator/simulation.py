@@ -23,7 +23,7 @@ from simulator.framework.interface import Plugin
 from simulator.framework.observer import Observer
 from simulator.kernel.environment import Process, Turn
 from simulator.plugins.registry import load
-from simulator.queueing.older_queues import TODAY, QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
@@ -42,8 +42,8 @@ class Options(msgspec.Struct, frozen=True):
     """KubeSchedulerConfiguration; None = the default one."""
     first_cycle: int = 1
     """The number of the first scheduling cycle; a successor continues the numbers."""
-    queue: QueueVersion = TODAY
-    """The version of the scheduling queue."""
+    queue: QueueVersion = QueueVersion.KUBERNETES
+    """The scheduling queue."""
     stands_down: Literal[True] | UnsetType = UNSET
     """Whether the scheduler leaves all pods to outside schedulers, also those that its profiles name."""
     kubernetes: str | UnsetType = UNSET

@@ -8,7 +8,7 @@ from schedviz.api.write import create_sandbox
 from schedviz.bundled_scenarios import EMPTY, scenarios
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import Scenario
 
 

@@ -17,7 +17,7 @@ from simulator.dumps.imported import import_dump
 from simulator.memory_sandbox import START, SandboxOptions
 from simulator.objects.durations import parse_duration
 from simulator.objects.timestamps import micros
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import read_queue_version
 from simulator.scenario import Scenario, load_scenario
 
 
@@ -29,7 +29,7 @@ def sandbox(
     config: Mapping[str, Any] | None = None,
     seed: int | None = None,
     pace: str | None = None,
-    queue: QueueVersion | None = None,
+    queue: str | None = None,
     name: str = "",
     server: str = "",
 ) -> Sandbox:
@@ -46,9 +46,13 @@ def sandbox(
     in this process, without a server.
 
     Raises StatusError for a manifest that admission refuses; KeyError for a scenario that there is not;
-    ScenarioError and ManifestError for a file that is none; ConfigError."""
+    ScenarioError and ManifestError for a file that is none; ConfigError; ValueError for an unknown queue."""
     made = _scenario(scenario)
-    given = {"seed": seed, "queue": queue, "pace": None if pace is None else parse_duration(pace)}
+    given = {
+        "seed": seed,
+        "queue": None if queue is None else read_queue_version(queue),
+        "pace": None if pace is None else parse_duration(pace),
+    }
     options: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
     if config is not None:
         options["config"] = {**config}

@@ -7,7 +7,7 @@ import msgspec
 from schedviz.jobs.job import Job, JobKind
 from simulator.api import Manifest
 from simulator.compare.answer import Comparison
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.versions.kubernetes_version import V1_34_1
 
 WorkloadSource = Literal["scenario", "sandbox", "manifests"]

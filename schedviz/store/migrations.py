@@ -19,3 +19,9 @@ def remove_old_jobs(redis: Redis) -> Iterator[None]:
     for key in redis.scan_iter("schedviz:comparisons:*", count=1000):
         redis.delete(key)
     yield
+
+
+def rename_queue(redis: Redis) -> Iterator[None]:
+    """Migrate from version 2 to 3. Processes of before cannot read a value of QueueVersion. What is stored stays
+    as it is, as its older name is still read."""
+    yield

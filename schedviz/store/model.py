@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from schedviz.store.wall import Wall
 from simulator.api import SECOND, Manifest, Micros
 from simulator.dumps.imported import ImportReport
-from simulator.queueing.older_queues import TODAY, QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.stepping import Idle, Unit
 
 
@@ -39,8 +39,8 @@ class Meta(msgspec.Struct, frozen=True):
     """The simulated duration of one scheduling cycle."""
     config: Manifest | None = None
     """A KubeSchedulerConfiguration; None = upstream's defaults."""
-    queue: QueueVersion = TODAY
-    """The version of the scheduling queue."""
+    queue: QueueVersion = QueueVersion.KUBERNETES
+    """The scheduling queue."""
     stands_down: bool = False
     """Whether its scheduler leaves all pods to outside schedulers."""
     imported: ImportReport | None = None

@@ -1,25 +1,25 @@
-"""The versions of the scheduling queue that a user can choose, with their descriptions."""
+"""The scheduling queues that a user can choose, with their descriptions."""
 
 from typing import Final, NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 
 
 class Queue(NamedTuple):
     version: QueueVersion
     label: str | Promise
     tag: str | Promise
-    """The text in the top bar; "" for today's queue."""
+    """The text in the top bar; "" for the queue of the version of Kubernetes."""
     help: str | Promise
 
 
 QUEUES: Final = (
-    Queue("v1.34", _("current queue (v1.34)"), "", ""),
+    Queue(QueueVersion.KUBERNETES, _("the version's own queue"), "", ""),
     Queue(
-        "v1.10",
+        QueueVersion.V1_10,
         _("the queue of 1.10"),
         _("queue of 1.10"),
         _(
@@ -30,7 +30,7 @@ QUEUES: Final = (
         ),
     ),
     Queue(
-        "fifo",
+        QueueVersion.FIFO,
         _("FIFO queue (before 1.9)"),
         _("FIFO queue"),
         _(
@@ -43,5 +43,5 @@ QUEUES: Final = (
 
 
 def older_queue(version: QueueVersion) -> Queue | None:
-    """Return the description of an older version of the queue; None for today's."""
+    """Return the description of an older queue; None for the queue of the version of Kubernetes."""
     return next((queue for queue in QUEUES if queue.version == version and queue.tag), None)

@@ -17,6 +17,7 @@ from simulator.command_line.files import (
     read_scenario,
 )
 from simulator.command_line.output import print_failure, print_json, print_lines
+from simulator.command_line.queue_option import add_queue_option
 from simulator.command_line.tables import align_columns
 from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.run import DEFAULT_UNTIL, START
@@ -27,7 +28,7 @@ from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
 from simulator.objects import durations
 from simulator.plugins.registry import load
-from simulator.queueing.older_queues import QUEUES
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 
@@ -36,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="the scenario, a YAML file")
     for side in ("a", "b"):
         parser.add_argument(f"--{side}", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
-        parser.add_argument(f"--queue-{side}", choices=QUEUES, help="by default the scenario's own")
+        add_queue_option(parser, f"-{side}")
         parser.add_argument(f"--seed-{side}", type=int, help="by default that of --seed")
         add_version_options(parser, f"-{side}")
     parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
@@ -71,13 +72,13 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _side(scenario: Scenario, path: Path | None, queue: str | None, seed: int) -> Side:
+def _side(scenario: Scenario, path: Path | None, queue: QueueVersion | None, seed: int) -> Side:
     config = scenario.config
     if path is not None:
         config = read_configuration(path)
         with faults_of(path):
             load(config)
-    return Side(config, next((known for known in QUEUES if known == queue), scenario.queue), seed)
+    return Side(config, queue or scenario.queue, seed)
 
 
 # Output as text

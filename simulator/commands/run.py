@@ -19,6 +19,7 @@ from simulator.apiserver.resources import PODS
 from simulator.apiserver.server import ApiServer
 from simulator.command_line.files import InputError, faults_of, read_duration, read_scenario
 from simulator.command_line.output import print_failure, print_lines, write_json_line
+from simulator.command_line.queue_option import add_queue_option
 from simulator.command_line.tables import align_columns, join_names
 from simulator.command_line.trace_text import trace_lines
 from simulator.command_line.version_options import add_version_options, features_of
@@ -26,7 +27,6 @@ from simulator.framework.extender import Transport
 from simulator.memory import MemoryStorage
 from simulator.objects import durations
 from simulator.pod_reason import find_pod_reason
-from simulator.queueing.older_queues import QUEUES
 from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 from simulator.simulation import Options, Simulation
@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
     extender_http.add_argument(parser)
     parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
-    parser.add_argument("--queue", choices=QUEUES, help="the scheduling queue; by default the scenario's own")
+    add_queue_option(parser)
     add_version_options(parser)
     parser.add_argument("-o", "--output", choices=["text", "json"], default="text", help="json: JSON Lines")
 

@@ -14,7 +14,7 @@ from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
 from simulator.memory import MemoryStorage
-from simulator.queueing.older_queues import TODAY, QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.simulation import Options, Simulation
 from simulator.versions.features import TODAY as FEATURES_TODAY
 from simulator.versions.features import Features
@@ -30,7 +30,7 @@ class Side(NamedTuple):
 
     config: Manifest | None = None
     """A KubeSchedulerConfiguration; None = the default one."""
-    queue: QueueVersion = TODAY
+    queue: QueueVersion = QueueVersion.KUBERNETES
     seed: int = 0
     features: Features = FEATURES_TODAY
     """The version of Kubernetes, with its feature gates."""

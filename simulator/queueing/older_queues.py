@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.framework import cluster_event
@@ -21,6 +21,7 @@ from simulator.objects.pod import Pod
 from simulator.queueing.active_queue import ActiveQueue
 from simulator.queueing.backoff_queue import BackoffQueue
 from simulator.queueing.hint_map import HintMap, QueueingStrategy, QueueProfile, RunPreEnqueue
+from simulator.queueing.queue_version import QueueVersion
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 
@@ -258,11 +259,8 @@ def _without_status(pod: Manifest) -> Manifest:
     return {**{k: v for k, v in pod.items() if k != "status"}, "metadata": metadata}
 
 
-QueueVersion = Literal["v1.34", "v1.10", "fifo"]
-TODAY: Final = "v1.34"
-"""The default."""
-QUEUES: Final[dict[QueueVersion, type[SchedulingQueue]]] = {
-    "v1.34": SchedulingQueue,
-    "v1.10": PriorityQueueV1_10,
-    "fifo": Fifo,
+QUEUES: Final = {
+    QueueVersion.KUBERNETES: SchedulingQueue,
+    QueueVersion.V1_10: PriorityQueueV1_10,
+    QueueVersion.FIFO: Fifo,
 }

@@ -15,7 +15,8 @@ from simulator.objects.pod import Pod
 from simulator.plugins.priority_sort import PrioritySort
 from simulator.plugins.registry import profiles
 from simulator.queueing.hint_map import queue_profile
-from simulator.queueing.older_queues import QUEUES, TODAY, QueueVersion
+from simulator.queueing.older_queues import QUEUES
+from simulator.queueing.queue_version import QueueVersion
 from simulator.queueing.scheduling_queue import Move
 from simulator.scheduler.cache import Cache
 from simulator.scheduler.decision_log import DecisionLog
@@ -35,7 +36,7 @@ class Scheduler:
         seed: int,
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
-        queue: QueueVersion = TODAY,
+        queue: QueueVersion = QueueVersion.KUBERNETES,
         observer: Observer | None = None,
         stands_down: bool = False,
     ) -> None:
@@ -59,12 +60,13 @@ class Scheduler:
             initial_backoff=configuration.pod_initial_backoff_seconds * SECOND,
             max_backoff=configuration.pod_max_backoff_seconds * SECOND,
         )
+        has_own_order = queue is QueueVersion.FIFO or isinstance(queue_sort, PrioritySort)
         self.lanes = Lanes(
             world,
             self.queue.backoff_q.expiration,
             self.queue.nominator.node_of,
             self.waiting_pod,
-            None if queue == "fifo" or isinstance(queue_sort, PrioritySort) else queue_sort.sort_key,
+            None if has_own_order else queue_sort.sort_key,
             leftover_time=self.queue.leftover_time,
         )
         self.profiles = frozenset[str]() if stands_down else frozenset(self.frameworks)

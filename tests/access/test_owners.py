@@ -21,6 +21,7 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.lessons.catalogue import lessons
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.up.kept_key import FILE, kept_key
+from simulator.queueing.queue_version import QueueVersion
 from tests.loop.conftest import pod
 from tests.loop.world import World
 from tests.processes import ROOT
@@ -29,7 +30,7 @@ from tests.waiting import PATIENCE
 
 from .conftest import Scene, identity_cookie, new_client
 
-SIDE = RequestedSide("own", None, "v1.34", 1)
+SIDE = RequestedSide("own", None, QueueVersion.KUBERNETES, 1)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.store import Meta, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from simulator.queueing.queue_version import QueueVersion
 from tests.amounts import long_but_first
 from tests.faults.proxy import Command, Proxy
 from tests.loop.conftest import node, pod
@@ -64,7 +65,7 @@ def question(store: Store) -> Job:
 
 
 def comparison(store: Store) -> Job:
-    side = RequestedSide("own", None, "v1.34", 0)
+    side = RequestedSide("own", None, QueueVersion.KUBERNETES, 0)
     text = (FOLDER / f"{FIRST}.yaml").read_text()
     return ComparisonJob(request=ComparisonRequest("scenario", FIRST, text, side, side, 10))
 

@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 from simulator.api import SECOND, Manifest
+from simulator.queueing.queue_version import QueueVersion
 from simulator.simulation import Options
 from tests.histories import devices, manifests, pods, workloads
 from tests.histories.cluster import Cluster
@@ -245,7 +246,7 @@ class History:
                 seed=options.seed + 1,
                 pace=self._random.choice(PACES),
                 config=config,
-                queue=self._random.choice(("v1.34", options.queue)),
+                queue=self._random.choice((QueueVersion.KUBERNETES, options.queue)),
                 controllers=options.controllers,
             )
         )

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from tests.histories.manifests import EXTENDED, ZONE
 from tests.histories.pods import Demands
 
@@ -45,7 +45,7 @@ USUAL = {
 class Theme(NamedTuple):
     demands: Demands
     weights: dict[str, int]
-    queue: QueueVersion = "v1.34"
+    queue: QueueVersion = QueueVersion.KUBERNETES
     configs: tuple[Manifest | None, ...] = (None,)
     """The history with number n has the one with that number, counted round."""
     controllers: bool = True
@@ -184,8 +184,12 @@ THEMES = {
     "extenders": Theme(
         {**EVERYDAY, "priority": 0.6, "extended": 0.3}, USUAL, configs=EXTENDERS, extenders=True
     ),
-    "v1.10": Theme({**EVERYDAY, "priority": 0.6, "volume": 0.05}, {**USUAL, "configure": 1}, queue="v1.10"),
-    "fifo": Theme({**EVERYDAY, "gang": 0.1}, {**USUAL, "configure": 1}, queue="fifo", configs=(None, GANG)),
+    "v1.10": Theme(
+        {**EVERYDAY, "priority": 0.6, "volume": 0.05}, {**USUAL, "configure": 1}, queue=QueueVersion.V1_10
+    ),
+    "fifo": Theme(
+        {**EVERYDAY, "gang": 0.1}, {**USUAL, "configure": 1}, queue=QueueVersion.FIFO, configs=(None, GANG)
+    ),
     "faults": Theme(
         {**EVERYDAY, "fault": 0.4, "priority": 0.5, "volume": 0.15, "gang": 0.1},
         {**USUAL, "fault": 3, "claim": 1},

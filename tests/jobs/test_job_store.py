@@ -16,9 +16,10 @@ from schedviz.jobs.tasks import answer_question
 from schedviz.store import Store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.store.places import Share
+from simulator.queueing.queue_version import QueueVersion
 from tests.threads import THREADS, at_once
 
-SIDE = RequestedSide("own", None, "v1.34", 0)
+SIDE = RequestedSide("own", None, QueueVersion.KUBERNETES, 0)
 REQUEST = ComparisonRequest("scenario", "taints-and-affinity", "", SIDE, SIDE, 60)
 FOUR = [Share("MAX_COMPARISONS", 4)]
 ONE = [Share("MAX_COMPARISONS", 1)]

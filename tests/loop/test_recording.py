@@ -14,7 +14,7 @@ from schedviz.store.keys import Keys
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Change, Micros
 from simulator.decision_columns import stored_encoder
-from simulator.queueing.older_queues import QUEUES
+from simulator.queueing.queue_version import QueueVersion
 from simulator.recording import record_decoder
 from simulator.replay import RecordingError, Replay, ReplayedCommit
 from simulator.trace import (
@@ -60,7 +60,7 @@ def assert_replay_equals(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]
 )
 @given(
     story=st.lists(operations, min_size=10, max_size=40),
-    queue=st.sampled_from(sorted(QUEUES)),
+    queue=st.sampled_from(QueueVersion),
     pace=st.sampled_from([0, SECOND // 4]),
 )
 def test_a_replay_equals_the_recording_of_any_operations(

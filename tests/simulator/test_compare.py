@@ -19,6 +19,7 @@ from simulator.compare.workload import ComparedWorkload, workload_of_scenario
 from simulator.decision_columns import decision_decoder
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of, name_of
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import load_scenario
 from simulator.simulation import Options, Simulation
 from simulator.trace import CycleStarted
@@ -86,7 +87,12 @@ def waits(side: RunOutcome, priority: int) -> WaitTimes:
 
 def test_the_fifo_starves_the_urgent_pod_that_the_current_queue_binds_within_seconds() -> None:
     scenario = (SCENARIOS / "queue-starvation.yaml").read_text()
-    found = compared(scenario, Side(queue="fifo", seed=1), Side(queue="v1.34", seed=1), seconds=120)
+    found = compared(
+        scenario,
+        Side(queue=QueueVersion.FIFO, seed=1),
+        Side(queue=QueueVersion.KUBERNETES, seed=1),
+        seconds=120,
+    )
     line, today = waits(found.a, 100_000), waits(found.b, 100_000)
     assert (line.bound, line.pending) == (0, 1)
     assert line.longest_pending == 110 * SECOND  # it comes after 10 s
@@ -164,7 +170,7 @@ def test_the_same_scheduler_twice_gives_the_same_figures_and_another_seed_other_
 def test_a_comparison_stopped_at_any_time_has_both_sides_at_the_same_time() -> None:
     comparing = ComparisonRun(
         workload_of_scenario(load_scenario((SCENARIOS / "queue-starvation.yaml").read_text()), START),
-        Side(queue="fifo"),
+        Side(queue=QueueVersion.FIFO),
         Side(),
         120 * SECOND,
     )

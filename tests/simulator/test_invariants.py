@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from simulator.api import SECOND, ApiError, Change, Manifest
 from simulator.memory import MemoryStorage
 from simulator.objects import quantity
+from simulator.queueing.queue_version import QueueVersion
 from simulator.simulation import Options
 from simulator.trace import Bound, QueueMoved
 from tests import amounts
@@ -24,8 +25,8 @@ NODE_CPUS = {"n0": 2, "n1": 3, "n2": 4, "n3": 8}
 NAMES = [f"p{i}" for i in range(8)]
 CLASSES = {"low": 10, "middle": 100, "high": 1000}
 TODAY = Options(seed=3, pace=SECOND // 4)
-FIFO = msgspec.structs.replace(TODAY, queue="fifo")
-V1_10 = msgspec.structs.replace(TODAY, queue="v1.10")
+FIFO = msgspec.structs.replace(TODAY, queue=QueueVersion.FIFO)
+V1_10 = msgspec.structs.replace(TODAY, queue=QueueVersion.V1_10)
 
 Operation = tuple[str, tuple[Any, ...]]
 

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.api import SECOND
 from simulator.commands.run import START, finish_scenario
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import load_scenario
 from simulator.trace import Bound, Event, NodeChanged, Nominated, PodRemoved, Unschedulable
 
@@ -91,7 +91,7 @@ def test_a_preemptor_starves_in_the_fifo_while_lower_pods_take_the_freed_resourc
         assert len(taken) == len(nomination.victims), "batch pods take all of it"
 
 
-@pytest.mark.parametrize("queue", ["v1.10", "v1.34"])
+@pytest.mark.parametrize("queue", [QueueVersion.V1_10, QueueVersion.KUBERNETES])
 def test_a_preemptor_gets_the_freed_resources_in_a_queue_with_priorities(queue: QueueVersion) -> None:
     scenario = load_scenario((SCENARIOS / "queue-starvation.yaml").read_text())
     trace = finish_scenario(msgspec.structs.replace(scenario, queue=queue), 600 * SECOND).trace

@@ -142,6 +142,8 @@ def stored_kinds() -> dict[str, list[str]]:
                     seen.add(cls)
                     for field in fields:
                         walk(field.type, f"{cls.__name__}.{field.encode_name}")
+            case inspect.EnumType(cls):
+                found.setdefault(place, set()).update(map(str, cls))
             case inspect.LiteralType(values):
                 found.setdefault(place, set()).update(map(str, values))
             case inspect.UnionType(types) | inspect.TupleType(types):

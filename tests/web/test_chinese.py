@@ -18,6 +18,7 @@ from schedviz.web.forms import FORMS
 from schedviz.web.ideas import texts as ideas
 from simulator import trace
 from simulator.api import Change
+from simulator.queueing.queue_version import QueueVersion
 
 from . import samples
 
@@ -93,7 +94,7 @@ def client() -> Iterator[Client]:
 def full(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     """A sandbox in which no part of the page is empty. Its names are not English words."""
     title = "Online services and batch jobs"
-    meta = Meta(sandbox_name, title=title, scenario="online-vs-offline", queue="v1.10")
+    meta = Meta(sandbox_name, title=title, scenario="online-vs-offline", queue=QueueVersion.V1_10)
     sandbox = write.create_sandbox(store, meta, [])
     taints = {"taints": [{"key": "a", "value": "b", "effect": "NoExecute"}], "unschedulable": True}
     decisions = [

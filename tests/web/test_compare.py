@@ -40,7 +40,7 @@ def test_every_preset_is_a_scheduler_that_starts() -> None:
 def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store: Store) -> None:
     wish = comparison_form.parse_comparison(store, {**ASKED, "b_seed": "7"})
     assert (wish.a.queue, wish.a.seed) == ("fifo", 1)
-    assert (wish.b.queue, wish.b.seed, wish.seconds) == ("v1.34", 7, 120)
+    assert (wish.b.queue, wish.b.seed, wish.seconds) == ("kubernetes", 7, 120)
     pasted = comparison_form.parse_comparison(
         store, {**ASKED, "workload": "manifests:", "text": f"at: 5s\n{POD}"}
     )

@@ -1,7 +1,7 @@
 """activeQ on the page: in the order in which pods are popped, in each version of the queue."""
 
 from random import Random
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -13,7 +13,7 @@ from simulator.api import SECOND, Manifest
 from simulator.framework.interface import Plugin, QueueSortPlugin
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import in_tree
-from simulator.queueing.older_queues import QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.simulation import Options
 from simulator.trace import LaneEntry
 from tests.simulator.lab import Lab, node, pod, priority_class
@@ -59,7 +59,7 @@ def history(random: Random, queue: QueueVersion, *, own_sort: bool) -> Lab:
     return made
 
 
-@pytest.mark.parametrize("queue", get_args(QueueVersion))
+@pytest.mark.parametrize("queue", QueueVersion)
 @pytest.mark.parametrize("own_sort", [False, True], ids=["PrioritySort", "another QueueSort plugin"])
 def test_the_order_shown_is_that_in_which_pods_are_popped(queue: QueueVersion, own_sort: bool) -> None:
     seen = {"activeQ": 0, "backoffQ": 0}

@@ -12,6 +12,7 @@ from schedviz.api.from_scenario import create_from_scenario
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.model import Origin
 from schedviz.web import examples
+from simulator.queueing.queue_version import QueueVersion
 from tests.threads import at_once
 
 SCENARIO = "taints-and-affinity"
@@ -24,7 +25,7 @@ def client() -> Client:
 
 @pytest.fixture
 def made(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    yield create_from_scenario(store, SCENARIO, sandbox_name, "v1.10")
+    yield create_from_scenario(store, SCENARIO, sandbox_name, QueueVersion.V1_10)
     store.delete(sandbox_name)
 
 

@@ -40,6 +40,7 @@ from schedviz.web.lesson_visit import begin_lesson
 from schedviz.web.lifetime import lifetimes
 from schedviz.web.template_loader import without_indentation
 from simulator import trace
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.pod_annotations import ANNOTATION, APPROVE, REJECT
 from tests.lessons.uploaded import FILES
 from tests.loop.conftest import node, pod
@@ -277,7 +278,7 @@ def test_every_form_can_be_posted_without_scripts(
         question = Question(kind="what-if", sandbox=full.name, pod=key, uid=manifest["metadata"]["uid"])
         asked.append(questions.submit(question))
     find_answer(store, questions, asked[0])
-    side = RequestedSide("own", None, "v1.34", 0)
+    side = RequestedSide("own", None, QueueVersion.KUBERNETES, 0)
     compared = ComparisonRequest("sandbox", full.name, "", side, side, 60)
     comparison = JobStore(store, COMPARISONS).submit(ComparisonJob(request=compared))
     ended = play(store, "queue", SECONDS_TO_THE_END).sandbox

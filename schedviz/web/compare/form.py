@@ -18,7 +18,7 @@ from simulator.commands.run import START
 from simulator.config import ConfigError
 from simulator.objects import durations
 from simulator.plugins.registry import load
-from simulator.queueing.older_queues import TODAY, QueueVersion
+from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_34_1, VERSIONS, UnknownVersion, find_version
@@ -46,7 +46,7 @@ class Preset(NamedTuple):
     name: str
     label: str | Promise
     config: Manifest | None = None
-    queue: QueueVersion = TODAY
+    queue: QueueVersion = QueueVersion.KUBERNETES
 
 
 def _configuration(profile: Manifest) -> Manifest:
@@ -101,8 +101,8 @@ PRESETS: Final = (
             "percentageOfNodesToScore": 0,
         },
     ),
-    Preset("v1.10", _("default, with the queue of 1.10"), queue="v1.10"),
-    Preset("fifo", _("default, with the FIFO queue (before 1.9)"), queue="fifo"),
+    Preset("v1.10", _("default, with the queue of 1.10"), queue=QueueVersion.V1_10),
+    Preset("fifo", _("default, with the FIFO queue (before 1.9)"), queue=QueueVersion.FIFO),
     Preset(YAML, _("the YAML below")),
     Preset(RECORDED, _("what was recorded, with its outside scheduler")),
 )

@@ -26,7 +26,7 @@ from schedviz.web.home.cards import cards
 from schedviz.web.page import find_present, form_page
 from schedviz.web.queues import QUEUES
 from simulator.apiserver.status import StatusError
-from simulator.queueing.older_queues import TODAY
+from simulator.queueing.queue_version import QueueVersion
 
 PAUSED: Final = "paused"
 """The value of the field ``clock`` of the buttons that start a sandbox without its time."""
@@ -118,7 +118,7 @@ def render_home(
         "unreadable": lists.unreadable,
         "scenarios": scenarios.offered(),
         "queues": QUEUES,
-        "today": TODAY,
+        "usual_queue": QueueVersion.KUBERNETES,
         "first_guide": FIRST,
         "error": error,
         "name": name,

@@ -139,7 +139,7 @@ POSTED: Final[dict[str, dict[str, Choice]]] = {
     "create-sandbox": {
         "scenario": lambda rng: rng.choice((*bundled_scenarios.scenarios(), "", "a")),
         "name": of(*MADE, "", "A b", "-", "a" * 64, "fuzz-0"),
-        "queue": of("", "v1.10", "fifo", "a"),
+        "queue": of("", "kubernetes", "v1.10", "fifo", "a"),
         "clock": of("", "paused", "a"),
     },
     "start-over": {"clock": of("", "paused", "a")},
