@@ -22,6 +22,6 @@ def remove_old_jobs(redis: Redis) -> Iterator[None]:
 
 
 def rename_queue(redis: Redis) -> Iterator[None]:
-    """Migrate from version 2 to 3. Processes of before cannot read a value of QueueVersion. What is stored stays
-    as it is, as its older name is still read."""
+    """Migrate from version 2 to 3. Processes of before cannot read a value of QueueVersion. What is stored
+    stays as it is, as its older name is still read."""
     yield
