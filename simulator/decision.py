@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from simulator.cluster.node_names import UNSTORED_NAMES, NodeNames
 from simulator.decision_columns import UNSTORED, IntColumn, SumColumn, TiedNames
@@ -212,6 +213,9 @@ class Decision(msgspec.Struct, frozen=True):
     shortages: list[Shortages] = []
     """What nodes lack that NodeResourcesFit rejected: of all of them if these are few, else of the node of
     each failure that lacks least (:mod:`simulator.scheduler.shortages`)."""
+    hinted: Literal[True] | UnsetType = UNSET
+    """Whether ``selected`` is the next best node of the cycle before, so that nodes were not scored
+    (:mod:`simulator.framework.batch`)."""
 
     def __post_init__(self) -> None:
         if self.totals is UNSTORED:

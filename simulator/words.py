@@ -20,11 +20,12 @@ def gettext_noop(text: str) -> str:
 
 # Nodes
 
-Unseen = Literal["nominated", "enough", "pre-filter", "error", ""]
+Unseen = Literal["nominated", "hinted", "enough", "pre-filter", "error", ""]
 """Why a node was not looked at; "" = the attempt is not finished."""
 
 UNSEEN: Final[dict[Unseen, str]] = {
     "nominated": gettext_noop("not looked at: the nominated node fits"),
+    "hinted": gettext_noop("not looked at: the next best node of the cycle before fits"),
     "enough": gettext_noop("not looked at: enough other nodes fit"),
     "pre-filter": gettext_noop("not looked at: %(plugin)s rejected the pod for all nodes"),
     "error": gettext_noop("not looked at: the attempt ended with an error"),
@@ -47,6 +48,8 @@ def is_refused_by_pre_filter(decision: Decision) -> bool:
 
 def unseen_kind(decision: Decision) -> Unseen:
     """Return why the nodes with the verdict -1 were not looked at."""
+    if decision.hinted is True:
+        return "hinted"
     if decision.nominated_shortcut:
         return "nominated"
     if is_refused_by_pre_filter(decision):

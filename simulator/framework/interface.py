@@ -53,6 +53,7 @@ from simulator.framework.handle import Handle
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint
 from simulator.framework.score_explanation import ScoreExplanation
+from simulator.framework.signers import Fragments
 from simulator.framework.status import PluginError, PostFilterResult, PreFilterResult, Status, Verdicts, error
 from simulator.kernel.requests import Steps
 from simulator.objects.pod import Pod
@@ -84,6 +85,16 @@ class EnqueueExtensions(Plugin):
     @abstractmethod
     def events_to_register(self) -> list[ClusterEventWithHint]:
         """EventsToRegister: return the events with their queueing hints. Called when the scheduler starts."""
+
+
+class SignPlugin(Plugin):
+    """A plugin that says on what of a pod the results of PreFilter, Filter, PreScore and Score depend."""
+
+    @abstractmethod
+    def sign_pod(self, pod: Pod) -> Fragments | None:
+        """SignPod: return the plugin's fragments of the pod's signature. On the same nodes, pods with the
+        same signature have the same results. None = they depend on more than the pod and one node, so that
+        the pod has no signature."""
 
 
 class PreEnqueuePlugin(Plugin):

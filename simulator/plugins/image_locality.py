@@ -4,9 +4,10 @@ import numpy as np
 
 from simulator.cluster.columns import Ints
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import MAX_NODE_SCORE, ScorePlugin
+from simulator.framework.interface import MAX_NODE_SCORE, ScorePlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.score_explanation import ScoreExplanation, ScoreInput
+from simulator.framework.signers import IMAGES, Fragments
 from simulator.objects.pod import Pod
 
 MEGABYTE = 1024 * 1024
@@ -16,11 +17,14 @@ MAX_CONTAINER_THRESHOLD = 1000 * MEGABYTE
 """Sum of bytes per container from which on the score is 100."""
 
 
-class ImageLocality(ScorePlugin):
+class ImageLocality(SignPlugin, ScorePlugin):
     """Prefers nodes that have the pod's images. The score increases with the size of an image and with the
     number of nodes that have it."""
 
     name = "ImageLocality"
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return {IMAGES: sorted(self._images(pod))}
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         sums = self._sums(pod, nodes)

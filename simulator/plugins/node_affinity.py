@@ -18,11 +18,13 @@ from simulator.framework.interface import (
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
+    SignPlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.score_explanation import ScoreExplanation, ScoreTerm
+from simulator.framework.signers import NODE_AFFINITY, NODE_SELECTOR, Fragments
 from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, unresolvable
 from simulator.objects.labels import Selector
 from simulator.objects.node import Node
@@ -60,7 +62,7 @@ class NodeAffinityArgs(Args):
             )
 
 
-class NodeAffinity(EnqueueExtensions, PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+class NodeAffinity(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Filters and scores nodes by the nodeSelector and the node affinity of the pod, and by addedAffinity,
     the node affinity that the profile adds to all pods."""
 
@@ -73,6 +75,10 @@ class NodeAffinity(EnqueueExtensions, PreFilterPlugin, FilterPlugin, PreScorePlu
         added = args.added_affinity or {}
         self.added = node_selector(added.get("requiredDuringSchedulingIgnoredDuringExecution"))
         self.added_preferred = preferred_terms(added.get("preferredDuringSchedulingIgnoredDuringExecution"))
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        affinity = (pod.spec.get("affinity") or {}).get("nodeAffinity")
+        return {NODE_AFFINITY: affinity, NODE_SELECTOR: pod.spec.get("nodeSelector")}
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, self.node_changed)]

@@ -9,9 +9,10 @@ import numpy as np
 from simulator.api import Manifest
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreFilterPlugin
+from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreFilterPlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.signers import FEATURES, Fragments
 from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, unresolvable
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -22,10 +23,13 @@ RESTART_ALL_CONTAINERS: Final = "RestartAllContainersOnContainerExits"
 USER_NAMESPACES_HOST_NETWORK: Final = "UserNamespacesHostNetworkSupport"
 
 
-class NodeDeclaredFeatures(EnqueueExtensions, PreFilterPlugin, FilterPlugin):
+class NodeDeclaredFeatures(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin):
     """Rejects nodes whose ``status.declaredFeatures`` lack a feature of the kubelet that the pod needs."""
 
     name = "NodeDeclaredFeatures"
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return {FEATURES: needed_features(pod.spec)}
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [

@@ -7,9 +7,10 @@ from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.host_ports import ports_conflict
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, FilterPlugin
+from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, FilterPlugin, SignPlugin
 from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register
+from simulator.framework.signers import Fragments, sign_host_ports
 from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts, unschedulable
 from simulator.objects.pod import HostPort, Pod
 
@@ -37,13 +38,16 @@ class NodePortsState:
             self.changes.add(rows, by * count)
 
 
-class NodePorts(EnqueueExtensions, ColumnExtensions, FilterPlugin):
+class NodePorts(EnqueueExtensions, SignPlugin, ColumnExtensions, FilterPlugin):
     """Rejects nodes on which a pod uses one of the host ports that the pod requests.
 
     Upstream's plugin has no PreFilterExtensions, because Filter reads NodeInfo.UsedPorts, which preemption
     and nominated pods change. Here PreFilter counts the conflicts for all nodes."""
 
     name = "NodePorts"
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return sign_host_ports(pod)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [register(POD, ActionType.DELETE, pod_deleted), register(NODE, ActionType.ADD)]

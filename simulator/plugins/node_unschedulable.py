@@ -2,9 +2,10 @@
 
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import EnqueueExtensions, FilterPlugin
+from simulator.framework.interface import EnqueueExtensions, FilterPlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.signers import Fragments, sign_tolerations
 from simulator.framework.status import Verdicts, unresolvable
 from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod
@@ -13,11 +14,14 @@ REASON = unresolvable("node(s) were unschedulable")
 TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 
-class NodeUnschedulable(EnqueueExtensions, FilterPlugin):
+class NodeUnschedulable(EnqueueExtensions, SignPlugin, FilterPlugin):
     """Rejects nodes with spec.unschedulable, unless the pod tolerates the taint
     node.kubernetes.io/unschedulable."""
 
     name = "NodeUnschedulable"
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return sign_tolerations(pod)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [

@@ -8,11 +8,18 @@ import numpy as np
 from simulator.cluster.columns import Ints
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
+from simulator.framework.interface import (
+    EnqueueExtensions,
+    FilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+    SignPlugin,
+)
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.score_explanation import ScoreExplanation, ScoreTerm
+from simulator.framework.signers import Fragments, sign_tolerations
 from simulator.framework.status import PluginError, Status, Verdicts, unresolvable
 from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod, Toleration
@@ -22,7 +29,7 @@ COMPARISON_OPERATORS = "TaintTolerationComparisonOperators"
 UNTOLERATED = "node(s) had untolerated taint"
 
 
-class TaintToleration(EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
+class TaintToleration(EnqueueExtensions, SignPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes with taints that the pod does not tolerate, and prefers nodes with few PreferNoSchedule
     taints that it does not tolerate. Results are computed once per distinct list of taints."""
 
@@ -34,6 +41,9 @@ class TaintToleration(EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlug
     @cached_property
     def _compares(self) -> bool:
         return self.handle.features.enabled(COMPARISON_OPERATORS)
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return sign_tolerations(pod)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [

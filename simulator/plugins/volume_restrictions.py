@@ -13,9 +13,10 @@ from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.volume_objects import find_claim
 from simulator.framework.cluster_event import NODE, PERSISTENT_VOLUME_CLAIM, POD, ActionType
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, FilterPlugin
+from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, FilterPlugin, SignPlugin
 from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register, same_namespace
+from simulator.framework.signers import Fragments, sign_volumes
 from simulator.framework.status import (
     SKIP,
     PluginError,
@@ -157,11 +158,14 @@ def count_disk_conflicts(cluster: Cluster, requested: Sequence[Disk]) -> Ints:
     return conflicts
 
 
-class VolumeRestrictions(EnqueueExtensions, ColumnExtensions, FilterPlugin):
+class VolumeRestrictions(EnqueueExtensions, SignPlugin, ColumnExtensions, FilterPlugin):
     """Rejects nodes on which a disk of the pod conflicts with a disk in use, and rejects all nodes if a
     ReadWriteOncePod claim of the pod is in use."""
 
     name = "VolumeRestrictions"
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return sign_volumes(pod)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [

@@ -17,9 +17,10 @@ from simulator.framework.cluster_event import (
     ActionType,
 )
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreFilterPlugin
+from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreFilterPlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register, same_namespace
+from simulator.framework.signers import Fragments, sign_volumes
 from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, unresolvable
 from simulator.objects.metadata import labels_of
 from simulator.objects.node import REGION, REGION_BETA, ZONE, ZONE_BETA
@@ -46,11 +47,14 @@ class VolumeTopology(NamedTuple):
     values: frozenset[str]
 
 
-class VolumeZone(EnqueueExtensions, PreFilterPlugin, FilterPlugin):
+class VolumeZone(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin):
     """Rejects nodes whose zone or region is not that of the pod's volumes. Nodes without zone and region
     labels pass."""
 
     name = "VolumeZone"
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return sign_volumes(pod)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         add_or_update = ActionType.ADD | ActionType.UPDATE

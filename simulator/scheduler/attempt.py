@@ -8,8 +8,10 @@ from contextlib import suppress
 
 import numpy as np
 
+from simulator.api import Micros
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
+from simulator.framework.batch import CycleResult, OpportunisticBatch
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import NOT_EVALUATED, Diagnosis, excluded_by_pre_filter
 from simulator.framework.extender import ExtenderError
@@ -46,12 +48,21 @@ class Attempt:
         cycle: int = 0,
         start_node_index: int = 0,
         exhaustive: bool = False,
+        batch: OpportunisticBatch | None = None,
+        now: Micros = 0,
     ) -> None:
+        """``batch``: that of the profile, for a pod that is scheduled; ``now``: the time that it reads."""
         self.framework = framework
         self.cluster = cluster
         self.pod = pod
         self.state = CycleState(cluster, nominated, seed=seed, cycle=cycle)
         self.exhaustive = exhaustive
+        self.batch = batch
+        self.signature: bytes | None = None
+        self.node_hint = ""
+        """The node that the batch names. It is filtered first, as a nominated node is."""
+        self._now = now
+        self.start_node_index = start_node_index
         self.next_start_node_index = start_node_index
         """The index of the node at which the search begins, in the order of ``cluster.order()``; once it has
         ended, that of the next attempt (Scheduler.nextStartNodeIndex). It matters if not all nodes are
@@ -107,6 +118,7 @@ class Attempt:
         if len(self.feasible) == 1:
             self.best = self.feasible
             self.selected = int(self.feasible[0])
+            self._store_results()
             if not self.exhaustive:
                 return
         yield "PreScore"
@@ -146,6 +158,12 @@ class Attempt:
             return self.message
         return f"{self.message} {status.message}"
 
+    @property
+    def hinted(self) -> bool:
+        """Whether the pod gets the node that the batch named."""
+        named = self.cluster.rows.get(self.node_hint) if self.node_hint else None
+        return named is not None and named == self.selected
+
     # The extension points
 
     def _pre_filter(self) -> bool:
@@ -164,10 +182,13 @@ class Attempt:
         return False
 
     def _filter(self) -> None:
-        """Filter the nominated node alone if it is feasible, else all nodes of the PreFilter results
-        (findNodesThatFitPod)."""
+        """Filter the nominated node alone if it is feasible, or the one that the batch names, else all nodes
+        of the PreFilter results (findNodesThatFitPod)."""
         assert self.pre_filter is not None
-        nominated = self.cluster.rows.get(self.pod.nominated_node_name)
+        if self.batch is not None:
+            self.signature = self.batch.sign_pod(self.pod)
+            self.node_hint = self.batch.node_hint(self.state, self.pod, self.signature, self._now)
+        nominated = self.cluster.rows.get(self.pod.nominated_node_name or self.node_hint)
         if nominated is not None:
             row = np.array([nominated])
             self._run_filters(self.diagnosis, row)
@@ -275,10 +296,34 @@ class Attempt:
                 self.scores.append(column)
                 self.totals += column.weighted()
             self.best = self.feasible[self.totals == self.totals.max()]
-            # The k-th in the order of the node tree: rows depend on when nodes were added.
-            k = self.state.draw("node", len(self.best))
-            places = self.cluster.position()[self.best]
-            self.selected = int(self.best[np.argpartition(places, k)[k]])
+            self.selected = self._select()
+            self._store_results()
+
+    def _select(self) -> int:
+        """Return one of the best nodes; the seed decides which."""
+        # The k-th in the order of the node tree: rows depend on when nodes were added.
+        k = self.state.draw("node", len(self.best))
+        places = self.cluster.position()[self.best]
+        return int(self.best[np.argpartition(places, k)[k]])
+
+    def _rank(self) -> Iterator[int]:
+        """Yield the scored nodes that were not selected, the best first; the seed decides between equal
+        ones."""
+        first = self.state.draw("ranking", self.cluster.node_count)
+        places = (self.cluster.position()[self.feasible] - first) % self.cluster.node_count
+        for i in np.lexsort((places, -self.totals)).tolist():
+            if self.feasible[i] != self.selected:
+                yield int(self.feasible[i])
+
+    def _store_results(self) -> None:
+        """Give the batch what it needs for the next pod."""
+        if self.batch is None or self.selected is None:
+            return
+        others = self._rank() if len(self.totals) and self.signature is not None else ()
+        names = (self.cluster.node(row).name for row in others)
+        chosen = self.cluster.node(self.selected).name
+        result = CycleResult(self.signature, self.node_hint, chosen, names)
+        self.batch.store(self.state.cycle, result, self._now)
 
     def _feasible(self) -> NodeBatch:
         """Return the feasible nodes; a whole batch where these are all rows, so that columns are not

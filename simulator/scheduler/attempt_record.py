@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 import numpy as np
+from msgspec import UNSET
 from numpy.typing import NDArray
 
 from simulator import decision
@@ -77,6 +78,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         unschedulable_plugins=sorted(search.diagnosis.unschedulable_plugins),
         message=message(search),
         outcome="" if under_way else _outcome(search),
+        hinted=True if search.hinted else UNSET,
     )
 
 

@@ -45,6 +45,8 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
         seed=scheduler.seed,
         cycle=cycle,
         start_node_index=scheduler.next_start_node_index,
+        batch=scheduler.batches[info.pod.scheduler_name],
+        now=scheduler.world.now,
     )
 
     def so_far() -> Decision | None:

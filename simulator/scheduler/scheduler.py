@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from simulator.api import SECOND
 from simulator.client.world import World
 from simulator.config import Configuration
+from simulator.framework.batch import make_batch
 from simulator.framework.cycle_state import PODS_TO_ACTIVATE, CycleState
 from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
@@ -50,6 +51,7 @@ class Scheduler:
         for framework in self.frameworks.values():
             framework.pods = self.cache.pods
             framework.client = world
+        self.batches = {name: make_batch(framework) for name, framework in self.frameworks.items()}
         queue_sort = next(iter(self.frameworks.values())).queue_sort_plugins[0]
         self.queue = QUEUES[queue](
             world.clock,

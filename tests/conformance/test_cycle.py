@@ -1,7 +1,8 @@
 """Every recorded scheduling attempt of kube-scheduler v1.34.1 is decided the same, in every field: under
 cycle/ with one profile, under profiles/ with several, under dra/ with resource claims; under large/ five
 attempts one after another, on 100 to 600 nodes, of which not all are looked at. So are those of v1.34.9,
-v1.35.6 and v1.36.2: a part of the same inputs, and in new.jsonl.gz what is new in v1.36. ``make test``
+v1.35.6 and v1.36.2: a part of the same inputs, in new.jsonl.gz what is new in v1.36, and in batching.jsonl.gz
+pods one after another with OpportunisticBatching. ``make test``
 decides a sample of each file."""
 
 import gzip
@@ -14,6 +15,7 @@ import msgspec
 import pytest
 
 from simulator.harness.decide import decide
+from simulator.harness.decide.batching import decide_batched
 from simulator.harness.decide.input import DecideInput
 from simulator.harness.decide.sequence import decide_sequence
 from tests.amounts import sample
@@ -21,7 +23,7 @@ from tests.amounts import sample
 ROOT = Path(__file__).parent
 VECTORS_AT_LEAST = {"cycle": 60, "profiles": 15, "large": 20, "dra": 12}
 """Folder -> the minimum of vectors of each category."""
-VERSIONS = {"v1.34": 3, "v1.35": 3, "v1.36": 4}
+VERSIONS = {"v1.34": 3, "v1.35": 3, "v1.36": 5}
 """Folder -> the number of files."""
 FILES = sorted(
     f"{folder}/{file.name}"
@@ -85,7 +87,8 @@ def test_attempts_are_decided_as_the_real_scheduler_decided_them(file: str) -> N
         assert len(vectors) >= VECTORS_AT_LEAST[folder]
     found = []
     for vector in sample(vectors):
-        answer = decide if vector.pods is None else decide_sequence
+        in_turn = decide_batched if vector.batching else decide_sequence
+        answer = decide if vector.pods is None else in_turn
         answered = msgspec.to_builtins(answer(vector))
         found += [f"{vector.name}{difference}" for difference in differences(vector.expect, answered)]
     assert not found, "\n".join(found[:10])

@@ -188,7 +188,12 @@ def headline(decision: Decision, point: str = "") -> str:
     if point:
         return gettext("%(pod)s is being scheduled. Next: %(point)s.") % {"pod": pod, "point": point}
     if decision.outcome == "scheduled":
-        if decision.nominated_shortcut:
+        if decision.hinted is True:
+            text = gettext(
+                "%(node)s is selected for %(pod)s: it is the next best node of the cycle before, and nodes "
+                "were not scored again."
+            )
+        elif decision.nominated_shortcut:
             text = gettext("%(node)s is selected for %(pod)s, which was nominated to it.")
         elif len(decision.feasible) == 1:
             text = gettext("%(node)s is selected for %(pod)s: it is the only node that fits.")

@@ -3,9 +3,10 @@
 Each line is an object with ``name``, ``kubernetes`` (a version, such as v1.36), ``featureGates``, ``config``
 (a KubeSchedulerConfiguration or null), ``objects`` (lists of manifests by kind) and ``pod`` (the pending
 pod), or ``pods`` (pending pods that are scheduled one after another, see
-:mod:`simulator.harness.decide.sequence`). Unless the configuration sets percentageOfNodesToScore, it is
-adaptive, as in kube-scheduler. For an invalid line ``{"line": N, "error": "..."}`` is printed; the other
-lines are still processed, and the exit status is 1.
+:mod:`simulator.harness.decide.sequence`, and with ``batching`` :mod:`simulator.harness.decide.batching`).
+Unless the configuration sets percentageOfNodesToScore, it is adaptive, as in kube-scheduler. For an invalid
+line ``{"line": N, "error": "..."}`` is printed; the other lines are still processed, and the exit status is
+1.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from simulator.framework import snapshot
 from simulator.framework.diagnosis import excluded_by_pre_filter
 from simulator.framework.extender import Transport
 from simulator.framework.status import Status
+from simulator.harness.decide.batching import decide_batched
 from simulator.harness.decide.devices import DRA_LISTS, claims_to_deallocate, device_allocations
 from simulator.harness.decide.input import DecideInput, framework_of, read_objects
 from simulator.harness.decide.sequence import decide_sequence
@@ -51,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
 def answer_all(lines: BinaryIO, transport: Transport | None = None) -> int:
     def answer(value: Any) -> Manifest:
         question = msgspec.convert(value, prepared(DecideInput))
-        answer = decide if question.pods is None else decide_sequence
+        in_turn = decide_batched if question.batching else decide_sequence
+        answer = decide if question.pods is None else in_turn
         return {"name": question.name, "expect": answer(question, transport)}
 
     return answer_lines(lines, sys.stdout.buffer, answer, sort_keys=True)

@@ -63,6 +63,8 @@ class DecideInput(msgspec.Struct, rename="camel"):
     """The feature gates that are set."""
     pods: list[Manifest] | None = None
     """Pending pods that are scheduled one after another."""
+    batching: bool = False
+    """Whether ``pods`` may use the ranking of the pod before."""
 
     def frameworks(self, transport: Transport | None) -> dict[str, Framework]:
         """Return the profiles of the configuration, by schedulerName. Raises ConfigError, UnknownVersion,

@@ -21,9 +21,11 @@ from simulator.framework.interface import (
     PreEnqueuePlugin,
     PreFilterPlugin,
     ReservePlugin,
+    SignPlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint
+from simulator.framework.signers import NO_FRAGMENTS, Fragments
 from simulator.framework.status import (
     SKIP,
     PluginError,
@@ -77,6 +79,7 @@ class DynamicResourcesArgs(Args):
 
 class DynamicResources(
     EnqueueExtensions,
+    SignPlugin,
     PreEnqueuePlugin,
     PreFilterPlugin,
     FilterPlugin,
@@ -91,6 +94,9 @@ class DynamicResources(
     args_type = DynamicResourcesArgs
     args: DynamicResourcesArgs
     passing_nodes_only = True
+
+    def sign_pod(self, pod: Pod) -> Fragments | None:
+        return None if pod.spec.get("resourceClaims") else NO_FRAGMENTS
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return queueing_hints.events_to_register(self.handle)

@@ -13,10 +13,12 @@ from simulator.framework.interface import (
     FilterPlugin,
     PreScorePlugin,
     ScorePlugin,
+    SignPlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.score_explanation import ScoreExplanation
+from simulator.framework.signers import LABELS, Fragments
 from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts
 from simulator.objects.node import Node
 from simulator.objects.pod import AffinityTerm, Pod
@@ -95,13 +97,22 @@ class InterPodAffinityArgs(Args):
             yield "hardPodAffinityWeight", "not in valid range [0, 100]"
 
 
-class InterPodAffinity(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
+class InterPodAffinity(
+    EnqueueExtensions, SignPlugin, ColumnExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
+):
     """Filters and scores nodes by the pod's affinity and anti-affinity to the pods in their topology domains,
     and by the affinity and anti-affinity of these pods to the pod."""
 
     name = "InterPodAffinity"
     args_type = InterPodAffinityArgs
     args: InterPodAffinityArgs
+
+    def sign_pod(self, pod: Pod) -> Fragments | None:
+        """The scores of a pod with affinity depend on all nodes of a topology domain."""
+        affinity = pod.spec.get("affinity") or {}
+        if affinity.get("podAffinity") is not None or affinity.get("podAntiAffinity") is not None:
+            return None
+        return {LABELS: pod.labels}
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return events_to_register(self.handle.features.version)

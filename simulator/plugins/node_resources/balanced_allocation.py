@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin
+from simulator.framework.interface import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.framework.score_explanation import ScoreExplanation
+from simulator.framework.signers import Fragments, sign_resources
 from simulator.framework.status import SKIP, Status
 from simulator.objects.pod import Pod
 from simulator.plugins.node_resources.resource_allocation import (
@@ -36,13 +37,16 @@ class NodeResourcesBalancedAllocationArgs(Args):
             seen.add(resource.name)
 
 
-class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
+class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
     """Prefers nodes on which the pod makes the requested fractions of the resources more similar. Requests
     are used without defaults for containers that request nothing."""
 
     name = "NodeResourcesBalancedAllocation"
     args_type = NodeResourcesBalancedAllocationArgs
     args: NodeResourcesBalancedAllocationArgs
+
+    def sign_pod(self, pod: Pod) -> Fragments | None:
+        return sign_resources(pod, self.handle.features)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
         return None if any(self._requests(pod)) else SKIP

@@ -18,10 +18,12 @@ from simulator.framework.interface import (
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
+    SignPlugin,
 )
 from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register
 from simulator.framework.score_explanation import ScoreExplanation
+from simulator.framework.signers import Fragments, sign_resources
 from simulator.framework.status import (
     PluginError,
     PreFilterResult,
@@ -96,7 +98,9 @@ class NodeResourcesFitArgs(Args):
             )
 
 
-class NodeResourcesFit(EnqueueExtensions, PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+class NodeResourcesFit(
+    EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin
+):
     """Rejects nodes that do not have enough free resources for the pod's requests, and scores nodes by one of
     three strategies."""
 
@@ -122,6 +126,9 @@ class NodeResourcesFit(EnqueueExtensions, PreFilterPlugin, FilterPlugin, PreScor
             ratio = strategy.requested_to_capacity_ratio
             return requested_to_capacity_ratio(ratio.shape if ratio else [])
         return least_allocated
+
+    def sign_pod(self, pod: Pod) -> Fragments | None:
+        return sign_resources(pod, self.handle.features)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [

@@ -18,9 +18,10 @@ from simulator.framework.cluster_event import (
     ActionType,
 )
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreFilterPlugin
+from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreFilterPlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register, same_namespace
+from simulator.framework.signers import Fragments, sign_volumes
 from simulator.framework.status import (
     SKIP,
     PreFilterResult,
@@ -48,7 +49,7 @@ NO_LIMIT = -1
 VOLUME_LIMIT_SCALING = "VolumeLimitScaling"
 
 
-class NodeVolumeLimits(EnqueueExtensions, PreFilterPlugin, FilterPlugin):
+class NodeVolumeLimits(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin):
     """Rejects nodes on which the pod's volumes exceed the limit of a CSI driver, which is in the CSINode."""
 
     name = "NodeVolumeLimits"
@@ -57,6 +58,9 @@ class NodeVolumeLimits(EnqueueExtensions, PreFilterPlugin, FilterPlugin):
     def _attached_volumes(self) -> type[AttachedVolumes]:
         migrated = self.handle.features.version.portworx_is_migrated
         return AttachedVolumes if migrated else AttachedVolumesUntilV135
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return sign_volumes(pod)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [

@@ -16,10 +16,12 @@ from simulator.framework.interface import (
     FilterPlugin,
     PreScorePlugin,
     ScorePlugin,
+    SignPlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.score_explanation import ScoreExplanation
+from simulator.framework.signers import NO_FRAGMENTS, Fragments
 from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -116,7 +118,9 @@ class PodTopologySpreadArgs(Args):
             seen.add(pair)
 
 
-class PodTopologySpread(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
+class PodTopologySpread(
+    EnqueueExtensions, SignPlugin, ColumnExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
+):
     """Filters and scores nodes so that matching pods are evenly spread over topology domains."""
 
     name = "PodTopologySpread"
@@ -127,6 +131,11 @@ class PodTopologySpread(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreSc
         super().__init__(args, handle)
         self.system_defaulted = args.defaulting_type != "List"
         self.defaults = SYSTEM_DEFAULTS if self.system_defaulted else args.default_constraints
+
+    def sign_pod(self, pod: Pod) -> Fragments | None:
+        """A pod with constraints has no signature, nor has any where the profile has default constraints."""
+        constrained = self.defaults or pod.spec.get("topologySpreadConstraints")
+        return None if constrained else NO_FRAGMENTS
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         pods = (

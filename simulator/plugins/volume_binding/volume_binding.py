@@ -28,9 +28,11 @@ from simulator.framework.interface import (
     PreScorePlugin,
     ReservePlugin,
     ScorePlugin,
+    SignPlugin,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register, same_namespace
+from simulator.framework.signers import Fragments, sign_volumes
 from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, error, unresolvable
 from simulator.kernel.requests import Steps
 from simulator.objects import quantity
@@ -152,6 +154,7 @@ class VolumeBindingArgs(Args):
 
 class VolumeBinding(
     EnqueueExtensions,
+    SignPlugin,
     PreFilterPlugin,
     FilterPlugin,
     PreScorePlugin,
@@ -165,6 +168,9 @@ class VolumeBinding(
     name = "VolumeBinding"
     args_type = VolumeBindingArgs
     args: VolumeBindingArgs
+
+    def sign_pod(self, pod: Pod) -> Fragments:
+        return sign_volumes(pod)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return events_to_register()
