@@ -26,8 +26,9 @@ class ComponentServer(ComponentWrites):
         change = admit_delete(kind, manifest, self.now(), propagation=propagation)
         return [] if change is None else [change]
 
-    def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
-        return [admit_binding(pod, {"target": {"kind": "Node", "name": node}}, self.now())]
+    def bind_by_component(self, pod: Manifest, node: str, *, clears_nomination: bool) -> list[Change]:
+        binding = {"target": {"kind": "Node", "name": node}}
+        return [admit_binding(pod, binding, self.now(), clears_nomination=clears_nomination)]
 
     def find_resource(self, resource_id: str) -> Resource | None:
         known = self.find_built_in(resource_id)

@@ -39,8 +39,9 @@ class ComponentWrites(ABC):
         write of the last state before an object is removed."""
 
     @abstractmethod
-    def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
-        """Assign a pod to a node. The scheduler has seen that the namespace exists. Raises StatusError."""
+    def bind_by_component(self, pod: Manifest, node: str, *, clears_nomination: bool) -> list[Change]:
+        """Assign a pod to a node. The scheduler has seen that the namespace exists. ``clears_nomination``:
+        see :func:`simulator.apiserver.pod_subresources.admit_binding`. Raises StatusError."""
 
     @abstractmethod
     def find_resource(self, resource_id: str) -> Resource | None:

@@ -45,8 +45,11 @@ MAX_DISRUPTED_PODS = 2_000
 """The maximum number of disrupted pods in a status (MaxDisruptedPodSize)."""
 
 
-def admit_binding(pod: Manifest, binding: Manifest, now: Micros) -> Change:
-    """Return the change that assigns a pod to a node. ``binding`` is decoded.
+def admit_binding(
+    pod: Manifest, binding: Manifest, now: Micros, *, clears_nomination: bool = False
+) -> Change:
+    """Return the change that assigns a pod to a node. ``binding`` is decoded. ``clears_nomination``: the gate
+    ClearingNominatedNodeNameAfterBinding, on since v1.35.
 
     The pod gets the annotations of the binding. Raises PlainError if the target is not a node; Conflict if
     the pod has another UID or version than the binding, has a node, is being deleted or has scheduling
@@ -69,6 +72,8 @@ def admit_binding(pod: Manifest, binding: Manifest, now: Micros) -> Change:
         if metadata.get("annotations"):
             bound = with_metadata(bound, annotations={**annotations_of(pod), **metadata["annotations"]})
         bound = with_condition(bound, now, "PodScheduled", "True", observes=False)
+        if clears_nomination and status_of(bound).get("nominatedNodeName"):
+            bound = with_status(bound, nominatedNodeName=None)
         return Change(PODS.id, key_of(pod), bound, version_of(pod))
     raise Conflict(BINDING_RESOURCE, name, detail)
 

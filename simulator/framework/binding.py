@@ -10,8 +10,8 @@ from typing import NamedTuple
 from simulator.api import SECOND, Micros
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.runtime import Framework
-from simulator.framework.status import Status, error
-from simulator.kernel.requests import Steps
+from simulator.framework.status import SKIP, PluginError, Status, error
+from simulator.kernel.requests import Due, Signal, Steps, Wait
 from simulator.objects.pod import Pod
 
 MAX_PERMIT_TIMEOUT: Micros = 15 * 60 * SECOND
@@ -55,17 +55,57 @@ def run_permit(
     return None, waits
 
 
-def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None]:
-    """Run the PreBind plugins, and return the first refusal or fault; None = all have succeeded."""
+def run_pre_bind_pre_flights(
+    framework: Framework, state: CycleState, pod: Pod, node_name: str
+) -> Status | None:
+    """Return SKIP if no PreBind plugin has anything to do for the pod, None if one has, or the first fault
+    (RunPreBindPreFlights). A refusal counts as a fault."""
+    skipped = set()
     for plugin in framework.pre_bind_plugins:
         try:
-            result = plugin.pre_bind(state, pod, node_name)
-            status = (yield from result) if isinstance(result, Generator) else result
+            status = plugin.pre_bind_pre_flight(state, pod, node_name)
+        except Exception as fault:  # a plugin may raise anything
+            status = broken(fault)
+        if status is not None and status.code != "Skip":
+            return error(f'running PreBindPreFlight "{plugin.name}": {status.message}')
+        if status is not None:
+            skipped.add(plugin.name)
+    state.skip_pre_bind = frozenset(skipped)
+    return SKIP if len(skipped) == len(framework.pre_bind_plugins) else None
+
+
+def run_pre_bind(
+    framework: Framework, state: CycleState, pod: Pod, cancelled: Signal
+) -> Steps[Status | None]:
+    """Run the PreBind plugins on the pod's node, and return the first refusal or fault; None = all have
+    succeeded. When ``cancelled`` is fired, a plugin that waits gets a PluginError."""
+    for plugin in framework.pre_bind_plugins:
+        if plugin.name in state.skip_pre_bind:
+            continue
+        try:
+            result = plugin.pre_bind(state, pod, pod.node_name)
+            status = (yield from _cancellable(result, cancelled)) if isinstance(result, Generator) else result
         except Exception as fault:  # a plugin may raise anything
             status = broken(fault)
         if status is not None:
             return by("PreBind", plugin.name, status)
-    return None
+    return error(str(cancelled.value)) if cancelled.fired else None
+
+
+def _cancellable(steps: Steps[Status | None], cancelled: Signal) -> Steps[Status | None]:
+    answer: object = None
+    try:
+        while True:
+            request = steps.send(answer)
+            if isinstance(request, Wait) and request.signal is None:
+                answer = yield Wait(request.until, cancelled)
+                if not isinstance(answer, Due):
+                    steps.throw(PluginError("context canceled"))
+            else:
+                answer = yield request
+    except StopIteration as end:
+        status: Status | None = end.value
+        return status
 
 
 class BindResult(NamedTuple):

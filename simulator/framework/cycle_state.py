@@ -43,6 +43,7 @@ class CycleState:
         self.cycle = cycle
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
+        self.skip_pre_bind: frozenset[str] = frozenset()
         self._data: dict[str, Any] = {}
 
     def read(self, key: str) -> Any:

@@ -234,6 +234,11 @@ class PermitPlugin(Plugin):
 
 
 class PreBindPlugin(Plugin):
+    def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """PreBindPreFlight: return SKIP if ``pre_bind`` has nothing to do for the pod, so that it is not
+        called. It is asked since v1.35, before the pod waits on Permit. Must not write or wait."""
+        return None
+
     @abstractmethod
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | Steps[Status | None] | None:
         """Do what must be done before the pod is bound. A status other than None fails the binding.

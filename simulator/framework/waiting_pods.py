@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from simulator.framework.status import Status, unschedulable
+from simulator.framework.status import Status, error, unschedulable
 from simulator.kernel.clock import Micros
 from simulator.kernel.requests import Signal
 from simulator.objects.pod import Pod
@@ -43,6 +43,12 @@ class WaitingPod:
         """Reject the pod for one plugin. Nothing happens after the wait has ended."""
         if not self.ended.fired:
             self._end(unschedulable(message)._replace(plugin=plugin))
+
+    def preempt(self, message: str) -> None:
+        """End the wait with an error, so that the pod is tried again after a backoff (since v1.36). Nothing
+        happens after the wait has ended."""
+        if not self.ended.fired:
+            self._end(error(f"waiting on permit for pod: {message}"))
 
     def _end(self, status: Status | None) -> None:
         del self._pods[self.pod.uid]

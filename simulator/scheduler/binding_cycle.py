@@ -2,9 +2,10 @@
 runs beside the scheduling cycles of other pods."""
 
 from functools import partial
+from typing import Final
 
 from simulator import trace
-from simulator.api import Micros
+from simulator.api import Manifest, Micros
 from simulator.client.event_recorder import SCHEDULED, Note
 from simulator.client.world import Patch
 from simulator.framework.binding import (
@@ -13,19 +14,24 @@ from simulator.framework.binding import (
     run_bind,
     run_post_bind,
     run_pre_bind,
+    run_pre_bind_pre_flights,
     run_unreserve,
 )
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.extender import ExtenderError
-from simulator.framework.status import Status, error
-from simulator.kernel.requests import Due, Point, Refused, Steps, Wait, Write
+from simulator.framework.status import SKIP, Status, error
+from simulator.kernel.requests import Due, Point, Refused, Signal, Steps, Wait, Write
 from simulator.objects import durations
 from simulator.objects.pod import Pod
+from simulator.objects.status import status_of, with_status
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
 from simulator.scheduler import extender_calls
 from simulator.scheduler.failure_handler import SCHEDULER_ERROR, UNSCHEDULABLE, binding_failed, patch_status
 from simulator.scheduler.scheduler import Scheduler
+
+EXPECTATION: Final = "NominatedNodeNameForExpectation"
+CLEARING: Final = "ClearingNominatedNodeNameAfterBinding"
 
 
 def binding_cycle(
@@ -40,6 +46,15 @@ def binding_cycle(
     """Bind an assumed pod. ``timeouts`` are those of the Permit plugins for which it has to wait."""
     framework, faults = scheduler.frameworks[pod.scheduler_name], scheduler.faults
     failed = partial(handle_binding_cycle_error, scheduler, info, pod, state, cycle=cycle)
+    pre_flight: Status | None = None
+    if framework.features.enabled(EXPECTATION):
+        pre_flight = run_pre_bind_pre_flights(framework, state, pod, pod.node_name)
+        if pre_flight is not None and pre_flight is not SKIP:
+            yield Wait(scheduler.world.now)
+            failed(pre_flight, on_permit=False)
+            return
+        if pre_flight is None or timeouts:
+            nominate(scheduler, pod)
     status = yield from wait_on_permit(scheduler, info, pod, timeouts)
     if status is not None:
         failed(status, on_permit=True)
@@ -51,7 +66,13 @@ def binding_cycle(
             yield Point("PreBind", cycle, pod.key)
             status = faults.inject(pod, "PreBind")
             if status is None:
-                status = yield from run_pre_bind(framework, state, pod, pod.node_name)
+                cancelled = Signal()
+                if pre_flight is None and framework.features.version.preempted_pods_are_retried:
+                    scheduler.pods_in_pre_bind[pod.uid] = cancelled
+                try:
+                    status = yield from run_pre_bind(framework, state, pod, cancelled)
+                finally:
+                    scheduler.pods_in_pre_bind.pop(pod.uid, None)
         if status is None:
             yield Point("Bind", cycle, pod.key)
             status = faults.inject(pod, "Bind")
@@ -67,6 +88,18 @@ def binding_cycle(
         yield Point("PostBind", cycle, pod.key)
         run_post_bind(framework, state, pod, pod.node_name)
     scheduler.activate(state)
+
+
+def nominate(scheduler: Scheduler, pod: Pod) -> None:
+    """Write the node into the pod's status, where the binding will take time: others, the cluster autoscaler
+    for one, see that the node is needed."""
+
+    def nominated(manifest: Manifest) -> Manifest:
+        if status_of(manifest).get("nominatedNodeName") == pod.node_name:
+            return manifest
+        return with_status(manifest, nominatedNodeName=pod.node_name)
+
+    scheduler.world.update("pods", pod.key, pod.uid, nominated)
 
 
 def wait_on_permit(
@@ -106,7 +139,11 @@ def bind(scheduler: Scheduler, pod: Pod, state: CycleState, cycle: int) -> Steps
             "pods",
             pod.key,
             pod.uid,
-            partial(scheduler.world.server.bind_by_component, node=pod.node_name),
+            partial(
+                scheduler.world.server.bind_by_component,
+                node=pod.node_name,
+                clears_nomination=scheduler.features.enabled(CLEARING),
+            ),
             trace.Bound(t=now, cycle=cycle, pod=pod.key, node=pod.node_name),
             Note(SCHEDULED, note, pod),
         )

@@ -73,12 +73,21 @@ def _without_nomination(pod: Manifest) -> Manifest:
 
 def preempt_pod(scheduler: Scheduler, preemptor: Pod, victim: Pod, node: str, cycle: int) -> Steps[None]:
     """Set the victim's DisruptionTarget condition and delete it, with its own grace period (PreemptPod). A
-    victim that waits on Permit is rejected instead."""
+    victim that waits on Permit, or since v1.36 in PreBind, only loses its node: it is tried again after a
+    backoff. Until v1.35 one that waits is rejected (kubernetes#135719, kubernetes#135502)."""
     world = scheduler.world
     note = Note(PREEMPTED, f"Preempted by pod {preemptor.uid} on node {node}", victim, preemptor)
     waiting = scheduler.waiting_pod(victim.uid)
     if waiting is not None:
-        waiting.reject("DefaultPreemption", "preempted")
+        if scheduler.features.version.preempted_pods_are_retried:
+            waiting.preempt("preempted")
+        else:
+            waiting.reject("DefaultPreemption", "preempted")
+        world.record(note)
+        return
+    in_pre_bind = scheduler.pods_in_pre_bind.get(victim.uid)
+    if in_pre_bind is not None:
+        in_pre_bind.fire("preempted by DefaultPreemption")
         world.record(note)
         return
     event = trace.VictimDeleted(

@@ -12,6 +12,7 @@ from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.observer import NoObserver, Observer
 from simulator.framework.waiting_pods import WaitingPod
+from simulator.kernel.requests import Signal
 from simulator.objects.pod import Pod
 from simulator.plugins.priority_sort import PrioritySort
 from simulator.plugins.registry import profiles
@@ -44,6 +45,7 @@ class Scheduler:
         """``stands_down``: leave all pods to outside schedulers."""
         self.world = world
         self.seed = seed
+        self.features = configuration.features
         self.observer = observer or NoObserver()
         self.cache = Cache()
         self.faults = FaultInjection()
@@ -81,6 +83,8 @@ class Scheduler:
             self._reject_waiting_pod,
         )
         self.decisions = DecisionLog(world)
+        self.pods_in_pre_bind: dict[str, Signal] = {}
+        """Uid -> what cancels the binding of a pod for which a PreBind plugin works (podsInPreBindMap)."""
         self.next_start_node_index = 0
         """The index of the node at which the search of the next cycle begins (nextStartNodeIndex)."""
 

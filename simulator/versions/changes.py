@@ -59,6 +59,26 @@ CHANGES: Final = (
         "The hints of InterPodAffinity and PodTopologySpread count nominated pods as bound ones.",
     ),
     VersionChange(
+        "preempted_pods_are_retried",
+        "plugin",
+        "Victims that wait on Permit or in PreBind are tried again after a backoff.",
+    ),
+    VersionChange(
+        "OpportunisticBatching",
+        "gate",
+        "A pod like the one before may get the next best node of its ranking. Off in effect by default.",
+    ),
+    VersionChange(
+        "NominatedNodeNameForExpectation",
+        "gate",
+        "A pod has its node in status.nominatedNodeName while it waits on Permit or in PreBind.",
+    ),
+    VersionChange(
+        "ClearingNominatedNodeNameAfterBinding",
+        "gate",
+        "The API server clears status.nominatedNodeName when a pod is bound.",
+    ),
+    VersionChange(
         "NodeDeclaredFeatures",
         "gate",
         "NodeDeclaredFeatures rejects nodes whose kubelet does not declare a feature that the pod needs.",

@@ -29,6 +29,9 @@ class KubernetesVersion(msgspec.Struct, frozen=True):
     nomination_ends_with_binding: bool = False
     """The binding of a nominated pod requeues the pods of lower or equal priority, as the end of another
     nomination does (deletePodFromSchedulingQueue, until v1.34)."""
+    preempted_pods_are_retried: bool = True
+    """A victim that waits on Permit or in PreBind is tried again after a backoff; until v1.35 the former is
+    rejected, and the latter deleted (PreemptPod in preemption.go)."""
     portworx_is_migrated: bool = True
     """In-tree Portworx volumes count against the CSI driver's limit on each node (isCSIMigrationOn, since
     v1.36)."""
@@ -45,6 +48,7 @@ V1_35: Final = KubernetesVersion(
     hints_count_nominated_pods=False,
     image_locality_counts_volumes=False,
     portworx_is_migrated=False,
+    preempted_pods_are_retried=False,
 )
 V1_34: Final = msgspec.structs.replace(
     V1_35,

@@ -12,7 +12,7 @@ from simulator.plugins.gang import GROUP, SIZE
 from simulator.plugins.registry import in_tree
 from simulator.scheduler.pod_annotations import ANNOTATION, annotation_value
 from simulator.simulation import Options
-from tests.simulator.lab import Lab, node, pod
+from tests.simulator.lab import Lab, node, pod, priority_class
 
 CONFIG: Manifest = {"profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Gang"}]}}}]}
 
@@ -146,3 +146,23 @@ def test_a_plugin_that_has_allowed_the_pod_does_not_time_out(
     lab.run(0.001)
     [rejected] = lab.of(trace.Unschedulable)
     assert rejected.message.endswith(f"timeout after waiting {seconds}s at plugin {plugin}.")
+
+
+@pytest.mark.parametrize(("version", "lane"), [("v1.35", "unschedulable"), ("v1.36", "backoffQ")])
+def test_a_victim_that_waits_on_permit_loses_its_node(version: str, lane: str) -> None:
+    lab = Lab(Options(config=CONFIG, kubernetes=version))
+    lab.create(priority_class("high", 1000), node("n", cpu="2"), member("a", 2, "2"))
+    lab.run(1)
+    assert (lanes(lab)["default/a"], lab.pod("a")["status"].get("nominatedNodeName")) == ("waiting", "n")
+    lab.create(pod("urgent", "2", priorityClassName="high"))
+    lab.run(0.5)
+    assert lanes(lab)["default/a"] == lane
+    assert "nominatedNodeName" not in lab.pod("a")["status"]
+    message = lab.pod("a")["status"]["conditions"][0]["message"]
+    assert (
+        message
+        == {
+            "unschedulable": "0/1 nodes are available: 1 preempted.",
+            "backoffQ": "waiting on permit for pod: preempted",
+        }[lane]
+    )

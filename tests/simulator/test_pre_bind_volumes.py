@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from simulator import trace
 from simulator.api import SECOND, Manifest
 from simulator.controllers.persistent_volume import PROVISION_SECONDS
@@ -11,7 +13,7 @@ from simulator.plugins.gang import GROUP, SIZE
 from simulator.simulation import Options
 from tests.simulator.controllers.storage import claim, storage_class, user, volume
 from tests.simulator.controllers.workloads import new_leader
-from tests.simulator.lab import Lab, node, pod
+from tests.simulator.lab import Lab, node, pod, priority_class
 
 PVCS, PVS = "persistentvolumeclaims", "persistentvolumes"
 PREFIX = 'running PreBind plugin "VolumeBinding": binding volumes: '
@@ -232,3 +234,51 @@ def test_steps_by_extension_point_give_the_same_trace() -> None:
         return lab.run(60).trace
 
     assert story(by_point=True) == story(by_point=False)
+
+
+def nominated(lab: Lab, name: str) -> str:
+    found: str = lab.pod(name)["status"].get("nominatedNodeName", "")
+    return found
+
+
+@pytest.mark.parametrize(("version", "while_it_waits"), [("v1.34", ""), ("v1.35", "n1"), ("v1.36", "n1")])
+def test_the_status_names_the_node_while_pre_bind_works(version: str, while_it_waits: str) -> None:
+    lab = waiting(10, kubernetes=version)
+    assert nominated(lab, "user") == while_it_waits
+    lab.run(10)
+    assert (lab.node_of("user"), nominated(lab, "user")) == ("n1", ""), "the binding clears it"
+
+
+def test_a_pod_that_is_bound_at_once_is_written_once() -> None:
+    generations = []
+    for version in ("v1.34", "v1.36"):
+        lab = Lab(Options(kubernetes=version, controllers=False))
+        lab.create(node("n1"), pod("p"))
+        lab.run(1)
+        generations.append((lab.node_of("p"), lab.api.version))
+    assert generations[0] == generations[1]
+
+
+def preempted_in_pre_bind(version: str) -> Lab:
+    lab = Lab(Options(kubernetes=version))
+    lab.create(
+        priority_class("high", 1000), node("n1", cpu="2"), slow_class(30), claim(storageClassName="slow")
+    )
+    lab.run(1)
+    lab.create(user())
+    lab.run(2)
+    lab.create(pod("urgent", "2", priorityClassName="high"))
+    return lab.run(10)
+
+
+def test_a_victim_in_pre_bind_is_tried_again() -> None:
+    lab = preempted_in_pre_bind("v1.36")
+    assert lab.node_of("urgent") == "n1"
+    assert failures(lab) == [f"{PREFIX}context canceled"]
+    assert (nominated(lab, "user"), lab.lane("user")) == ("", "unschedulable")
+
+
+def test_until_v1_35_a_victim_in_pre_bind_is_deleted() -> None:
+    lab = preempted_in_pre_bind("v1.35")
+    assert lab.node_of("urgent") == "n1"
+    assert "default/user" not in lab.api.objects["pods"]

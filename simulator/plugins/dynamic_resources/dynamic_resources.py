@@ -199,6 +199,10 @@ class DynamicResources(
             for claim in found.claims:
                 self.handle.client.update(RESOURCE_CLAIMS, claim.key, claim.uid, remove)
 
+    def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        found: ClaimsState | None = state.find(STATE)
+        return SKIP if found is None or not found.claims else None
+
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None] | None:
         found: ClaimsState | None = state.find(STATE)
         if found is None or not found.claims:

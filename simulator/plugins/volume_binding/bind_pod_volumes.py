@@ -97,8 +97,8 @@ def bind_pod_volumes(
         VolumesAwaited(t=client.clock(), cycle=cycle, pod=pod.key, node=node_name, claims=volumes.claims)
     )
     while True:
-        yield Wait(min(client.clock() + CHECK_PERIOD, deadline))
         try:
+            yield Wait(min(client.clock() + CHECK_PERIOD, deadline))
             if client.clock() >= deadline:
                 raise PluginError("context deadline exceeded")
             if _check_bindings(client, pod, node_name, volumes):

@@ -234,6 +234,10 @@ class VolumeBinding(
             if state.cluster.objects(assumed.resource).get(assumed.key) is assumed.after:
                 state.cluster.set_object(assumed.resource, assumed.key, assumed.before)
 
+    def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        volumes: PodVolumes | None = state.find(RESERVED)
+        return SKIP if volumes is None or not volumes.assumed else None
+
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None] | None:
         """Bind the pod's volumes (BindPodVolumes), unless all claims are bound."""
         volumes: PodVolumes | None = state.find(RESERVED)
