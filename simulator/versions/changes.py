@@ -26,6 +26,26 @@ CHANGES: Final = (
         "TaintToleration's reason names no taint any more: node(s) had untolerated taint(s).",
     ),
     VersionChange(
+        "class_configs_name_requests",
+        "plugin",
+        "DynamicResources writes the configuration of a DeviceClass once, with the requests that use it.",
+    ),
+    VersionChange(
+        "default_allocator_knows_capacity",
+        "plugin",
+        "DynamicResources refuses capacity requests where DRAConsumableCapacity is off; v1.35 ignores them.",
+    ),
+    VersionChange(
+        "device_pools_are_whole",
+        "plugin",
+        "DynamicResources counts slices of other nodes, and takes nothing of incomplete or invalid pools.",
+    ),
+    VersionChange(
+        "results_have_tolerations",
+        "plugin",
+        "DynamicResources copies the tolerations of a request to the devices that it allocates.",
+    ),
+    VersionChange(
         "dynamic_resources_scores",
         "plugin",
         "DynamicResources scores nodes: subrequests that stand first in firstAvailable are preferred.",
@@ -39,6 +59,26 @@ CHANGES: Final = (
         "balanced_allocation_by_gain",
         "formula",
         "NodeResourcesBalancedAllocation scores how much more balanced the node is with the pod.",
+    ),
+    VersionChange(
+        "devices_are_sorted",
+        "plugin",
+        "DynamicResources tries pools in the order of their drivers and names, and slices in that of names.",
+    ),
+    VersionChange(
+        "filter_timeout_is_error",
+        "plugin",
+        "DynamicResources ends the attempt where the search for devices takes too long.",
+    ),
+    VersionChange(
+        "mode_all_knows_subrequest",
+        "plugin",
+        "DynamicResources takes all devices of a later subrequest of firstAvailable with allocationMode All.",
+    ),
+    VersionChange(
+        "owner_reason_is_capitalized",
+        "message",
+        "DynamicResources writes Pod in the reason for a ResourceClaim that belongs to another pod.",
     ),
     VersionChange(
         "image_locality_counts_volumes", "formula", "ImageLocality counts the images of volumes, too."
@@ -82,6 +122,24 @@ CHANGES: Final = (
         "NodeDeclaredFeatures",
         "gate",
         "NodeDeclaredFeatures rejects nodes whose kubelet does not declare a feature that the pod needs.",
+    ),
+    VersionChange(
+        "DRADeviceTaints", "gate", "Devices with a taint are taken only for requests that tolerate it."
+    ),
+    VersionChange(
+        "DRAPartitionableDevices",
+        "gate",
+        "Devices that consume shared counters are taken while enough is left of them.",
+    ),
+    VersionChange(
+        "DRAConsumableCapacity",
+        "gate",
+        "Several claims share a device that allows it, and requests can ask for capacity.",
+    ),
+    VersionChange(
+        "DRADeviceBindingConditions",
+        "gate",
+        "Devices with binding conditions are taken, and pods wait for these before they are bound.",
     ),
     VersionChange(
         "StorageCapacityScoring", "gate", "VolumeBinding scores nodes by the capacity of their storage."

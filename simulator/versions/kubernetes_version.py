@@ -19,22 +19,45 @@ class KubernetesVersion(msgspec.Struct, frozen=True):
     balanced_allocation_by_gain: bool = True
     """NodeResourcesBalancedAllocation scores how much more balanced the node is with the pod, not how
     balanced it is (balancedResourceScorer, since v1.36)."""
+    class_configs_name_requests: bool = True
+    """The configuration of a DeviceClass is once in an allocation, with the names of the requests that use
+    the class, and not once for each request (Allocate of the allocator, since v1.34.2)."""
+    default_allocator_knows_capacity: bool = True
+    """The allocator that runs with the default gates knows capacity requests and distinctAttribute, if only
+    to refuse them (allocator_incubating.go; not in v1.35)."""
+    device_pools_are_whole: bool = True
+    """A pool counts as complete by its slices for all nodes, and devices of incomplete and of invalid pools
+    are not taken (GatherPools and allocateOne, since v1.35)."""
+    devices_are_sorted: bool = True
+    """Pools are tried in the order of their drivers and names, their slices in that of their names, and the
+    devices of a request in this order only (GatherPools and allocateOne, since v1.36)."""
     dynamic_resources_scores: bool = True
     """DynamicResources is a Score plugin (since v1.35)."""
+    filter_timeout_is_error: bool = True
+    """DynamicResources ends the attempt where the search for devices takes too long, instead of rejecting the
+    node (Filter, since v1.36)."""
     hints_count_nominated_pods: bool = True
     """The hints of InterPodAffinity and PodTopologySpread count nominated pods as bound ones
     (isSchedulableAfterPodChange, since v1.36)."""
     image_locality_counts_volumes: bool = True
     """ImageLocality counts image volumes (since v1.36)."""
+    mode_all_knows_subrequest: bool = True
+    """The allocation mode All in a later subrequest of firstAvailable takes the devices of that subrequest
+    (allocateOne and Allocate, since v1.36)."""
     nomination_ends_with_binding: bool = False
     """The binding of a nominated pod requeues the pods of lower or equal priority, as the end of another
     nomination does (deletePodFromSchedulingQueue, until v1.34)."""
-    preempted_pods_are_retried: bool = True
-    """A victim that waits on Permit or in PreBind is tried again after a backoff; until v1.35 the former is
-    rejected, and the latter deleted (PreemptPod in preemption.go)."""
+    owner_reason_is_capitalized: bool = True
+    """The reason for a claim that belongs to another pod says Pod, not pod (IsForPod in
+    dynamic-resource-allocation/resourceclaim/resourceclaim.go, since v1.36)."""
     portworx_is_migrated: bool = True
     """In-tree Portworx volumes count against the CSI driver's limit on each node (isCSIMigrationOn, since
     v1.36)."""
+    preempted_pods_are_retried: bool = True
+    """A victim that waits on Permit or in PreBind is tried again after a backoff; until v1.35 the former is
+    rejected, and the latter deleted (PreemptPod in preemption.go)."""
+    results_have_tolerations: bool = True
+    """The tolerations of a request are copied to the allocated devices (Allocate, since v1.35)."""
     taint_message_names_taint: bool = False
     """The reason of TaintToleration names the first untolerated taint (until v1.34.1)."""
 
@@ -45,8 +68,13 @@ V1_35: Final = KubernetesVersion(
     "v1.35.6",
     affinity_hint_sees_both_sides=False,
     balanced_allocation_by_gain=False,
+    default_allocator_knows_capacity=False,
+    devices_are_sorted=False,
+    filter_timeout_is_error=False,
     hints_count_nominated_pods=False,
     image_locality_counts_volumes=False,
+    mode_all_knows_subrequest=False,
+    owner_reason_is_capitalized=False,
     portworx_is_migrated=False,
     preempted_pods_are_retried=False,
 )
@@ -54,10 +82,15 @@ V1_34: Final = msgspec.structs.replace(
     V1_35,
     name="v1.34",
     patch="v1.34.9",
+    default_allocator_knows_capacity=True,
+    device_pools_are_whole=False,
     dynamic_resources_scores=False,
     nomination_ends_with_binding=True,
+    results_have_tolerations=False,
 )
-V1_34_1: Final = msgspec.structs.replace(V1_34, patch="v1.34.1", taint_message_names_taint=True)
+V1_34_1: Final = msgspec.structs.replace(
+    V1_34, patch="v1.34.1", class_configs_name_requests=False, taint_message_names_taint=True
+)
 """What sandboxes and recordings have that name no version."""
 VERSIONS: Final = (V1_36, V1_35, V1_34)
 """The newest first."""

@@ -81,8 +81,9 @@ def devices_of(situation: Situation, row: int) -> list[PoolDevice]:
 
 def can_take(situation: Situation, part: ClaimPart, device: PoolDevice) -> bool:
     """Whether the selectors of the class and of the request select a device, in use or not."""
+    rules = situation.cluster.object_index(NodeDevices).rules
     expressions = class_expressions(situation.cluster).get(part.request.device_class)
-    if expressions is None or device.device.consumes_counters:
+    if expressions is None or not rules.allocates(device.device):
         return False
     own = tuple(each or "" for each in part.request.selectors)
     try:

@@ -23,7 +23,7 @@ from tests.amounts import sample
 ROOT = Path(__file__).parent
 VECTORS_AT_LEAST = {"cycle": 60, "profiles": 15, "large": 20, "dra": 12}
 """Folder -> the minimum of vectors of each category."""
-VERSIONS = {"v1.34": 3, "v1.35": 3, "v1.36": 5}
+VERSIONS = {"v1.34": 4, "v1.35": 4, "v1.36": 7}
 """Folder -> the number of files."""
 FILES = sorted(
     f"{folder}/{file.name}"

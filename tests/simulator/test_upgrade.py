@@ -126,7 +126,7 @@ def test_each_change_between_the_versions_has_a_row(dump: str) -> None:
 
 def test_the_changes_are_those_in_which_versions_differ() -> None:
     patch = [change.name for change in changes_between(Features(V1_34_1), Features(V1_34))]
-    assert patch == ["taint_message_names_taint"]
+    assert patch == ["taint_message_names_taint", "class_configs_name_requests"]
     gates = {"NodeDeclaredFeatures": False, "InPlacePodLevelResourcesVerticalScaling": False}
     gates |= {"RestartAllContainersOnContainerExits": False}
     assert [c.name for c in changes_between(Features(V1_36), Features(V1_36, gates))] == [

@@ -11,7 +11,7 @@ from simulator.objects.metadata import name_of, namespace_of
 from simulator.objects.node_selector import node_selector_matches
 from simulator.objects.status import status_of
 from simulator.plugins.dynamic_resources.allocated_devices import devices_in_use
-from simulator.plugins.dynamic_resources.pool import Pool, gather_pools
+from simulator.plugins.dynamic_resources.pool import Pool, ServingSlice, gather_pools
 from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 
@@ -68,13 +68,12 @@ class DeviceIndex:
     def put_slice(self, manifest: Manifest) -> None:
         key, found = name_of(manifest), parse_slice(without_contents(manifest))
         self.remove_slice(key)
-        if found is None:
-            return
         self._slices[key] = found
-        self._mark(found.node_name or None)
-        if found.node_name:
-            self._of_node.setdefault(found.node_name, {})[key] = found
-            self._own_pools[found.driver, found.pool] = found.node_name
+        node = found.nodes.node_name
+        self._mark(node or None)
+        if node:
+            self._of_node.setdefault(node, {})[key] = found
+            self._own_pools[found.driver, found.pool] = node
         else:
             self._shared[key] = found
 
@@ -82,13 +81,13 @@ class DeviceIndex:
         old = self._slices.pop(key, None)
         if old is None:
             return
-        self._mark(old.node_name or None)
+        self._mark(old.nodes.node_name or None)
         self._shared.pop(key, None)
         self._own_pools.pop((old.driver, old.pool), None)
-        own = self._of_node.get(old.node_name, {})
+        own = self._of_node.get(old.nodes.node_name, {})
         own.pop(key, None)
         if not own:
-            self._of_node.pop(old.node_name, None)
+            self._of_node.pop(old.nodes.node_name, None)
 
     def put_claim(self, manifest: Manifest) -> None:
         key = f"{namespace_of(manifest)}/{name_of(manifest)}"
@@ -119,7 +118,12 @@ class DeviceIndex:
         shared = {key: each for key, each in self._shared.items() if counts_for(each, name, labels)}
         if not own and not shared:
             return ()
-        return gather_pools([*own.values(), *shared.values()])
+        return pools_of([*own.values(), *shared.values()])
+
+
+def pools_of(slices: Iterable[ResourceSlice]) -> tuple[Pool, ...]:
+    """Return the pools of slices that count for one node."""
+    return gather_pools([ServingSlice(each, None) for each in slices], lambda key: ())
 
 
 def without_contents(manifest: Manifest) -> Manifest:
@@ -131,9 +135,10 @@ def without_contents(manifest: Manifest) -> Manifest:
 
 def counts_for(of: ResourceSlice, name: str, labels: dict[str, str]) -> bool:
     """Whether the slice publishes devices of the node with this name and these labels."""
-    if of.node_name or of.all_nodes:
-        return of.all_nodes or of.node_name == name
-    return of.node_selector is not None and node_selector_matches(of.node_selector, name, labels)
+    nodes = of.nodes
+    if nodes.node_name or nodes.all_nodes:
+        return nodes.all_nodes or nodes.node_name == name
+    return nodes.selector is not None and node_selector_matches(nodes.selector, name, labels)
 
 
 def pods_of_claim(claim: Manifest) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Devices and resource claims in the panels of nodes and pods."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -10,14 +10,15 @@ from simulator.api import Manifest
 from simulator.objects.metadata import labels_of, name_of, namespace_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
+from simulator.plugins.dynamic_resources.device import DeviceCapacity
 from simulator.plugins.dynamic_resources.device_selectors import ClaimError
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 from simulator.plugins.dynamic_resources.pod_claims import claim_name
-from simulator.plugins.dynamic_resources.pool import Pool, gather_pools
+from simulator.plugins.dynamic_resources.pool import Pool
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceRequest, parse_claim
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 
-from .device_index import counts_for, pods_of_claim
+from .device_index import counts_for, pods_of_claim, pools_of
 
 DEVICES_AT_MOST: Final = 64
 """The maximum number of devices of a node that its panel shows."""
@@ -73,14 +74,12 @@ def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:
 def pools_seen_by(sandbox: Readable, node: Manifest) -> tuple[Pool, ...]:
     """Return the pools of devices of a node, with the contents of the devices."""
     slices = [each for each in _slices(sandbox) if counts_for(each, name_of(node), labels_of(node))]
-    return gather_pools(slices)
+    return pools_of(slices)
 
 
 def _slices(sandbox: Readable) -> Iterator[ResourceSlice]:
     for manifest in sandbox.list(RESOURCE_SLICES).items:
-        parsed = parse_slice(manifest)
-        if parsed is not None:
-            yield parsed
+        yield parse_slice(manifest)
 
 
 def _users(sandbox: Readable) -> dict[tuple[str, str, str], Manifest]:
@@ -107,7 +106,7 @@ def _pool_view(pool: Pool, users: dict[tuple[str, str, str], Manifest]) -> PoolV
         free=taken.count(None),
         count=len(taken),
         incomplete=pool.incomplete,
-        duplicate=pool.duplicate,
+        duplicate=pool.invalid.removeprefix("duplicate device name "),
         devices=[
             DeviceView(
                 name=each.id.device,
@@ -121,12 +120,12 @@ def _pool_view(pool: Pool, users: dict[tuple[str, str, str], Manifest]) -> PoolV
     )
 
 
-def _attributes(attributes: Manifest, capacity: Manifest) -> Iterator[str]:
+def _attributes(attributes: Manifest, capacity: Sequence[tuple[str, DeviceCapacity]]) -> Iterator[str]:
     for name, value in attributes.items():
         [shown] = value.values() if len(value) == 1 else ("",)
         yield f"{name} {str(shown).lower() if isinstance(shown, bool) else shown}"
-    for name, value in capacity.items():
-        yield f"{name} {value.get('value', '')}"
+    for name, each in capacity:
+        yield f"{name} {each.value.text}"
 
 
 def _key(claim: Manifest) -> str:

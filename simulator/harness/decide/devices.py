@@ -44,7 +44,11 @@ def _allocations(search: Attempt, found: ClaimsState, row: int) -> dict[str, Any
 
 def _complete(allocation: dict[str, Any]) -> dict[str, Any]:
     """Return the object with the fields that exist also when they are empty."""
+    results = [
+        {**result, "shareID": "(random)"} if "shareID" in result else result
+        for result in allocation["devices"]["results"]
+    ]
     return {
-        "devices": {"config": [], **allocation["devices"]},
+        "devices": {"config": [], **allocation["devices"], "results": results},
         "nodeSelector": allocation.get("nodeSelector"),
     }

@@ -2,21 +2,24 @@
 (allocateddevices.go and the inFlightAllocations of claimtracker in dra_manager.go)."""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, NamedTuple
 
 from simulator.api import Manifest
 from simulator.cluster.other_objects import OtherObjects
+from simulator.plugins.dynamic_resources.allocator_rules import AllocatorRules
+from simulator.plugins.dynamic_resources.amounts import parse_amounts
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceID
 
 
 class AllocatedDevices:
-    """The number of claims that use each device; adminAccess does not count."""
+    """The number of claims that use each device, alone or with others; adminAccess does not count."""
 
     resources: ClassVar[tuple[str, ...]] = (RESOURCE_CLAIMS,)
 
     def __init__(self, objects: OtherObjects) -> None:
         self._counts: Counter[DeviceID] = Counter()
+        self._shares: dict[DeviceID, Shares] = {}
         self._in_flight: dict[str, Manifest] = {}
         """The uid of a claim -> its allocation, from Reserve until it is written or given up."""
         self.changes = 0
@@ -31,8 +34,13 @@ class AllocatedDevices:
             self._count(old, -1)
             self._count(new, 1)
 
-    def is_in_use(self, device: DeviceID) -> bool:
-        return self._counts[device] > 0
+    def count(self, device: DeviceID) -> int:
+        """Return the number of claims that have the device alone."""
+        return self._counts[device]
+
+    def shares(self, device: DeviceID) -> "Shares | None":
+        """Return what claims have of a shared device; None if no claim has it."""
+        return self._shares.get(device)
 
     def is_in_flight(self, uid: str) -> bool:
         """Whether a claim is being allocated for another pod (ClaimHasPendingAllocation)."""
@@ -50,20 +58,74 @@ class AllocatedDevices:
         self._count(self._in_flight.pop(uid, None), -1)
 
     def _count(self, allocation: Manifest | None, by: int) -> None:
-        for device in devices_in_use(allocation):
-            self._counts[device] += by
-            if not self._counts[device]:
-                del self._counts[device]
+        for result in _results(allocation):
+            device = device_of(result)
+            if result.get("shareID") is None:
+                self._counts[device] += by
+                if not self._counts[device]:
+                    del self._counts[device]
+            else:
+                shares = self._shares.setdefault(device, Shares())
+                shares.add(result.get("consumedCapacity"), by)
+                if not shares.count:
+                    del self._shares[device]
             self.changes += 1
             self.changed.pop((device.driver, device.pool), None)
             self.changed[device.driver, device.pool] = self.changes
 
 
+class Shares:
+    """What claims have of a shared device."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.with_capacity = 0
+        """The number of shares that consume capacity."""
+        self.consumed: Counter[str] = Counter()
+
+    def add(self, consumed: Mapping[str, object] | None, by: int) -> None:
+        self.count += by
+        if consumed is not None:
+            self.with_capacity += by
+            for name, amount in parse_amounts(consumed):
+                self.consumed[name] += by * amount.nanos
+
+
+class AllocatedState(NamedTuple):
+    """The devices in use as the allocator sees them (AllocatedState). Without the feature
+    DRAConsumableCapacity, each claim has its devices alone."""
+
+    devices: AllocatedDevices
+    rules: AllocatorRules
+
+    def is_in_use(self, device: DeviceID) -> bool:
+        if self.devices.count(device) > 0:
+            return True
+        return not self.rules.consumable_capacity and self.devices.shares(device) is not None
+
+    def is_allocated(self, device: DeviceID) -> bool:
+        """Return whether any claim has the device, alone or not (IsDeviceAllocated)."""
+        return self.devices.count(device) > 0 or self.devices.shares(device) is not None
+
+    def consumed(self, device: DeviceID) -> Mapping[str, int] | None:
+        """Return what is consumed of the capacity of a shared device; None if no claim has capacity of it."""
+        shares = self.devices.shares(device) if self.rules.consumable_capacity else None
+        return shares.consumed if shares is not None and shares.with_capacity else None
+
+
 def devices_in_use(allocation: Manifest | None) -> Iterator[DeviceID]:
-    """Yield the devices of an allocation that no other claim may use (foreachAllocatedDevice)."""
+    """Yield the devices of an allocation, except those with adminAccess (foreachAllocatedDevice)."""
+    return (device_of(result) for result in _results(allocation))
+
+
+def device_of(result: Manifest) -> DeviceID:
+    return DeviceID(result["driver"], result["pool"], result["device"])
+
+
+def _results(allocation: Manifest | None) -> Iterator[Manifest]:
     for result in ((allocation or {}).get("devices") or {}).get("results") or ():
         if not result.get("adminAccess"):
-            yield DeviceID(result["driver"], result["pool"], result["device"])
+            yield result
 
 
 def _allocation(claim: Manifest | None) -> Manifest | None:

@@ -3,8 +3,10 @@ distinctAttributeConstraint in constraint.go)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Final
 
 from simulator.api import Manifest
+from simulator.plugins.dynamic_resources.allocator_rules import AllocatorRules
 from simulator.plugins.dynamic_resources.device_selectors import AllocationError
 from simulator.plugins.dynamic_resources.pool import PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import (
@@ -16,6 +18,8 @@ from simulator.plugins.dynamic_resources.resource_claim import (
 
 Value = tuple[str, object]
 """The type of an attribute, and its value."""
+UNKNOWN: Final[Value] = ("", None)
+"""A value of another type, such as a list."""
 
 
 class ConstraintState(ABC):
@@ -30,64 +34,71 @@ class ConstraintState(ABC):
         if not self.constraint.applies_to(request, alternative):
             return True
         value = attribute_value(device, self.attribute)
-        return value is not None and self._add(value)
+        return value is not None and self._add(request.name, value)
 
-    def remove(self, request: ClaimRequest, alternative: DeviceRequest, device: PoolDevice) -> None:
+    def remove(self, request: ClaimRequest, alternative: DeviceRequest) -> None:
         """Undo :meth:`add`, which returned True."""
-        value = attribute_value(device, self.attribute)
-        if self.constraint.applies_to(request, alternative) and value is not None:
-            self._remove(value)
+        if self.constraint.applies_to(request, alternative):
+            self._remove(request.name)
 
     @abstractmethod
-    def _add(self, value: Value) -> bool: ...
+    def _add(self, request: str, value: Value) -> bool: ...
 
     @abstractmethod
-    def _remove(self, value: Value) -> None: ...
+    def _remove(self, request: str) -> None: ...
 
 
 class MatchAttribute(ConstraintState):
     """The constraint that all devices have the same value of the attribute. The first one decides which."""
 
     count = 0
-    value: Value | None = None
+    value: Value = UNKNOWN
 
-    def _add(self, value: Value) -> bool:
-        if self.count and value != self.value:
+    def _add(self, request: str, value: Value) -> bool:
+        if self.count and (value != self.value or value == UNKNOWN):
             return False
-        self.value = value
+        if not self.count:
+            self.value = value
         self.count += 1
         return True
 
-    def _remove(self, value: Value) -> None:
+    def _remove(self, request: str) -> None:
         self.count -= 1
 
 
 class DistinctAttribute(ConstraintState):
-    """The constraint that no two devices have the same value of the attribute."""
+    """The constraint that no two devices have the same value of the attribute. As upstream, of each request
+    only the last device is remembered."""
 
     def __init__(self, constraint: DeviceConstraint, attribute: str) -> None:
         super().__init__(constraint, attribute)
-        self.values: set[Value] = set()
+        self.values: dict[str, Value] = {}
+        self.count = 0
 
-    def _add(self, value: Value) -> bool:
-        if value in self.values:
+    def _add(self, request: str, value: Value) -> bool:
+        others = self.values.values()
+        if self.count and (value in others or (others and value == UNKNOWN)):
             return False
-        self.values.add(value)
+        self.values[request] = value
+        self.count += 1
         return True
 
-    def _remove(self, value: Value) -> None:
-        self.values.discard(value)
+    def _remove(self, request: str) -> None:
+        self.values.pop(request, None)
+        self.count -= 1
 
 
-def constraint_states(claim: ResourceClaim) -> list[ConstraintState]:
+def constraint_states(claim: ResourceClaim, rules: AllocatorRules) -> list[ConstraintState]:
     """Return the states of the constraints. Raises AllocationError for a constraint without an attribute."""
-    return [_state(claim, index, each) for index, each in enumerate(claim.constraints)]
+    return [_state(claim, index, each, rules) for index, each in enumerate(claim.constraints)]
 
 
-def _state(claim: ResourceClaim, index: int, constraint: DeviceConstraint) -> ConstraintState:
+def _state(
+    claim: ResourceClaim, index: int, constraint: DeviceConstraint, rules: AllocatorRules
+) -> ConstraintState:
     if constraint.match_attribute:
         return MatchAttribute(constraint, constraint.match_attribute)
-    if constraint.distinct_attribute:
+    if constraint.distinct_attribute and rules.knows_capacity:
         return DistinctAttribute(constraint, constraint.distinct_attribute)
     raise AllocationError(
         f"claim {claim.key}, constraint #{index}: empty constraint (unsupported constraint type?)"
@@ -110,7 +121,7 @@ def attribute_value(device: PoolDevice, name: str) -> Value | None:
             for kind in ("string", "int", "bool", "version")
             if attribute.get(kind) is not None
         ),
-        None,
+        UNKNOWN,
     )
 
 
@@ -121,6 +132,6 @@ def add_to_all(
     for count, state in enumerate(states):
         if not state.add(request, alternative, device):
             for earlier in states[:count]:
-                earlier.remove(request, alternative, device)
+                earlier.remove(request, alternative)
             return False
     return True

@@ -53,8 +53,6 @@ def is_selectable(device: PoolDevice, selectors: tuple[tuple[str, tuple[str, ...
     its expressions. Those behind one that is false are not evaluated. A result that is cached spends the work
     of its evaluation, too: what is refused does not depend on the cache. Raises AllocationError,
     OutOfWork."""
-    if device.device.has_binding_conditions:
-        return False
     for owner, expressions in selectors:
         for index, expression in enumerate(expressions):
             result, work = _evaluate(expression, device.device.value)

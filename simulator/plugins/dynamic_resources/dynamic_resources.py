@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from simulator.api import Manifest
+from simulator.api import SECOND, Manifest, Micros
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.node_selectors import match_node_selector
@@ -43,24 +43,30 @@ from simulator.objects import durations
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources import queueing_hints
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
+from simulator.plugins.dynamic_resources.allocator import InvalidPools
+from simulator.plugins.dynamic_resources.allocator_rules import allocator_rules
 from simulator.plugins.dynamic_resources.bind_claims import (
     bind_claims,
     without_allocation,
     without_consumer,
 )
+from simulator.plugins.dynamic_resources.binding_conditions import is_unavailable
 from simulator.plugins.dynamic_resources.device_selectors import (
     AllocationError,
     ClaimError,
     class_expressions,
     device_classes,
 )
-from simulator.plugins.dynamic_resources.node_devices import CachedVerdict, NodeDevices, distinct_situations
+from simulator.plugins.dynamic_resources.node_devices import NodeDevices, distinct_situations
+from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError, checked_node_selector
 from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState, allocate_on, claims_of_pod
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim, parse_claim
-from simulator.plugins.dynamic_resources.resource_slice import NodeSelectorError, checked_node_selector
 from simulator.plugins.dynamic_resources.results import allocation_result
+from simulator.plugins.dynamic_resources.verdict_cache import CachedVerdict
+from simulator.versions.features import Features
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
+INVALID_POOLS = unresolvable("invalid resource pools were encountered")
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
 TIMED_OUT = unresolvable("timed out trying to allocate devices")
 
@@ -71,10 +77,25 @@ is known of the others is kept, so that the next attempt comes further."""
 
 class DynamicResourcesArgs(Args):
     filter_timeout: str = "10s"
+    binding_timeout: str | None = None
+    """10 minutes by default."""
 
     def validate(self) -> Iterator[Cause]:
         if durations.parse_duration(self.filter_timeout) < 0:
             yield "filterTimeout", "must be greater than or equal to 0"
+        if self.timeout_of_binding < SECOND:
+            yield "bindingTimeout", "must be at least 1 second"
+
+    def validate_features(self, features: Features) -> Iterator[Cause]:
+        if self.binding_timeout is not None and not allocator_rules(features).binding_conditions:
+            yield (
+                "bindingTimeout",
+                "requires feature gates DRADeviceBindingConditions and DRAResourceClaimDeviceStatus",
+            )
+
+    @property
+    def timeout_of_binding(self) -> Micros:
+        return durations.parse_duration(self.binding_timeout or "600s")
 
 
 class DynamicResources(
@@ -104,7 +125,7 @@ class DynamicResources(
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Keep the pod gated until all its claims are there."""
         try:
-            for _ in claims_of_pod(self.handle.cluster, pod):
+            for _ in claims_of_pod(self.handle.cluster, pod, self.handle.features.version):
                 pass
         except ClaimError as reason:
             return unresolvable(str(reason))
@@ -116,11 +137,14 @@ class DynamicResources(
         if not pod.spec.get("resourceClaims"):
             return SKIP
         try:
-            claims = [parse_claim(manifest) for manifest in claims_of_pod(state.cluster, pod)]
+            manifests = claims_of_pod(state.cluster, pod, self.handle.features.version)
+            claims = [parse_claim(manifest) for manifest in manifests]
         except ClaimError as fault:
             return unresolvable(str(fault))
         if not claims:
             return SKIP
+        rules = allocator_rules(self.handle.features)
+        state.cluster.object_index(NodeDevices).use(rules)
         in_flight = state.cluster.object_index(AllocatedDevices)
         for index, claim in enumerate(claims):
             if claim.allocation is not None:
@@ -130,6 +154,10 @@ class DynamicResources(
                         found.selectors.append((index, checked_node_selector(selector)))
                     except NodeSelectorError as invalid:
                         raise PluginError(str(invalid)) from None
+                if rules.binding_conditions and is_unavailable(
+                    claim.manifest, self.args.timeout_of_binding, self._now()
+                ):
+                    found.failed.add(index)
                 continue
             if in_flight.is_in_flight(claim.uid):
                 return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
@@ -154,10 +182,17 @@ class DynamicResources(
             if here.any():
                 found.unavailable.add(index)
                 unavailable |= here
+        if found.failed and (codes == 0).any():
+            found.unavailable |= found.failed
+            unavailable = codes == 0
         if unavailable.any():
             statuses.append(NOT_AVAILABLE)
             codes[unavailable] = len(statuses)
         return Verdicts(codes, statuses)
+
+    def _now(self) -> Micros | None:
+        """Return the simulated time; None for an attempt that stands alone."""
+        return None if self.handle.client is None else self.handle.client.clock()
 
     def post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
@@ -232,6 +267,7 @@ def _allocation_codes(
     status that is added to ``statuses``. The allocator runs once for each situation of a node that it has not
     seen before. ``work``: that of the Filter."""
     devices = cluster.object_index(NodeDevices)
+    rules = devices.rules
     situations = devices.situations(rows)
     number = devices.verdicts.number_of(found.to_allocate(), class_expressions(cluster))
     distinct, first = distinct_situations(situations)
@@ -256,6 +292,11 @@ def _allocation_codes(
                 code_of[id(known.status)] = len(statuses)
             table[situation] = code_of[id(known.status)]
     codes: Ints = table[situations]
+    if rules.version.filter_timeout_is_error and id(TIMED_OUT) in code_of:
+        for index in np.flatnonzero(codes == code_of[id(TIMED_OUT)]).tolist():
+            name = cluster.node(int(rows[index])).name
+            statuses.append(error(f"node {name}: {TIMED_OUT.reasons[0]}"))
+            codes[index] = len(statuses)
     for situation in faults:  # errors name a node's own pools
         for index in np.flatnonzero(situations == situation).tolist():
             statuses.append(_fault(cluster, found, int(rows[index])))
@@ -268,6 +309,8 @@ def _verdict(cluster: Cluster, found: ClaimsState, row: int) -> Status | None:
     AllocationError."""
     try:
         return CANNOT_ALLOCATE if allocate_on(cluster, found.to_allocate(), row) is None else None
+    except InvalidPools:
+        return INVALID_POOLS
     except OutOfWork:
         return TIMED_OUT
 
@@ -291,6 +334,9 @@ def allocations_on(cluster: Cluster, found: ClaimsState, row: int) -> dict[str, 
         if allocated is None:
             raise PluginError("claim allocation not found for this node")
         node, classes = cluster.node(row).name, device_classes(cluster)
-        return {each.claim.uid: allocation_result(each, node, classes.__getitem__) for each in allocated}
-    except (AllocationError, OutOfWork) as fault:
+        rules = cluster.object_index(NodeDevices).rules
+        return {
+            each.claim.uid: allocation_result(each, node, classes.__getitem__, rules) for each in allocated
+        }
+    except (AllocationError, InvalidPools, OutOfWork) as fault:
         raise PluginError(str(fault)) from None

@@ -1,8 +1,8 @@
-"""The pools of devices of each node, kept up to date with the ResourceSlices and the nodes, and the
-allocator's earlier results for claims that request the same and nodes in the same situation."""
+"""The pools of devices of each node, kept up to date with the ResourceSlices and the nodes."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,55 +10,18 @@ from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.node_selectors import match_node_selector
-from simulator.framework.status import Status
-from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
+from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices, AllocatedState
+from simulator.plugins.dynamic_resources.allocator_rules import DEFAULT_RULES, AllocatorRules
+from simulator.plugins.dynamic_resources.counters import available_counters
 from simulator.plugins.dynamic_resources.device_selectors import AllocationError
-from simulator.plugins.dynamic_resources.pool import Pool, gather_pools
-from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
+from simulator.plugins.dynamic_resources.node_selection import NodeSelection
+from simulator.plugins.dynamic_resources.pool import Pool, ServingSlice, gather_pools, serve
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
-
-MAX_VERDICTS: Final = 200_000
-"""The maximum number of verdicts: some 20 MB. Beyond it, all are computed again."""
-
-
-class CachedVerdict(NamedTuple):
-    status: Status | None
-    """The reason for which the claims cannot be allocated; None if they can."""
-
-
-class VerdictCache:
-    """The verdicts by the requests of the claims, and the situation of a node
-    (:class:`simulator.plugins.dynamic_resources.node_devices.NodeDevices`).
-
-    Errors are not kept, as they name claims and pools."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
-        self._verdicts: dict[tuple[int, int], CachedVerdict] = {}
-        self._classes: Mapping[str, tuple[str, ...]] | None = None
-
-    def number_of(self, claims: Sequence[ResourceClaim], classes: Mapping[str, tuple[str, ...]]) -> int:
-        """Return a number for what the claims request. ``classes``: DeviceClass -> its CEL expressions,
-        another mapping whenever a class has changed."""
-        if classes is not self._classes or len(self._verdicts) > MAX_VERDICTS:
-            self.clear()
-            self._classes = classes
-        requested = tuple((claim.requests, claim.constraints) for claim in claims)
-        return self._numbers.setdefault(requested, len(self._numbers))
-
-    def find(self, number: int, situation: int) -> CachedVerdict | None:
-        return self._verdicts.get((number, situation))
-
-    def keep(self, number: int, situation: int, status: Status | None) -> CachedVerdict:
-        found = self._verdicts[number, situation] = CachedVerdict(status)
-        return found
-
-    def clear(self) -> None:
-        self._numbers.clear()
-        self._verdicts.clear()
-
+from simulator.plugins.dynamic_resources.verdict_cache import VerdictCache
 
 RESOURCE_SLICES = "resourceslices.resource.k8s.io"
+PoolKey = tuple[str, str]
+"""The driver and the name of a pool."""
 UNKNOWN = -1
 MAX_SITUATIONS = 100_000
 """Maximum number of situations. Beyond it, all are computed again."""
@@ -72,6 +35,7 @@ class NodeDevices:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self.rules = DEFAULT_RULES
         self._slices: dict[str, tuple[int, ResourceSlice]] = {}
         """Key -> the slice, and its place in the order in which slices were added."""
         self._last_place = 0
@@ -79,10 +43,16 @@ class NodeDevices:
         """Keys of the slices with a nodeName, by that name."""
         self._shared: list[str] = []
         """Keys of the other slices."""
+        self._of_pool: dict[PoolKey, dict[str, ResourceSlice]] = {}
+        """Driver and name of a pool -> its slices by key."""
+        self._counters: dict[PoolKey, dict[str, ResourceSlice]] = {}
+        """The slices with shared counters among them, which count for every node."""
+        self._faulty: dict[PoolKey, Pool] = {}
+        """The pools with counters that are incomplete or invalid also for nodes without their devices."""
         self._pools: dict[str, tuple[Pool, ...]] = {}
         """Node name -> its pools, where they are computed."""
-        self._gathered: dict[tuple[int, ...], tuple[Pool, ...]] = {}
-        """Places of shared slices -> their pools, for nodes without slices of their own."""
+        self._gathered: dict[object, tuple[Pool, ...]] = {}
+        """What counts of the shared slices -> their pools, for nodes without slices of their own."""
         self._contents: dict[Any, int] = {}
         self._situations: dict[Any, int] = {}
         self.verdicts = VerdictCache()
@@ -90,39 +60,79 @@ class NodeDevices:
         """The situation of each row; UNKNOWN where it must be computed again."""
         self._nodes_seen = 0
         self._changes_seen = 0
-        self._users: dict[tuple[str, str], set[str]] = {}
+        self._users: dict[PoolKey, set[str]] = {}
         """Driver and name of a pool -> the nodes that see it."""
+
+    def use(self, rules: AllocatorRules) -> None:
+        """See the slices as a version does, from now on."""
+        if rules != self.rules:
+            self.rules = rules
+            self._forget_all()
+            self._clear_situations()
+            for key in self._counters:
+                self._find_fault(key)
 
     # Slices
 
     def object_set(self, resource: str, key: str, before: Manifest | None, after: Manifest | None) -> None:
         place = self._remove(key)
-        parsed = None if after is None else parse_slice(after)
-        if parsed is None:
+        if after is None:
             return
+        parsed = parse_slice(after)
         if place is None:
             self._last_place += 1
             place = self._last_place
         self._slices[key] = (place, parsed)
-        if parsed.node_name:
-            self._of_node.setdefault(parsed.node_name, []).append(key)
-            self._forget_node(parsed.node_name)
+        self._of_pool.setdefault(parsed.pool_key, {})[key] = parsed
+        if parsed.counter_sets:
+            self._counters.setdefault(parsed.pool_key, {})[key] = parsed
+        if parsed.nodes.node_name:
+            self._of_node.setdefault(parsed.nodes.node_name, []).append(key)
         else:
             self._shared.append(key)
-            self._forget_all()
+        self._forget_users(parsed)
 
     def _remove(self, key: str) -> int | None:
         """Remove a slice. Return its place."""
         place, old = self._slices.pop(key, (None, None))
         if old is None:
             return None
-        if old.node_name:
-            self._of_node[old.node_name].remove(key)
-            self._forget_node(old.node_name)
+        for index in (self._of_pool, self._counters):
+            index.get(old.pool_key, {}).pop(key, None)
+            if not index.get(old.pool_key):
+                index.pop(old.pool_key, None)
+        if old.nodes.node_name:
+            self._of_node[old.nodes.node_name].remove(key)
         else:
             self._shared.remove(key)
-            self._forget_all()
+        self._forget_users(old)
         return place
+
+    def _forget_users(self, changed: ResourceSlice) -> None:
+        """Forget the pools of the nodes that see a slice, or another slice of its pool."""
+        if not changed.nodes.node_name:
+            self._forget_all()
+        else:
+            self._forget_node(changed.nodes.node_name)
+            if self.rules.version.device_pools_are_whole:
+                for name in self._users.get(changed.pool_key, ()):
+                    self._forget_node(name)
+        if changed.counter_sets or changed.pool_key in self._counters:
+            self._find_fault(changed.pool_key)
+
+    def _find_fault(self, key: PoolKey) -> None:
+        """Find out whether a pool with counters is incomplete or invalid for nodes without its devices."""
+        before = self._faulty.pop(key, None)
+        slices = self._counters.get(key, {}).values()
+        serving = [serve(each, _no_node, self.rules) for each in slices]
+        for pool in gather_pools([each for each in serving if each is not None], self._slices_of, self.rules):
+            if pool.incomplete or pool.invalid:
+                self._faulty[key] = pool
+        if before != self._faulty.get(key):
+            self._forget_all()
+
+    def _slices_of(self, key: PoolKey) -> list[ResourceSlice]:
+        return [*self._of_pool.get(key, {}).values()]
 
     def _forget_node(self, name: str) -> None:
         self._pools.pop(name, None)
@@ -144,29 +154,50 @@ class NodeDevices:
         found = self._pools.get(name)
         if found is None:
             found = self._pools[name] = self._gather(name, row)
-            for pool in found:
-                self._users.setdefault(pool.key, set()).add(name)
         return found
 
     def _gather(self, name: str, row: int) -> tuple[Pool, ...]:
-        shared = [self._slices[key] for key in self._shared]
-        own = [self._slices[key] for key in self._of_node.get(name, ())]
-        counting = own + [(place, each) for place, each in shared if self._counts(each, row)]
-        counting.sort(key=lambda each: each[0])
-        if own:
-            return gather_pools([each for _, each in counting])
-        places = tuple(place for place, _ in counting)
-        if places not in self._gathered:
-            self._gathered[places] = gather_pools([each for _, each in counting])
-        return self._gathered[places]
+        own = self._of_node.get(name, ())
+        found = [(key, self._serve(self._slices[key][1], row)) for key in (*own, *self._shared)]
+        serving = {key: each for key, each in found if each is not None}
+        pool_keys = {each.slice.pool_key for each in serving.values()}
+        for key in pool_keys:
+            self._users.setdefault(key, set()).add(name)
+        shared = None
+        if not own:
+            shared = tuple((key, each.here) for key, each in serving.items())
+            if shared in self._gathered:
+                return self._gathered[shared]
+        if self.rules.partitionable_devices and self.rules.version.device_pools_are_whole:
+            # A slice with counters counts for every node, if also for nothing where no device of its pool is.
+            for key in pool_keys:
+                for slice_key, each in self._counters.get(key, {}).items():
+                    serving[slice_key] = ServingSlice(each, None)
+        ordered = sorted(serving, key=lambda key: self._slices[key][0])
+        pools = gather_pools([serving[key] for key in ordered], self._slices_of, self.rules)
+        faulty = [pool for key, pool in self._faulty.items() if key not in pool_keys]
+        if faulty:
+            pools = tuple(sorted((*pools, *faulty), key=_place_in_order))
+        if shared is not None:
+            self._gathered[shared] = pools
+        return pools
 
-    def _counts(self, of: ResourceSlice, row: int) -> bool:
-        if of.all_nodes:
+    def _serve(self, of: ResourceSlice, row: int) -> ServingSlice | None:
+        """Return the slice as it counts for a node. Counters are added later, where they count."""
+        if of.counter_sets and self.rules.version.device_pools_are_whole:
+            return None
+        return serve(of, partial(self._matches, of, row), self.rules)
+
+    def _matches(self, of: ResourceSlice, row: int, nodes: NodeSelection) -> bool:
+        if nodes.node_name:
+            return nodes.node_name == self._cluster.node(row).name
+        if nodes.all_nodes:
             return True
-        if of.fault:
-            raise AllocationError(f"gather pool information: {of.fault}")
-        assert of.node_selector is not None
-        return bool(match_node_selector(self._cluster, of.node_selector)[row])
+        if nodes.fault:
+            raise AllocationError(
+                f"gather pool information: node selector in resource slice {of.name}: {nodes.fault}"
+            )
+        return nodes.selector is not None and bool(match_node_selector(self._cluster, nodes.selector)[row])
 
     # Situations
 
@@ -174,14 +205,17 @@ class NodeDevices:
         """Return int64[n]: the situation of the nodes in these rows, which must have nodes."""
         self._see_changes()
         if len(self._situations) > MAX_SITUATIONS:
-            self._situations.clear()
-            self._contents.clear()
-            self.verdicts.clear()
-            self._situation[:] = UNKNOWN
+            self._clear_situations()
         for row in rows[self._situation[rows] == UNKNOWN].tolist():
             self._situation[row] = self._find_situation(row)
         found: Ints = self._situation[rows]
         return found
+
+    def _clear_situations(self) -> None:
+        self._situations.clear()
+        self._contents.clear()
+        self.verdicts.clear()
+        self._situation[:] = UNKNOWN
 
     def _see_changes(self) -> None:
         cluster = self._cluster
@@ -209,22 +243,39 @@ class NodeDevices:
                 self._situation[row] = UNKNOWN
 
     def _find_situation(self, row: int) -> int:
-        allocated = self._cluster.object_index(AllocatedDevices)
         try:
             pools = self.pools(row)
         except AllocationError as error:
             return self._situations.setdefault(str(error), len(self._situations))
+        allocated = AllocatedState(self._cluster.object_index(AllocatedDevices), self.rules)
+        names = [pool.name for pool in pools]
         key = tuple(
-            (
-                self._content(pool),
-                sum(1 << i for i, device in enumerate(pool.devices) if allocated.is_in_use(device.id)),
-            )
-            for pool in pools
+            (self._content(pool), names.index(pool.name), *_in_use(pool, allocated)) for pool in pools
         )
         return self._situations.setdefault(key, len(self._situations))
 
     def _content(self, pool: Pool) -> int:
         return self._contents.setdefault(pool.content(), len(self._contents))
+
+
+def _no_node(nodes: NodeSelection) -> bool:
+    return False
+
+
+def _place_in_order(pool: Pool) -> tuple[bool, PoolKey]:
+    return any(each.device.binding_conditions for each in pool.devices), pool.key
+
+
+def _in_use(pool: Pool, allocated: AllocatedState) -> Iterable[object]:
+    """Yield all that the allocator reads of the use of a pool's devices: the devices that claims have alone,
+    what is left of the counters, and what is consumed of the capacity of shared devices."""
+    yield sum(1 << i for i, device in enumerate(pool.devices) if allocated.is_in_use(device.id))
+    if pool.counter_sets:
+        yield tuple(available_counters(pool, allocated.is_allocated).values())
+    for i, device in enumerate(pool.devices):
+        consumed = allocated.consumed(device.id) if device.device.shareable else None
+        if consumed is not None:
+            yield i, tuple(sorted((name, nanos) for name, nanos in consumed.items() if nanos))
 
 
 def distinct_situations(situations: Ints) -> tuple[Ints, Ints]:

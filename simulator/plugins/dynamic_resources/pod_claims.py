@@ -10,15 +10,16 @@ from simulator.cluster.cluster import Cluster
 from simulator.objects.node_selector import NodeSelector
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
-from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
+from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices, AllocatedState
 from simulator.plugins.dynamic_resources.allocator import ClaimAllocation, allocate
 from simulator.plugins.dynamic_resources.device_selectors import ClaimError, class_expressions
 from simulator.plugins.dynamic_resources.node_devices import NodeDevices
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim
 from simulator.plugins.dynamic_resources.results import check_node_selectors
+from simulator.versions.kubernetes_version import KubernetesVersion
 
 
-def claims_of_pod(cluster: Cluster, pod: Pod) -> Iterator[Manifest]:
+def claims_of_pod(cluster: Cluster, pod: Pod, version: KubernetesVersion) -> Iterator[Manifest]:
     """Yield the claims in the pod's order; one that the pod lists twice comes twice. Raises ClaimError for
     the first that cannot be used."""
     claims = cluster.objects(RESOURCE_CLAIMS)
@@ -32,8 +33,10 @@ def claims_of_pod(cluster: Cluster, pod: Pod) -> Iterator[Manifest]:
         if claim["metadata"].get("deletionTimestamp"):
             raise ClaimError(f'resourceclaim "{name}" is being deleted')
         if not reference.get("resourceClaimName") and not _is_owner(pod, claim):
+            word = "Pod" if version.owner_reason_is_capitalized else "pod"
             raise ClaimError(
-                f"ResourceClaim {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
+                f"ResourceClaim {pod.namespace}/{name} was not created for {word} {pod.key} "
+                f"({word} is not owner)"
             )
         yield claim
 
@@ -72,6 +75,8 @@ class ClaimsState:
     """The claims, in the order of the pod."""
     selectors: list[tuple[int, NodeSelector]] = field(default_factory=list)
     """Indices of allocated claims, and the nodes on which they can be used."""
+    failed: set[int] = field(default_factory=set)
+    """Indices of allocated claims whose devices did not become ready."""
     unavailable: set[int] = field(default_factory=set)
     """Indices of allocated claims that some node cannot use: for PostFilter."""
     allocations: dict[str, Manifest] = field(default_factory=dict)
@@ -101,10 +106,11 @@ def reservations(claim: Manifest) -> Iterator[Manifest]:
 
 
 def allocate_on(cluster: Cluster, claims: list[ResourceClaim], row: int) -> list[ClaimAllocation] | None:
-    """Search for devices on the node in a row of the cluster. Raises AllocationError, OutOfWork."""
-    pools = cluster.object_index(NodeDevices).pools(row)
-    in_use = cluster.object_index(AllocatedDevices).is_in_use
-    found = allocate(claims, class_expressions(cluster), pools, in_use)
+    """Search for devices on the node in a row of the cluster, by the rules that NodeDevices has. Raises
+    AllocationError, InvalidPools, OutOfWork."""
+    devices = cluster.object_index(NodeDevices)
+    allocated = AllocatedState(cluster.object_index(AllocatedDevices), devices.rules)
+    found = allocate(claims, class_expressions(cluster), devices.pools(row), allocated)
     for each in found or ():
         check_node_selectors(each)
     return found

@@ -53,7 +53,8 @@ def claim_changed(handle: Handle, pod: Pod, old: Manifest | None, new: Manifest)
 
 def claim_uids(handle: Handle, pod: Pod) -> set[str] | None:
     """Return the uids of the pod's claims; None if one of them cannot be used."""
+    claims = claims_of_pod(handle.cluster, pod, handle.features.version)
     try:
-        return {claim["metadata"].get("uid", "") for claim in claims_of_pod(handle.cluster, pod)}
+        return {claim["metadata"].get("uid", "") for claim in claims}
     except ClaimError:
         return None

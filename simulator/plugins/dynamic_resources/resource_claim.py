@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from simulator.api import Manifest
+from simulator.plugins.dynamic_resources.amounts import Amounts, parse_amounts
 
 RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
 
@@ -14,6 +15,13 @@ class DeviceID(NamedTuple):
 
     def __str__(self) -> str:
         return "/".join(self)
+
+
+class DeviceToleration(NamedTuple):
+    key: str
+    operator: str
+    value: str
+    effect: str
 
 
 class DeviceRequest(NamedTuple):
@@ -28,6 +36,9 @@ class DeviceRequest(NamedTuple):
     admin_access: bool
     selectors: tuple[str | None, ...]
     """CEL expressions; None for a selector without one."""
+    tolerations: tuple[DeviceToleration, ...] = ()
+    capacity: Amounts | None = None
+    """The requested capacity; None if the request has no field ``capacity``."""
 
 
 class ClaimRequest(NamedTuple):
@@ -35,8 +46,6 @@ class ClaimRequest(NamedTuple):
     alternatives: tuple[DeviceRequest, ...]
     """The entries of ``firstAvailable``, or one that is ``exactly``; empty if the request has neither."""
     first_available: bool
-    has_capacity: bool
-    """Whether it asks for capacity, which needs the feature DRAConsumableCapacity."""
 
     def result_name(self, request: DeviceRequest) -> str:
         """Return the name of an alternative in an allocation: ``REQUEST`` or ``REQUEST/SUBREQUEST``."""
@@ -96,11 +105,11 @@ def _request(manifest: Manifest) -> ClaimRequest:
         name,
         tuple(_alternative(each, each.get("name", name)) for each in given),
         exactly is None,
-        any(each.get("capacity") is not None for each in given),
     )
 
 
 def _alternative(manifest: Manifest, name: str) -> DeviceRequest:
+    capacity = manifest.get("capacity")
     return DeviceRequest(
         name,
         manifest.get("deviceClassName", ""),
@@ -108,7 +117,13 @@ def _alternative(manifest: Manifest, name: str) -> DeviceRequest:
         manifest.get("count") or 1,
         bool(manifest.get("adminAccess")),
         selector_expressions(manifest),
+        tuple(_toleration(each) for each in manifest.get("tolerations") or ()),
+        None if capacity is None else parse_amounts(capacity.get("requests") or {}),
     )
+
+
+def _toleration(manifest: Manifest) -> DeviceToleration:
+    return DeviceToleration(*(manifest.get(field) or "" for field in DeviceToleration._fields))
 
 
 def selector_expressions(manifest: Manifest) -> tuple[str | None, ...]:
@@ -122,3 +137,15 @@ def _constraint(manifest: Manifest) -> DeviceConstraint:
         manifest.get("matchAttribute") or "",
         manifest.get("distinctAttribute") or "",
     )
+
+
+def request_manifest(claim: ResourceClaim, name: str) -> Manifest:
+    """Return the ``exactly`` of a request, or a subrequest, by its name in an allocation."""
+    request_name, _, subrequest = name.partition("/")
+    requests = claim.manifest["spec"]["devices"]["requests"]
+    request: Manifest = next(each for each in requests if each["name"] == request_name)
+    if not subrequest:
+        exactly: Manifest = request["exactly"]
+        return exactly
+    found: Manifest = next(each for each in request["firstAvailable"] if each["name"] == subrequest)
+    return found

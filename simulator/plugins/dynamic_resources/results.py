@@ -1,26 +1,28 @@
 """The AllocationResult of a claim (the end of Allocate, and createNodeSelector, in
-allocator_experimental.go)."""
+allocator_incubating.go)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from simulator.api import Manifest
-from simulator.plugins.dynamic_resources.allocator import ClaimAllocation
+from simulator.plugins.dynamic_resources.allocator import ClaimAllocation, TakenDevice
+from simulator.plugins.dynamic_resources.allocator_rules import AllocatorRules
 from simulator.plugins.dynamic_resources.device_selectors import AllocationError
+from simulator.plugins.dynamic_resources.node_selection import NodeSelection
 from simulator.plugins.dynamic_resources.pool import selector_terms
-from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice
+from simulator.plugins.dynamic_resources.resource_claim import request_manifest
+
+_SHARE_IDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 
-def allocation_result(found: ClaimAllocation, node: str, class_of: Callable[[str], Manifest]) -> Manifest:
+def allocation_result(
+    found: ClaimAllocation, node: str, class_of: Callable[[str], Manifest], rules: AllocatorRules
+) -> Manifest:
     """Return ``status.allocation``. ``class_of``: the DeviceClass of a name. Raises AllocationError."""
-    results = []
-    for request, alternative, device in found.devices:
-        name = request.result_name(alternative)
-        result: Manifest = {"request": name, **device.id._asdict()}
-        if alternative.admin_access:
-            result["adminAccess"] = True
-        results.append(result)
+    results = [_result(found, index, taken, rules) for index, taken in enumerate(found.devices)]
     devices: Manifest = {"results": results}
-    config = [*_config(found, class_of)]
+    config = [*_class_config(found, class_of, rules), *_claim_config(found)]
     if config:
         devices["config"] = config
     allocation: Manifest = {"devices": devices}
@@ -30,35 +32,77 @@ def allocation_result(found: ClaimAllocation, node: str, class_of: Callable[[str
     return allocation
 
 
-def _config(found: ClaimAllocation, class_of: Callable[[str], Manifest]) -> Iterator[Manifest]:
-    """Yield the configuration of the classes, request by request, then that of the claim."""
-    names: list[tuple[str, str]] = []
+def _result(found: ClaimAllocation, index: int, taken: TakenDevice, rules: AllocatorRules) -> Manifest:
+    name = taken.request.result_name(taken.alternative)
+    result: Manifest = {"request": name, **taken.device.id._asdict()}
+    if taken.alternative.admin_access:
+        result["adminAccess"] = True
+    if taken.alternative.tolerations and rules.version.results_have_tolerations:
+        given = request_manifest(found.claim, name)["tolerations"]
+        result["tolerations"] = [
+            {field: value for field, value in each.items() if value != ""} for each in given
+        ]
+    device = taken.device.device
+    if rules.binding_conditions and device.binding_conditions:
+        result["bindingConditions"] = [*device.binding_conditions]
+    if rules.binding_conditions and device.binding_failure_conditions:
+        result["bindingFailureConditions"] = [*device.binding_failure_conditions]
+    if taken.shared:
+        # Upstream draws it. It has to differ from that of other claims that have the device.
+        result["shareID"] = str(uuid.uuid5(_SHARE_IDS, f"{found.claim.uid}/{index}/{taken.device.id}"))
+    if taken.consumed:
+        result["consumedCapacity"] = {name: amount.text for name, amount in taken.consumed.items()}
+    return result
+
+
+def _class_config(
+    found: ClaimAllocation, class_of: Callable[[str], Manifest], rules: AllocatorRules
+) -> Iterator[Manifest]:
+    """Yield the configuration of the classes, in the order of the requests: of each class once, with the
+    names of the requests that use it."""
+    requests: dict[str, list[str]] = {}
+    for name, device_class in _chosen_requests(found):
+        requests.setdefault(device_class, []).append(name)
+    if rules.version.class_configs_name_requests:
+        for device_class, names in requests.items():
+            for config in class_of(device_class)["spec"].get("config") or ():
+                yield {**config, "source": "FromClass", "requests": names}
+        return
+    for _, device_class in _chosen_requests(found):
+        for config in class_of(device_class)["spec"].get("config") or ():
+            yield {**config, "source": "FromClass"}
+
+
+def _chosen_requests(found: ClaimAllocation) -> Iterator[tuple[str, str]]:
+    """Yield the name and the class of each request, of a firstAvailable those of the chosen subrequest."""
     for index, request in enumerate(found.claim.requests):
         alternative = request.alternatives[found.chosen.get(index, 0)]
-        name = request.result_name(alternative)
-        names.append((request.name, name))
-        for config in class_of(alternative.device_class)["spec"].get("config") or ():
-            yield {**config, "source": "FromClass"}
+        yield request.result_name(alternative), alternative.device_class
+
+
+def _claim_config(found: ClaimAllocation) -> Iterator[Manifest]:
+    """Yield the configuration of the claim: one for named requests as often as it names one."""
+    names = [{name, name.partition("/")[0]} for name, _ in _chosen_requests(found)]
     claim_devices = (found.claim.manifest.get("spec") or {}).get("devices") or {}
     for config in claim_devices.get("config") or ():
         wanted = config.get("requests") or ()
-        times = sum(any(each in wanted for each in {*pair}) for pair in names) if wanted else 1
+        times = sum(any(each in wanted for each in pair) for pair in names) if wanted else 1
         for _ in range(times):
             yield {**config, "source": "FromClaim"}
 
 
 def node_selector_of(found: ClaimAllocation, node: str) -> Manifest | None:
     """Return the nodes on which the devices can be used; None for all. Raises AllocationError."""
-    slices = [device.slice for _, _, device in found.devices]
-    if any(each.node_name for each in slices):
+    devices = [taken.device for taken in found.devices]
+    if any(each.nodes.node_name or each.device.binds_to_node for each in devices):
         return {
             "nodeSelectorTerms": [
                 {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
             ]
         }
     term: dict[str, list[Manifest]] = {}
-    for each in slices:
-        _add_requirements(found, each, term)
+    for each in devices:
+        _add_requirements(found, each.nodes, term)
     return {"nodeSelectorTerms": [term]} if term else None
 
 
@@ -67,18 +111,18 @@ def check_node_selectors(found: ClaimAllocation) -> None:
     node_selector_of(found, "")
 
 
-def _add_requirements(found: ClaimAllocation, of: ResourceSlice, term: dict[str, list[Manifest]]) -> None:
-    if of.selector_manifest is None or of.all_nodes:
+def _add_requirements(found: ClaimAllocation, nodes: NodeSelection, term: dict[str, list[Manifest]]) -> None:
+    terms = selector_terms(nodes)
+    if nodes.required is None or not terms:
         return
-    terms_of_slice = selector_terms(of)
-    if terms_of_slice != 1:
+    if terms != 1:
         raise AllocationError(
             f"create NodeSelector for claim {found.claim.name}: "
-            f"unsupported ResourceSlice.NodeSelector with {terms_of_slice} terms"
+            f"unsupported ResourceSlice.NodeSelector with {terms} terms"
         )
-    terms: Sequence[Manifest] = of.selector_manifest.get("nodeSelectorTerms") or ({},)
+    [only] = nodes.required["nodeSelectorTerms"]
     for field in ("matchExpressions", "matchFields"):
-        for requirement in terms[0].get(field) or ():
+        for requirement in only.get(field) or ():
             if not any(_same(requirement, other) for other in term.get(field, ())):
                 term.setdefault(field, []).append(requirement)
 

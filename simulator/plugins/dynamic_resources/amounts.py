@@ -1,0 +1,45 @@
+"""Quantities that are added and compared exactly, with their canonical form."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from simulator.objects.quantity import (
+    NANO,
+    Nanos,
+    QuantityError,
+    canonical,
+    parse_quantity,
+    text_in_format_of,
+    value,
+)
+
+
+class Amount(NamedTuple):
+    text: str
+    nanos: Nanos
+
+    @property
+    def units(self) -> int:
+        """The whole units, rounded up (Quantity.Value)."""
+        return value(self.nanos)
+
+
+Amounts = tuple[tuple[str, Amount], ...]
+"""Names, and the amount of each."""
+
+
+def parse_amount(given: Any) -> Amount:
+    try:
+        text = canonical(given)
+    except QuantityError:
+        text = str(given)
+    return Amount(text, parse_quantity(given))
+
+
+def parse_amounts(given: Mapping[str, Any]) -> Amounts:
+    return tuple((name, parse_amount(each)) for name, each in given.items())
+
+
+def binary_amount(units: int) -> Amount:
+    """Return an amount as NewQuantity(units, BinarySI) prints it."""
+    return Amount(text_in_format_of(units * NANO, "Ki"), units * NANO)
