@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from simulator.api import Manifest
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import DEFAULT_PACE, Scenario, load_scenario
+from simulator.versions.features import DEFAULT_FEATURES
 
 FOLDER: Final = Path(__file__).resolve().parent / "scenarios"
 FIRST: Final = "online-vs-offline"
@@ -31,6 +32,7 @@ EMPTY: Final = Scenario(
     pace=DEFAULT_PACE,
     config=None,
     queue=QueueVersion.KUBERNETES,
+    features=DEFAULT_FEATURES,
     manifests=[STANDARD_CLASS],
 )
 

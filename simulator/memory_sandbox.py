@@ -26,6 +26,7 @@ from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry, SchedulerConfigured
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 START: Final[Micros] = 1_735_689_600 * SECOND
 """2025-01-01T00:00:00Z, at which simulated time begins where nothing else is asked for."""
@@ -49,6 +50,8 @@ class SandboxOptions(msgspec.Struct, frozen=True):
     """A KubeSchedulerConfiguration; None = the default one."""
     queue: QueueVersion = QueueVersion.KUBERNETES
     start: Micros = START
+    features: Features = DEFAULT_FEATURES
+    """The version of Kubernetes, with its feature gates."""
 
 
 class MemorySandbox:
@@ -164,7 +167,7 @@ class MemorySandbox:
 
     def configure(self, configuration: Manifest | None) -> None:
         """Restart the scheduler with another KubeSchedulerConfiguration. Raises ConfigError."""
-        load(configuration)
+        load(configuration, features=self.options.features)
         self._config = configuration
         self._note([SchedulerConfigured(t=self._now, fields=[])])
         self._lanes = {}
@@ -240,6 +243,8 @@ class MemorySandbox:
             config=self._config,
             first_cycle=self.last_cycle() + 1,
             queue=self.options.queue,
+            kubernetes=self.options.features.version.patch,
+            feature_gates=self.options.features.gates,
         )
         simulation = Simulation(self._api, ApiServer, options)
         self._api.take_events()

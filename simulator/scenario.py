@@ -15,6 +15,9 @@ from simulator.apiserver.admission import MAX_COPIES
 from simulator.apiserver.manifest import parse_documents
 from simulator.objects import durations
 from simulator.queueing.queue_version import QueueVersion, read_queue_version
+from simulator.versions.feature_gates import FeatureGateError
+from simulator.versions.features import DEFAULT_FEATURES, Features, read_features
+from simulator.versions.kubernetes_version import UnknownVersion
 
 API_VERSION = "schedviz/v1"
 TIME_FIELDS = ("at", "every", "until")
@@ -36,6 +39,8 @@ class Scenario(msgspec.Struct, frozen=True):
     config: Manifest | None
     """A KubeSchedulerConfiguration; None = the default one."""
     queue: QueueVersion
+    features: Features
+    """The version of Kubernetes, with its feature gates."""
     manifests: list[Manifest]
     """The objects that exist at the start; the Timetable is the last one."""
 
@@ -55,6 +60,7 @@ def load_scenario(text: str) -> Scenario:
         queue = read_queue_version(spec.get("queue", QueueVersion.KUBERNETES))
     except ValueError as failure:
         raise ScenarioError(f"spec.queue: {failure}") from None
+    features = _features(spec)
     manifests, entries = [], []
     documents = [
         (number, copy)
@@ -79,8 +85,22 @@ def load_scenario(text: str) -> Scenario:
         pace=durations.parse_duration(spec["pace"]) if "pace" in spec else DEFAULT_PACE,
         config=spec.get("config"),
         queue=queue,
+        features=features,
         manifests=manifests,
     )
+
+
+def _features(spec: Manifest) -> Features:
+    """Return what ``kubernetes`` and ``featureGates`` of a scenario say."""
+    gates = spec.get("featureGates", {})
+    if not isinstance(gates, dict) or not all(isinstance(value, bool) for value in gates.values()):
+        raise ScenarioError("spec.featureGates: must be a mapping of names to true or false")
+    try:
+        return read_features(str(spec.get("kubernetes", DEFAULT_FEATURES.version.patch)), gates)
+    except UnknownVersion as failure:
+        raise ScenarioError(f"spec.kubernetes: {failure}") from None
+    except FeatureGateError as failure:
+        raise ScenarioError(f"spec.featureGates: {failure}") from None
 
 
 def _copies(number: int, document: Manifest) -> list[Manifest]:

@@ -28,8 +28,7 @@ from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
 from simulator.trace import Event, LaneEntry, WatchRelisted
-from simulator.versions.features import TODAY as FEATURES_TODAY
-from simulator.versions.features import Features, read_features
+from simulator.versions.features import Features, stored_features
 from simulator.watch_handlers import WatchHandlers
 
 
@@ -56,9 +55,7 @@ class Options(msgspec.Struct, frozen=True):
 
     def features(self) -> Features:
         """Raises UnknownVersion, FeatureGateError."""
-        if self.kubernetes is UNSET:
-            return FEATURES_TODAY
-        return read_features(self.kubernetes, self.feature_gates or {})
+        return stored_features(self.kubernetes, self.feature_gates)
 
 
 @contextmanager

@@ -114,6 +114,8 @@ def with_options_at(meta: Meta, history: History, entry: int) -> Meta:
         pace=options.pace,
         config=options.config,
         queue=options.queue,
+        kubernetes=options.kubernetes,
+        feature_gates=options.feature_gates,
         stands_down=bool(options.stands_down),
     )
 

@@ -40,6 +40,8 @@ def create(
         pace=made.pace,
         config=made.config,
         queue=queue or made.queue,
+        kubernetes=made.features.version.patch,
+        feature_gates=made.features.gates,
         stands_down=stands_down,
     )
     clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)

@@ -15,12 +15,14 @@ from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import SchedulerConfigured
+from simulator.versions.features import Features
 
 
-def check_configuration(configuration: Manifest | None, name: str) -> None:
+def check_configuration(configuration: Manifest | None, name: str, features: Features) -> None:
     """Raise Invalid, with the paths of the invalid fields. name: of the sandbox, for the message."""
+    transport = HttpTransport(settings.EXTENDER_HOSTS)
     try:
-        profiles(load(configuration), transport=HttpTransport(settings.EXTENDER_HOSTS))
+        profiles(load(configuration, features=features), transport=transport)
     except ConfigError as error:
         causes = [Cause(path, message) for path, message in error.causes]
         raise Invalid("KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", name, causes) from None
@@ -39,13 +41,13 @@ def configure(
     schedulers; None = as before.
 
     Raises Invalid, with the paths of the invalid fields."""
-    check_configuration(configuration, sandbox.name)
-    if dry_run:
-        return
     try:
+        old = sandbox.meta()
+        check_configuration(configuration, sandbox.name, old.features())
+        if dry_run:
+            return
         _, last, _ = sandbox.progress()
         now = max(last, sandbox.now())
-        old = sandbox.meta()
         down = old.stands_down if stands_down is None else stands_down
         changed = UNSET if down == old.stands_down else down
         event = SchedulerConfigured(t=now, fields=[*fields], stands_down=changed)

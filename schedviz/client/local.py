@@ -146,7 +146,7 @@ def _situation(memory: MemorySandbox, pod: Manifest, cycle: int) -> Situation:
     return Situation.read(
         with_resources(memory, memory.list_all()),
         pod,
-        profiles(load(memory.config())),
+        profiles(load(memory.config(), features=memory.options.features)),
         seed=memory.options.seed,
         cycle=cycle,
     )

@@ -71,6 +71,7 @@ def sandbox(
             pace=made.pace,
             config=made.config,
             queue=made.queue,
+            features=made.features,
             start=start,
         )
     )

@@ -8,7 +8,7 @@ from schedviz.jobs.job import Job, JobKind
 from simulator.api import Manifest
 from simulator.compare.answer import Comparison
 from simulator.queueing.queue_version import QueueVersion
-from simulator.versions.kubernetes_version import V1_34_1
+from simulator.versions.features import UNSTATED_FEATURES, Features, read_features
 
 WorkloadSource = Literal["scenario", "sandbox", "manifests"]
 
@@ -26,8 +26,14 @@ class RequestedSide(msgspec.Struct, frozen=True):
     config: Manifest | None
     queue: QueueVersion
     seed: int
-    kubernetes: str = V1_34_1.patch
+    kubernetes: str = UNSTATED_FEATURES.version.patch
     """The version of Kubernetes."""
+    feature_gates: dict[str, bool] = {}
+    """The feature gates that are set."""
+
+    def features(self) -> Features:
+        """Raises UnknownVersion, FeatureGateError."""
+        return read_features(self.kubernetes, self.feature_gates)
 
 
 class ComparisonRequest(msgspec.Struct, frozen=True):

@@ -23,7 +23,6 @@ from simulator.recording import record_decoder
 from simulator.replay import RecordingError
 from simulator.scenario import load_scenario
 from simulator.scheduler.extender_http import HttpTransport
-from simulator.versions.features import read_features
 
 log = logging.getLogger(__name__)
 
@@ -128,4 +127,4 @@ def _recorded_history(store: Store, name: str) -> RecordedHistory:
 
 
 def _side(side: RequestedSide) -> Side:
-    return Side(side.config, side.queue, side.seed, read_features(side.kubernetes, {}))
+    return Side(side.config, side.queue, side.seed, side.features())

@@ -133,5 +133,7 @@ def _moment_before(sandbox: Sandbox, cycle: int) -> Moment:
 
 def _situation(sandbox: Sandbox, objects: Objects, pod: Manifest, cycle: int) -> Situation:
     meta = sandbox.meta()
-    frameworks = profiles(load(meta.config), transport=HttpTransport(settings.EXTENDER_HOSTS))
+    frameworks = profiles(
+        load(meta.config, features=meta.features()), transport=HttpTransport(settings.EXTENDER_HOSTS)
+    )
     return Situation.read(with_resources(sandbox, objects), pod, frameworks, seed=meta.seed, cycle=cycle)

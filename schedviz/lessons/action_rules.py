@@ -27,6 +27,7 @@ class ActionRules:
 
     def __init__(self, file: YamlFile, cluster: Scenario) -> None:
         self._file = file
+        self._features = cluster.features
         self._cluster = CreatedObjects(
             Change("customresourcedefinitions.apiextensions.k8s.io", str(number), manifest)
             for number, manifest in enumerate(cluster.manifests)
@@ -79,7 +80,7 @@ class ActionRules:
 
     def _scheduler(self, path: str, configuration: Manifest) -> None:
         try:
-            profiles(load(configuration))
+            profiles(load(configuration, features=self._features))
         except ConfigError as error:
             for field, message in error.causes:
                 self._file.add(f"{path}.{field}", message)

@@ -40,6 +40,8 @@ class OfflineSandbox(MemorySandbox):
             pace=cluster.pace,
             config=cluster.config,
             queue=cluster.queue,
+            kubernetes=cluster.features.version.patch,
+            feature_gates=cluster.features.gates,
         )
         super().__init__(
             SandboxOptions(
@@ -49,6 +51,7 @@ class OfflineSandbox(MemorySandbox):
                 pace=cluster.pace,
                 config=cluster.config,
                 queue=cluster.queue,
+                features=cluster.features,
                 start=start,
             )
         )

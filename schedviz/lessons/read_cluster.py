@@ -42,7 +42,7 @@ def read_cluster(path: Path, text: str) -> tuple[Scenario | None, list[Mistake]]
         if not error.causes:
             file.add("kind", error.message, number)
     try:
-        profiles(load(scenario.config))
+        profiles(load(scenario.config, features=scenario.features))
     except ConfigError as error:
         for field, message in error.causes:
             file.add(f"spec.config.{field}", message)

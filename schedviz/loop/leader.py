@@ -85,6 +85,8 @@ class Leader:
             config=meta.config,
             first_cycle=cycle + 1,
             queue=meta.queue,
+            kubernetes=meta.kubernetes,
+            feature_gates=meta.feature_gates,
             stands_down=True if meta.stands_down else UNSET,
         )
         events: list[AnyEvent] = [LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch)]

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any, Final
 
 from prometheus_client import Histogram
@@ -14,7 +14,8 @@ from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import Plugin
 from simulator.framework.observer import AttemptResult
 from simulator.framework.status import Status
-from simulator.plugins.registry import registered
+from simulator.plugins.registry import FEATURES_CACHED, registered
+from simulator.versions.features import Features
 
 SAMPLE: Final = 10
 """Plugins are measured in every tenth cycle, as upstream (pluginMetricsSamplePercent)."""
@@ -65,12 +66,13 @@ def _of_result(result: AttemptResult, profile: str) -> Histogram:
     return ATTEMPT_SECONDS.labels(result, profile)
 
 
-@cache
-def measured_plugins() -> Mapping[str, type[Plugin]]:
+@lru_cache(maxsize=FEATURES_CACHED)
+def measured_plugins(features: Features) -> Mapping[str, type[Plugin]]:
     """Return all installed plugins, as subclasses whose methods are measured."""
-    return {name: _measured(plugin) for name, plugin in registered().items()}
+    return {name: _measured(plugin) for name, plugin in registered(features).items()}
 
 
+@lru_cache(maxsize=128)
 def _measured(plugin: type[Plugin]) -> type[Plugin]:
     methods = {
         method: _timed(getattr(plugin, method), plugin.name, point)

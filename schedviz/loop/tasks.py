@@ -1,6 +1,5 @@
 """A worker: the process that runs slices, and the Celery task of a slice."""
 
-from functools import partial
 from typing import ClassVar, Final
 
 from django.conf import settings
@@ -19,8 +18,10 @@ from schedviz.processes.role import Role
 from schedviz.processes.role_step import RoleStep
 from schedviz.store import Store
 from schedviz.tracing import trace_part
+from simulator.api import Storage
+from simulator.apiserver.component_writes import MakeServer
 from simulator.scheduler.extender_http import HttpTransport
-from simulator.simulation import Simulation
+from simulator.simulation import Options, Simulation
 
 POLL_SECONDS: Final = 0.05
 """The interval of :meth:`Wakes.claim`, and so the greatest delay of a wake: one frame, at 20 a second. Each
@@ -38,13 +39,7 @@ class WorkerStep(RoleStep):
         name = make_process_name()
         wakes = Wakes(store)
         presence = Presence(store, name)
-        simulation = partial(
-            Simulation,
-            plugins=measured_plugins(),
-            transport=HttpTransport(settings.EXTENDER_HOSTS),
-            observer=WorkObserver(),
-        )
-        _driver = Driver(store, wakes, presence, simulation)
+        _driver = Driver(store, wakes, presence, make_simulation)
         MEASURES.append(_driver.measure)
         calls = [
             PeriodicCall(SWEEP_SECONDS, lambda: sweep(store, wakes, name)),
@@ -54,6 +49,18 @@ class WorkerStep(RoleStep):
 
 
 app.steps["worker"].add(WorkerStep)
+
+
+def make_simulation(storage: Storage, make_server: MakeServer, options: Options) -> Simulation:
+    """Return the simulation of a sandbox, whose plugins are measured and whose extenders are called."""
+    return Simulation(
+        storage,
+        make_server,
+        options,
+        plugins=measured_plugins(options.features()),
+        transport=HttpTransport(settings.EXTENDER_HOSTS),
+        observer=WorkObserver(),
+    )
 
 
 @app.task(name=TASK)

@@ -88,7 +88,7 @@ def asked_scenario(asked: CreateRequest) -> Scenario:
         raise BadRequest(f"scenario: there is no {asked.scenario[:63]!r}; those are {', '.join(known)}")
     made = known[asked.scenario] if asked.scenario else bundled_scenarios.EMPTY
     if asked.config is not UNSET:
-        schedulers.check_configuration(asked.config, asked.name or made.name)
+        schedulers.check_configuration(asked.config, asked.name or made.name, made.features)
         made = replace(made, config=asked.config)
     if asked.pace is not UNSET:
         try:

@@ -10,6 +10,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.dumps.imported import ImportReport
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.stepping import Idle, Unit
+from simulator.versions.features import Features, stored_features
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -24,7 +25,7 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 class Meta(msgspec.Struct, frozen=True):
-    """The description of a sandbox. After its creation only ``config`` can change."""
+    """The description of a sandbox. After its creation only the settings of its scheduler can change."""
 
     name: str
     """A DNS label, as it is part of URLs and of Redis keys."""
@@ -41,12 +42,20 @@ class Meta(msgspec.Struct, frozen=True):
     """A KubeSchedulerConfiguration; None = upstream's defaults."""
     queue: QueueVersion = QueueVersion.KUBERNETES
     """The scheduling queue."""
+    kubernetes: str | UnsetType = UNSET
+    """The version of Kubernetes; unset in what was stored before there was a choice."""
+    feature_gates: dict[str, bool] | UnsetType = UNSET
+    """The feature gates that are set."""
     stands_down: bool = False
     """Whether its scheduler leaves all pods to outside schedulers."""
     imported: ImportReport | None = None
     """The objects that were imported and those that were not, of a sandbox that was created from a dump."""
     origin: Origin | None = None
     """The origin of a branch; None = the sandbox is no branch."""
+
+    def features(self) -> Features:
+        """Raises UnknownVersion, FeatureGateError."""
+        return stored_features(self.kubernetes, self.feature_gates)
 
 
 class Failure(msgspec.Struct, frozen=True):

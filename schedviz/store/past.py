@@ -9,7 +9,7 @@ import msgspec
 from schedviz.store.changes import TRACE_READ
 from schedviz.store.chapters import ENDS
 from schedviz.store.mentions import mentions
-from schedviz.store.model import Clock, Failure, Lease, Listing
+from schedviz.store.model import Clock, Failure, Lease, Listing, Meta
 from schedviz.store.sandbox import Sandbox
 from simulator.api import Manifest, Micros
 from simulator.client.informer import Pipeline
@@ -31,6 +31,7 @@ class Readable(Protocol):
         """The sandbox for writes."""
         ...
 
+    def meta(self) -> Meta: ...
     def clock(self) -> Clock: ...
     def now(self) -> Micros: ...
     def get(self, resource: str, key: str) -> Manifest | None: ...
@@ -83,6 +84,10 @@ class Past:
         lately = reversed(self.trace_tail(ENDS_WITHIN))
         ended = (event.cycle for _, event in lately if isinstance(event, ENDS))
         return max(self.moment.mark.cycle, next(ended, 0))
+
+    def meta(self) -> Meta:
+        """Return the description of the sandbox as it is now."""
+        return self.sandbox.meta()
 
     def clock(self) -> Clock:
         return Clock(self.moment.mark.now, wall=0, paused=True)

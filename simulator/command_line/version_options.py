@@ -5,8 +5,8 @@ from typing import Final
 
 from simulator.command_line.files import InputError
 from simulator.versions.feature_gates import FeatureGateError
-from simulator.versions.features import Features, read_features
-from simulator.versions.kubernetes_version import V1_34_1, VERSIONS, UnknownVersion
+from simulator.versions.features import DEFAULT_FEATURES, Features, read_features
+from simulator.versions.kubernetes_version import VERSIONS, UnknownVersion
 
 VALUES: Final = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
@@ -18,9 +18,8 @@ VALUES: Final = {
 def add_version_options(parser: argparse.ArgumentParser, suffix: str = "") -> None:
     """Add ``--kubernetes`` and ``--feature-gates``, with the suffix."""
     known = ", ".join(version.name for version in VERSIONS)
-    parser.add_argument(
-        f"--kubernetes{suffix}", default=V1_34_1.patch, metavar="VERSION", help=f"the version: {known}"
-    )
+    help_text = f"the version: {known}; by default the scenario's, or {DEFAULT_FEATURES.version.name}"
+    parser.add_argument(f"--kubernetes{suffix}", metavar="VERSION", help=help_text)
     add_gates_option(parser, suffix)
 
 
@@ -30,10 +29,19 @@ def add_gates_option(parser: argparse.ArgumentParser, suffix: str = "") -> None:
     )
 
 
-def features_of(kubernetes: str, gates: str, option: str = "--feature-gates") -> Features:
-    """Return the version with its gates. Raises InputError."""
+def features_of(
+    kubernetes: str | None,
+    gates: str,
+    option: str = "--feature-gates",
+    default: Features = DEFAULT_FEATURES,
+) -> Features:
+    """Return the version with its gates. Without a version the gates are set in ``default``. Raises
+    InputError."""
     try:
-        return read_features(kubernetes, parse_gates(gates))
+        given = parse_gates(gates)
+        if kubernetes is None:
+            return Features(default.version, {**default.gates, **given})
+        return read_features(kubernetes, given)
     except UnknownVersion as failure:
         raise InputError(str(failure)) from None
     except (FeatureGateError, ValueError) as failure:

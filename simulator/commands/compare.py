@@ -5,8 +5,9 @@ same objects from the same start time, until ``--until`` or until nothing more i
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from simulator.api import Micros
 from simulator.command_line.files import (
@@ -28,7 +29,6 @@ from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
 from simulator.objects import durations
 from simulator.plugins.registry import load
-from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 
@@ -49,11 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     try:
         scenario = read_scenario(options.file)
-        seed = scenario.seed if options.seed is None else options.seed
-        a = _side(scenario, options.a, options.queue_a, seed if options.seed_a is None else options.seed_a)
-        b = _side(scenario, options.b, options.queue_b, seed if options.seed_b is None else options.seed_b)
-        a = a._replace(features=features_of(options.kubernetes_a, options.feature_gates_a))
-        b = b._replace(features=features_of(options.kubernetes_b, options.feature_gates_b))
+        a, b = (_side(scenario, vars(options), side) for side in ("_a", "_b"))
         transport = extender_http.HttpTransport(options.allow_extender_host)
         until = read_duration("--until", options.until)
         with faults_of(options.file):
@@ -72,13 +68,19 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _side(scenario: Scenario, path: Path | None, queue: QueueVersion | None, seed: int) -> Side:
-    config = scenario.config
+def _side(scenario: Scenario, options: Mapping[str, Any], side: str) -> Side:
+    """Return a side as the options that end with ``_a`` or ``_b`` say."""
+    seeds = options[f"seed{side}"], options["seed"], scenario.seed
+    features = features_of(
+        options[f"kubernetes{side}"], options[f"feature_gates{side}"], default=scenario.features
+    )
+    config, path = scenario.config, options[side[1:]]
     if path is not None:
         config = read_configuration(path)
         with faults_of(path):
-            load(config)
-    return Side(config, queue or scenario.queue, seed)
+            load(config, features=features)
+    seed = next(each for each in seeds if each is not None)
+    return Side(config, options[f"queue{side}"] or scenario.queue, seed, features)
 
 
 # Output as text

@@ -31,7 +31,6 @@ from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry
-from simulator.versions.features import TODAY as FEATURES_TODAY
 from simulator.versions.features import Features
 
 START: Micros = 1_735_689_600 * SECOND
@@ -69,7 +68,7 @@ def run(options: Namespace) -> int:
             scenario = msgspec.structs.replace(scenario, queue=options.queue)
         transport = extender_http.HttpTransport(options.allow_extender_host)
         until = read_duration("--until", options.until)
-        features = features_of(options.kubernetes, options.feature_gates)
+        features = features_of(options.kubernetes, options.feature_gates, default=scenario.features)
         with faults_of(options.file):
             finished = finish_scenario(scenario, until, transport, features)
     except InputError as error:
@@ -87,11 +86,13 @@ def finish_scenario(
     scenario: Scenario,
     duration: Micros,
     transport: Transport | None = None,
-    features: Features = FEATURES_TODAY,
+    features: Features | None = None,
 ) -> FinishedRun:
-    """Run a scenario for ``duration``. Raises StatusError for a manifest that admission refuses."""
+    """Run a scenario for ``duration``. features: None = the scenario's. Raises StatusError for a manifest
+    that admission refuses."""
     api = MemoryStorage()
     api.commit(new_cluster(scenario.manifests, START))
+    features = features or scenario.features
     options = Options(
         seed=scenario.seed,
         pace=scenario.pace,

@@ -16,8 +16,7 @@ from simulator.framework.extender import Transport
 from simulator.memory import MemoryStorage
 from simulator.queueing.queue_version import QueueVersion
 from simulator.simulation import Options, Simulation
-from simulator.versions.features import TODAY as FEATURES_TODAY
-from simulator.versions.features import Features
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 MAX_MOVES: Final = 200
 """Maximum number of pods that are listed by name, of those that were placed again."""
@@ -32,7 +31,7 @@ class Side(NamedTuple):
     """A KubeSchedulerConfiguration; None = the default one."""
     queue: QueueVersion = QueueVersion.KUBERNETES
     seed: int = 0
-    features: Features = FEATURES_TODAY
+    features: Features = DEFAULT_FEATURES
     """The version of Kubernetes, with its feature gates."""
 
 

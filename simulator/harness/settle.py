@@ -21,8 +21,7 @@ from simulator.objects.conditions import condition
 from simulator.objects.metadata import key_of, object_key
 from simulator.objects.timestamps import timestamp
 from simulator.simulation import Options, Simulation
-from simulator.versions.features import TODAY as FEATURES_TODAY
-from simulator.versions.features import Features, read_features
+from simulator.versions.features import UNSTATED_FEATURES, Features, read_features
 from simulator.versions.kubernetes_version import V1_34_1
 
 START: Micros = 1_748_736_000 * SECOND
@@ -79,7 +78,7 @@ class SettledHistory:
     def __init__(
         self,
         config: Manifest | None,
-        features: Features = FEATURES_TODAY,
+        features: Features = UNSTATED_FEATURES,
     ) -> None:
         self._api = RunningPodsApi()
         options = Options(

@@ -2,8 +2,9 @@
 (pkg/scheduler/framework/plugins/registry.go), Gang, and the plugins of installed packages."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 from importlib.metadata import entry_points
+from typing import Final
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
@@ -33,7 +34,7 @@ from simulator.plugins.taint_toleration import TaintToleration
 from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
-from simulator.versions.features import TODAY, Features
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 _DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
     (SchedulingGates, 0),
@@ -59,7 +60,11 @@ _DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
 )
 
 
-@cache
+FEATURES_CACHED: Final = 32
+"""Number of versions with their gates whose plugins are kept."""
+
+
+@lru_cache(maxsize=FEATURES_CACHED)
 def default_plugins(features: Features) -> tuple[tuple[type[Plugin], int], ...]:
     """Return the plugins of the default profile, in order, with their score weights (getDefaultPlugins and
     applyFeatureGates in default_plugins.go). A weight of 0 means the default, 1."""
@@ -78,13 +83,13 @@ OWN: Mapping[str, type[Plugin]] = {Gang.name: Gang}
 ENTRY_POINT_GROUP = "schedviz.plugins"
 
 
-@cache
-def in_tree(features: Features = TODAY) -> Mapping[str, type[Plugin]]:
+@lru_cache(maxsize=FEATURES_CACHED)
+def in_tree(features: Features = DEFAULT_FEATURES) -> Mapping[str, type[Plugin]]:
     return {plugin.name: plugin for plugin, _ in default_plugins(features)}
 
 
-@cache
-def registered(features: Features = TODAY) -> Mapping[str, type[Plugin]]:
+@lru_cache(maxsize=FEATURES_CACHED)
+def registered(features: Features = DEFAULT_FEATURES) -> Mapping[str, type[Plugin]]:
     """Return all plugins by name: those of the version, OWN, and the entry points of the group
     ``schedviz.plugins`` of installed packages. A plugin has no effect until a profile enables it.
 
@@ -105,7 +110,7 @@ def load(
     manifest: Manifest | None,
     registry: Mapping[str, type[Plugin]] | None = None,
     default_percentage: int = ALL_NODES_PERCENT,
-    features: Features = TODAY,
+    features: Features = DEFAULT_FEATURES,
 ) -> Configuration:
     """Parse a KubeSchedulerConfiguration; None = the default configuration. The arguments of plugins are
     decoded with the ``args_type`` of the plugins in ``registry`` (None = :func:`registered`).

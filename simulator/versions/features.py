@@ -4,6 +4,8 @@ pkg/scheduler/framework/plugins/feature/feature.go)."""
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec import UNSET, UnsetType
+
 from simulator.versions.feature_gates import check_gates, feature_gates
 from simulator.versions.kubernetes_version import V1_34_1, KubernetesVersion, find_version
 
@@ -51,5 +53,13 @@ def read_features(kubernetes: str, gates: Mapping[str, bool]) -> Features:
     return Features(find_version(kubernetes), gates)
 
 
-TODAY: Final = Features(V1_34_1)
-"""The default."""
+def stored_features(kubernetes: str | UnsetType, gates: Mapping[str, bool] | UnsetType) -> Features:
+    """Return the features that are stored with a sandbox or recorded. Raises UnknownVersion,
+    FeatureGateError."""
+    return UNSTATED_FEATURES if kubernetes is UNSET else read_features(kubernetes, gates or {})
+
+
+UNSTATED_FEATURES: Final = Features(V1_34_1)
+"""What is stored or recorded without a version, before there was a choice."""
+DEFAULT_FEATURES: Final = Features(V1_34_1)
+"""Those of new sandboxes, scenarios and commands that name no version."""

@@ -9,6 +9,7 @@ from schedviz.web.presenters import cycle, grid, sampling, verdicts, why
 from schedviz.web.presenters.priority import Ranks
 from simulator.decision import PluginScores
 from simulator.decision_columns import IntColumn
+from simulator.versions.features import DEFAULT_FEATURES
 
 from .samples import SCHEDULED
 
@@ -65,4 +66,4 @@ def test_nodes_that_were_not_checked_are_marked_and_counted() -> None:
     ],
 )
 def test_a_configuration_says_which_nodes_are_checked(config: Any, words: str) -> None:
-    assert sampling.configuration_words(config) == words
+    assert sampling.configuration_words(config, DEFAULT_FEATURES) == words

@@ -20,8 +20,8 @@ from simulator.objects import durations
 from simulator.plugins.registry import load
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
-from simulator.versions.features import Features
-from simulator.versions.kubernetes_version import V1_34_1, VERSIONS, UnknownVersion, find_version
+from simulator.versions.features import Features, read_features
+from simulator.versions.kubernetes_version import UnknownVersion
 
 MAX_TEXT: Final = 500_000
 """Maximum number of characters of pasted manifests: some thousand pods. A larger cluster must be imported as
@@ -34,9 +34,6 @@ DEFAULT_DURATION: Final = "3m"
 
 HEADER: Final = f"apiVersion: {API_VERSION}\nkind: Scenario\nmetadata: {{name: pasted}}\n---\n"
 """The lines that are put before pasted manifests without a Scenario of their own."""
-
-KUBERNETES: Final = (V1_34_1, *reversed(VERSIONS))
-"""The versions to choose from; sandboxes have the first."""
 
 OWN: Final = "own"
 YAML: Final = "yaml"
@@ -136,7 +133,7 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
             raise InvalidField(
                 "workload", gettext("There is no sandbox “%(name)s”.") % {"name": name}
             ) from None
-        config, queue, seed = meta.config, meta.queue, meta.seed
+        config, queue, seed, features = meta.config, meta.queue, meta.seed, meta.features()
     else:
         if kind == "scenario" and name in bundled_scenarios.scenarios():
             text = (bundled_scenarios.FOLDER / f"{name}.yaml").read_text()
@@ -145,8 +142,8 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
         else:
             raise InvalidField("workload", gettext("Choose a workload."))
         text, scenario = _scenario(text)
-        config, queue, seed = scenario.config, scenario.queue, scenario.seed
-    own = RequestedSide(OWN, config, queue, seed)
+        config, queue, seed, features = scenario.config, scenario.queue, scenario.seed, scenario.features
+    own = RequestedSide(OWN, config, queue, seed, features.version.patch, features.gates)
     a, b = (_side(posted, side, own) for side in ("a", "b"))
     until = posted.get("until", DEFAULT_DURATION).strip()
     seconds = 0 if a.preset == RECORDED and not until else _duration_seconds(until)
@@ -182,18 +179,26 @@ def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> Requested
     if preset.name == RECORDED and (side != "a" or not posted.get("workload", "").startswith("sandbox:")):
         raise InvalidField(side, gettext("Only A can be the recording, and only that of a sandbox."))
     try:
-        version = find_version(posted.get(f"{side}_kubernetes") or V1_34_1.patch)
+        chosen = posted.get(f"{side}_kubernetes")
+        features = read_features(chosen, {}) if chosen else own.features()
     except UnknownVersion as unknown:
         raise InvalidField(f"{side}_kubernetes", str(unknown)) from None
     config, queue = preset.config, preset.queue
     if preset.name == OWN:
         config, queue = own.config, own.queue
     elif preset.name == YAML:
-        config, queue = _config(side, posted.get(f"{side}_yaml", ""), Features(version)), own.queue
+        config, queue = _config(side, posted.get(f"{side}_yaml", ""), features), own.queue
     seed = posted.get(f"{side}_seed", "").strip()
     if seed and not (seed.isascii() and seed.isdecimal() and len(seed) < 10):
         raise InvalidField(f"{side}_seed", gettext("The seed is a whole number."))
-    return RequestedSide(preset.name, config, queue, int(seed) if seed else own.seed, version.patch)
+    return RequestedSide(
+        preset.name,
+        config,
+        queue,
+        int(seed) if seed else own.seed,
+        features.version.patch,
+        features.gates,
+    )
 
 
 def _config(side: str, text: str, features: Features) -> Manifest:

@@ -29,6 +29,7 @@ from schedviz.web.presenters import node_names
 from schedviz.web.presenters.sampling import configuration_words
 from simulator.api import SECOND
 from simulator.objects.durations import format_duration
+from simulator.versions.kubernetes_version import V1_34_1, VERSIONS
 
 
 def comparison_form(request: HttpRequest) -> HttpResponse:
@@ -104,7 +105,7 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
         "title": title,
         "percent": int(job.done * 100),
         "sides": [
-            (side, form.preset_label(half), half, configuration_words(half.config))
+            (side, form.preset_label(half), half, configuration_words(half.config, half.features()))
             for side, half in (("A", compared.a), ("B", compared.b))
         ],
         "again": urlencode(_form_values(compared)),
@@ -157,7 +158,7 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
         "place_again": given.get("place_again", ""),
         "until": given.get("until", form.DEFAULT_DURATION),
         "sides": sides,
-        "versions": [version.patch for version in form.KUBERNETES],
+        "versions": [version.patch for version in (*VERSIONS, V1_34_1)],
         "errors": errors,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK

@@ -1,7 +1,8 @@
 """The places of a profile of the scheduler's configuration: which plugins are enabled, the weights of their
 scores, and their arguments."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import Place
@@ -9,10 +10,14 @@ from schedviz.web.manifests.paths import Path, get, mapping, put
 from simulator.api import Manifest
 from simulator.framework.interface import EXTENSION_POINTS
 from simulator.plugins.registry import default_plugins
-from simulator.versions.features import TODAY
+from simulator.versions.features import Features
 
-DEFAULTS: Final = {plugin.name: weight for plugin, weight in default_plugins(TODAY)}
+Defaults = Mapping[str, int]
 """The plugins that are enabled by default, with their weights (0 = 1, if the plugin scores)."""
+
+
+def defaults_of(features: Features) -> Defaults:
+    return {plugin.name: weight for plugin, weight in default_plugins(features)}
 
 
 def names(entries: Any) -> list[str]:
@@ -24,8 +29,9 @@ def names(entries: Any) -> list[str]:
 class Plugin(Place):
     """The base class of the places in ``plugins`` of a profile."""
 
-    def __init__(self, profile: Path, name: str, notes: notation.Notation) -> None:
+    def __init__(self, profile: Path, defaults: Defaults, name: str, notes: notation.Notation) -> None:
         self.plugins = (*profile, "plugins")
+        self.defaults = defaults
         self.name = name
         super().__init__(*self.plugins, "multiPoint", notation=notes)
 
@@ -43,7 +49,7 @@ class Plugin(Place):
     def on(self, manifest: Manifest) -> bool:
         """Whether the plugin is enabled at any extension point (see merge and expand in simulator/config)."""
         disabled = names(self.entries(manifest, "multiPoint", "disabled"))
-        by_default = self.name in DEFAULTS and not {self.name, "*"} & {*disabled}
+        by_default = self.name in self.defaults and not {self.name, "*"} & {*disabled}
         points = ("multiPoint", *EXTENSION_POINTS)
         return by_default or any(
             self.name in names(self.entries(manifest, point, "enabled")) for point in points
@@ -53,8 +59,8 @@ class Plugin(Place):
 class Switch(Plugin):
     """Whether a plugin is enabled."""
 
-    def __init__(self, profile: Path, name: str) -> None:
-        super().__init__(profile, name, notation.FLAG)
+    def __init__(self, profile: Path, defaults: Defaults, name: str) -> None:
+        super().__init__(profile, defaults, name, notation.FLAG)
 
     def value(self, manifest: Manifest) -> Any:
         return self.on(manifest) or None
@@ -75,8 +81,8 @@ class Weight(Plugin):
     """The weight of a plugin's scores. It is written where the plugin is enabled in the profile, otherwise in
     ``multiPoint``, which does not change the order of the plugins."""
 
-    def __init__(self, profile: Path, manifest: Manifest, name: str) -> None:
-        super().__init__(profile, name, notation.NUMBER)
+    def __init__(self, profile: Path, manifest: Manifest, defaults: Defaults, name: str) -> None:
+        super().__init__(profile, defaults, name, notation.NUMBER)
         point = self.place(manifest)
         at = names(self.entries(manifest, point, "enabled"))
         if name in at:
@@ -90,13 +96,17 @@ class Weight(Plugin):
             for entry in self.entries(manifest, point, "enabled"):
                 if names([entry]) == [self.name]:
                     return entry.get("weight") or 1
-        return (DEFAULTS.get(self.name, 0) or 1) if self.on(manifest) else None
+        return (self.defaults.get(self.name, 0) or 1) if self.on(manifest) else None
 
     def write(self, manifest: Manifest, value: Any, root: Path = ()) -> None:
         point = self.place(manifest)
         entries = [*self.entries(manifest, point, "enabled")]
         at = names(entries).index(self.name) if self.name in names(entries) else len(entries)
-        usual = self.name in DEFAULTS and value in (None, DEFAULTS[self.name] or 1) and point == "multiPoint"
+        usual = (
+            self.name in self.defaults
+            and value in (None, self.defaults[self.name] or 1)
+            and point == "multiPoint"
+        )
         entries[at : at + 1] = [] if usual else [{"name": self.name} | ({"weight": value} if value else {})]
         self.put_entries(manifest, point, "enabled", entries)
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
-from schedviz.web.forms.plugins import DEFAULTS, Argument, Switch, Weight
+from schedviz.web.forms.plugins import Argument, Switch, Weight, defaults_of
 from schedviz.web.manifests.paths import Path, get, mapping
 from simulator.api import Manifest
 from simulator.config.configuration import (
@@ -108,8 +108,9 @@ class SchedulerForm(ManifestForm):
         name = f"p{number}-{{}}".format
         argument = partial(Argument, path, manifest)
         fit = partial(argument, "NodeResourcesFit", "scoringStrategy")
-        plugins = registered()
-        order = [*DEFAULTS, *sorted(plugins.keys() - DEFAULTS.keys())]
+        features = self.sandbox.meta().features()
+        plugins, defaults = registered(features), defaults_of(features)
+        order = [*defaults, *sorted(plugins.keys() - defaults.keys())]
 
         first = (
             self.text(name("name"), verbatim("schedulerName"), Place(*path, "schedulerName")),
@@ -129,9 +130,12 @@ class SchedulerForm(ManifestForm):
         )
         scoring = [each for each in order if issubclass(plugins[each], EXTENSION_POINTS["score"])]
         weights = tuple(
-            self.integer(name(each), verbatim(each), Weight(path, manifest, each)) for each in scoring
+            self.integer(name(each), verbatim(each), Weight(path, manifest, defaults, each))
+            for each in scoring
         )
-        switches = tuple(self.box(name(f"on-{each}"), verbatim(each), Switch(path, each)) for each in order)
+        switches = tuple(
+            self.box(name(f"on-{each}"), verbatim(each), Switch(path, defaults, each)) for each in order
+        )
         arguments = (
             self.percentage(
                 manifest,

@@ -33,6 +33,7 @@ from simulator.kernel.prepared_types import prepared
 from simulator.kernel.work import check_waiting
 from simulator.scenario import DEFAULT_PACE
 from simulator.simulation import Options
+from simulator.versions.features import DEFAULT_FEATURES
 
 MEMORY_MIB: Final = 3072
 """Memory limit of the process: twice what a dump of 512 MiB, its packed objects and Python need."""
@@ -123,7 +124,9 @@ def create_from_dump(store: Store, cluster: Cluster, name: str, access: str = ""
     recorded time with the recorded options. Raises StatusError, ValueError for a name that is not a DNS
     label."""
     began, ended = cluster.cleaned.began, cluster.cleaned.ended
-    options = began.began.options if began and began.began else Options(pace=DEFAULT_PACE)
+    options = Options(pace=DEFAULT_PACE, kubernetes=DEFAULT_FEATURES.version.patch)
+    if began and began.began:
+        options = began.began.options
     wall = store.wall()
     now = ended.now if ended else int(wall) * SECOND
     meta = Meta(
@@ -133,6 +136,8 @@ def create_from_dump(store: Store, cluster: Cluster, name: str, access: str = ""
         pace=options.pace,
         config=options.config,
         queue=options.queue,
+        kubernetes=options.kubernetes,
+        feature_gates=options.feature_gates,
         stands_down=bool(options.stands_down),
         imported=cluster.report,
     )

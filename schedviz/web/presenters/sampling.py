@@ -8,6 +8,7 @@ from simulator.config.configuration import ADAPTIVE_PERCENT, ALL_NODES_PERCENT
 from simulator.decision import NodeSample
 from simulator.plugins.registry import load
 from simulator.scheduler.schedule_result import MIN_FEASIBLE_NODES_TO_FIND
+from simulator.versions.features import Features
 
 from . import format as fmt
 from .node_names import node_name
@@ -40,15 +41,16 @@ def percentage_words(percentage: int) -> str:
     return gettext("until %(percent)s%% of the nodes are feasible") % {"percent": percentage}
 
 
-def configured_percentages(config: Manifest | None) -> dict[str, int]:
+def configured_percentages(config: Manifest | None, features: Features) -> dict[str, int]:
     """Return the percentageOfNodesToScore of each profile of a valid configuration, by schedulerName."""
-    return {profile.scheduler_name: profile.percentage_of_nodes_to_score for profile in load(config).profiles}
+    found = load(config, features=features).profiles
+    return {profile.scheduler_name: profile.percentage_of_nodes_to_score for profile in found}
 
 
-def what_if_words(config: Manifest | None, scheduler_name: str, nodes: int) -> str:
+def what_if_words(config: Manifest | None, features: Features, scheduler_name: str, nodes: int) -> str:
     """Return a sentence about the nodes that the attempts of a what-if question look at; "" if there is no
     such profile, and for few nodes, of which all are looked at."""
-    percentage = configured_percentages(config).get(scheduler_name)
+    percentage = configured_percentages(config, features).get(scheduler_name)
     if percentage is None or nodes <= MIN_FEASIBLE_NODES_TO_FIND:
         return ""
     if percentage == ALL_NODES_PERCENT:
@@ -60,9 +62,9 @@ def what_if_words(config: Manifest | None, scheduler_name: str, nodes: int) -> s
     ) % {"percentage": percentage}
 
 
-def configuration_words(config: Manifest | None) -> str:
+def configuration_words(config: Manifest | None, features: Features) -> str:
     """Return a sentence about the nodes that the profiles of a configuration look at."""
-    found = configured_percentages(config)
+    found = configured_percentages(config, features)
     words = {name: percentage_words(each) for name, each in found.items()}
     if len({*words.values()}) == 1:
         return next(iter(words.values()))

@@ -81,7 +81,8 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     lanes = source.queue()[0] if question and question.answer else {}
     if question:
         profile = manifest["spec"].get("schedulerName") or DEFAULT_SCHEDULER_NAME
-        sampling = what_if_words(source.meta().config, profile, source.count(NODES))
+        meta = source.meta()
+        sampling = what_if_words(meta.config, meta.features(), profile, source.count(NODES))
         context["view"] = what_if.present_what_if(question, base, lanes, sampling)
     else:
         context["view"] = None

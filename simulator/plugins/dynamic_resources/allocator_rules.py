@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from simulator.plugins.dynamic_resources.device import Device
-from simulator.versions.features import TODAY, Features
+from simulator.versions.features import UNSTATED_FEATURES, Features
 from simulator.versions.kubernetes_version import KubernetesVersion
 
 
@@ -54,4 +54,4 @@ def allocator_rules(features: Features) -> AllocatorRules:
     )
 
 
-DEFAULT_RULES: Final = allocator_rules(TODAY)
+DEFAULT_RULES: Final = allocator_rules(UNSTATED_FEATURES)
