@@ -73,10 +73,10 @@ class MemorySandbox:
         self._now: Micros = options.start
         if options.imported:
             self._api.commit(options.imported)
-            server = ApiServer(self, self.now)
+            server = ApiServer(self, self.now, options.features)
             self._api.commit(server.create_all(options.manifests, source="new").changes)
         else:
-            self._api.commit(new_cluster(options.manifests, options.start))
+            self._api.commit(new_cluster(options.manifests, options.start, options.features))
         self._edits = 0
         self._lanes: dict[str, LaneEntry] = {}
         self._trace: list[tuple[int, Event]] = []
@@ -225,7 +225,7 @@ class MemorySandbox:
     # A :class:`simulator.apiserver.commit.ServedStorage`
 
     def serve(self) -> ApiServer:
-        return ApiServer(self, self.now, lambda: f"{self.name}/{self._api.version}")
+        return ApiServer(self, self.now, self.options.features, lambda: f"{self.name}/{self._api.version}")
 
     def store(self, admitted: Admission) -> Sequence[int]:
         versions = self._api.commit(admitted.changes)

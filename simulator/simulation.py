@@ -86,10 +86,11 @@ class Simulation:
         are. ``observer`` gets the durations of the scheduling cycles.
 
         Raises ConfigError for a configuration with which the scheduler would not start."""
-        self._world = World(storage, make_server)
+        features = options.features()
+        self._world = World(storage, make_server, features)
         self._scheduler = Scheduler(
             self._world,
-            load(options.config, features=options.features()),
+            load(options.config, features=features),
             seed=options.seed,
             plugins=plugins,
             transport=transport,

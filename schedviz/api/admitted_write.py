@@ -29,7 +29,12 @@ class SandboxStorage:
 
     def serve(self) -> ApiServer:
         current = read_current(self._sandbox)
-        return ApiServer(current, current.now, lambda: f"{self._sandbox.name}/{current.version()}")
+        return ApiServer(
+            current,
+            current.now,
+            current.meta().features(),
+            lambda: f"{self._sandbox.name}/{current.version()}",
+        )
 
     def store(self, admitted: Admission) -> Sequence[int]:
         try:

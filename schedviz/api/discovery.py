@@ -24,23 +24,28 @@ from simulator.api import Manifest
 from simulator.apiserver.request_errors import NoSuchGroup, NoSuchPath
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, version_order
+from simulator.apiserver.served_features import served_version
 
-VERSION: Manifest = {
-    "major": "1",
-    "minor": "34",
-    "emulationMajor": "1",
-    "emulationMinor": "34",
-    "minCompatibilityMajor": "1",
-    "minCompatibilityMinor": "33",
-    "gitVersion": "v1.34.0+schedviz",
-    "gitCommit": "",
-    "gitTreeState": "",
-    "buildDate": "1970-01-01T00:00:00Z",
-    "goVersion": "",
-    "compiler": "",
-    "platform": "schedviz",
-}
-"""The body of ``/version``: the Kubernetes version that the simulator models."""
+
+def version_info() -> Manifest:
+    """Return the body of ``/version``."""
+    version = served_version()
+    major, minor = version.name.removeprefix("v").split(".")
+    return {
+        "major": major,
+        "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
+        "gitVersion": f"{version.git_version}+schedviz",
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "schedviz",
+    }
 
 
 def core_versions() -> Manifest:

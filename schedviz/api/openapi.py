@@ -5,13 +5,12 @@ kubectl validates manifests itself, unless the document of their group says that
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
 
-from schedviz.api.discovery import VERSION
+from schedviz.api.discovery import version_info
 from schedviz.api.kept_documents import Document, KeptDocuments
 from schedviz.api.openapi_protobuf import encode_swagger
 from schedviz.api.served import digest_of, find_served, root_of
@@ -22,11 +21,11 @@ from simulator.apiserver.openapi_components import components_of
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.served_features import once_per_version, served_version
 
 _VERBS = {"get": "read", "put": "replace", "patch": "patch", "delete": "delete"}
 _LIST_VERBS = {"get": "list", "post": "create", "delete": "deleteCollection"}
 _ACTIONS = {"read": "get", "replace": "put", "create": "post", "deleteCollection": "deletecollection"}
-_INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 _VERSION_PATH = "version"
 KEPT_BYTES: Final = 32_000_000
 """The size of the documents with custom resources that a process keeps: all of 50 real definitions."""
@@ -40,7 +39,9 @@ def index(sandbox: Readable) -> bytes:
     resolve it against the root of the server, not against that of the sandbox: there are the documents that
     all sandboxes have."""
     served = find_served(sandbox)
-    return served.document("openapi", lambda: msgspec.json.encode(_index(sandbox.name, served.digests)))
+    return served.document(
+        ("openapi", served_version().patch), lambda: msgspec.json.encode(_index(sandbox.name, served.digests))
+    )
 
 
 def _index(sandbox: str, digests: Mapping[str, str]) -> Manifest:
@@ -67,9 +68,10 @@ def document(sandbox: Readable, root: str) -> Document:
     return _kept.find(tag) or _kept.keep(Document(_encoded(root, whole), tag))
 
 
-@cache
+@once_per_version()
 def built_in_document(root: str) -> Document:
-    """Return the document of the server, with the resources of all sandboxes. Raises NoSuchPath."""
+    """Return the document of the server, with the resources of all sandboxes of the version that is served.
+    Raises NoSuchPath."""
     if root == _VERSION_PATH:
         content = _version_document()
     elif root in (found := _by_root(BUILT_IN)):
@@ -90,7 +92,7 @@ def swagger(sandbox: Readable, *, protobuf: bool) -> Document:
     digests = {root: digest_of(found) for root, found in _by_root(others).items()}
     found = components_of([*BUILT_IN, *others])
     definitions = {name: _in_version_2(schema) for name, schema in found.items()}
-    content = {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": definitions}
+    content = {"swagger": "2.0", "info": _info(), "paths": {}, "definitions": definitions}
     encoded = encode_swagger(content) if protobuf else msgspec.json.encode(content)
     return _kept.keep(Document(encoded, _swagger_tag(digests, protobuf)))
 
@@ -134,17 +136,21 @@ def _encoded(root: str, resources: Sequence[Resource]) -> bytes:
     return msgspec.json.encode(
         {
             "openapi": "3.0.0",
-            "info": _INFO,
+            "info": _info(),
             "paths": {f"/{root}/{path}": item for resource in resources for path, item in _paths(resource)},
             "components": {"schemas": components_of([*resources])},
         }
     )
 
 
+def _info() -> Manifest:
+    return {"title": "Kubernetes", "version": version_info()["gitVersion"]}
+
+
 def _version_document() -> bytes:
     operation = {"operationId": "getCodeVersion", "responses": {"200": {"description": "OK"}}}
     return msgspec.json.encode(
-        {"openapi": "3.0.0", "info": _INFO, "paths": {"/version/": {"get": operation}}, "components": {}}
+        {"openapi": "3.0.0", "info": _info(), "paths": {"/version/": {"get": operation}}, "components": {}}
     )
 
 

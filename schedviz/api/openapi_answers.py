@@ -16,6 +16,9 @@ from schedviz.api.kept_documents import Document
 from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
 from schedviz.store.past import Readable
 from simulator.apiserver.request_errors import NoSuchPath
+from simulator.apiserver.served_features import serving
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import MODELLED, KubernetesVersion
 
 _YEAR: Final = 365 * 24 * 60 * 60
 _NOT_MODIFIED: Final = 304
@@ -40,11 +43,19 @@ def of_sandbox(request: HttpRequest, source: Readable, form: str, root: str) -> 
 
 
 def of_server(request: HttpRequest, root: str) -> HttpResponse:
-    """Return the response ``/openapi/v3`` of the server: the documents that all sandboxes have."""
+    """Return the response ``/openapi/v3`` of the server: the documents that all sandboxes of a version have.
+    Their hash says of which version one is asked for."""
     try:
-        return _versioned(request, openapi.built_in_document(root))
+        found = [_document_of(version, root) for version in MODELLED]
     except NoSuchPath:
         return _no_document()
+    wanted = request.GET.get("hash", "")
+    return _versioned(request, next((each for each in found if each.tag == wanted), found[-1]))
+
+
+def _document_of(version: KubernetesVersion, root: str) -> Document:
+    with serving(Features(version)):
+        return openapi.built_in_document(root)
 
 
 def _versioned(request: HttpRequest, document: Document) -> HttpResponse:

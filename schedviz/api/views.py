@@ -8,6 +8,7 @@ page of another site, in a browser on the machine that runs schedviz, must not w
 import gzip
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from io import BytesIO
 
@@ -34,12 +35,13 @@ from schedviz.api.media_types import as_accepted
 from schedviz.api.refused import REVIEWS
 from schedviz.api.target import parse
 from schedviz.api.trace_events import trace_events
-from schedviz.cache import find_handle, read_current
+from schedviz.cache import features_of, find_handle, read_current
 from schedviz.store import Gone, NoSandbox, Trouble, Unreadable, trouble_of
 from schedviz.store.archive import LEVEL
 from schedviz.store.default import default_store
 from schedviz.store.recording import recording_lines
 from simulator.apiserver.request_errors import Expired, MethodNotAllowed, NoSuchPath
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import BadRequest, NotFound, ServiceUnavailable, StatusError
 from simulator.kernel.work import Abandoned
 from simulator.trace import encode_numbered
@@ -64,8 +66,9 @@ def statuses(view: View) -> View:
     def with_status(request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
         try:
             refuse_cross_site(request)
-            # Here objects of a list are decoded.
-            return as_accepted(request, view(request, *args, **kwargs))
+            with serving(features_of(kwargs["name"])) if "name" in kwargs else nullcontext():
+                # Here objects of a list are decoded.
+                return as_accepted(request, view(request, *args, **kwargs))
         except Abandoned:
             raise
         except Exception as error:
@@ -126,7 +129,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
     check_get(request)
     default_store().sandbox(name)
     # It is always indented (WriteRawJSON in apiserver/pkg/endpoints/handlers/responsewriters/writers.go).
-    content = msgspec.json.format(msgspec.json.encode(discovery.VERSION), indent=2)
+    content = msgspec.json.format(msgspec.json.encode(discovery.version_info()), indent=2)
     return HttpResponse(content, content_type=body.JSON)
 
 

@@ -10,6 +10,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.protobuf_encoding import encode_watch_event
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.response_json import response_json
+from simulator.apiserver.served_features import in_version, served_features
 from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.types.zero_values import empty_object
@@ -19,7 +20,9 @@ class WatchLines:
     """Encodes the lines of one watch."""
 
     def __init__(self, resource: Resource, form: Representation, present: Present) -> None:
-        """present: has the clock from which the ages in tables are computed."""
+        """present: has the clock from which the ages in tables are computed. The lines are of the version
+        that is served now."""
+        self.features = served_features()
         self._resource = resource
         self._form = form
         self._clock = present.clock()
@@ -41,6 +44,7 @@ class WatchLines:
     def _line_of(self, event: RingEvent) -> bytes:
         return self.line(event.entry.type, watch_event(event.entry).object)
 
+    @in_version
     def line(self, kind: str, manifest: Manifest) -> bytes:
         shown = self._form.one(self._resource, manifest, self._now)
         if self._form.form == "Table":
@@ -49,6 +53,7 @@ class WatchLines:
             self._has_columns = True
         return self._encode(kind, shown)
 
+    @in_version
     def bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
         metadata: Manifest = {"resourceVersion": str(version)}
         if annotations:

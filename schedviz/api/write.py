@@ -39,7 +39,7 @@ def create_sandbox(
     commit. Its name is the first free one of ``names``, or that of ``meta``. ``clock``,
     ``access``: see :meth:`Store.create`."""
     now = int(meta.created or store.wall()) * SECOND
-    changes = new_cluster(documents, now, for_servers=True)
+    changes = new_cluster(documents, now, meta.features(), for_servers=True)
     sandbox = create_named(store, names or [meta.name], meta, changes, clock, access=access)
     notify(sandbox)
     return sandbox

@@ -3,7 +3,7 @@
 Pages, frames, lists and watches read it, so all of them show the same revision.
 """
 
-from schedviz.cache.caches import Caches, Current, default_caches, find_handle, read_current
+from schedviz.cache.caches import Caches, Current, default_caches, features_of, find_handle, read_current
 from schedviz.cache.present import Present
 from schedviz.cache.sandbox_cache import News, SandboxCache
 
@@ -14,6 +14,7 @@ __all__ = [
     "Present",
     "SandboxCache",
     "default_caches",
+    "features_of",
     "find_handle",
     "read_current",
 ]

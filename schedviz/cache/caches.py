@@ -11,6 +11,7 @@ from schedviz.cache.sandbox_cache import SandboxCache
 from schedviz.store import NoSandbox, Sandbox, Store
 from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.default import default_store
+from simulator.versions.features import Features
 
 KEPT_SECONDS: Final = 60.0
 """Seconds after which a cache that is not followed and was not read is dropped when another one is read."""
@@ -135,6 +136,13 @@ def default_caches() -> Caches:
 def read_current(sandbox: Sandbox) -> Current:
     """Return the sandbox as it is now: from its cache if there is one, else from the store."""
     return default_caches().held(sandbox.name) or sandbox
+
+
+def features_of(name: str) -> Features:
+    """Return the version of a sandbox with its feature gates; where its cache is kept up to date, as it was
+    at most a second ago. Raises NoSandbox."""
+    followed = default_caches().followed(name)
+    return (followed or read_current(default_store().handle(name))).meta().features()
 
 
 def find_handle(name: str) -> Sandbox:

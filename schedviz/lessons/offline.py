@@ -98,4 +98,4 @@ class OfflineSandbox(MemorySandbox):
 def _create_cluster(lesson: Lesson, start: Micros) -> list[Change]:
     """Return the creations of the lesson's objects and of those that each new cluster has. A lesson is played
     again and again."""
-    return new_cluster(lesson.cluster.manifests, start)
+    return new_cluster(lesson.cluster.manifests, start, lesson.cluster.features)

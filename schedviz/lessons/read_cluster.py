@@ -34,7 +34,7 @@ def read_cluster(path: Path, text: str) -> tuple[Scenario | None, list[Mistake]]
     if len(scenario.manifests) > OBJECTS_AT_MOST:
         file.add("", f"has {len(scenario.manifests)} objects; at most {OBJECTS_AT_MOST} are allowed")
     try:
-        new_cluster(scenario.manifests, START)
+        new_cluster(scenario.manifests, START, scenario.features)
     except StatusError as error:
         number = _document(documents, scenario.manifests[error.document or 0])
         for cause in error.causes:

@@ -11,14 +11,17 @@ from simulator.apiserver.place import Place
 from simulator.apiserver.pod_subresources import admit_binding
 from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, find_by_kind
+from simulator.apiserver.served_features import in_version
+from simulator.versions.features import Features
 
 
 class ComponentServer(ComponentWrites):
     """Decides the writes of components on what a reader shows now, and finds resources and objects in it."""
 
-    def __init__(self, reader: Reader, clock: Callable[[], Micros]) -> None:
+    def __init__(self, reader: Reader, clock: Callable[[], Micros], features: Features) -> None:
         self.reader = reader
         self.now = clock
+        self.features = features
 
     def delete_by_component(self, manifest: Manifest, propagation: Propagation | None = None) -> list[Change]:
         kind = find_by_kind(manifest["apiVersion"], manifest["kind"])
@@ -26,9 +29,10 @@ class ComponentServer(ComponentWrites):
         change = admit_delete(kind, manifest, self.now(), propagation=propagation)
         return [] if change is None else [change]
 
-    def bind_by_component(self, pod: Manifest, node: str, *, clears_nomination: bool) -> list[Change]:
+    @in_version
+    def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
         binding = {"target": {"kind": "Node", "name": node}}
-        return [admit_binding(pod, binding, self.now(), clears_nomination=clears_nomination)]
+        return [admit_binding(pod, binding, self.reader, self.now())]
 
     def find_resource(self, resource_id: str) -> Resource | None:
         known = self.find_built_in(resource_id)

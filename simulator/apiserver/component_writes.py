@@ -8,6 +8,7 @@ from simulator.api import Admission, Change, Manifest, Micros
 from simulator.apiserver.overlay import Reader
 from simulator.apiserver.resource import Resource
 from simulator.objects.metadata import GENERATION, finalizers_of, is_terminating, key_of, version_of
+from simulator.versions.features import Features
 
 Propagation = Literal["Orphan", "Background", "Foreground"]
 """The treatment of an object's dependents: kept, deleted after the object, or deleted before it."""
@@ -39,9 +40,8 @@ class ComponentWrites(ABC):
         write of the last state before an object is removed."""
 
     @abstractmethod
-    def bind_by_component(self, pod: Manifest, node: str, *, clears_nomination: bool) -> list[Change]:
-        """Assign a pod to a node. The scheduler has seen that the namespace exists. ``clears_nomination``:
-        see :func:`simulator.apiserver.pod_subresources.admit_binding`. Raises StatusError."""
+    def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
+        """Assign a pod to a node. The scheduler has seen that the namespace exists. Raises StatusError."""
 
     @abstractmethod
     def find_resource(self, resource_id: str) -> Resource | None:
@@ -93,7 +93,7 @@ class ComponentWrites(ABC):
         return Change(resource, key, None)
 
 
-MakeServer = Callable[[Reader, Callable[[], Micros]], ComponentWrites]
+MakeServer = Callable[[Reader, Callable[[], Micros], Features], ComponentWrites]
 """Makes the API server that decides on what a reader shows, at the time that a clock shows."""
 
 

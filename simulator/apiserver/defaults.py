@@ -3,12 +3,11 @@ missing: what Go's encoder writes of an empty one, and the phase in which an obj
 defaults.go of the API groups).
 """
 
-from functools import cache
-
 from simulator.api import Manifest
 from simulator.apiserver.field_changes import complete
 from simulator.apiserver.kinds.registry import find_strategy, strategy_of
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import once_per_version
 from simulator.apiserver.types.model import StructType
 from simulator.apiserver.types.schema_types import decoded_type
 from simulator.apiserver.types.zero_values import zero_value
@@ -23,7 +22,7 @@ def set_defaults(resource: Resource, manifest: Manifest) -> None:
     set_status_defaults(resource.id, manifest)
 
 
-@cache
+@once_per_version()
 def _status_type(resource: str) -> StructType | None:
     """Return the type of the status of a resource; None if it has no subresource ``status``."""
     strategy = find_strategy(resource)
@@ -33,7 +32,7 @@ def _status_type(resource: str) -> StructType | None:
     return field.type if field is not None and isinstance(field.type, StructType) else None
 
 
-@cache
+@once_per_version()
 def _first_status(resource: str) -> Manifest | None:
     """Return the status of a new object; None if its kind has none."""
     of, strategy = _status_type(resource), find_strategy(resource)

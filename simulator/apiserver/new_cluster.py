@@ -8,6 +8,8 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import admit
 from simulator.apiserver.kinds.registry import STRATEGIES
 from simulator.apiserver.overlay import CreatedObjects
+from simulator.apiserver.served_features import serving
+from simulator.versions.features import UNSTATED_FEATURES, Features
 
 AUTHENTICATION: Final[Manifest] = {
     "apiVersion": "v1",
@@ -19,15 +21,22 @@ clients. It is empty: an API server without --client-ca-file writes it so
 (pkg/controlplane/controller/clusterauthenticationtrust)."""
 
 
-def new_cluster(documents: Sequence[Manifest], now: Micros, *, for_servers: bool = False) -> list[Change]:
-    """Return the changes that create a new cluster with the objects of these manifests. ``for_servers``: with
-    those that kube-apiserver stores for other servers, too.
+def new_cluster(
+    documents: Sequence[Manifest],
+    now: Micros,
+    features: Features = UNSTATED_FEATURES,
+    *,
+    for_servers: bool = False,
+) -> list[Change]:
+    """Return the changes that create a new cluster of a version with the objects of these manifests.
+    ``for_servers``: with those that kube-apiserver stores for other servers, too.
 
     The result depends on the arguments only: the same scenario gives the same names and UIDs everywhere."""
-    changes = bootstrap(now)
-    changes += admit(documents, CreatedObjects(changes), now, source="new").changes
-    further = _missing_server_objects(documents) if for_servers else ()
-    return changes + admit(further, CreatedObjects(changes), now, source="server").changes
+    with serving(features):
+        changes = bootstrap(now)
+        changes += admit(documents, CreatedObjects(changes), now, source="new").changes
+        further = _missing_server_objects(documents) if for_servers else ()
+        return changes + admit(further, CreatedObjects(changes), now, source="server").changes
 
 
 def bootstrap(now: Micros) -> list[Change]:

@@ -7,8 +7,9 @@ their descriptions, without defaults and enumerations: both are derived as far a
 import json
 from typing import Final
 
-from simulator.apiserver.enumerations import FIELDS, Choices
+from simulator.apiserver.enumerations import Choices, fields_of
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import served_version
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import Field, StructType
 from simulator.apiserver.types.openapi_documents import Schema, openapi_schemas
@@ -123,7 +124,8 @@ def _list_values(type_name: str, properties: dict[str, Schema]) -> None:
     """List the values of enumerations in the schemas of a type's fields, and in their descriptions; those of
     a list or a map in the schema of its items. Upstream (kube-openapi, pkg/generators/{enum,openapi}.go)
     describes a value by the comment of its constant, which the shipped schemas do not have."""
-    for field, choices in FIELDS.get(type_name.removeprefix("io.k8s.api."), {}).items():
+    fields = fields_of(served_version().name)
+    for field, choices in fields.get(type_name.removeprefix("io.k8s.api."), {}).items():
         schema = properties[field]
         items = schema.get("items") or schema.get("additionalProperties")
         (items or schema)["enum"] = sorted(choices)

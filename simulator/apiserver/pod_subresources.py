@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from simulator.api import Admission, Change, Manifest, Micros
+from simulator.apiserver.admission_plugins.pod_topology_labels import TOPOLOGY_LABELS_GATE, topology_labels
 from simulator.apiserver.component_writes import Propagation
 from simulator.apiserver.deletion import admit_delete, deletion_changes
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.preconditions import check_stored_identity
-from simulator.apiserver.resources import DISRUPTION_BUDGETS, PODS
+from simulator.apiserver.resources import DISRUPTION_BUDGETS, NODES, PODS
+from simulator.apiserver.served_features import enabled
 from simulator.apiserver.status import (
     Cause,
     Conflict,
@@ -45,15 +47,13 @@ MAX_DISRUPTED_PODS = 2_000
 """The maximum number of disrupted pods in a status (MaxDisruptedPodSize)."""
 
 
-def admit_binding(
-    pod: Manifest, binding: Manifest, now: Micros, *, clears_nomination: bool = False
-) -> Change:
-    """Return the change that assigns a pod to a node. ``binding`` is decoded. ``clears_nomination``: the gate
-    ClearingNominatedNodeNameAfterBinding, on since v1.35.
+def admit_binding(pod: Manifest, binding: Manifest, reader: Reader, now: Micros) -> Change:
+    """Return the change that assigns a pod to a node. ``binding`` is decoded.
 
-    The pod gets the annotations of the binding. Raises PlainError if the target is not a node; Conflict if
-    the pod has another UID or version than the binding, has a node, is being deleted or has scheduling
-    gates."""
+    The pod gets the annotations of the binding; with the gate PodTopologyLabelsAdmission its labels, too, and
+    those of the node's topology. With ClearingNominatedNodeNameAfterBinding its nomination ends. Raises
+    PlainError if the target is not a node; Conflict if the pod has another UID or version than the binding,
+    has a node, is being deleted or has scheduling gates."""
     metadata = binding.get("metadata", {})
     faults = _validate_target(binding.get("target", {}))
     if faults:
@@ -71,11 +71,22 @@ def admit_binding(
         bound = {**pod, "spec": {**pod["spec"], "nodeName": binding["target"]["name"]}}
         if metadata.get("annotations"):
             bound = with_metadata(bound, annotations={**annotations_of(pod), **metadata["annotations"]})
+        if enabled(TOPOLOGY_LABELS_GATE):
+            bound = _with_labels(bound, binding, reader)
         bound = with_condition(bound, now, "PodScheduled", "True", observes=False)
-        if clears_nomination and status_of(bound).get("nominatedNodeName"):
+        if enabled("ClearingNominatedNodeNameAfterBinding") and status_of(bound).get("nominatedNodeName"):
             bound = with_status(bound, nominatedNodeName=None)
         return Change(PODS.id, key_of(pod), bound, version_of(pod))
     raise Conflict(BINDING_RESOURCE, name, detail)
+
+
+def _with_labels(pod: Manifest, binding: Manifest, reader: Reader) -> Manifest:
+    """Return the pod with the labels of a binding, which have those of the node's topology by then."""
+    nodes = reader.find(NODES.id, binding["target"]["name"]).items if binding["target"].get("kind") else ()
+    found = (binding.get("metadata") or {}).get("labels") or {}
+    for node in nodes:
+        found = {**found, **topology_labels(node)}
+    return with_metadata(pod, labels={**labels_of(pod), **found}) if found else pod
 
 
 def _validate_target(target: Manifest) -> list[Cause]:

@@ -27,6 +27,7 @@ from simulator.apiserver.preconditions import (
 from simulator.apiserver.request_options import DeleteOptions, WriteOptions
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.served_features import in_version
 from simulator.apiserver.served_versions import stored_resource, to_stored
 from simulator.apiserver.status import Conflict, NotFound
 from simulator.apiserver.update import admit_update, admit_whole_update
@@ -45,6 +46,7 @@ from simulator.apiserver.updated_objects import (
 from simulator.apiserver.warnings import warnings_of, warnings_of_deletion, warnings_of_update
 from simulator.objects.metadata import is_terminating
 from simulator.objects.timestamps import timestamp
+from simulator.versions.features import Features
 
 
 class ApiServer(ComponentServer):
@@ -54,14 +56,22 @@ class ApiServer(ComponentServer):
     :func:`simulator.apiserver.commit.write` stores them, and asks again if what was read has changed by then.
     The methods of :class:`ComponentServer` are those of components."""
 
-    def __init__(self, reader: Reader, clock: Callable[[], Micros], source: Callable[[], str] = str) -> None:
-        """``source`` returns a text that identifies what is decided on this state of the cluster: UIDs and
-        generated names are computed from it."""
-        super().__init__(reader, clock)
+    def __init__(
+        self,
+        reader: Reader,
+        clock: Callable[[], Micros],
+        features: Features,
+        source: Callable[[], str] = str,
+    ) -> None:
+        """``features``: the version whose API is served, with its gates. ``source`` returns a text that
+        identifies what is decided on this state of the cluster: UIDs and generated names are computed from
+        it."""
+        super().__init__(reader, clock, features)
         self._source = source
 
     # Create
 
+    @in_version
     def create(self, place: Place, given: Manifest, options: WriteOptions) -> Admission:
         """Create an object, as a POST to its collection."""
         resource = place.resource
@@ -72,6 +82,7 @@ class ApiServer(ComponentServer):
             place.check_namespace(manifest.get("metadata"))
         return self._create_at(place, manifest, options)
 
+    @in_version
     def create_all(
         self,
         documents: Sequence[Manifest],
@@ -130,6 +141,7 @@ class ApiServer(ComponentServer):
 
     # Update
 
+    @in_version
     def update(
         self,
         place: Place,
@@ -146,6 +158,7 @@ class ApiServer(ComponentServer):
         check_stored_identity(stored_resource(place.resource), old, uid)
         return self._update(place, old, updated(old), options, whole=whole)
 
+    @in_version
     def replace(self, place: Place, given: Manifest, options: WriteOptions) -> Admission:
         """Replace an object, a subresource, or the Scale of an object, as a PUT. Objects of some kinds are
         created if they are missing (AllowCreateOnUpdate)."""
@@ -168,12 +181,14 @@ class ApiServer(ComponentServer):
         old = self._identified(place, kind, manifest)
         return self._update(place, old, replaced(place, kind, old, manifest), options)
 
+    @in_version
     def patch(self, place: Place, patcher: Patcher, options: WriteOptions) -> Admission:
         """Apply a patch to an object, a subresource, or the Scale of an object."""
         old = self._existing(place)
         make = patched_scale if place.subresource == "scale" else patched
         return self._update(place, old, make(place, old, patcher, options), options)
 
+    @in_version
     def apply(self, place: Place, intent: Intent, options: WriteOptions) -> Admission:
         """Merge an applied object into the stored one, or create it, or merge a Scale (server-side apply)."""
         by = self._by(place.subresource, options, is_applied=True)
@@ -209,6 +224,7 @@ class ApiServer(ComponentServer):
 
     # Delete
 
+    @in_version
     def delete(self, place: Place, options: DeleteOptions) -> Admission:
         """Delete an object, or mark it for deletion: see :func:`admit_delete`."""
         kind, now = stored_resource(place.resource), self.now()
@@ -229,6 +245,7 @@ class ApiServer(ComponentServer):
         changes = deletion_changes(kind, old, change, now)
         return Admission(changes, {}, last=shown if options.dry_run else bare(shown), stored=old)
 
+    @in_version
     def recreate(self, place: Place, manifest: Manifest) -> Admission:
         """Delete a pod that is not bound, or a resource claim, and create another one in its place, in one
         commit. Raises Conflict if the pod is bound by now, or the object is not removed at once."""
@@ -245,12 +262,14 @@ class ApiServer(ComponentServer):
 
     # Subresources of pods that are created
 
+    @in_version
     def bind(self, place: Place, binding: Manifest) -> Admission:
         """Assign a pod to a node. ``binding`` is decoded; it has the pod's name where the path has none."""
         self._check_namespace(place, binding)
         pod = self._existing(place.named_in(binding, "Binding"))
-        return Admission([admit_binding(pod, binding, self.now())], {})
+        return Admission([admit_binding(pod, binding, self.reader, self.now())], {})
 
+    @in_version
     def evict(self, place: Place, options: DeleteOptions, eviction: Manifest | None = None) -> Admission:
         """Delete a pod if its disruption budgets allow it. ``eviction``: the body, decoded; None = the pod of
         the path."""

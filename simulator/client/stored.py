@@ -5,13 +5,13 @@ component would fail again and again. The msgspec types are made from the types 
 (:mod:`simulator.apiserver.types`); to check a pod takes some 10 µs."""
 
 import datetime
-from functools import cache
 from typing import Annotated, Any
 
 import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import once_per_version
 from simulator.apiserver.types.model import Field, ListType, MapType, OwnType, Scalar, StructType, Type
 from simulator.apiserver.types.schema_types import UNKNOWN_KIND, decoded_type
 from simulator.kernel.prepared_types import prepared
@@ -70,12 +70,12 @@ def _decode(kind: type, value: object) -> object:
     return _QUANTITY
 
 
-@cache
+@once_per_version()
 def _type_of(known: Resource | None) -> Any:
     return _msgspec_type(decoded_type(known) if known else UNKNOWN_KIND, ())
 
 
-_made: dict[str, Any] = {}
+_made: dict[Type, Any] = {}
 
 
 def _msgspec_type(of: Type, within: tuple[str, ...]) -> Any:
@@ -85,9 +85,9 @@ def _msgspec_type(of: Type, within: tuple[str, ...]) -> Any:
         case StructType(name=name) if name:
             if name in within:
                 return Any
-            if name not in _made:
-                _made[name] = _struct(of, (*within, name))
-            return _made[name]
+            if of not in _made:
+                _made[of] = _struct(of, (*within, name))
+            return _made[of]
         case StructType():
             return _struct(of, within)
         case ListType():

@@ -17,6 +17,7 @@ from simulator.kernel.environment import Environment
 from simulator.kernel.requests import Outcome, Refused, Write, Written
 from simulator.objects.events import EVENTS
 from simulator.trace import ControllerFailed, ControllerPostponed, Event, ObjectUnreadable
+from simulator.versions.features import Features
 
 Decide = Callable[[Manifest], Sequence[Change]]
 """Asks the API server for the changes of an object at this version. A StatusError that it raises is the
@@ -55,11 +56,11 @@ class World(Environment):
     """All that components share. ``storage`` takes the writes that the API server decides, on what the
     informer shows."""
 
-    def __init__(self, storage: Storage, make_server: MakeServer) -> None:
+    def __init__(self, storage: Storage, make_server: MakeServer, features: Features) -> None:
         super().__init__()
         self._storage = storage
         self.informer = Informer()
-        self.server = make_server(self.informer, self.clock)
+        self.server = make_server(self.informer, self.clock, features)
         self.events = EventRecorder(self.clock, self.informer)
         self.trace: list[Event] = []
         self._own: dict[int, Run | None] = {}

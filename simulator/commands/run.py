@@ -91,8 +91,8 @@ def finish_scenario(
     """Run a scenario for ``duration``. features: None = the scenario's. Raises StatusError for a manifest
     that admission refuses."""
     api = MemoryStorage()
-    api.commit(new_cluster(scenario.manifests, START))
     features = features or scenario.features
+    api.commit(new_cluster(scenario.manifests, START, features))
     options = Options(
         seed=scenario.seed,
         pace=scenario.pace,

@@ -77,7 +77,7 @@ class ModelRun:
         DECISIONS_AT_MOST."""
         self._now = workload.start
         # The recording's API server has admitted the writes.
-        self._server = ApiServer(self._api, lambda: self._now)
+        self._server = ApiServer(self._api, lambda: self._now, side.features)
         self.take_in()
 
     def advance(self, end: Micros) -> Iterator[None]:

@@ -26,7 +26,7 @@ class ComparedWorkload(msgspec.Struct, frozen=True):
 
 def workload_of_scenario(scenario: Scenario, start: Micros) -> ComparedWorkload:
     """Return the workload of a scenario. Raises StatusError for a manifest that admission refuses."""
-    return ComparedWorkload(new_cluster(scenario.manifests, start), start, scenario.pace)
+    return ComparedWorkload(new_cluster(scenario.manifests, start, scenario.features), start, scenario.pace)
 
 
 def workload_of_objects(

@@ -6,12 +6,12 @@ are left out where Go's encoder leaves them out.
 :meth:`simulator.controllers.controller.Controller.set_status` also sets observedGeneration, of those that
 have it."""
 
-from functools import cache
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
 from simulator.api import Manifest
+from simulator.apiserver.served_features import once_per_version
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import StructType
 from simulator.apiserver.types.zero_values import keeps_empty
@@ -114,7 +114,7 @@ def with_status_fields(manifest: Manifest, status: Struct) -> Manifest:
     return with_status(manifest, **written_fields(manifest, status))
 
 
-@cache
+@once_per_version()
 def _omits_zero(api_version: str, kind: str, field: str) -> bool:
     """Whether Go's encoder leaves a count of 0 out of the status of a kind."""
     of = api_types().of_kind(api_version, kind)

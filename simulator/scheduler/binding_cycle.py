@@ -31,7 +31,6 @@ from simulator.scheduler.failure_handler import SCHEDULER_ERROR, UNSCHEDULABLE, 
 from simulator.scheduler.scheduler import Scheduler
 
 EXPECTATION: Final = "NominatedNodeNameForExpectation"
-CLEARING: Final = "ClearingNominatedNodeNameAfterBinding"
 
 
 def binding_cycle(
@@ -139,11 +138,7 @@ def bind(scheduler: Scheduler, pod: Pod, state: CycleState, cycle: int) -> Steps
             "pods",
             pod.key,
             pod.uid,
-            partial(
-                scheduler.world.server.bind_by_component,
-                node=pod.node_name,
-                clears_nomination=scheduler.features.enabled(CLEARING),
-            ),
+            partial(scheduler.world.server.bind_by_component, node=pod.node_name),
             trace.Bound(t=now, cycle=cycle, pod=pod.key, node=pod.node_name),
             Note(SCHEDULED, note, pod),
         )

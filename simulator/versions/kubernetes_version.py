@@ -13,6 +13,8 @@ class KubernetesVersion(msgspec.Struct, frozen=True):
     """The minor version: ``v1.36``."""
     patch: str
     """``v1.36.2``."""
+    reported: str = ""
+    """What kube-apiserver and kubelets say of themselves, if it is not the patch."""
     affinity_hint_sees_both_sides: bool = True
     """InterPodAffinity's hint for changes of pods requeues a pod also when its own labels change, and when a
     pod is deleted whose required anti-affinity it matches (isSchedulableAfterPodChange, since v1.36)."""
@@ -61,6 +63,11 @@ class KubernetesVersion(msgspec.Struct, frozen=True):
     taint_message_names_taint: bool = False
     """The reason of TaintToleration names the first untolerated taint (until v1.34.1)."""
 
+    @property
+    def git_version(self) -> str:
+        """What kube-apiserver and kubelets say of themselves."""
+        return self.reported or self.patch
+
 
 V1_36: Final = KubernetesVersion("v1.36", "v1.36.2")
 V1_35: Final = KubernetesVersion(
@@ -89,13 +96,18 @@ V1_34: Final = msgspec.structs.replace(
     results_have_tolerations=False,
 )
 V1_34_1: Final = msgspec.structs.replace(
-    V1_34, patch="v1.34.1", class_configs_name_requests=False, taint_message_names_taint=True
+    V1_34,
+    patch="v1.34.1",
+    reported="v1.34.0",
+    class_configs_name_requests=False,
+    taint_message_names_taint=True,
 )
 """What sandboxes and recordings have that name no version."""
 VERSIONS: Final = (V1_36, V1_35, V1_34)
 """The newest first."""
+MODELLED: Final = (*VERSIONS, V1_34_1)
 _BY_NAME: Final = {
-    **{version.patch: version for version in (*VERSIONS, V1_34_1)},
+    **{version.patch: version for version in MODELLED},
     **{version.name: version for version in VERSIONS},
 }
 

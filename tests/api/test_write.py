@@ -217,7 +217,7 @@ def test_all_objects_of_a_request_are_stored_or_none(store: Store, cluster: str)
 
 def test_an_unavailable_store_is_reported_by_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     away = Store("redis://127.0.0.1:1/0")
-    monkeypatch.setattr(views, "find_handle", away.sandbox)
+    monkeypatch.setattr(views, "features_of", away.sandbox)
     response = views.api(RequestFactory().get("/"), name="x", path="api/v1/pods")
     answer = json.loads(response.content)
     assert (response.status_code, answer["reason"]) == (503, "ServiceUnavailable")

@@ -178,7 +178,7 @@ def test_the_data_of_a_type_joins_what_go_and_openapi_say_of_it() -> None:
         f"{core}.TaintEffect": {"kind": "string"},
         f"{core}.NotServed": {"kind": "string"},
     }
-    data = data_of("1.34", go_types)
+    data = data_of("v1.34", go_types)
     assert data["kinds"]["v1/Node"] == f"{CORE}Node"
     assert data["types"] == {
         f"{CORE}NodeSpec": {

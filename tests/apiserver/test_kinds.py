@@ -17,6 +17,7 @@ UPSTREAM_ORDER = [
     "StorageObjectInUseProtection",
     "PersistentVolumeClaimResize",
     "RuntimeClass",
+    "PodTopologyLabels",
     "ResourceQuota",
 ]
 """As AllOrderedPlugins in pkg/kubeapiserver/options/plugins.go has them."""

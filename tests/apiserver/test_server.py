@@ -19,6 +19,7 @@ from simulator.apiserver.status import AlreadyExists, Conflict, NotFound, Servic
 from simulator.apiserver.updated_objects import Intent
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import uid_of, with_metadata
+from simulator.versions.features import DEFAULT_FEATURES
 from tests.apiserver.cluster import NOW, pod
 
 DEFINITIONS = find_built_in("apiextensions.k8s.io", "customresourcedefinitions")
@@ -37,7 +38,7 @@ class Served:
 
     def serve(self) -> ApiServer:
         self.decided += 1
-        return ApiServer(self.storage, lambda: NOW, lambda: f"test/{self.storage.version}")
+        return ApiServer(self.storage, lambda: NOW, DEFAULT_FEATURES, lambda: f"test/{self.storage.version}")
 
     def store(self, admitted: Admission) -> Sequence[int]:
         if self.refusals:

@@ -30,6 +30,7 @@ from simulator.trace import (
     Nominated,
     ObjectsCreated,
 )
+from simulator.versions.features import DEFAULT_FEATURES
 from tests.amounts import long_but_first
 from tests.loop.conftest import Arena, bound, node, pod
 from tests.loop.test_recording import assert_replay_equals
@@ -247,7 +248,7 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     expected = run_simulation(simulation, api, START, then)
     kind = find_by_kind("apps/v1", "Deployment")
     assert kind
-    server, place = ApiServer(api, lambda: then), Place(kind, "default", "web")
+    server, place = ApiServer(api, lambda: then, DEFAULT_FEATURES), Place(kind, "default", "web")
     api.commit(server.update(place, scaled, WriteOptions()).changes)
     expected += run_simulation(simulation, api, then, end)
 

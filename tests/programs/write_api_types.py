@@ -1,6 +1,8 @@
-"""Writes the data of a version's API types, which :mod:`simulator.apiserver.types.api_types` reads.
+"""Writes the data of a version's API types, which :mod:`simulator.apiserver.types.api_types` reads: all of
+the newest version; of another one, what differs from it.
 
-``python -m tests.programs.write_api_types VERSION FILE...``, as ``1.34 go-types.json.gz more.json.gz``.
+``python -m tests.programs.write_api_types VERSION FILE...``, as ``v1.36 go-types.json.gz more.json.gz``, the
+newest version first.
 
 Each file is JSON, compressed by gzip, with the Go side of the types. ``types``: full Go name
 (``k8s.io/api/core/v1.PodSpec``) -> ``kind`` (struct, string, slice, map, ...), ``elem`` and ``key`` of slices
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from simulator.apiserver.types import api_types
-from simulator.apiserver.types.openapi_documents import openapi_schemas
+from simulator.apiserver.types.openapi_documents import schemas_of
 
 Json = dict[str, Any]
 _TARGET: Final = Path(api_types.__file__).parent
@@ -39,7 +41,10 @@ def main(version: str, *paths: str) -> None:
     for path in paths:
         go |= json.loads(gzip.decompress(Path(path).read_bytes()))["types"]
     data = data_of(version, go)
-    target = _TARGET / f"v{version}.json.gz"
+    if version != api_types.NEWEST:
+        newest = json.loads(gzip.decompress((_TARGET / f"{api_types.NEWEST}.json.gz").read_bytes()))
+        data = {part: difference(newest[part], data[part]) for part in data}
+    target = _TARGET / f"{version}.json.gz"
     target.write_bytes(gzip.compress(json.dumps(data, separators=(",", ":")).encode(), mtime=0))
     print(f"{target}: {len(data['types'])} types, {len(data['kinds'])} kinds, {target.stat().st_size} bytes")
 
@@ -48,7 +53,7 @@ def data_of(version: str, go_types: Json) -> Json:
     """Return the data of a version: those of all types that its OpenAPI documents name, and of the types in
     them. ``go_types``: by full Go name, as in the files."""
     go = {_full_name(name): of for name, of in go_types.items()}
-    schemas = dict(openapi_schemas(version))
+    schemas = dict(schemas_of(version))
     kinds = {
         "/".join(filter(None, (kind["group"], kind["version"], kind["kind"]))): name
         for name, schema in sorted(schemas.items())
@@ -68,6 +73,12 @@ def data_of(version: str, go_types: Json) -> Json:
         texts += [types[name][part] for part in ("elem", "key") if part in types[name]]
         waiting += [each for text in texts for each in re.findall(r"io\.k8s\.[\w.-]+", text)]
     return {"kinds": kinds, "types": dict(sorted(types.items()))}
+
+
+def difference(newest: Json, older: Json) -> Json:
+    """Return what an older version has otherwise; null for what it does not have."""
+    names = sorted(newest.keys() | older.keys())
+    return {name: older.get(name) for name in names if newest.get(name) != older.get(name)}
 
 
 def _full_name(text: str) -> str:

@@ -13,6 +13,7 @@ from simulator.client.world import RETRIES, Patch, World
 from simulator.kernel.containment import Actor
 from simulator.kernel.environment import Turn
 from simulator.kernel.requests import Outcome, Refused, Steps, Write, Written
+from simulator.versions.features import DEFAULT_FEATURES
 
 KEY = "default/p"
 BOUND = trace.Bound(t=0, cycle=1, pod=KEY, node="n1")
@@ -38,7 +39,7 @@ class Api:
 class Cluster:
     def __init__(self, *reasons: Any) -> None:
         self.api = Api(*reasons)
-        self.world = World(self.api, ApiServer)
+        self.world = World(self.api, ApiServer, DEFAULT_FEATURES)
         self.version = 0
         self.outcomes: list[Outcome] = []
         self.show(uid="u")

@@ -9,6 +9,7 @@ from simulator.apiserver.admission_plugins.default_toleration_seconds import Def
 from simulator.apiserver.admission_plugins.limit_ranger import LimitRanger
 from simulator.apiserver.admission_plugins.namespace_lifecycle import NamespaceLifecycle
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.admission_plugins.pod_topology_labels import PodTopologyLabels
 from simulator.apiserver.admission_plugins.priority import Priority
 from simulator.apiserver.admission_plugins.resource_quota import ResourceQuota
 from simulator.apiserver.admission_plugins.runtime_class import RuntimeClass
@@ -31,6 +32,7 @@ ADMISSION_PLUGINS: Final[tuple[AdmissionPlugin, ...]] = (
     StorageObjectInUseProtection(),
     ClaimResize(),
     _RUNTIME_CLASS,
+    PodTopologyLabels(),
     ResourceQuota(),
 )
 READ_OF_PODS: Final = (LIMIT_RANGES.id, PRIORITY_CLASSES.id, RUNTIME_CLASSES.id)

@@ -4,7 +4,6 @@ Upstream: apimachinery/pkg/util/managedfields (fieldmanager.go and the managers 
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
@@ -29,6 +28,7 @@ from simulator.apiserver.managed_fields.updater import (
 )
 from simulator.apiserver.patches.unstructured_conversion import from_unstructured
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import once_per_version
 from simulator.apiserver.status import BadRequest, PlainError
 from simulator.apiserver.strategy import WHOLE_METADATA
 from simulator.apiserver.types.schema_types import UNKNOWN_KIND, decoded_type, type_of
@@ -217,7 +217,7 @@ def _decoded(entries: Any) -> ManagedFields:
         return ManagedFields()
 
 
-@cache
+@once_per_version()
 def reset_fields(resource: Resource, subresource: str) -> FieldSet:
     """Return the paths that a write through this path does not change; nor what is below them."""
     if not resource.has_status:

@@ -1,10 +1,10 @@
 """Columns of a Table, with the descriptions of the fields that they show."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.served_features import once_per_version
 from simulator.apiserver.shapes import value_at
 from simulator.apiserver.types.openapi_documents import openapi_schemas
 from simulator.objects.timestamps import micros
@@ -57,7 +57,7 @@ class Printer(NamedTuple):
     row_conditions: Callable[[Manifest], list[Manifest]] = _no_conditions
 
 
-@cache
+@once_per_version()
 def field_descriptions() -> dict[str, str]:
     """Return the descriptions of the fields of Kubernetes' types: ``PodSpec.nodeName`` -> text. Of types of
     the same name that of the core group counts, and then a stable version."""

@@ -1,16 +1,18 @@
 """The types of Kubernetes' API, as one version has them.
 
-The data, ``v1.34.json.gz``, is written by :mod:`tests.programs.write_api_types`. Types are made when
-they are asked for.
+The data are written by :mod:`tests.programs.write_api_types`: the file of the newest version has all, those
+of the others have what differs from it. Types are made when they are asked for.
 """
 
 import gzip
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 import msgspec
 
+from simulator.apiserver.served_features import served_version
 from simulator.apiserver.types.model import (
     ANYTHING,
     Field,
@@ -24,9 +26,9 @@ from simulator.apiserver.types.model import (
     Type,
 )
 from simulator.kernel.prepared_types import prepared
+from simulator.versions.kubernetes_version import VERSIONS
 
-VERSION: Final = "1.34"
-"""The version of Kubernetes whose API is served."""
+NEWEST: Final = VERSIONS[0].name
 META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 BINDING: Final = "io.k8s.api.core.v1.Binding"
 DELETE_OPTIONS: Final = f"{META}DeleteOptions"
@@ -71,22 +73,23 @@ class _TypeRecord(msgspec.Struct):
 
 
 class _Data(msgspec.Struct):
-    kinds: dict[str, str]
-    types: dict[str, _TypeRecord]
+    """The data of a version. Of one that is not the newest, a null says that it lacks what the newest has."""
+
+    kinds: Mapping[str, str | None]
+    types: Mapping[str, _TypeRecord | None]
 
 
 class ApiTypes:
     """The types of one version."""
 
-    def __init__(self, data: bytes) -> None:
-        found = msgspec.json.decode(data, type=prepared(_Data))
-        self.kinds = found.kinds
+    def __init__(self, kinds: dict[str, str], types: dict[str, _TypeRecord]) -> None:
+        self.kinds = kinds
         """The names of the types by apiVersion and kind: ``apps/v1/Deployment``."""
         self._kinds_of: dict[str, list[tuple[str, str]]] = {}
         for kind, name in [*self.kinds.items(), *_ALSO_ACCEPTED.items()]:
             api_version, _, short = kind.rpartition("/")
             self._kinds_of.setdefault(name, []).append((api_version, short))
-        self._records = found.types
+        self._records = types
         self._named: dict[str, Type] = {}
 
     @property
@@ -170,8 +173,24 @@ class ApiTypes:
         return _SCALARS.get(text, ANYTHING)
 
 
+def api_types() -> ApiTypes:
+    """Return the types of the version that is served."""
+    return types_of(served_version().name)
+
+
 @cache
-def api_types(version: str = VERSION) -> ApiTypes:
+def types_of(version: str) -> ApiTypes:
     """Return the types of a version of Kubernetes."""
-    path = Path(__file__).with_name(f"v{version}.json.gz")
-    return ApiTypes(gzip.decompress(path.read_bytes()))
+    newest = _read(NEWEST)
+    older = newest if version == NEWEST else _read(version)
+    kinds, types = {**newest.kinds, **older.kinds}, {**newest.types, **older.types}
+    return ApiTypes(
+        {kind: name for kind, name in kinds.items() if name is not None},
+        {name: record for name, record in types.items() if record is not None},
+    )
+
+
+@cache
+def _read(version: str) -> _Data:
+    content = Path(__file__).with_name(f"{version}.json.gz").read_bytes()
+    return msgspec.json.decode(gzip.decompress(content), type=prepared(_Data))

@@ -1,9 +1,9 @@
 """The types of custom resources, from their structural schemas, and those of schedviz's own kinds."""
 
-from functools import lru_cache
 from typing import Any, Final, cast
 
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import once_per_version
 from simulator.apiserver.structural_schema import PRESERVES, TYPE_FIELDS, structural_schema
 from simulator.apiserver.types.api_types import api_types
 from simulator.apiserver.types.model import (
@@ -62,7 +62,7 @@ _SCALARS: Final = {
 }
 
 
-@lru_cache(256)
+@once_per_version(256)
 def type_of(resource: Resource) -> Type:
     """Return the type of a resource's objects; of an unknown kind, one that has metadata and no more."""
     if resource.schema_text:
@@ -70,7 +70,7 @@ def type_of(resource: Resource) -> Type:
     return decoded_type(resource)
 
 
-@lru_cache(256)
+@once_per_version(256)
 def decoded_type(resource: Resource) -> StructType:
     """Return the type as which a resource's objects are decoded: a custom resource has metadata, and anything
     else, which its schema prunes."""
@@ -81,7 +81,7 @@ def decoded_type(resource: Resource) -> StructType:
     return of or UNKNOWN_KIND
 
 
-@lru_cache(256)
+@once_per_version(256)
 def _type_of_text(text: str) -> Type:
     return type_of_schema(structural_schema(text))
 
@@ -89,6 +89,7 @@ def _type_of_text(text: str) -> Type:
 def type_of_schema(schema: Schema, *, reports_missing: bool = False) -> Type:
     """Return the type of a schema (structural, or with references to the types of Kubernetes)."""
     if "$ref" in schema:
+        # This may be read by another version, of which these types are the same.
         return api_types().find(schema["$ref"]) or ANYTHING
     kind = schema.get("type")
     if isinstance(kind, list):

@@ -5,10 +5,11 @@ from simulator.client.world import World
 from simulator.controllers.manager import CONTROLLERS, ControllerManager
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.memory import MemoryStorage
+from simulator.versions.features import DEFAULT_FEATURES
 
 
 def components(resource: str) -> list[str]:
-    manager = ControllerManager(World(MemoryStorage(), ApiServer), {}, {})
+    manager = ControllerManager(World(MemoryStorage(), ApiServer, DEFAULT_FEATURES), {}, {})
     return [component for component, _ in manager.handlers(resource)]
 
 

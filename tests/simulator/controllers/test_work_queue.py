@@ -7,6 +7,7 @@ from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.containment import FIRST_DELAY
 from simulator.kernel.environment import Turn
 from simulator.memory import MemoryStorage
+from simulator.versions.features import DEFAULT_FEATURES
 
 WEB = ObjectKey("pods", "default/web")
 
@@ -15,7 +16,7 @@ class Synced:
     """A queue whose syncs are noted with their times; the first ``failures`` of them raise."""
 
     def __init__(self, failures: int = 0) -> None:
-        self.world = World(MemoryStorage(), ApiServer)
+        self.world = World(MemoryStorage(), ApiServer, DEFAULT_FEATURES)
         self.queue = WorkQueue(self.world, "Test", Turn.CONTROLLER, self._sync)
         self.syncs: list[tuple[str, int]] = []
         self._failures = failures

@@ -7,7 +7,6 @@ its siblings in pkg/apis/core/validation/validation.go.
 
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from typing import Final
 
 from simulator.api import Manifest
@@ -15,6 +14,7 @@ from simulator.apiserver import names
 from simulator.apiserver.enumerations import ACCESS_MODES, HOST_PATH_TYPES, RECLAIM_POLICIES, VOLUME_MODES
 from simulator.apiserver.field_checks import NOT_POSITIVE, check_name, check_no_steps_back
 from simulator.apiserver.selector_validation import NODE_SELECTOR, validate_label_selector
+from simulator.apiserver.served_features import once_per_version
 from simulator.apiserver.shapes import (
     Rule,
     all_of,
@@ -49,7 +49,7 @@ SOURCES: Final = (
 _CLASSIC: Final = "PersistentVolumeClaim"
 
 
-@cache
+@once_per_version()
 def _schema_rule(name: str) -> Rule:
     """Return the rule of a source that has no other: none of the fields that its schema requires is empty. A
     number may be 0."""
