@@ -17,7 +17,11 @@ import msgspec
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
+from simulator.command_line.files import InputError
+from simulator.command_line.output import print_failure
+from simulator.command_line.version_options import add_version_options, features_of
 from simulator.decision_columns import stored_encoder
+from simulator.framework.batch import make_batch
 from simulator.framework.binding import run_reserve
 from simulator.framework.runtime import Framework
 from simulator.harness.device_workload import DRA
@@ -27,6 +31,7 @@ from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record, trace_of
+from simulator.versions.features import Features
 
 MAX_SECONDS = 5.0
 """Maximum time for a workload. The rate is computed from the pods that were scheduled until then."""
@@ -73,16 +78,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pods", type=int, default=0, help="additional bound pods, which should not change the rate"
     )
+    add_version_options(parser)
     parser.add_argument("--record", action="store_true", help="also with the record of each attempt")
     parser.add_argument("--json", action="store_true", help="print one JSON object per row")
 
 
 def run(options: argparse.Namespace) -> int:
+    try:
+        features = features_of(options.kubernetes, options.feature_gates)
+    except InputError as failure:
+        print_failure("bench", failure)
+        return 1
     if not options.json:
         print(title_line(with_record=options.record))
     for name in options.workload or ALL:
         for count in options.nodes or NODE_COUNTS:
-            row = measure_workload(name, count, options.pods, with_record=options.record)
+            row = measure_workload(name, count, options.pods, features, with_record=options.record)
             if options.json:
                 sys.stdout.write(msgspec.json.encode(row).decode() + "\n")
             else:
@@ -107,9 +118,11 @@ def row_columns(row: BenchRow) -> Iterator[str]:
         yield f"{row.record_bytes / 1000:>8.1f}"
 
 
-def measure_workload(name: str, node_count: int, further_pods: int, *, with_record: bool = False) -> BenchRow:
+def measure_workload(
+    name: str, node_count: int, further_pods: int, features: Features, *, with_record: bool = False
+) -> BenchRow:
     workload = ALL[name]
-    framework = profiles(load(None))["default-scheduler"]
+    framework = profiles(load(None, features=features))["default-scheduler"]
     cluster = Cluster()
     for manifest in make_nodes(node_count):
         cluster.add_node(Node.parse(manifest))
@@ -159,6 +172,7 @@ class Bench:
     def __init__(self, framework: Framework, cluster: Cluster, *, with_record: bool) -> None:
         self._framework = framework
         self._cluster = cluster
+        self._batch = make_batch(framework)
         self._with_record = with_record
         self._attempts: list[Attempt] = []
         """The attempts, which are all kept, with every verdict and score."""
@@ -166,7 +180,8 @@ class Bench:
     def schedule(self, pod: Pod) -> Timing:
         """Run one attempt. If the pod fits, it is added to its node."""
         start = time.process_time()
-        attempt = Attempt(self._framework, self._cluster, pod, {}, cycle=len(self._attempts))
+        number = len(self._attempts)
+        attempt = Attempt(self._framework, self._cluster, pod, {}, cycle=number, batch=self._batch)
         for _ in attempt.run():
             pass
         self._attempts.append(attempt)

@@ -35,7 +35,7 @@ class CycleResult(NamedTuple):
 
 def make_batch(framework: Framework) -> "OpportunisticBatch | None":
     """Return the batch of a profile; None where the gate is off, where there are extenders, or where a plugin
-    that filters or scores does not sign pods (setupBatchablePlugins in framework.go)."""
+    that filters or scores signs no pods (setupBatchablePlugins in framework.go)."""
     if not framework.features.enabled(GATE) or framework.extenders:
         return None
     plugins = (
@@ -46,7 +46,7 @@ def make_batch(framework: Framework) -> "OpportunisticBatch | None":
     )
     signing: dict[str, SignPlugin] = {}
     for plugin in plugins:
-        if not isinstance(plugin, SignPlugin):
+        if not isinstance(plugin, SignPlugin) or not plugin.signs_pods:
             return None
         signing[plugin.name] = plugin
     return OpportunisticBatch(framework, [*signing.values()])

@@ -90,6 +90,11 @@ class EnqueueExtensions(Plugin):
 class SignPlugin(Plugin):
     """A plugin that says on what of a pod the results of PreFilter, Filter, PreScore and Score depend."""
 
+    @property
+    def signs_pods(self) -> bool:
+        """Whether ``sign_pod`` signs any pod, as the plugin is configured."""
+        return True
+
     @abstractmethod
     def sign_pod(self, pod: Pod) -> Fragments | None:
         """SignPod: return the plugin's fragments of the pod's signature. On the same nodes, pods with the
@@ -201,9 +206,9 @@ class PreScorePlugin(Plugin):
 
 class ScorePlugin(Plugin):
     @abstractmethod
-    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints | None:
         """Score: return a raw score for each node, int64[n]. The scores must be from 0 to 100 unless
-        ``normalize`` is overridden."""
+        ``normalize`` is overridden. None = 0 for each node, which ``normalize`` would leave as it is."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         """NormalizeScore: return scores from 0 to 100 as a new array. The default returns ``scores``."""

@@ -1,5 +1,6 @@
 """The extension points PreScore and Score (pkg/scheduler/framework/runtime/framework.go)."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +61,10 @@ def run_score(
             continue
         try:
             raw = plugin.score(state, pod, nodes)
+            if raw is None:
+                zeros = _zeros(len(nodes))
+                columns.append(ScoreColumns(plugin.name, framework.weights[plugin.name], zeros, zeros))
+                continue
             normalized = plugin.normalize(state, pod, nodes, raw)
         except PluginError as fault:
             raise PluginError(f'running Score plugins: plugin "{plugin.name}" failed with: {fault}') from None
@@ -70,6 +75,13 @@ def run_score(
         kept = small if raw is normalized else narrowed(raw)
         columns.append(ScoreColumns(plugin.name, weight, kept, small))
     return columns, totals
+
+
+@lru_cache(maxsize=8)
+def _zeros(count: int) -> NDArray[np.int8]:
+    zeros = np.zeros(count, dtype=np.int8)
+    zeros.setflags(write=False)
+    return zeros
 
 
 def _check_range(plugin: str, scores: Ints) -> None:

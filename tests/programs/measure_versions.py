@@ -2,6 +2,7 @@
 
     git worktree add ../before COMMIT
     python -m tests.programs.measure_versions ../before        # against the version here
+    python -m tests.programs.measure_versions . --kubernetes-before v1.34 --kubernetes v1.36
 
 Each row of the benchmark is measured in both versions by turns, so that what else the machine does slows both
 down alike; the best of the rounds counts. The exit status is 1 where a row is slower than before by more than
@@ -11,6 +12,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ ROUNDS = 3
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.programs.measure_versions", description=__doc__)
     parser.add_argument("before", type=Path, help="a checkout of the other version")
+    for side in ("", "-before"):
+        parser.add_argument(f"--kubernetes{side}", default="", help="the version of Kubernetes")
     parser.add_argument("--workload", choices=WORKLOADS, action="append", help="all of them without it")
     parser.add_argument("--nodes", type=int, action="append", help=f"{NODE_COUNTS} without it")
     parser.add_argument(
@@ -37,7 +41,8 @@ def main(arguments: list[str]) -> int:
     print(f"{'attempts/s':<24}{'nodes':>7}{rates}   with record:{rates}")
     for workload in options.workload or WORKLOADS:
         for nodes in options.nodes or NODE_COUNTS:
-            before, now = best_of_both(options.before, workload, nodes, options.rounds)
+            sides = [(options.before, options.kubernetes_before), (HERE, options.kubernetes)]
+            before, now = best_of_both(sides, workload, nodes, options.rounds)
             ratios = [later / earlier for earlier, later in zip(before, now, strict=True)]
             slower += min(ratios) < SLOWER
             decision = f"{before[0]:>9.0f}{now[0]:>9.0f}{ratios[0]:>7.2f}"
@@ -48,20 +53,22 @@ def main(arguments: list[str]) -> int:
 
 
 def best_of_both(
-    before: Path, workload: str, nodes: int, rounds: int
+    sides: Sequence[tuple[Path, str]], workload: str, nodes: int, rounds: int
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Attempts a second in the version before and in this one, each without and with the record."""
-    found: dict[Path, list[tuple[float, float]]] = {before: [], HERE: []}
+    """Attempts a second of both sides, checkouts and versions of Kubernetes, each without and with the
+    record."""
+    found: list[list[tuple[float, float]]] = [[], []]
     for _ in range(rounds):
-        for folder, rates in found.items():
-            rates.append(measured(folder, workload, nodes))
-    best = [(max(a for a, _ in rates), max(b for _, b in rates)) for rates in found.values()]
+        for (folder, kubernetes), rates in zip(sides, found, strict=True):
+            rates.append(measured(folder, kubernetes, workload, nodes))
+    best = [(max(a for a, _ in rates), max(b for _, b in rates)) for rates in found]
     return best[0], best[1]
 
 
-def measured(folder: Path, workload: str, nodes: int) -> tuple[float, float]:
+def measured(folder: Path, kubernetes: str, workload: str, nodes: int) -> tuple[float, float]:
     command = [sys.executable, "-m", "simulator", "bench", "--record", "--json"]
     command += ["--workload", workload, "--nodes", str(nodes)]
+    command += ["--kubernetes", kubernetes] if kubernetes else []
     row: dict[str, Any] = json.loads(subprocess.check_output(command, cwd=folder))
     return row["attempts_per_second"], row["with_record"]["attempts_per_second"]
 

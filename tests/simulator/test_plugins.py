@@ -95,11 +95,11 @@ def allocation(allocatable: list[int], requested: list[int], weight: int = 1) ->
 
 def test_balance_is_half_the_difference_of_two_fractions_and_the_deviation_of_more() -> None:
     two = [allocation([4, 4, 0], [1, 8, 5]), allocation([4, 4, 4], [3, 4, 1])]
-    assert balanced_allocation(two, 3).tolist() == [75, 100, 100], (
+    assert balanced_allocation(two, (3,)).tolist() == [75, 100, 100], (
         "over-used counts as full; one resource alone is balanced"
     )
     three = [*two, allocation([4, 0, 4], [2, 0, 3])]
-    assert balanced_allocation(three, 3).tolist() == [int((1 - (0.125 / 3) ** 0.5) * 100), 100, 75]
+    assert balanced_allocation(three, (3,)).tolist() == [int((1 - (0.125 / 3) ** 0.5) * 100), 100, 75]
 
 
 def test_a_falling_shape_truncates_towards_zero_and_the_mean_is_rounded() -> None:

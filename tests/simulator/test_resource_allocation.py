@@ -106,4 +106,4 @@ def test_balanced_allocation(resources: list[list[Resource]]) -> None:
                 squares += (fraction - centre) * (fraction - centre)
             deviation = sqrt(squares / len(fractions))
         expected.append(int((1 - deviation) * 100))
-    assert balanced_allocation(columns(resources), NODES).tolist() == expected
+    assert balanced_allocation(columns(resources), (NODES,)).tolist() == expected

@@ -22,11 +22,11 @@ MOST_ALTERNATIVES: Final = 8
 class ScoringDynamicResources(DynamicResources, ScorePlugin):
     """Prefers nodes on which the claims get the subrequests that stand first in ``firstAvailable``."""
 
-    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints | None:
         found: ClaimsState = state.read(STATE)
-        scores: Ints = np.zeros(len(nodes), dtype=np.int64)
         if not any(request.first_available for claim in found.claims for request in claim.requests):
-            return scores
+            return None
+        scores: Ints = np.zeros(len(nodes), dtype=np.int64)
         for index, row in enumerate(nodes.rows.tolist()):
             chosen = allocations_on(state.cluster, found, row)
             scores[index] = sum(

@@ -2,11 +2,15 @@
 (pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go)."""
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
 
 from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
-from simulator.framework.interface import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin, SignPlugin
+from simulator.framework.interface import PreScorePlugin, ScorePlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.signers import Fragments, sign_resources
@@ -16,10 +20,19 @@ from simulator.plugins.node_resources.resource_allocation import (
     ResourceSpec,
     balanced_allocation,
     cpu_and_memory,
-    halve,
     list_allocations,
     score_inputs,
 )
+
+GAIN_SCORES: Final = np.array([50 + int((50 + gain) / 2) for gain in (*range(101), *range(-100, 0))])
+"""The score of each gain, the balance with the pod less that without it: ``GAIN_SCORES[gain]`` (an index
+below 0 counts from the end). The quotient is truncated toward 0, as Go's."""
+
+
+@lru_cache(maxsize=64)
+def _twice(request: int) -> Ints:
+    """Return int64[2, 1], what is subtracted from requested amounts: nothing, and the pod's request."""
+    return np.array([[0], [request]])
 
 
 class NodeResourcesBalancedAllocationArgs(Args):
@@ -58,13 +71,12 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
         def score(rows: Rows | slice) -> Ints:
             batch = batch_of(cluster, rows)
             found = list_allocations(batch, self.args.resources, requests, non_zero=False)
-            balance = balanced_allocation(found, len(batch))
             if not by_gain:  # until v1.35 (kubernetes#135573)
-                return balance
-            before = [each._replace(requested=each.requested - each.request) for each in found]
-            return MAX_NODE_SCORE // 2 + halve(
-                MAX_NODE_SCORE // 2 + balance - balanced_allocation(before, len(batch))
-            )
+                return balanced_allocation(found, (len(batch),))
+            both = [each._replace(requested=each.requested - _twice(each.request)) for each in found]
+            balance, before = balanced_allocation(both, (2, len(batch)))
+            scores: Ints = GAIN_SCORES[balance - before]
+            return scores
 
         return nodes.take(cluster.row_column((self, requests), score))
 

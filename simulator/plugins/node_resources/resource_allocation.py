@@ -180,7 +180,9 @@ def _truncating_divide(numerator: int, denominator: int) -> int:
 
 def _all_nodes_have(resources: Sequence[Allocation]) -> bool:
     """Whether every node has every resource. This is the most common case and can be computed faster."""
-    return bool(resources) and all(allocation.allocatable.all() for allocation in resources)
+    return bool(resources) and all(
+        np.count_nonzero(allocation.allocatable) == len(allocation.allocatable) for allocation in resources
+    )
 
 
 def _capacity(allocation: Allocation) -> tuple[Bools, Ints]:
@@ -208,21 +210,16 @@ def _weighted_mean(
     return mean
 
 
-def halve(numbers: Ints) -> Ints:
-    """Halve as Go does: the quotients are truncated toward 0."""
-    halves: Ints = np.sign(numbers) * (np.abs(numbers) // 2)
-    return halves
-
-
-def balanced_allocation(resources: Sequence[Allocation], count: int) -> Ints:
+def balanced_allocation(resources: Sequence[Allocation], shape: tuple[int, ...]) -> Ints:
     """Return the scores: 100 * (1 - the standard deviation of the requested fractions)
-    (balancedResourceScorer)."""
+    (balancedResourceScorer). shape: that of the requested amounts, of which the last dimension is the nodes.
+    """
     if len(resources) == 2 and _all_nodes_have(resources):
         one, other = (np.minimum(a.requested / a.allocatable, 1.0) for a in resources)
         return ((1 - np.abs((one - other) / 2)) * float(MAX_NODE_SCORE)).astype(np.int64)
-    resource_count = np.zeros(count, dtype=np.int64)
+    resource_count = np.zeros(shape[-1], dtype=np.int64)
     fractions = []
-    total = np.zeros(count)
+    total = np.zeros(shape)
     for allocation in resources:
         has, capacity = _capacity(allocation)
         fraction = np.where(has, np.minimum(allocation.requested / capacity, 1.0), 0.0)
@@ -231,15 +228,15 @@ def balanced_allocation(resources: Sequence[Allocation], count: int) -> Ints:
         resource_count += has
     divisor = np.maximum(resource_count, 1)
     mean = total / divisor
-    squares = np.zeros(count)
+    squares = np.zeros(shape)
     for has, fraction in fractions:
         squares += np.where(has, (fraction - mean) * (fraction - mean), 0.0)
     deviation = np.where(resource_count > 2, np.sqrt(squares / divisor), 0.0)
     two = resource_count == 2
     if two.any():
         # For two resources upstream computes half of the difference of the fractions, without a square root.
-        difference = np.zeros(count)
-        sign = np.ones(count)
+        difference = np.zeros(shape)
+        sign = np.ones(shape[-1])
         for has, fraction in fractions:
             difference += np.where(has, sign * fraction, 0.0)
             sign = np.where(has, -sign, sign)

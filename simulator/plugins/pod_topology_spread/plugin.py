@@ -133,9 +133,13 @@ class PodTopologySpread(
         self.defaults = SYSTEM_DEFAULTS if self.system_defaulted else args.default_constraints
 
     def sign_pod(self, pod: Pod) -> Fragments | None:
-        """A pod with constraints has no signature, nor has any where the profile has default constraints."""
-        constrained = self.defaults or pod.spec.get("topologySpreadConstraints")
-        return None if constrained else NO_FRAGMENTS
+        """A pod with constraints has no signature."""
+        return None if pod.spec.get("topologySpreadConstraints") else NO_FRAGMENTS
+
+    @property
+    def signs_pods(self) -> bool:
+        """A pod has default constraints, where the profile has any."""
+        return not self.defaults
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
         pods = (
