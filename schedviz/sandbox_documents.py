@@ -25,6 +25,10 @@ Duration = Annotated[
 Micros = Annotated[
     int, msgspec.Meta(description="simulated time, in microseconds since the Unix epoch, as in the trace")
 ]
+FeatureGates = Annotated[
+    dict[str, bool],
+    msgspec.Meta(max_length=300, description="the feature gates that are set; the others have their default"),
+]
 Condition = Literal["time", "idle", "nothing-pending", "preemption", "bound"]
 
 
@@ -47,6 +51,9 @@ class CreateRequest(Request, frozen=True):
     seed: Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)] | UnsetType = UNSET
     pace: Duration | UnsetType = UNSET
     queue: QueueVersion | UnsetType = UNSET
+    kubernetes: Annotated[str, msgspec.Meta(max_length=32, examples=["v1.36"])] = ""
+    """The version of Kubernetes."""
+    feature_gates: FeatureGates = {}
     stands_down: bool = False
     """Whether its scheduler leaves all pods to outside schedulers."""
     paused: bool = False
@@ -103,6 +110,8 @@ class SandboxSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Wall time."""
     right: Literal["view", "edit", "own"]
     """The right of the visitor."""
+    kubernetes: str
+    """The version of Kubernetes, with its patch."""
     paused: bool
     nodes: int
     pods: int
@@ -115,6 +124,7 @@ class SandboxAnswer(SandboxSummary, frozen=True, kw_only=True):
     seed: int
     pace: Duration
     queue: QueueVersion
+    feature_gates: FeatureGates
     stands_down: bool
     """Whether its scheduler leaves all pods to outside schedulers."""
     origin: SandboxOrigin | None

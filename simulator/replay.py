@@ -28,6 +28,8 @@ from simulator.recording import (
 )
 from simulator.simulation import Simulation
 from simulator.trace import Event
+from simulator.versions.feature_gates import FeatureGateError
+from simulator.versions.kubernetes_version import UnknownVersion
 
 
 class RecordingError(ValueError):
@@ -143,6 +145,10 @@ class Replay:
 
     def _process(self, item: TermStart | TermInput | Entry) -> None:
         if isinstance(item, TermStart):
+            try:
+                item.options.features()
+            except (UnknownVersion, FeatureGateError) as unknown:
+                raise RecordingError(f"a newer version recorded this: {unknown}") from None
             try:
                 self._term = LeaderTerm(Simulation(self, ApiServer, item.options), item)
             except ConfigError as error:

@@ -10,6 +10,7 @@ from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import Scenario
+from simulator.versions.features import Features
 
 
 def create(
@@ -19,17 +20,19 @@ def create(
     names: Iterable[str],
     *,
     queue: QueueVersion | None = None,
+    features: Features | None = None,
     stands_down: bool = False,
     paused: bool = False,
     access: str = "",
 ) -> Sandbox:
     """Create a sandbox from a scenario, with the first free one of the names.
 
-    scenario: ``Meta.scenario``. queue: None = the scenario's. stands_down: whether its scheduler leaves all
-    pods to outside schedulers. paused: whether simulated time stands still at the beginning. access: see
-    :meth:`Store.create`. Raises StatusError, ValueError for a name that is not a DNS label.
+    scenario: ``Meta.scenario``. queue, features: None = the scenario's. stands_down: whether its scheduler
+    leaves all pods to outside schedulers. paused: whether simulated time stands still at the beginning.
+    access: see :meth:`Store.create`. Raises StatusError, ValueError for a name that is not a DNS label.
     """
     now = store.wall()
+    features = features or made.features
     meta = Meta(
         name="",
         title=made.title,
@@ -40,9 +43,9 @@ def create(
         pace=made.pace,
         config=made.config,
         queue=queue or made.queue,
-        kubernetes=made.features.version.patch,
-        feature_gates=made.features.gates,
         stands_down=stands_down,
+        kubernetes=features.version.patch,
+        feature_gates=features.gates,
     )
     clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
     return create_sandbox(store, meta, made.manifests, clock, names=names, access=access)
@@ -53,6 +56,7 @@ def create_from_scenario(
     scenario: str,
     name: str = "",
     queue: QueueVersion | None = None,
+    features: Features | None = None,
     *,
     paused: bool = False,
     access: str = "",
@@ -64,7 +68,7 @@ def create_from_scenario(
     """
     made = scenarios()[scenario] if scenario else EMPTY
     names = [name] if name else numbered(store, made.name)
-    return create(store, made, scenario, names, queue=queue, paused=paused, access=access)
+    return create(store, made, scenario, names, queue=queue, features=features, paused=paused, access=access)
 
 
 def names_to_delete(

@@ -1,4 +1,5 @@
-"""``/s/<name>/scheduler``: the scheduler's configuration, and whether it stands down for an outside one."""
+"""``/s/<name>/scheduler``: the scheduler's configuration, its feature gates, and whether it stands down for
+an outside one."""
 
 from itertools import islice
 from typing import Final
@@ -22,6 +23,10 @@ FIELDS_AT_MOST: Final = 20
 class SchedulerSettings(msgspec.Struct, frozen=True, rename="camel"):
     stands_down: bool
     """Whether the scheduler leaves all pods to outside schedulers."""
+    kubernetes: str
+    """The version of Kubernetes, which stays as it is."""
+    feature_gates: dict[str, bool]
+    """The feature gates that are set."""
     configuration: Manifest | None
     """A KubeSchedulerConfiguration; None = the default one."""
 
@@ -31,6 +36,8 @@ class SettingsPatch(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_
 
     stands_down: bool | UnsetType = UNSET
     configuration: Manifest | UnsetType | None = UNSET
+    feature_gates: dict[str, bool] | UnsetType = UNSET
+    """All gates that are set then; the others have their default."""
 
 
 def respond(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
@@ -40,7 +47,8 @@ def respond(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
     elif request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     meta = sandbox.meta()
-    settings = SchedulerSettings(meta.stands_down, meta.config)
+    features = meta.features()
+    settings = SchedulerSettings(meta.stands_down, features.version.patch, features.gates, meta.config)
     return body.answer(msgspec.to_builtins(settings))
 
 
@@ -48,12 +56,23 @@ def _change(sandbox: Sandbox, data: bytes) -> None:
     try:
         patch = msgspec.json.decode(data, type=prepared(SettingsPatch))
     except msgspec.MsgspecError as error:
-        raise BadRequest(f"the body must be an object with standsDown or configuration: {error}") from None
+        raise BadRequest(
+            f"the body must be an object with standsDown, configuration or featureGates: {error}"
+        ) from None
     meta = sandbox.meta()
+    before = meta.features().gates
     down = meta.stands_down if patch.stands_down is UNSET else patch.stands_down
     configuration = meta.config if patch.configuration is UNSET else patch.configuration
-    if down == meta.stands_down and configuration == meta.config:
+    gates = before if patch.feature_gates is UNSET else patch.feature_gates
+    if (down, configuration, gates) == (meta.stands_down, meta.config, before):
         return
     old, new = meta.config or {}, configuration or {}
     changed = sorted(field for field in {*old, *new} if old.get(field) != new.get(field))
-    schedulers.configure(sandbox, configuration, [*islice(changed, FIELDS_AT_MOST)], stands_down=down)
+    changed += schedulers.changed_gates(before, gates)
+    schedulers.configure(
+        sandbox,
+        configuration,
+        [*islice(changed, FIELDS_AT_MOST)],
+        stands_down=down,
+        feature_gates=None if patch.feature_gates is UNSET else gates,
+    )

@@ -1,13 +1,13 @@
-"""Changes the configuration of a sandbox's scheduler, and whether it stands down."""
+"""Changes the configuration of a sandbox's scheduler, its feature gates, and whether it stands down."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 from msgspec import UNSET
 from msgspec.structs import replace as replace_fields
 
 from schedviz.api.admitted_write import notify
-from schedviz.store import Commit, NoSandbox, Sandbox
+from schedviz.store import Commit, Meta, NoSandbox, Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.status import Cause, Invalid, NotFound
 from simulator.config import ConfigError
@@ -15,6 +15,7 @@ from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import SchedulerConfigured
+from simulator.versions.feature_gates import FeatureGateError
 from simulator.versions.features import Features
 
 
@@ -28,22 +29,43 @@ def check_configuration(configuration: Manifest | None, name: str, features: Fea
         raise Invalid("KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", name, causes) from None
 
 
+def checked_features(meta: Meta, gates: Mapping[str, bool] | None) -> Features:
+    """Return the features of a sandbox with these gates set; None = as they are. Raises Invalid."""
+    features = meta.features()
+    try:
+        return features if gates is None else Features(features.version, gates)
+    except FeatureGateError as wrong:
+        causes = [Cause("featureGates", str(wrong))]
+        raise Invalid(
+            "KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", meta.name, causes
+        ) from None
+
+
+def changed_gates(before: Mapping[str, bool], after: Mapping[str, bool]) -> list[str]:
+    """Return the paths of the gates that are set otherwise, for the trace."""
+    return [
+        f"featureGates.{name}" for name in sorted({*before, *after}) if before.get(name) != after.get(name)
+    ]
+
+
 def configure(
     sandbox: Sandbox,
     configuration: Manifest | None,
     fields: Sequence[str],
     *,
     stands_down: bool | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
     dry_run: bool = False,
 ) -> None:
     """Set the KubeSchedulerConfiguration of the sandbox, with which a new leader begins. ``fields``: the
     changed fields, for the trace. ``stands_down``: whether its scheduler leaves all pods to outside
-    schedulers; None = as before.
+    schedulers; ``feature_gates``: those that are set; None = as before.
 
     Raises Invalid, with the paths of the invalid fields."""
     try:
         old = sandbox.meta()
-        check_configuration(configuration, sandbox.name, old.features())
+        features = checked_features(old, feature_gates)
+        check_configuration(configuration, sandbox.name, features)
         if dry_run:
             return
         _, last, _ = sandbox.progress()
@@ -52,6 +74,8 @@ def configure(
         changed = UNSET if down == old.stands_down else down
         event = SchedulerConfigured(t=now, fields=[*fields], stands_down=changed)
         meta = replace_fields(old, config=configuration, stands_down=down)
+        if feature_gates is not None:
+            meta = replace_fields(meta, kubernetes=features.version.patch, feature_gates=features.gates)
         sandbox.commit(Commit(meta=meta, trace=[event], journal=Entry(now=now, ended=event)))
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None

@@ -19,6 +19,7 @@ from simulator.objects.durations import parse_duration
 from simulator.objects.timestamps import micros
 from simulator.queueing.queue_version import read_queue_version
 from simulator.scenario import Scenario, load_scenario
+from simulator.versions.features import chosen_features
 
 
 def sandbox(
@@ -30,6 +31,8 @@ def sandbox(
     seed: int | None = None,
     pace: str | None = None,
     queue: str | None = None,
+    kubernetes: str = "",
+    feature_gates: Mapping[str, bool] = {},
     name: str = "",
     server: str = "",
 ) -> Sandbox:
@@ -39,14 +42,16 @@ def sandbox(
     ``standard`` if no other one is given. manifests: further objects, as dicts, as a YAML or JSON text, or in
     a file. dump: the file or folder of a whole cluster, the output of ``kubectl get -A -o json`` or
     ``kubectl cluster-info dump``; only in this process. config: a KubeSchedulerConfiguration; seed, pace (the
-    simulated time of a scheduling cycle) and queue: instead of those of the scenario.
+    simulated time of a scheduling cycle) and queue: instead of those of the scenario. kubernetes: the
+    version, such as ``v1.36``; "" = the scenario's. feature_gates: the gates to set.
 
     name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's. server: the
     URL of a server on which the sandbox is made, and deleted at the end of the ``with`` block; "" = it runs
     in this process, without a server.
 
     Raises StatusError for a manifest that admission refuses; KeyError for a scenario that there is not;
-    ScenarioError and ManifestError for a file that is none; ConfigError; ValueError for an unknown queue."""
+    ScenarioError and ManifestError for a file that is none; ConfigError; ValueError for an unknown queue, an
+    unknown version, and a gate that cannot be set so."""
     made = _scenario(scenario)
     given = {
         "seed": seed,
@@ -56,6 +61,7 @@ def sandbox(
     options: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
     if config is not None:
         options["config"] = {**config}
+    options["features"] = chosen_features(made.features, kubernetes, feature_gates)
     made = with_manifests(replace(made, **options), _manifests(manifests), keeps_class=dump is None)
     if server and dump is not None:
         raise ValueError("dump: a server imports dumps on its page only")

@@ -73,6 +73,8 @@ class Server:
             seed=scenario.seed,
             pace=format_duration(scenario.pace),
             queue=scenario.queue,
+            kubernetes=scenario.features.version.patch,
+            feature_gates=scenario.features.gates,
             paused=True,
         )
         made = self._connection.ask(SandboxAnswer, "POST", PATH, asked)

@@ -190,7 +190,8 @@ class LiveConsumer(PageConsumer):
 
     def new_viewer(self, language: str) -> Viewer[Look]:
         chosen = look(self.fields.get("group", ""), self.fields.get("q", ""))
-        return Viewer(language, self.close_page, chosen, Standing(self.sandbox, self.scope.get("asker")))
+        standing = Standing(self.sandbox, self.scope.get("asker"))
+        return Viewer(language, self.close_page, chosen, standing, self.fields.get("held", ""))
 
     def join(self) -> Hub[Look]:
         store, name = default_store(), self.sandbox
@@ -247,7 +248,7 @@ class RoomConsumer(PageConsumer):
 
     def new_viewer(self, language: str) -> Viewer[RoomPage]:
         page: RoomPage = "projector" if self.fields.get("page") == "projector" else "teacher"
-        return Viewer(language, self.close_page, page)
+        return Viewer(language, self.close_page, page, held=self.fields.get("held", ""))
 
     def join(self) -> Hub[RoomPage]:
         store, code = default_store(), self.code

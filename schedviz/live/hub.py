@@ -23,7 +23,7 @@ from schedviz.store import NoSandbox, Trouble, trouble_of
 from schedviz.store.wall import Wall
 from schedviz.tracing import trace_part
 from schedviz.web.live_notices import Away, away_notice, too_many_looks
-from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.parts import Parts, missing_parts
 from schedviz.web.screens import Drawn
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,8 @@ class Hub(Generic[Chosen]):
         return self._probe.wall
 
     def join(self, viewer: Viewer[Chosen]) -> None:
-        """Add a viewer. Its first frame is the whole page. Raises :class:`schedviz.live.lifecycle.Ended`."""
+        """Add a viewer. Its first frame is the whole page, without the parts that it has. Raises
+        :class:`schedviz.live.lifecycle.Ended`."""
         viewer.look = self._granted(viewer, viewer.look)
         self._life.join(viewer)
         self._newcomers.add(viewer)
@@ -243,7 +244,9 @@ class Hub(Generic[Chosen]):
         for viewer in chosen.keys() & self._life.members:
             parts = drawn[viewer.language][chosen[viewer]] | finds.get(viewer, {})
             if viewer in wholes:
-                viewer.slot.put_whole(wholes[viewer] | away_notice(viewer.language, self._shown))
+                parts = missing_parts(wholes[viewer], viewer.held)
+                viewer.held = ""
+                viewer.slot.put_whole(parts | away_notice(viewer.language, self._shown))
             elif parts or is_new:
                 # Also a frame without a part says that something has changed: open panels follow it.
                 viewer.slot.put(parts)

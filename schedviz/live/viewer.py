@@ -25,10 +25,13 @@ class Viewer(Generic[Chosen]):
         close: Callable[[int], Coroutine[Any, Any, None]],
         look: Chosen,
         standing: Standing | None = None,
+        held: str = "",
     ) -> None:
-        """standing: None = the viewer may see the page in any case."""
+        """standing: None = the viewer may see the page in any case. held: the digests of the parts that the
+        page has, until it gets its first frame."""
         self.language = language
         self.standing = standing
         self.look = look
+        self.held = held
         self.slot = Slot()
         self.close = close

@@ -38,6 +38,9 @@ from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import BadRequest
 from simulator.objects.durations import parse_duration
 from simulator.scenario import Scenario
+from simulator.versions.feature_gates import FeatureGateError
+from simulator.versions.features import Features, chosen_features
+from simulator.versions.kubernetes_version import UnknownVersion
 
 
 @operation("listScenarios", "The bundled scenarios", ScenarioList, can_fail=False)
@@ -87,6 +90,7 @@ def asked_scenario(asked: CreateRequest) -> Scenario:
     if asked.scenario and asked.scenario not in known:
         raise BadRequest(f"scenario: there is no {asked.scenario[:63]!r}; those are {', '.join(known)}")
     made = known[asked.scenario] if asked.scenario else bundled_scenarios.EMPTY
+    made = replace(made, features=asked_features(asked, made.features))
     if asked.config is not UNSET:
         schedulers.check_configuration(asked.config, asked.name or made.name, made.features)
         made = replace(made, config=asked.config)
@@ -104,6 +108,16 @@ def asked_scenario(asked: CreateRequest) -> Scenario:
     given = read_manifests(asked.manifests)
     # The manifests may be those of a scenario that the server does not know.
     return bundled_scenarios.with_manifests(made, given, keeps_class=not given)
+
+
+def asked_features(asked: CreateRequest, usual: Features) -> Features:
+    """Return the version with the gates that a request names, or the usual ones. Raises StatusError."""
+    try:
+        return chosen_features(usual, asked.kubernetes, asked.feature_gates)
+    except UnknownVersion as unknown:
+        raise BadRequest(f"kubernetes: {unknown}") from None
+    except FeatureGateError as wrong:
+        raise BadRequest(f"feature_gates: {wrong}") from None
 
 
 def check_name(name: str) -> None:

@@ -89,13 +89,22 @@ def can_start_over(meta: Meta) -> bool:
 
 
 def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
-    """Delete a sandbox and create it again from its scenario, with its name, its queue, its owner and
-    its links; an example is paused in any case. Raises StatusError."""
+    """Delete a sandbox and create it again from its scenario, with its name, its version, its queue, its
+    owner and its links; an example is paused in any case. Raises StatusError."""
     with store.replacing(meta.name) as access:  # "" also where another user has deleted it
         if example := example_in(meta):
             return create(store, example.scenario, example.path, [meta.name], paused=True, access=access)
         made = scenarios()[meta.scenario]
-        return create(store, made, meta.scenario, [meta.name], queue=meta.queue, paused=paused, access=access)
+        return create(
+            store,
+            made,
+            meta.scenario,
+            [meta.name],
+            queue=meta.queue,
+            features=meta.features(),
+            paused=paused,
+            access=access,
+        )
 
 
 def delete_old(store: Store, now: float, room: int) -> None:

@@ -34,7 +34,7 @@ from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
 from schedviz.web.presenters.guide_box import GuideBox, present_box
 from schedviz.web.presenters.load import load
-from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.parts import Parts, digests
 from schedviz.web.presenters.picture import NODES, OF_NODES, PODS, WATCHED, Picture
 from schedviz.web.presenters.screen import Look
 from schedviz.web.presenters.screen import look as asked_look
@@ -163,6 +163,7 @@ def live_page(
         "travel": travel.past_travel(source) if isinstance(source, Past) else travel.live_travel(source),
         "past": past,
         "parts": parts,
+        "held": "" if past else digests(parts),
         "look": look,
         "filter_states": IS,
         "socket": urlencode(

@@ -5,7 +5,7 @@ from typing import Final
 
 from simulator.command_line.files import InputError
 from simulator.versions.feature_gates import FeatureGateError
-from simulator.versions.features import DEFAULT_FEATURES, Features, read_features
+from simulator.versions.features import DEFAULT_FEATURES, Features, chosen_features
 from simulator.versions.kubernetes_version import VERSIONS, UnknownVersion
 
 VALUES: Final = {
@@ -38,10 +38,7 @@ def features_of(
     """Return the version with its gates. Without a version the gates are set in ``default``. Raises
     InputError."""
     try:
-        given = parse_gates(gates)
-        if kubernetes is None:
-            return Features(default.version, {**default.gates, **given})
-        return read_features(kubernetes, given)
+        return chosen_features(default, kubernetes or "", parse_gates(gates))
     except UnknownVersion as failure:
         raise InputError(str(failure)) from None
     except (FeatureGateError, ValueError) as failure:

@@ -17,7 +17,9 @@ from simulator.apiserver.bounds import ManifestError
 from simulator.dumps.documents import parse_documents
 from simulator.dumps.dump_files import DumpError, DumpFile, read_folder, unpack
 from simulator.dumps.recognition import recognize
-from simulator.recording import Entry, Snapshot, Write, record_decoder
+from simulator.recording import Entry, Snapshot, TermStart, Write, record_decoder
+from simulator.versions.feature_gates import FeatureGateError
+from simulator.versions.kubernetes_version import UnknownVersion
 
 _RECORDING: Final = re.compile(rb'\s*\{"kind":\s*"Recording"')
 
@@ -70,8 +72,18 @@ class Dump:
                 case Write():
                     objects[record.resource, record.key] = msgspec.json.encode(bare(record.object))
                 case Entry():
-                    self.began = record if record.began else self.began
+                    if record.began:
+                        self.began = record
+                        _check_version(record.began, number)
                     self.ended = record
                 case Snapshot():
                     objects.clear()
         yield from (msgspec.json.decode(data) for data in objects.values())
+
+
+def _check_version(began: TermStart, line: int) -> None:
+    """Raise DumpError for a version of Kubernetes that is not modelled here, and for its gates."""
+    try:
+        began.options.features()
+    except (UnknownVersion, FeatureGateError) as unknown:
+        raise DumpError(f"a newer version recorded this: {unknown}", line) from None

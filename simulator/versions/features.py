@@ -53,6 +53,14 @@ def read_features(kubernetes: str, gates: Mapping[str, bool]) -> Features:
     return Features(find_version(kubernetes), gates)
 
 
+def chosen_features(usual: Features, kubernetes: str, gates: Mapping[str, bool]) -> Features:
+    """Return the version with these gates set; "" = the usual one, whose gates stay set. Raises
+    UnknownVersion, FeatureGateError."""
+    if kubernetes:
+        return read_features(kubernetes, gates)
+    return Features(usual.version, {**usual.gates, **gates})
+
+
 def stored_features(kubernetes: str | UnsetType, gates: Mapping[str, bool] | UnsetType) -> Features:
     """Return the features that are stored with a sandbox or recorded. Raises UnknownVersion,
     FeatureGateError."""

@@ -5,8 +5,16 @@ import { keepPage, restorePage } from "./restore.js";
 
 export const BEAT = "beat"; // what the server sends when it has nothing else to say (schedviz/live/consumers.py)
 
+let held = document.getElementById("main").dataset.held; // digests of the parts of the page; none after the first connection
 let last = 0; // the number of the shown frame; 0 before the first
 let socket = null; // the open socket, or the last one
+
+// The first frame leaves out the parts that the page has.
+htmx.createWebSocket = (url) => {
+  const full = held ? `${url}&held=${held}` : url;
+  held = "";
+  return new WebSocket(full);
+};
 
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 

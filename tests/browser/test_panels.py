@@ -160,6 +160,7 @@ def test_what_a_visitor_does_in_a_panel_stays_when_it_changes(screen: Page, live
     # What is unfolded, and selected text, until it is not selected any more.
     screen.locator(".node .pod", has_text="web").click()
     detail.locator("#pod-printed-1 summary").click()
+    detail.locator("#panel-yaml summary").click()
     expect(detail.locator("#pod-output-1")).to_contain_text("Node-Selectors:")
     object_actions.set_metadata(sandbox, resources.PODS, "default/web", "labels", ["seen=yes"])
     expect(detail.locator("#panel-yaml")).to_contain_text("seen: 'yes'")

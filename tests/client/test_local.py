@@ -252,6 +252,12 @@ def test_what_a_sandbox_is_created_from(tmp_path: Path) -> None:
         f"apiVersion: schedviz/v1\nkind: Scenario\nmetadata: {{name: own}}\nspec: {{pace: 200ms}}\n---{NODES}"
     )
     assert len(schedviz.sandbox(scenario=file, manifests=[pod("web")]).list("pods")) == 1
+    newest = schedviz.sandbox(kubernetes="v1.36", feature_gates={"StorageCapacityScoring": True})
+    assert str(newest.memory.options.features) == "v1.36.2, StorageCapacityScoring=true"
+    with pytest.raises(ValueError, match='Kubernetes "v1" is not modelled'):
+        schedviz.sandbox(kubernetes="v1")
+    with pytest.raises(ValueError, match="unrecognized feature gate: No"):
+        schedviz.sandbox(feature_gates={"No": True})
     with pytest.raises(KeyError):
         schedviz.sandbox(scenario="nowhere")
     with pytest.raises(ConfigError):

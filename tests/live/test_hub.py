@@ -20,6 +20,7 @@ from schedviz.live.watched import WatchedSandbox
 from schedviz.loop.doorbell import ring
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.web.presenters.parts import digests
 from schedviz.web.presenters.screen import DEFAULT, Look, look
 from simulator.api import Change
 from tests.round_trips import round_trips
@@ -104,6 +105,19 @@ async def test_a_viewer_gets_the_whole_page_and_then_what_changed(hub: Hub[Look]
     await commit(sandbox, pods("web"))
     await watcher.until(">web<")
     assert all("nodes" not in frame.parts for frame in watcher.frames[1:])
+
+
+async def test_the_first_frame_leaves_out_what_the_page_has(hub: Hub[Look], sandbox: Sandbox) -> None:
+    await commit(sandbox, nodes("first"))
+    first, second = Watcher(), Watcher()
+    hub.join(first.viewer)
+    second.viewer.held = digests((await first.frame()).parts)
+    await commit(sandbox, nodes("second"))
+    hub.join(second.viewer)
+    frame = await second.frame()
+    assert frame.after == 0
+    assert ">second</a>" in frame.parts["nodes"]
+    assert not {"lane-activeQ", "cycle", "log"} & frame.parts.keys()
 
 
 async def test_a_second_viewer_is_whole_without_disturbing_the_first(

@@ -84,9 +84,12 @@ def test_a_sandbox_is_created_run_read_and_deleted(
     api: DocumentedClient, sandbox_name: str, world: World
 ) -> None:
     """Each operation once, with its answer."""
+    gates = {"StorageCapacityScoring": True}
+    asked = {"name": sandbox_name, "scenario": "gang", "paused": True}
     status, made = api.send(
-        "POST", "/api/sandboxes", {"name": sandbox_name, "scenario": "gang", "paused": True}
+        "POST", "/api/sandboxes", {**asked, "kubernetes": "v1.35", "feature_gates": gates}
     )
+    assert (made["kubernetes"], made["feature_gates"]) == ("v1.35.6", gates)
     assert (status, made["name"], made["scenario"], made["right"]) == (201, sandbox_name, "gang", "own")
     assert (made["paused"], made["observed"], made["pace"]) == (True, False, "400ms")
     one = f"/api/sandboxes/{sandbox_name}"
@@ -179,6 +182,9 @@ def test_a_branch_begins_at_a_past_moment(api: DocumentedClient, world: World, n
         ({"name": "x" * 64}, 400, "Expected `str` of length <= 63 - at `$.name`"),
         ({"name": "room-cdfghj-1"}, 403, "name: only a room may have a sandbox 'room-cdfghj-1'"),
         ({"pace": "soon"}, 400, "pace: 'soon' is not a duration"),
+        ({"kubernetes": "v1.20"}, 400, 'kubernetes: Kubernetes "v1.20" is not modelled; choose v1.36, v1.35'),
+        ({"feature_gates": {"No": True}}, 400, "feature_gates: unrecognized feature gate: No"),
+        ({"feature_gates": {"No": 1}}, 400, "Expected `bool`, got `int` - at `$.feature_gates[...]`"),
         ({"manifests": "a: ["}, 400, "manifests: "),
         ({"manifests": [{"kind": "Pod"}]}, 400, "the manifest must have an apiVersion and a kind"),
         ({"manifests": [{**pod("a"), "spec": {}}]}, 422, "spec.containers"),

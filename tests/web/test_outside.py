@@ -122,7 +122,8 @@ def test_the_page_of_a_sandbox_whose_scheduler_stands_down(client: Client, sandb
 
 def test_the_switch_on_the_page_and_of_the_api(client: Client, store: Store, sandbox: Sandbox) -> None:
     form, settings = f"/s/{sandbox.name}/scheduler/", f"/s/{sandbox.name}/scheduler"
-    assert client.get(settings).json() == {"standsDown": False, "configuration": None}
+    rest = {"kubernetes": "v1.34.1", "featureGates": {}}
+    assert client.get(settings).json() == {"standsDown": False, "configuration": None, **rest}
     assert "Stand down" in client.get(form).content.decode()
     assert client.post(form, {"do": "stand-down"}, headers=HTMX).status_code == 204
     assert sandbox.meta().stands_down
@@ -135,8 +136,19 @@ def test_the_switch_on_the_page_and_of_the_api(client: Client, store: Store, san
         return answer.status_code, answer.json()
 
     packing = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-    assert change({"standsDown": False}) == (200, {"standsDown": False, "configuration": None})
-    assert change({"configuration": packing}) == (200, {"standsDown": False, "configuration": packing})
+    assert change({"standsDown": False}) == (200, {"standsDown": False, "configuration": None, **rest})
+    assert change({"configuration": packing}) == (
+        200,
+        {"standsDown": False, "configuration": packing, **rest},
+    )
+    gates = {"StorageCapacityScoring": True}
+    code, status = change({"featureGates": gates})
+    assert (code, status) == (
+        200, {"standsDown": False, "configuration": packing, **rest, "featureGates": gates},
+    )  # fmt: skip
+    code, status = change({"featureGates": {"No": True}})
+    assert code == 422
+    assert "featureGates: unrecognized feature gate: No" in str(status)
     code, status = change({"configuration": packing | {"parallelism": 0}})
     assert code == 422
     assert "parallelism" in str(status)

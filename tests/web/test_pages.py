@@ -8,6 +8,7 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Steps, Store
+from schedviz.web.presenters.parts import digests
 from schedviz.web.templatetags.schedviz import breakable, words
 
 from .asking import HTMX, text
@@ -36,6 +37,13 @@ def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(
     client.post(f"/s/{sandbox_name}/delete/")
     assert sandbox_name not in {meta.name for meta in store.sandboxes()}
     assert client.post(f"/s/{sandbox_name}/delete/").status_code == 302
+
+
+def test_the_page_has_what_its_first_frame_leaves_out(client: Client, cluster: str) -> None:
+    answer = client.get(cluster)
+    page, parts = answer.content.decode(), answer.context["parts"]
+    assert f'data-held="{digests(parts)}"' in page
+    assert [name for name, html in parts.items() if html not in page] == []
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,8 @@ def test_a_panel_has_the_output_of_kubectl_where_it_is_unfolded(client: Client, 
     folded = text(client.get(path, headers=HTMX).content)
     assert command in folded
     assert output not in folded
+    assert "creationTimestamp" not in folded
+    assert "creationTimestamp" in text(client.get(f"{path}?unfolded=panel-yaml", headers=HTMX).content)
     assert output in text(client.get(f"{path}?unfolded=node-printed-1", headers=HTMX).content)
     unfolded = {"unfolded": "node-printed-1"}
     assert output in text(client.post(f"{path}cordon/", unfolded, headers=HTMX).content)

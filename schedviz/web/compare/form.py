@@ -20,7 +20,7 @@ from simulator.objects import durations
 from simulator.plugins.registry import load
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
-from simulator.versions.features import Features, read_features
+from simulator.versions.features import Features, chosen_features
 from simulator.versions.kubernetes_version import UnknownVersion
 
 MAX_TEXT: Final = 500_000
@@ -179,8 +179,7 @@ def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> Requested
     if preset.name == RECORDED and (side != "a" or not posted.get("workload", "").startswith("sandbox:")):
         raise InvalidField(side, gettext("Only A can be the recording, and only that of a sandbox."))
     try:
-        chosen = posted.get(f"{side}_kubernetes")
-        features = read_features(chosen, {}) if chosen else own.features()
+        features = chosen_features(own.features(), posted.get(f"{side}_kubernetes", ""), {})
     except UnknownVersion as unknown:
         raise InvalidField(f"{side}_kubernetes", str(unknown)) from None
     config, queue = preset.config, preset.queue

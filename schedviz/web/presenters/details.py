@@ -82,7 +82,8 @@ class PodDetail(msgspec.Struct, frozen=True):
     history: PodHistory
     permalinks: Permalinks
     log: list[LogLine]
-    yaml: str
+    yaml: str | None
+    """None = it is folded."""
     shell: list[lines.Shell]
     printed: list[lines.Output]
     """``kubectl describe`` and ``kubectl get events``."""
@@ -117,7 +118,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
     """Whether the node is short of memory. ``broken`` and this are read from the node's annotations. The
     conditions follow from these."""
     log: list[LogLine]
-    yaml: str
+    yaml: str | None
     shell: list[lines.Shell]
     printed: list[lines.Output]
     """``kubectl describe``."""
@@ -164,7 +165,7 @@ def pod_detail(
         history=pod_history(key, about),
         permalinks=permalinks.pod_permalinks(about),
         log=lines_linking_to_pod(base, key, named),
-        yaml=to_yaml([manifest]),
+        yaml=folded_yaml(manifest, is_unfolded),
         shell=lines.of_pod(key),
         printed=pod_outputs(sandbox, key, manifest, is_unfolded),
     )
@@ -183,6 +184,11 @@ def pod_outputs(
         (lines.events_of(key), lambda: get_events(sandbox, namespace, naming())),
     ]
     return [output(f"pod-printed-{n}", *each, is_unfolded) for n, each in enumerate(outputs, 1)]
+
+
+def folded_yaml(manifest: Manifest, is_unfolded: IsUnfolded) -> str | None:
+    """Return the text of templates/panels/yaml.html."""
+    return to_yaml([manifest]) if is_unfolded("panel-yaml") else None
 
 
 def output(fold: str, line: str, make: Callable[[], str], is_unfolded: IsUnfolded) -> lines.Output:
@@ -297,7 +303,7 @@ def node_detail(
         broken=is_broken(manifest),
         short_of_memory="memory" in pressures(manifest),
         log=lines_linking_to_node(base, name, sandbox.about_node(name)),
-        yaml=to_yaml([manifest]),
+        yaml=folded_yaml(manifest, is_unfolded),
         shell=lines.of_node(
             name,
             cordoned=node.unschedulable,

@@ -10,8 +10,10 @@ changes, only the new, changed and removed elements are sent (:class:`ListChange
 """
 
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -30,6 +32,9 @@ Elements = dict[str, str]
 NOTHING: Final = object()
 PLACE: Final = re.compile(r"<!--([\w./-]+)-->")
 """The position of a contained part. Texts of users are escaped, so they cannot contain such a comment."""
+DIGEST_BYTES: Final = 6
+DIGEST_LENGTH: Final = 8
+"""The number of characters of 6 bytes in Base64."""
 ITEMS: Final = "<!--items-->"
 """The position of the elements of a list in its HTML."""
 
@@ -241,6 +246,22 @@ def merge(older: Parts, newer: Parts) -> Parts:
         follows = name in older and isinstance(html, ListChange)
         kept[name] = html.following(older[name]) if follows else html  # type: ignore[attr-defined]  # follows checks it
     return kept
+
+
+def digests(parts: Parts) -> str:
+    """Return what a page says of the parts that it has when its websocket connects: their digests, without
+    anything between them."""
+    return "".join(digest(html) for html in parts.values())
+
+
+def digest(html: str) -> str:
+    return urlsafe_b64encode(blake2b(html.encode(), digest_size=DIGEST_BYTES).digest()).decode()
+
+
+def missing_parts(parts: Parts, held: str) -> Parts:
+    """Return the parts that a page does not have. held: its :func:`digests`."""
+    known = {held[at : at + DIGEST_LENGTH] for at in range(0, len(held), DIGEST_LENGTH)}
+    return {name: html for name, html in parts.items() if digest(html) not in known} if held else parts
 
 
 @lru_cache(maxsize=20_000)

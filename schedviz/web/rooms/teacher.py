@@ -18,7 +18,7 @@ from schedviz.rooms.room_store import Rooms
 from schedviz.store.default import default_store
 from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
-from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.parts import Parts, digests
 from schedviz.web.rooms.sandboxes import open_own
 from schedviz.web.rooms.screens import RoomNow, RoomPage, RoomScreens, read_room
 from schedviz.web.rooms.views import KEPT_DAYS, find_room, join_address, write_cookie
@@ -49,6 +49,7 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
         "is_local": is_local(request.get_host()),
         "said": request.GET.get("said", "")[:200],
         "wall": now.seen.now,
+        "held": digests(parts),
         "socket": _socket(room, "teach"),
         "hint_at_most": HINT_AT_MOST,
         "days": KEPT_DAYS,
@@ -66,6 +67,7 @@ def projector(request: HttpRequest, code: str) -> HttpResponse:
         "parts": parts,
         "host": request.get_host(),
         "address": join_address(request, room),
+        "held": digests(parts),
         "socket": _socket(room, "projector"),
     }
     return render(request, "rooms/projector.html", context)

@@ -1,0 +1,107 @@
+"""A sandbox has a version of Kubernetes with its feature gates, and what is made of it has them, too."""
+
+import pytest
+
+from schedviz.api.branch import branch_of_moment, branch_of_now
+from schedviz.api.from_scenario import create_from_scenario
+from schedviz.api.schedulers import configure
+from schedviz.store import Sandbox, Store
+from schedviz.store.past import Past
+from schedviz.store.recording import recording_lines
+from schedviz.web.examples import start_over
+from schedviz.web.imports.take import Cluster, create_from_dump
+from simulator.api import Manifest
+from simulator.apiserver.status import Invalid
+from simulator.commands.clean import CleanedHeader
+from simulator.dumps.dump import Dump
+from simulator.dumps.dump_files import DumpError
+from simulator.dumps.imported import import_dump
+from simulator.recording import record_decoder
+from simulator.replay import RecordingError, Replay
+from simulator.trace import Unschedulable
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_36
+from tests.loop.conftest import node, pod
+from tests.loop.test_suggestions import asked
+from tests.loop.world import START, World
+
+FEATURES = Features(V1_36, {"StorageCapacityScoring": True})
+CONFIG: Manifest = {
+    "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "NodeDeclaredFeatures"}]}}}]
+}
+"""A configuration that scheduler v1.34 refuses: it has no such plugin."""
+
+
+def message(sandbox: Sandbox) -> str:
+    return next(event.message for _, event in sandbox.trace(0) if isinstance(event, Unschedulable))
+
+
+def test_a_sandbox_decides_as_its_version_and_so_does_what_is_made_of_it(store: Store) -> None:
+    world = World(
+        store,
+        config=CONFIG,
+        kubernetes=FEATURES.version.patch,
+        feature_gates=FEATURES.gates,
+    )
+    sandbox = world.sandbox
+    world.create(node("n0") | {"spec": {"taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]}})
+    world.create(pod("p0"))
+    world.slice()
+    assert "1 node(s) had untolerated taint(s)" in message(sandbox)
+    assert asked(store, sandbox, "default/p0").suggestions
+
+    lines = [*recording_lines(sandbox)]
+    assert [*Replay(record_decoder.decode(line) for line in lines).run()]
+    dump = Dump(b"\n".join(lines))
+    taken = import_dump(dump, START, b"salt")
+    changes = [*taken.changes()]
+    cluster = Cluster(CleanedHeader(taken.report, dump.began, dump.ended), iter(changes))
+    made = [
+        branch_of_now(store, sandbox, []),
+        branch_of_moment(store, Past(sandbox, sandbox.trace_head()), f"{sandbox.name}-past"),
+        create_from_dump(store, cluster, f"{sandbox.name}-imported"),
+    ]
+    assert [each.meta().features() for each in made] == [FEATURES] * 3
+    for each in (*made, sandbox):
+        store.delete(each.name)
+
+    newer = [line.replace(b'"v1.36.2"', b'"v9.9.9"') for line in lines]
+    with pytest.raises(RecordingError, match="a newer version recorded this"):
+        [*Replay(record_decoder.decode(line) for line in newer).run()]
+    with pytest.raises(DumpError, match=r'Kubernetes "v9\.9\.9" is not modelled'):
+        [*Dump(b"\n".join(newer)).manifests()]
+
+
+def test_a_sandbox_that_starts_over_keeps_its_version(store: Store, sandbox_name: str) -> None:
+    made = create_from_scenario(store, "gang", sandbox_name, features=FEATURES)
+    assert start_over(store, made.meta(), paused=True).meta().features() == FEATURES
+    store.delete(sandbox_name)
+
+
+def test_gates_are_switched_as_an_operator_does_and_refused_in_upstreams_words(store: Store) -> None:
+    world = World(store, kubernetes=V1_36.patch)
+    world.slice()
+    before = world.sandbox.trace_head()
+    without = Features(V1_36).with_gate("NodeDeclaredFeatures", False)
+    configure(world.sandbox, None, [], feature_gates=without.gates)
+    with pytest.raises(Invalid, match="NodeDeclaredFeatures"):
+        configure(world.sandbox, CONFIG, [])
+    for gates, words in (
+        ({"Unheard": True}, "unrecognized feature gate: Unheard"),
+        ({"APIServerTracing": False}, "cannot set feature gate APIServerTracing to false, feature is locked"),
+        (
+            {"NodeDeclaredFeatures": False},
+            "is enabled, but depends on features that are disabled: [NodeDeclaredFeatures]",
+        ),
+    ):
+        with pytest.raises(Invalid) as refused:
+            configure(world.sandbox, None, [], feature_gates=gates)
+        [cause] = refused.value.causes
+        assert cause.field == "featureGates"
+        assert words in cause.message
+    world.slice()
+    assert world.sandbox.meta().features() == without
+    made = branch_of_moment(store, Past(world.sandbox, before), f"{world.sandbox.name}-past")
+    assert made.meta().features() == Features(V1_36), "the moment is before the gate was switched"
+    for each in (made, world.sandbox):
+        store.delete(each.name)
