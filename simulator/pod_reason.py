@@ -27,7 +27,7 @@ from simulator.objects.volumes import (
 )
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.scheduling_gates import SchedulingGates
-from simulator.trace import CycleStarted, Event, LaneEntry, Nominated, Scored, VolumesAwaited
+from simulator.trace import CycleStarted, DevicesAwaited, Event, LaneEntry, Nominated, Scored, VolumesAwaited
 from simulator.words import POD_REASONS, PodReasonKind
 
 Get = Callable[[str, str], Manifest | None]
@@ -154,6 +154,9 @@ def _of_cycle(events: Sequence[Event], get: Get) -> PodReason:
             claims = [key for key in event.claims if not is_fully_bound(get(PVCS, key) or {"spec": {}})]
             if claims:
                 return PodReason("binding-claims", event.node, [key.partition("/")[2] for key in claims])
+        if isinstance(event, DevicesAwaited):
+            names = [key.partition("/")[2] for key in event.claims]
+            return PodReason("binding-devices", event.node, names)
         if isinstance(event, Scored):
             return PodReason("binding", event.node)
     return PodReason("cycle")

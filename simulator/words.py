@@ -136,7 +136,7 @@ PodReasonKind = Literal[
     "node-missing", "node-silent", "claim-missing", "claim-unbound", "claim-unselected", "starting",
     "restarting", "running",
     "arriving", "outside", "gated", "gated-by-plugin", "victims", "activeQ", "backoffQ", "unschedulable",
-    "error", "any-event", "cycle", "binding", "binding-claims", "permit",
+    "error", "any-event", "cycle", "binding", "binding-claims", "binding-devices", "permit",
 ]  # fmt: skip
 
 POD_REASONS: Final[dict[PodReasonKind, str]] = {
@@ -182,6 +182,10 @@ POD_REASONS: Final[dict[PodReasonKind, str]] = {
     "any-event": gettext_noop("It is tried again after the next event that can make it schedulable."),
     "cycle": gettext_noop("Its scheduling cycle is under way."),
     "binding": gettext_noop("The scheduler has selected %(node)s, and binds the pod to it."),
+    "binding-devices": gettext_noop(
+        "The scheduler has selected %(node)s, and binds the pod when the devices of its claims are ready: "
+        "%(names)s."
+    ),
     "binding-claims": gettext_noop(
         "The scheduler has selected %(node)s, and binds the pod when its claims are bound to volumes: "
         "%(names)s."

@@ -54,6 +54,11 @@ class DeviceValue:
             )
         )
 
+    @property
+    def alone(self) -> "DeviceValue":
+        """The device as one that does not allow multiple allocations."""
+        return _make(self._key._replace(allows_several=False)) if self._key.allows_several else self
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceValue) and self._key == other._key
 

@@ -25,6 +25,7 @@ TEXTS: Final[dict[type[Event], str]] = {
     trace.Filtered: "{feasible} of {nodes} nodes fit {reasons}",
     trace.Scored: "{node} is selected",
     trace.VolumesAwaited: "is bound to {node} when these claims are: {claims}",
+    trace.DevicesAwaited: "is bound to {node} when the devices of these claims are ready: {claims}",
     trace.Bound: "is bound to {node}",
     trace.BindFailed: "is not bound to {node}: {message}",
     trace.Unschedulable: "fits nowhere: {message}",

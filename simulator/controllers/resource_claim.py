@@ -43,8 +43,9 @@ class ResourceClaimController(Controller):
             return
         if resource == "pods":
             pod = new or old
-            if pod is not None and pod["spec"].get("resourceClaims"):
-                self._queue.add(ObjectKey("pods", key))
+            if pod is not None:
+                if pod["spec"].get("resourceClaims"):
+                    self._queue.add(ObjectKey("pods", key))
                 for name in claim_names(pod):
                     self.enqueue(object_key(namespace_of(pod), name))
             return
@@ -206,3 +207,6 @@ def claim_names(pod: Manifest) -> Iterator[str]:
     for status in _statuses(pod):
         if status.get("resourceClaimName"):
             yield status["resourceClaimName"]
+    extended = status_of(pod).get("extendedResourceClaimStatus")
+    if extended:
+        yield extended["resourceClaimName"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from simulator.api import Manifest, Micros
+from simulator.apiserver.component_writes import ComponentWrites
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.framework.cycle_state import CycleState
@@ -19,6 +20,9 @@ from simulator.versions.features import Features
 
 class Client(Protocol):
     """The API server's objects as the informers show them, without what the scheduler assumes."""
+
+    server: ComponentWrites
+    """The API server, as components write to it."""
 
     def clock(self) -> Micros:
         """Return the simulated time."""

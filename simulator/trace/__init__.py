@@ -31,6 +31,7 @@ from simulator.trace.cycles import (
     Bound,
     CycleCutOff,
     CycleStarted,
+    DevicesAwaited,
     Filtered,
     Lane,
     LaneEntry,
@@ -59,6 +60,7 @@ __all__ = [
     "CreateRefused",
     "CycleCutOff",
     "CycleStarted",
+    "DevicesAwaited",
     "Event",
     "Filtered",
     "JobFinished",
@@ -102,6 +104,7 @@ AnyEvent = (
     | CycleCutOff
     | Filtered
     | Scored
+    | DevicesAwaited
     | VolumesAwaited
     | Bound
     | BindFailed

@@ -53,6 +53,16 @@ class VolumesAwaited(Event, frozen=True, tag=True):
     claims: list[str]
 
 
+class DevicesAwaited(Event, frozen=True, tag=True):
+    """PreBind waits for the devices of these claims, which a driver has to make ready, before it binds the
+    pod to the node."""
+
+    cycle: int
+    pod: str
+    node: str
+    claims: list[str]
+
+
 class Bound(Event, frozen=True, tag=True):
     cycle: int
     pod: str

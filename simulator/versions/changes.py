@@ -142,6 +142,11 @@ CHANGES: Final = (
         "Devices with binding conditions are taken, and pods wait for these before they are bound.",
     ),
     VersionChange(
+        "DRAExtendedResource",
+        "gate",
+        "Devices serve the extended resource of a DeviceClass, through a claim that the scheduler makes.",
+    ),
+    VersionChange(
         "StorageCapacityScoring", "gate", "VolumeBinding scores nodes by the capacity of their storage."
     ),
     VersionChange(

@@ -10,7 +10,7 @@ from schedviz.web.presenters.device_reasons import device_reasons
 from schedviz.web.presenters.priority import Ranks
 from simulator.api import Change, Manifest
 from simulator.decision import Decision, Failure
-from simulator.plugins.dynamic_resources.dynamic_resources import CANNOT_ALLOCATE
+from simulator.plugins.dynamic_resources.filter_search import CANNOT_ALLOCATE
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from tests.simulator.devices import DRIVER, device_class, pod_of_claim, resource_claim, resource_slice
 from tests.simulator.lab import node

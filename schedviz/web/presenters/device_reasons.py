@@ -22,7 +22,7 @@ from simulator.plugins.dynamic_resources.device_selectors import (
     ClaimError,
     is_selectable,
 )
-from simulator.plugins.dynamic_resources.dynamic_resources import CANNOT_ALLOCATE
+from simulator.plugins.dynamic_resources.filter_search import CANNOT_ALLOCATE
 from simulator.plugins.dynamic_resources.pod_claims import claim_name
 from simulator.plugins.dynamic_resources.pool import PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import (

@@ -129,6 +129,11 @@ class EventSentences:
                 return "good", format_html(
                     gettext("{} bound to {}."), self.pod(event.pod), self.node(event.node)
                 )
+            case trace.DevicesAwaited():
+                text = gettext("{} waits in PreBind until the devices of its claims are ready on {}: {}.")
+                return "quiet", format_html(
+                    text, self.pod(event.pod), self.node(event.node), ", ".join(event.claims)
+                )
             case trace.VolumesAwaited():
                 text = gettext("{} waits in PreBind for its claims before it is bound to {}: {}.")
                 return "quiet", format_html(

@@ -4,7 +4,8 @@ resourceClaims."""
 from typing import Any, Final
 
 from simulator.framework.status import PluginError
-from simulator.plugins.dynamic_resources.dynamic_resources import allocations_on
+from simulator.plugins.dynamic_resources.extended_resources import SPECIAL_NAME
+from simulator.plugins.dynamic_resources.filter_search import allocations_on
 from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState
 from simulator.scheduler.attempt import Attempt
 
@@ -26,13 +27,21 @@ def device_allocations(search: Attempt, to_deallocate: list[str]) -> dict[str, A
         return None
     if search.pre_filter is None or search.pre_filter.status is not None:
         return None
-    keys = {claim.uid: claim.key for claim in found.claims}
     nodes: dict[str, Any] = {}
     for row in search.feasible.tolist():
         allocations = _allocations(search, found, row)
-        by_key = {keys[uid]: _complete(allocation) for uid, allocation in allocations.items()}
+        claims = {claim.uid: claim for claim in found.claims_on(search.cluster, row)}
+        by_key = {}
+        for uid, allocation in allocations.items():
+            claim = claims[uid]
+            by_key[claim.key] = _complete(allocation)
+            if claim.name == SPECIAL_NAME:
+                by_key[claim.key]["requests"] = claim.manifest["spec"]["devices"].get("requests")
         nodes[search.cluster.node(row).name] = {"allocationAnyOf": [by_key]}
-    return {"nodes": nodes, "deallocatedAnyOf": to_deallocate}
+    answer: dict[str, Any] = {"nodes": nodes, "deallocatedAnyOf": to_deallocate}
+    if found.left_over is not None and not nodes:
+        answer["deletedClaims"] = [found.left_over.key]
+    return answer
 
 
 def _allocations(search: Attempt, found: ClaimsState, row: int) -> dict[str, Any]:

@@ -49,13 +49,18 @@ EVALUATION_WORK: Final = 100_000
 
 
 def is_selectable(device: PoolDevice, selectors: tuple[tuple[str, tuple[str, ...]], ...]) -> bool:
+    """Whether all expressions are true of the device, as :func:`matches` says."""
+    return matches(device.device.value, selectors)
+
+
+def matches(device: DeviceValue, selectors: tuple[tuple[str, tuple[str, ...]], ...]) -> bool:
     """Whether all expressions are true of the device. ``selectors``: what an error names (``class gpu``), and
     its expressions. Those behind one that is false are not evaluated. A result that is cached spends the work
     of its evaluation, too: what is refused does not depend on the cache. Raises AllocationError,
     OutOfWork."""
     for owner, expressions in selectors:
         for index, expression in enumerate(expressions):
-            result, work = _evaluate(expression, device.device.value)
+            result, work = _evaluate(expression, device)
             spend_work(work)
             if isinstance(result, str):
                 raise AllocationError(f"{owner}: selector #{index}: {result}")

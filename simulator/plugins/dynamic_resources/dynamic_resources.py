@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Final
 
 import numpy as np
 
-from simulator.api import SECOND, Manifest, Micros
+from simulator.api import SECOND, Micros
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.node_selectors import match_node_selector
@@ -33,46 +32,41 @@ from simulator.framework.status import (
     PreFilterResult,
     Status,
     Verdicts,
-    error,
     unresolvable,
     unschedulable,
 )
 from simulator.kernel.requests import Steps
-from simulator.kernel.work import OutOfWork, Work, limit_work
+from simulator.kernel.work import Work, limit_work
 from simulator.objects import durations
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources import queueing_hints
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
-from simulator.plugins.dynamic_resources.allocator import InvalidPools
 from simulator.plugins.dynamic_resources.allocator_rules import allocator_rules
+from simulator.plugins.dynamic_resources.await_devices import await_devices
 from simulator.plugins.dynamic_resources.bind_claims import (
+    ClaimBinding,
     bind_claims,
+    delete_claim,
     without_allocation,
     without_consumer,
 )
 from simulator.plugins.dynamic_resources.binding_conditions import is_unavailable
 from simulator.plugins.dynamic_resources.device_selectors import (
-    AllocationError,
     ClaimError,
-    class_expressions,
     device_classes,
 )
-from simulator.plugins.dynamic_resources.node_devices import NodeDevices, distinct_situations
+from simulator.plugins.dynamic_resources.extended_resources import GATE, extended_resources
+from simulator.plugins.dynamic_resources.filter_search import FILTER_WORK, allocation_codes, allocations_on
+from simulator.plugins.dynamic_resources.node_devices import NodeDevices
 from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError, checked_node_selector
-from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState, allocate_on, claims_of_pod
+from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState, claims_of_pod
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim, parse_claim
-from simulator.plugins.dynamic_resources.results import allocation_result
-from simulator.plugins.dynamic_resources.verdict_cache import CachedVerdict
 from simulator.versions.features import Features
 
-CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
-INVALID_POOLS = unresolvable("invalid resource pools were encountered")
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
-TIMED_OUT = unresolvable("timed out trying to allocate devices")
 
-FILTER_WORK: Final = 1_000_000
-"""The maximum work of the searches on all nodes together, by one Filter. Nodes beyond it have timed out; what
-is known of the others is kept, so that the next attempt comes further."""
+LEFT_OVER = unresolvable("cannot schedule extended resource claim")
+LACKING = unresolvable("cannot fit resource")
 
 
 class DynamicResourcesArgs(Args):
@@ -134,13 +128,17 @@ class DynamicResources(
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         found = ClaimsState()
         state.write(STATE, found)
-        if not pod.spec.get("resourceClaims"):
+        if self.handle.features.enabled(GATE):
+            found.extended = extended_resources(state.cluster, pod)
+        if not pod.spec.get("resourceClaims") and found.extended is None:
             return SKIP
         try:
             manifests = claims_of_pod(state.cluster, pod, self.handle.features.version)
             claims = [parse_claim(manifest) for manifest in manifests]
         except ClaimError as fault:
             return unresolvable(str(fault))
+        if found.extended is not None:
+            claims.append(found.extended.claim)
         if not claims:
             return SKIP
         rules = allocator_rules(self.handle.features)
@@ -161,7 +159,8 @@ class DynamicResources(
                 continue
             if in_flight.is_in_flight(claim.uid):
                 return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
-            reason = _missing_class(state.cluster, claim)
+            extended = found.extended is not None and claim is found.extended.claim
+            reason = None if extended else _missing_class(state.cluster, claim)
             if reason is not None:
                 return unresolvable(reason)
         found.claims = claims
@@ -169,13 +168,15 @@ class DynamicResources(
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         found: ClaimsState = state.read(STATE)
+        if found.extended is not None and found.extended.is_leftover:
+            return Verdicts(np.ones(len(nodes), dtype=np.int64), [LEFT_OVER])
         statuses: list[Status] = []
         codes: Ints = np.zeros(len(nodes), dtype=np.int64)
         if any(claim.allocation is None for claim in found.claims):
             # A whole batch has free rows, too.
-            there = nodes.take(state.cluster.exists)
+            there = np.flatnonzero(nodes.take(state.cluster.exists))
             with limit_work(FILTER_WORK) as work:
-                codes[there] = _allocation_codes(state.cluster, found, nodes.rows[there], statuses, work)
+                codes[there] = _codes(state.cluster, found, nodes.rows[there], statuses, work)
         unavailable = np.zeros(len(nodes), dtype=np.bool_)
         for index, selector in found.selectors:
             here = (codes == 0) & ~nodes.take(match_node_selector(state.cluster, selector))
@@ -206,7 +207,12 @@ class DynamicResources(
             return None, unschedulable("no new claims to deallocate")
         candidates = found.claims_to_deallocate(pod)
         if not candidates:
-            return None, unschedulable("still not schedulable")
+            left_over = found.left_over
+            if left_over is None:
+                return None, unschedulable("still not schedulable")
+            if self.handle.client is not None:
+                delete_claim(self.handle.client, left_over)
+            return None, unschedulable("deletion of ResourceClaim completed")
         claim = candidates[state.draw("claim", len(candidates))]
         if self.handle.client is not None:
             self.handle.client.update(RESOURCE_CLAIMS, claim.key, claim.uid, without_allocation)
@@ -218,6 +224,7 @@ class DynamicResources(
         if found is None or not found.claims:
             return None
         cluster = state.cluster
+        found.needed_on_node = int(found.needed(cluster, np.array([cluster.rows[node_name]]))[0])
         for claim, allocation in allocations_on(cluster, found, cluster.rows[node_name]).items():
             found.allocations[claim] = allocation
             cluster.object_index(AllocatedDevices).begin(claim, allocation)
@@ -232,7 +239,10 @@ class DynamicResources(
         if self.handle.client is not None:
             remove = partial(without_consumer, pod=pod)
             for claim in found.claims:
-                self.handle.client.update(RESOURCE_CLAIMS, claim.key, claim.uid, remove)
+                if found.extended is None or claim is not found.extended.claim:
+                    self.handle.client.update(RESOURCE_CLAIMS, claim.key, claim.uid, remove)
+            if found.created is not None:
+                delete_claim(self.handle.client, found.created)
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         found: ClaimsState | None = state.find(STATE)
@@ -242,8 +252,18 @@ class DynamicResources(
         found: ClaimsState | None = state.find(STATE)
         if found is None or not found.claims:
             return None
-        assert self.handle.client is not None, "only a scheduler that binds pods runs PreBind"
-        return bind_claims(self.handle.client, state.cluster, pod, found)
+        return self._bind(state, pod, node_name, found)
+
+    def _bind(self, state: CycleState, pod: Pod, node_name: str, found: ClaimsState) -> Steps[Status | None]:
+        client = self.handle.client
+        assert client is not None, "only a scheduler that binds pods runs PreBind"
+        waits = allocator_rules(self.handle.features).binding_conditions
+        status = yield from bind_claims(ClaimBinding(client, state.cluster, pod, found, waits))
+        if status is not None or not waits:
+            return status
+        timeout = self.args.timeout_of_binding
+        keys = found.bound_claims()
+        return (yield from await_devices(client, pod, node_name, keys, timeout=timeout, cycle=state.cycle))
 
 
 def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
@@ -260,83 +280,19 @@ def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
     return None
 
 
-def _allocation_codes(
-    cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status], work: Work
-) -> Ints:
+def _codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status], work: Work) -> Ints:
     """Return codes of the nodes, int64[n]: 0 where the nodes can serve the claims, else the number of a
-    status that is added to ``statuses``. The allocator runs once for each situation of a node that it has not
-    seen before. ``work``: that of the Filter."""
-    devices = cluster.object_index(NodeDevices)
-    rules = devices.rules
-    situations = devices.situations(rows)
-    number = devices.verdicts.number_of(found.to_allocate(), class_expressions(cluster))
-    distinct, first = distinct_situations(situations)
-    table: Ints = np.zeros(int(situations.max(initial=0)) + 1, dtype=np.int64)
-    code_of: dict[int, int] = {}
-    faults: list[int] = []
-    for situation, index in zip(distinct.tolist(), first.tolist(), strict=True):
-        known = devices.verdicts.find(number, situation)
-        if known is None:
-            try:
-                status = _verdict(cluster, found, int(rows[index]))
-            except AllocationError:
-                faults.append(situation)
-                continue
-            if work.left < 0:
-                known = CachedVerdict(TIMED_OUT)
-            else:
-                known = devices.verdicts.keep(number, situation, status)
-        if known.status is not None:
-            if id(known.status) not in code_of:
-                statuses.append(known.status)
-                code_of[id(known.status)] = len(statuses)
-            table[situation] = code_of[id(known.status)]
-    codes: Ints = table[situations]
-    if rules.version.filter_timeout_is_error and id(TIMED_OUT) in code_of:
-        for index in np.flatnonzero(codes == code_of[id(TIMED_OUT)]).tolist():
-            name = cluster.node(int(rows[index])).name
-            statuses.append(error(f"node {name}: {TIMED_OUT.reasons[0]}"))
-            codes[index] = len(statuses)
-    for situation in faults:  # errors name a node's own pools
-        for index in np.flatnonzero(situations == situation).tolist():
-            statuses.append(_fault(cluster, found, int(rows[index])))
-            codes[index] = len(statuses)
+    status that is added to ``statuses``."""
+    codes: Ints = np.zeros(len(rows), dtype=np.int64)
+    if found.extended is not None:
+        lacking = found.extended.lacking(cluster, rows)
+        if lacking.any():
+            statuses.append(LACKING)
+            codes[lacking] = len(statuses)
+    needed = found.needed(cluster, rows)
+    for each in np.unique(needed[codes == 0]).tolist():
+        claims = found.to_allocate(each)
+        here = np.flatnonzero((needed == each) & (codes == 0))
+        if claims:
+            codes[here] = allocation_codes(cluster, claims, rows[here], statuses, work)
     return codes
-
-
-def _verdict(cluster: Cluster, found: ClaimsState, row: int) -> Status | None:
-    """Return the reason for which the claims cannot be allocated; None if they can. Raises
-    AllocationError."""
-    try:
-        return CANNOT_ALLOCATE if allocate_on(cluster, found.to_allocate(), row) is None else None
-    except InvalidPools:
-        return INVALID_POOLS
-    except OutOfWork:
-        return TIMED_OUT
-
-
-def _fault(cluster: Cluster, found: ClaimsState, row: int) -> Status:
-    """Return the error of the allocator on a node, where the search of another node of its situation had
-    one."""
-    try:
-        status = _verdict(cluster, found, row)
-    except AllocationError as fault:
-        return error(str(fault))
-    assert status is TIMED_OUT, "nodes of one situation have the same result"
-    return status
-
-
-def allocations_on(cluster: Cluster, found: ClaimsState, row: int) -> dict[str, Manifest]:
-    """Return the allocation that each unallocated claim gets on the node in a row, by the claim's uid. Raises
-    PluginError."""
-    try:
-        allocated = allocate_on(cluster, found.to_allocate(), row)
-        if allocated is None:
-            raise PluginError("claim allocation not found for this node")
-        node, classes = cluster.node(row).name, device_classes(cluster)
-        rules = cluster.object_index(NodeDevices).rules
-        return {
-            each.claim.uid: allocation_result(each, node, classes.__getitem__, rules) for each in allocated
-        }
-    except (AllocationError, InvalidPools, OutOfWork) as fault:
-        raise PluginError(str(fault)) from None

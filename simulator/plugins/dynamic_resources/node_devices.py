@@ -1,6 +1,6 @@
 """The pools of devices of each node, kept up to date with the ResourceSlices and the nodes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,9 +13,11 @@ from simulator.cluster.node_selectors import match_node_selector
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices, AllocatedState
 from simulator.plugins.dynamic_resources.allocator_rules import DEFAULT_RULES, AllocatorRules
 from simulator.plugins.dynamic_resources.counters import available_counters
+from simulator.plugins.dynamic_resources.device import Device
 from simulator.plugins.dynamic_resources.device_selectors import AllocationError
 from simulator.plugins.dynamic_resources.node_selection import NodeSelection
 from simulator.plugins.dynamic_resources.pool import Pool, ServingSlice, gather_pools, serve
+from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 from simulator.plugins.dynamic_resources.verdict_cache import VerdictCache
 
@@ -198,6 +200,16 @@ class NodeDevices:
                 f"gather pool information: node selector in resource slice {of.name}: {nodes.fault}"
             )
         return nodes.selector is not None and bool(match_node_selector(self._cluster, nodes.selector)[row])
+
+    def published_devices(self, row: int) -> Iterator[tuple[DeviceID, Device]]:
+        """Yield the devices of all slices that name the node, or no nodes, of any generation. Raises
+        AllocationError."""
+        for key in (*self._of_node.get(self._cluster.node(row).name, ()), *self._shared):
+            each = self._slices[key][1]
+            if each.per_device or not each.nodes.is_given or self._matches(each, row, each.nodes):
+                for device in each.devices:
+                    if not each.per_device or self._matches(each, row, device.nodes):
+                        yield DeviceID(*each.pool_key, device.name), device
 
     # Situations
 

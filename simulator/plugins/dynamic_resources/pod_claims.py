@@ -5,14 +5,18 @@ scheduling cycle (stateData)."""
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints, Rows
 from simulator.objects.node_selector import NodeSelector
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices, AllocatedState
 from simulator.plugins.dynamic_resources.allocator import ClaimAllocation, allocate
 from simulator.plugins.dynamic_resources.device_selectors import ClaimError, class_expressions
+from simulator.plugins.dynamic_resources.extended_resources import ExtendedResources
 from simulator.plugins.dynamic_resources.node_devices import NodeDevices
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim
 from simulator.plugins.dynamic_resources.results import check_node_selectors
@@ -72,7 +76,8 @@ class ClaimsState:
     """Shared by all clones of the CycleState, as upstream."""
 
     claims: list[ResourceClaim] = field(default_factory=list)
-    """The claims, in the order of the pod."""
+    """The claims, in the order of the pod; the one for extended resources is the last."""
+    extended: ExtendedResources | None = None
     selectors: list[tuple[int, NodeSelector]] = field(default_factory=list)
     """Indices of allocated claims, and the nodes on which they can be used."""
     failed: set[int] = field(default_factory=set)
@@ -81,6 +86,10 @@ class ClaimsState:
     """Indices of allocated claims that some node cannot use: for PostFilter."""
     allocations: dict[str, Manifest] = field(default_factory=dict)
     """Uid of a claim -> the allocation that Reserve chose."""
+    needed_on_node: int = 0
+    """The extended resources for which the chosen node needs a claim."""
+    created: ResourceClaim | None = None
+    """The claim for them that PreBind has created."""
 
     def claims_to_deallocate(self, pod: Pod) -> list[ResourceClaim]:
         """Return the claims that some node could not use, and that no other pod uses; each once."""
@@ -88,11 +97,39 @@ class ClaimsState:
         return [
             claim
             for claim in found.values()
-            if [consumer["uid"] for consumer in reservations(claim.manifest)] in ([], [pod.uid])
+            if (self.extended is None or claim is not self.extended.claim)
+            and [consumer["uid"] for consumer in reservations(claim.manifest)] in ([], [pod.uid])
         ]
 
-    def to_allocate(self) -> list[ResourceClaim]:
-        return [claim for claim in self.claims if claim.allocation is None]
+    @property
+    def left_over(self) -> ResourceClaim | None:
+        """The claim for extended resources that an earlier attempt has left."""
+        return self.extended.claim if self.extended is not None and self.extended.is_leftover else None
+
+    def to_allocate(self, needed: int = 0) -> list[ResourceClaim]:
+        """Return the claims without an allocation. ``needed``: the extended resources for which a node needs
+        a claim; without any, a pod that has no other claim needs none."""
+        claims = [claim for claim in self.claims if claim.allocation is None]
+        if self.extended is None:
+            return claims
+        if not needed and len(self.claims) == 1:
+            return []
+        return [self.extended.claim_for(needed) if each is self.extended.claim else each for each in claims]
+
+    def bound_claims(self) -> list[str]:
+        """Return the keys of the claims that are there for the pod after PreBind has written them."""
+        keys = [each.key for each in self.claims if self.extended is None or each is not self.extended.claim]
+        return keys if self.created is None else [*keys, self.created.key]
+
+    def needed(self, cluster: Cluster, rows: Rows) -> Ints:
+        """Return int64[n], for each node the extended resources for which it needs a claim."""
+        if self.extended is None:
+            return np.zeros(len(rows), dtype=np.int64)
+        return self.extended.needed(cluster, rows)
+
+    def claims_on(self, cluster: Cluster, row: int) -> list[ResourceClaim]:
+        """Return the claims that are to be allocated on the node in a row of the cluster."""
+        return self.to_allocate(int(self.needed(cluster, np.array([row]))[0]))
 
 
 def is_reserved_for(claim: Manifest, pod: Pod) -> bool:

@@ -11,7 +11,8 @@ from simulator.framework.interface import ScorePlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
 from simulator.objects.pod import Pod
-from simulator.plugins.dynamic_resources.dynamic_resources import DynamicResources, allocations_on
+from simulator.plugins.dynamic_resources.dynamic_resources import DynamicResources
+from simulator.plugins.dynamic_resources.filter_search import allocations_on
 from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState
 from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
 
@@ -30,7 +31,7 @@ class ScoringDynamicResources(DynamicResources, ScorePlugin):
         for index, row in enumerate(nodes.rows.tolist()):
             chosen = allocations_on(state.cluster, found, row)
             scores[index] = sum(
-                _score(claim, claim.allocation or chosen[claim.uid]) for claim in found.claims
+                _score(claim, claim.allocation or chosen.get(claim.uid) or {}) for claim in found.claims
             )
         return scores
 

@@ -7,7 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from simulator.cluster.columns import Ints, Rows
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import PreScorePlugin, ScorePlugin, SignPlugin
@@ -16,6 +17,7 @@ from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.signers import Fragments, sign_resources
 from simulator.framework.status import SKIP, Status
 from simulator.objects.pod import Pod
+from simulator.plugins.dynamic_resources.device_totals import DeviceTotals, device_totals
 from simulator.plugins.node_resources.resource_allocation import (
     ResourceSpec,
     balanced_allocation,
@@ -66,11 +68,11 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         cluster, requests = nodes.cluster, self._requests(pod)
+        devices = self._devices(cluster)
         by_gain = self.handle.features.version.balanced_allocation_by_gain
 
-        def score(rows: Rows | slice) -> Ints:
-            batch = batch_of(cluster, rows)
-            found = list_allocations(batch, self.args.resources, requests, non_zero=False)
+        def score(batch: NodeBatch) -> Ints:
+            found = list_allocations(batch, self.args.resources, requests, non_zero=False, devices=devices)
             if not by_gain:  # until v1.35 (kubernetes#135573)
                 return balanced_allocation(found, (len(batch),))
             both = [each._replace(requested=each.requested - _twice(each.request)) for each in found]
@@ -78,10 +80,18 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
             scores: Ints = GAIN_SCORES[balance - before]
             return scores
 
-        return nodes.take(cluster.row_column((self, requests), score))
+        if devices is not None:  # these change without the node
+            return score(nodes)
+        return nodes.take(cluster.row_column((self, requests), lambda rows: score(batch_of(cluster, rows))))
 
     def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
-        return ScoreExplanation(score_inputs(nodes, self.args.resources, self._requests(pod), non_zero=False))
+        devices, requests = self._devices(nodes.cluster), self._requests(pod)
+        return ScoreExplanation(
+            score_inputs(nodes, self.args.resources, requests, non_zero=False, devices=devices)
+        )
+
+    def _devices(self, cluster: Cluster) -> DeviceTotals | None:
+        return device_totals(cluster, self.handle.features, [spec.name for spec in self.args.resources])
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:
         return tuple(pod.requests.get(spec.name, 0) for spec in self.args.resources)

@@ -1,15 +1,17 @@
 """NodeResourcesFit (pkg/scheduler/framework/plugins/noderesources/fit.go)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Literal
 
 import msgspec
 import numpy as np
 
+from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Ints, Rows
+from simulator.cluster.columns import Ints
 from simulator.config.args import Args, Cause
-from simulator.framework.cluster_event import NODE, POD, ActionType
+from simulator.framework.cluster_event import DEVICE_CLASS, NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.handle import Handle
 from simulator.framework.interface import (
@@ -32,9 +34,13 @@ from simulator.framework.status import (
     unresolvable,
     unschedulable,
 )
+from simulator.objects.metadata import name_of
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.pod_requests import PODS, is_extended_resource
+from simulator.plugins.dynamic_resources.device_totals import DeviceTotals, device_totals
+from simulator.plugins.dynamic_resources.extended_resources import CLASS_PREFIX, serving_classes
+from simulator.plugins.dynamic_resources.extended_resources import GATE as EXTENDED_RESOURCES
 from simulator.plugins.node_resources.resource_allocation import (
     MAX_CUSTOM_PRIORITY_SCORE,
     ResourceSpec,
@@ -131,10 +137,14 @@ class NodeResourcesFit(
         return sign_resources(pod, self.handle.features)
 
     def events_to_register(self) -> list[ClusterEventWithHint]:
-        return [
+        nodes = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
+        events = [
             register(POD, ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN, pod_changed),
-            register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE, node_changed),
+            register(NODE, nodes, partial(node_changed, self)),
         ]
+        if self.handle.features.enabled(EXTENDED_RESOURCES):
+            events.append(register(DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE, class_changed))
+        return events
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         state.write(STATE, pod.own_requests)
@@ -145,13 +155,22 @@ class NodeResourcesFit(
         if requests is None:
             raise PluginError(f'error reading "{STATE}" from cycleState: not found')
         checked = tuple((name, n) for name, n in requests.items() if n > 0 and not self.ignores(name))
-        if nodes.is_copy:
-            return _verdicts(_find_shortages(nodes, checked), checked)
         cluster = nodes.cluster
+        served = self.served(cluster, requests)
+        if nodes.is_copy:
+            return _verdicts(_find_shortages(nodes, checked, served), checked)
         shortages = cluster.row_column(
-            ("NodeResourcesFit", checked), lambda rows: _find_shortages(batch_of(cluster, rows), checked)
+            ("NodeResourcesFit", checked, served),
+            lambda rows: _find_shortages(batch_of(cluster, rows), checked, served),
         )
         return _verdicts(nodes.take(shortages), checked)
+
+    def served(self, cluster: Cluster, requests: Iterable[str]) -> frozenset[str]:
+        """Return the requested resources that a DeviceClass serves where a node has none of them: these are
+        left to DynamicResources (shouldDelegateResourceToDRA)."""
+        if not self.handle.features.enabled(EXTENDED_RESOURCES):
+            return frozenset()
+        return frozenset(serving_classes(cluster).keys() & {*requests})
 
     def ignores(self, name: str) -> bool:
         """Whether ignoredResources or ignoredResourceGroups exclude this resource from filtering."""
@@ -164,24 +183,34 @@ class NodeResourcesFit(
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         requests = tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
-        return nodes.take(nodes.cluster.row_column((self, requests), self._score(nodes.cluster, requests)))
+        devices = self._devices(nodes.cluster)
+        if devices is not None:  # these change without the node
+            return self._score(nodes, requests, devices)
+        cluster = nodes.cluster
+        return nodes.take(
+            cluster.row_column(
+                (self, requests), lambda rows: self._score(batch_of(cluster, rows), requests, None)
+            )
+        )
 
     def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
         strategy = self.args.scoring_strategy
         requests = [pod.scored_requests.get(spec.name, 0) for spec in self.resources]
         ratio = strategy.requested_to_capacity_ratio
         return ScoreExplanation(
-            score_inputs(nodes, self.resources, requests, non_zero=True),
+            score_inputs(
+                nodes, self.resources, requests, non_zero=True, devices=self._devices(nodes.cluster)
+            ),
             strategy.type,
             tuple((point.utilization, point.score) for point in ratio.shape) if ratio else (),
         )
 
-    def _score(self, cluster: Cluster, requests: Sequence[int]) -> Callable[[Rows | slice], Ints]:
-        def score(rows: Rows | slice) -> Ints:
-            batch = batch_of(cluster, rows)
-            return self.scorer(list_allocations(batch, self.resources, requests, non_zero=True), len(batch))
+    def _devices(self, cluster: Cluster) -> DeviceTotals | None:
+        return device_totals(cluster, self.handle.features, [spec.name for spec in self.resources])
 
-        return score
+    def _score(self, nodes: NodeBatch, requests: Sequence[int], devices: DeviceTotals | None) -> Ints:
+        found = list_allocations(nodes, self.resources, requests, non_zero=True, devices=devices)
+        return self.scorer(found, len(nodes))
 
 
 def lacking_resource(reason: str) -> str:
@@ -196,19 +225,20 @@ Requests = Sequence[tuple[str, int]]
 """Resources and the requested amount of each."""
 
 
-def _find_shortages(nodes: NodeBatch, requests: Requests) -> Ints:
+def _find_shortages(nodes: NodeBatch, requests: Requests, served: frozenset[str]) -> Ints:
     """Return int64[words, n], a set of bits for each node (fitsRequest), BITS in each word. Bit 0: too many
     pods. Bits 1 to m: not enough of each of the m resources. Bit m + 1: a request is larger than the node's
-    allocatable amount."""
+    allocatable amount. ``served``: resources of which a node without any lacks nothing."""
     cluster = nodes.cluster
     shortages: Ints = np.zeros(((len(requests) + 1) // BITS + 1, len(nodes)), dtype=np.int64)
     shortages[0] = nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)
     exceeds_allocatable = np.zeros(len(nodes), dtype=np.bool_)
     for bit, (name, amount) in enumerate(requests, start=1):
         allocatable = nodes.take(cluster.allocatable.column(name))
-        lacks = amount > allocatable - nodes.requested(name)
+        counts = allocatable > 0 if name in served else np.True_
+        lacks = counts & (amount > allocatable - nodes.requested(name))
         shortages[bit // BITS] |= lacks.astype(np.int64) << bit % BITS
-        exceeds_allocatable |= amount > allocatable
+        exceeds_allocatable |= counts & (amount > allocatable)
     shortages[-1] |= exceeds_allocatable.astype(np.int64) << (len(requests) + 1) % BITS
     return shortages
 
@@ -247,15 +277,32 @@ def _number_combinations(shortages: Ints, size: int) -> tuple[list[list[int]], I
 # Queueing hints
 
 
-def node_changed(pod: Pod, old: Node | None, new: Node) -> bool:
+def node_changed(plugin: NodeResourcesFit, pod: Pod, old: Node | None, new: Node) -> bool:
     """Queue if the pod fits on the node when no pods are on it, and the node was added or has more of a
-    requested resource than before. As upstream, this hint does not consider ``ignoredResources``."""
+    requested resource than before, or a DeviceClass serves one that the node does not have. As upstream, this
+    hint does not consider ``ignoredResources``."""
     requests = {name: amount for name, amount in pod.own_requests.items() if amount}
-    if new.allowed_pods < 1 or any(amount > new.allocatable.get(r, 0) for r, amount in requests.items()):
+    served = {
+        name for name in plugin.served(plugin.handle.cluster, requests) if not new.allocatable.get(name, 0)
+    }
+    if new.allowed_pods < 1 or any(
+        amount > new.allocatable.get(name, 0) for name, amount in requests.items() if name not in served
+    ):
         return False
-    if old is None or new.allowed_pods > old.allowed_pods:
+    if old is None or new.allowed_pods > old.allowed_pods or served:
         return True
     return any(new.allocatable.get(name, 0) > old.allocatable.get(name, 0) for name in requests)
+
+
+def class_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
+    """Queue if the pod requests a resource that the DeviceClass serves, and did not serve before
+    (isSchedulableAfterDeviceClassEvent)."""
+    resource = (new.get("spec") or {}).get("extendedResourceName")
+    if old is None and f"{CLASS_PREFIX}{name_of(new)}" in pod.own_requests:
+        return True
+    if old is not None and ((old.get("spec") or {}).get("extendedResourceName") or "") == (resource or ""):
+        return False
+    return resource is not None and resource in pod.own_requests
 
 
 def pod_changed(pod: Pod, old: Pod, new: Pod | None) -> bool:

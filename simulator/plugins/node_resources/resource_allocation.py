@@ -17,6 +17,7 @@ from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.score_explanation import ScoreInput
 from simulator.objects.pod_requests import BASIC_RESOURCES, CPU, MEMORY
+from simulator.plugins.dynamic_resources.device_totals import DeviceTotals
 
 MAX_WEIGHT = 100
 MAX_UTILIZATION = 100
@@ -74,13 +75,18 @@ class Allocation(NamedTuple):
 
 
 def score_inputs(
-    nodes: NodeBatch, resources: Sequence[ResourceSpec], pod_requests: Sequence[int], *, non_zero: bool
+    nodes: NodeBatch,
+    resources: Sequence[ResourceSpec],
+    pod_requests: Sequence[int],
+    *,
+    non_zero: bool,
+    devices: DeviceTotals | None,
 ) -> list[ScoreInput]:
     """Return the result of :func:`list_allocations` in the types of the decision record."""
     return [
         ScoreInput(spec.name, found.weight, found.requested.tolist(), found.allocatable.tolist())
         for spec, request in zip(resources, pod_requests, strict=True)
-        for found in list_allocations(nodes, [spec], [request], non_zero=non_zero)
+        for found in list_allocations(nodes, [spec], [request], non_zero=non_zero, devices=devices)
     ]
 
 
@@ -89,22 +95,33 @@ Scorer = Callable[[Sequence[Allocation], int], Ints]
 
 
 def list_allocations(
-    nodes: NodeBatch, resources: Sequence[ResourceSpec], pod_requests: Sequence[int], *, non_zero: bool
+    nodes: NodeBatch,
+    resources: Sequence[ResourceSpec],
+    pod_requests: Sequence[int],
+    *,
+    non_zero: bool,
+    devices: DeviceTotals | None,
 ) -> list[Allocation]:
     """Return the allocations of ``resources``, without scalar resources that the pod does not request and
     resources that no node has. ``pod_requests[k]`` is the pod's request of ``resources[k]``. ``non_zero``:
-    use defaults for containers that request no cpu or memory (NonZeroRequested)."""
+    use defaults for containers that request no cpu or memory (NonZeroRequested). ``devices``: count where a
+    node has none of a resource that a DeviceClass serves."""
     cluster = nodes.cluster
     allocations = []
     for spec, request in zip(resources, pod_requests, strict=True):
         name = spec.name
-        if name not in BASIC_RESOURCES and not (request and name in cluster.allocatable):
+        if name not in BASIC_RESOURCES and not (request and (name in cluster.allocatable or devices)):
             continue
         if non_zero and name in (CPU, MEMORY):
             requested = nodes.non_zero[(CPU, MEMORY).index(name)]
         else:
             requested = nodes.requested(name)
         allocatable = nodes.take(cluster.allocatable.column(name))
+        if devices is not None and name not in BASIC_RESOURCES:
+            total, allocated = devices.of(name, nodes.rows)
+            counts = (allocatable == 0) & (total > 0)
+            allocatable = np.where(counts, total, allocatable)
+            requested = np.where(counts, allocated, requested)
         allocations.append(Allocation(spec.weight, allocatable, requested + request, request))
     return allocations
 
