@@ -131,6 +131,7 @@ MIDDLEWARE = [
     "schedviz.web.lifetime.NoteUse",
     "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",
+    "schedviz.web.page.PanelsInPage",
 ]
 
 ROOT_URLCONF = "schedviz.urls"

@@ -9,17 +9,15 @@ from threading import Lock
 from typing import Any, Final, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from django.urls import reverse
 from django.utils import translation
 
-from schedviz.cache import Present, SandboxCache, default_caches
-from schedviz.store import Clock
-from schedviz.store.codec import watch_event
-from schedviz.store.past import Past, Readable
-from schedviz.web.presenters.load import load, refresh
+from schedviz.cache import SandboxCache
+from schedviz.store.past import Readable
+from schedviz.web.presenters.live_picture import LivePicture, live_picture
 from schedviz.web.presenters.parts import Parts, merge
-from schedviz.web.presenters.picture import WATCHED, Picture
+from schedviz.web.presenters.picture import WATCHED
 from schedviz.web.presenters.screen import Look, Screen
+from schedviz.web.sources import address
 
 SCREENS: Final[WeakKeyDictionary[SandboxCache, "SandboxScreens"]] = WeakKeyDictionary()
 """The screens of the sandboxes whose live page was drawn in this process, until they leave the cache."""
@@ -32,15 +30,8 @@ def screens_of(cache: SandboxCache) -> "SandboxScreens":
     with SCREENS_LOCK:
         screens = SCREENS.get(cache)
         if screens is None:
-            screens = SCREENS[cache] = SandboxScreens(cache.present())
+            screens = SCREENS[cache] = SandboxScreens(cache.present(), live_picture(cache))
         return screens
-
-
-def followed_screens(name: str) -> "SandboxScreens | None":
-    """Return the screens of a sandbox that has viewers in this process, as of the last frame; otherwise None.
-    For a large sandbox, to parse all objects would take a request seconds."""
-    cache = default_caches().followed_cache(name)
-    return SCREENS.get(cache) if cache is not None else None
 
 
 Chosen = TypeVar("Chosen", bound=Hashable)
@@ -104,11 +95,10 @@ class Screens(ABC, Generic[Chosen, OfLanguage]):
 class SandboxScreens(Screens[Look, Screen]):
     """Draws the live page of one sandbox."""
 
-    def __init__(self, source: Readable) -> None:
+    def __init__(self, source: Readable, live: LivePicture | None = None) -> None:
         super().__init__()
-        self._source = source
-        self.picture = Picture()
-        self._clock: Clock | None = None
+        self._live = live or LivePicture(source)
+        self.lock = self._live.lock
         self._base = address(source)
         self._looks: dict[str, set[Look]] = {}
         """The looks of the last call of ``draw``, by language."""
@@ -117,32 +107,21 @@ class SandboxScreens(Screens[Look, Screen]):
 
     def load(self, resources: Iterable[str] = WATCHED) -> None:
         """Make the picture of the whole source. Raises NoSandbox."""
-        self.picture = load(self._source, resources)
-        self._clock = self._source.clock()
+        self._live.load(resources)
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Forget all parts, after a complete read."""
+        self.loads = self._live.loads
         self._screens.clear()
         self._unsent = {}
-        self.loads += 1
 
     def update(self, cache: SandboxCache) -> bool:
-        """Update the picture to the revision of the cache; return whether it changed. Redis is not read,
-        except for the decision of the last preemption after a complete read."""
-        before = self._source
-        news = cache.news(before, WATCHED) if self._clock and isinstance(before, Present) else None
-        if news is None:
-            self._source = cache.present()
-            self.load()
-            return True
-        if isinstance(before, Present) and news.present.position == before.position:
-            return False
-        for event in news.events:
-            self.picture.watch_event(watch_event(event.entry))
-        for number, happened in news.trace:
-            self.picture.trace_event(number, happened)
-        self.picture.version = news.present.position.version
-        refresh(news.present, self.picture)
-        self._clock = news.present.clock()
-        self._source = news.present
-        return True
+        """Update the picture to the revision of the cache; return whether it changed."""
+        is_new = self._live.update(cache)
+        if self._live.loads != self.loads:
+            self._begin_anew()
+        return is_new
 
     def draw(self, looks: Mapping[str, Iterable[Look]]) -> Drawn[Look]:
         self._looks = {language: {*chosen} for language, chosen in looks.items()}
@@ -171,17 +150,10 @@ class SandboxScreens(Screens[Look, Screen]):
         return self._screens[language].found(look)
 
     def _new_screen(self) -> Screen:
-        return Screen(self._base, past=self.picture.past)
+        return Screen(self._base, past=self._live.picture.past)
 
     def _drawer(self) -> Callable[[Screen, Iterable[Look]], dict[Look, Parts]]:
-        picture, clock = self.picture, self._clock
+        picture, clock = self._live.picture, self._live.clock
         assert clock is not None, "load() must be called before"
         dirty, picture.dirty_nodes = picture.dirty_nodes, set()
         return lambda screen, looks: screen.draw(picture, clock, dirty, looks)
-
-
-def address(sandbox: Readable) -> str:
-    """Return the path of the page of a sandbox, or of a past moment."""
-    if isinstance(sandbox, Past):
-        return reverse("moment", args=[sandbox.name, sandbox.seq])
-    return reverse("sandbox", args=[sandbox.name])

@@ -95,7 +95,7 @@ class Bulk:
         self.profile.clear()
         self._create(sandbox, pods, at_once=at_once)
         frames = 0
-        while sum(map(len, screens.picture.by_node.values())) < pods:
+        while sum(map(len, screens._live.picture.by_node.values())) < pods:
             one_slice()
             one_frame()
             frames += 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedviz.web.presenters.details import LINES_AT_MOST, lines_linking_to_node, lines_linking_to_pod
+from schedviz.web.presenters.about import LINES_AT_MOST, lines_linking_to_node, lines_linking_to_pod
 from schedviz.web.presenters.sentences import EventSentences, LogLine
 from simulator.trace import Bound, Event, Filtered
 

@@ -4,7 +4,8 @@ import pytest
 
 from schedviz.api import write
 from schedviz.store import Commit, Sandbox
-from schedviz.web.presenters.details import node_detail, pod_detail
+from schedviz.web.presenters.details import pod_detail
+from schedviz.web.presenters.node_detail import node_detail
 from simulator.api import Change, Manifest
 from tests.simulator.devices import (
     DRIVER,

@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from schedviz.cache import Current
 from schedviz.web.act import end_act
+from schedviz.web.answers import acted_html, form_page, is_htmx
 from schedviz.web.commands import COMMANDS, CommandError, CommandResult, complete, run
-from schedviz.web.page import acted_html, find_present, form_page, is_htmx
-from schedviz.web.screens import address
+from schedviz.web.sources import address, find_present
 
 
 def command(request: HttpRequest, name: str) -> HttpResponse:

@@ -20,11 +20,11 @@ from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import scenarios
+from schedviz.web.answers import is_htmx
 from schedviz.web.compare import form
 from schedviz.web.compare import result as view
 from schedviz.web.home.cards import visible_names
 from schedviz.web.limits import text_of, with_time
-from schedviz.web.page import is_htmx
 from schedviz.web.presenters import node_names
 from schedviz.web.presenters.sampling import configuration_words
 from simulator.api import SECOND

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from schedviz.cache import Current
+from schedviz.web.answers import form_page
 from schedviz.web.forms.conflict import Difference, differences, merged
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.page import form_page
 from simulator.api import Manifest
 
 

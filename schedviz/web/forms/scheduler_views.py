@@ -8,12 +8,13 @@ from django.utils.translation import gettext
 
 from schedviz.api import schedulers
 from schedviz.cache import Current
+from schedviz.web.answers import done
 from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.editor import Editor, Switch, is_step, posted_by, rebased
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.page import done, find_present
+from schedviz.web.sources import find_present
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
 

@@ -7,12 +7,13 @@ from django.utils.translation import gettext
 from schedviz.api import write
 from schedviz.cache import Current
 from schedviz.web.act import QUERY, Act, write_act
+from schedviz.web.answers import done, form_page
 from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.forms.editor import Editor, is_step, posted_by
 from schedviz.web.forms.form_and_yaml import FormAndYaml, plain, with_positions, with_positions_of_all
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.kubectl import lines
-from schedviz.web.page import done, find_present, find_sandbox, form_page
+from schedviz.web.sources import find_present, find_sandbox
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import StatusError

@@ -21,10 +21,11 @@ from schedviz.store.default import default_store
 from schedviz.web import examples, scenarios
 from schedviz.web.access import refuse
 from schedviz.web.act import begin_act
+from schedviz.web.answers import form_page
 from schedviz.web.guides import FIRST, guide_in
 from schedviz.web.home.cards import cards
-from schedviz.web.page import find_present, form_page
 from schedviz.web.queues import QUEUES
+from schedviz.web.sources import find_present
 from simulator.apiserver.status import StatusError
 from simulator.queueing.queue_version import QueueVersion
 

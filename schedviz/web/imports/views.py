@@ -16,10 +16,11 @@ from schedviz.limits.requester import new_record
 from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
+from schedviz.web.answers import is_htmx, panel
 from schedviz.web.imports import report as view
 from schedviz.web.imports import take as imports
 from schedviz.web.limits import text_of, with_time
-from schedviz.web.page import find_sandbox, is_htmx, panel
+from schedviz.web.sources import find_sandbox
 from simulator.apiserver.status import StatusError
 from simulator.dumps.documents import MAX_YAML_BYTES
 from simulator.dumps.dump_files import MAX_DUMP_BYTES

@@ -8,7 +8,8 @@ from schedviz.access.asker import asker_of
 from schedviz.access.identity import sandboxes_have_owners
 from schedviz.access.rights import Right
 from schedviz.rooms.room import is_reserved
-from schedviz.web.page import find_present, panel
+from schedviz.web.answers import panel
+from schedviz.web.sources import find_present
 from simulator.config.configuration import DEFAULT_SCHEDULER_NAME
 
 OTHER_NAME = "guest"

@@ -53,8 +53,8 @@ from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web import scenarios
 from schedviz.web.access import refuse_room
+from schedviz.web.answers import is_htmx
 from schedviz.web.limits import text_of, with_time
-from schedviz.web.page import is_htmx
 from schedviz.web.rooms.present import Choice, duration, lesson_choices
 from schedviz.web.rooms.sandboxes import DeletedByTeacher, open_sandbox
 from simulator.apiserver.status import StatusError

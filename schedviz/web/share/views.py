@@ -16,8 +16,9 @@ from schedviz.access.visitor import SHARED_COOKIE, read_shared, with_shared
 from schedviz.rooms.access import has_rights
 from schedviz.store import Sandbox
 from schedviz.web.access import refuse
-from schedviz.web.page import find_present, find_sandbox, panel
+from schedviz.web.answers import panel
 from schedviz.web.share.kubeconfig import kubeconfig
+from schedviz.web.sources import find_present, find_sandbox
 
 
 def share(request: HttpRequest, name: str) -> HttpResponse:

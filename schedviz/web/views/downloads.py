@@ -12,15 +12,14 @@ from django.utils.translation import gettext
 from schedviz.api.large_answers import response_of
 from schedviz.api.yaml_text import is_large
 from schedviz.cache import Current
+from schedviz.web.answers import panel
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.page import find_present, panel
 from schedviz.web.presenters import nodes_svg
-from schedviz.web.presenters.load import load
+from schedviz.web.presenters.live_picture import read_picture
 from schedviz.web.presenters.nodes import summary
-from schedviz.web.presenters.picture import WATCHED
 from schedviz.web.presenters.priority import SYSTEM_RANK
 from schedviz.web.scenarios import translated_meta
-from schedviz.web.screens import followed_screens
+from schedviz.web.sources import find_present
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES
@@ -60,12 +59,7 @@ def picture(request: HttpRequest, name: str) -> HttpResponse:
 
 def draw_picture(sandbox: Current) -> str:
     """Return the picture of the nodes, as SVG."""
-    screens = followed_screens(sandbox.name)
-    if screens is not None:
-        with screens.lock:
-            drawn, words = nodes_svg.draw_nodes_svg(screens.picture), summary(screens.picture)
-    else:
-        seen = load(sandbox, WATCHED)
+    with read_picture(sandbox) as seen:
         drawn, words = nodes_svg.draw_nodes_svg(seen), summary(seen)
     meta = sandbox.meta()
     ranks = [(rank, nodes_svg.colours()[f"r{rank}"]) for rank in range(SYSTEM_RANK + 1)]

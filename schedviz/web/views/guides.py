@@ -10,13 +10,15 @@ from schedviz.limits.requester import new_record
 from schedviz.store.default import default_store
 from schedviz.store.past import Readable
 from schedviz.web.act import QUERY, begin_act, close_ending, end_act
+from schedviz.web.answers import is_htmx
+from schedviz.web.box import find_box
 from schedviz.web.examples import start_example
 from schedviz.web.guides import guide_in, guides
 from schedviz.web.home.views import render_home
-from schedviz.web.page import find_box, find_present, is_htmx
 from schedviz.web.presenters.hint import urgent_pod_fields
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.picture import PODS
+from schedviz.web.sources import find_present
 from schedviz.web.visitor import visitor, write_visitor
 from simulator.apiserver.status import StatusError
 

@@ -6,8 +6,9 @@ from django.utils.translation import gettext
 from schedviz.cache import Current
 from schedviz.loop.leadership import break_watch, end_lease
 from schedviz.store.default import default_store
-from schedviz.web.page import done, find_present, find_sandbox, panel
+from schedviz.web.answers import done, panel
 from schedviz.web.presenters import leader as leader_view
+from schedviz.web.sources import find_present, find_sandbox
 
 
 def leader_panel(request: HttpRequest, name: str) -> HttpResponse:

@@ -23,8 +23,8 @@ from schedviz.limits.requester import requester_of, whose_of
 from schedviz.rooms.room import clean_name
 from schedviz.store.default import default_store
 from schedviz.web.lesson_visit import find_visit
-from schedviz.web.page import find_present
 from schedviz.web.presenters.lesson_result import present_results
+from schedviz.web.sources import find_present
 from schedviz.web.views.downloads import draw_picture
 
 KEPT_DAYS: Final = KEPT_SECONDS // 86_400

@@ -23,6 +23,7 @@ from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
 from schedviz.store.default import default_store
+from schedviz.web.answers import is_htmx
 from schedviz.web.learner import known_learner, learner, write_learner
 from schedviz.web.lesson_visit import (
     Current,
@@ -34,11 +35,10 @@ from schedviz.web.lesson_visit import (
     may_undo,
     with_result,
 )
-from schedviz.web.page import find_present, is_htmx
 from schedviz.web.presenters.lesson_handout import present_handout
 from schedviz.web.presenters.lesson_list import numbers, present_lessons
 from schedviz.web.rooms.sandboxes import start_sandbox
-from schedviz.web.screens import address
+from schedviz.web.sources import address, find_present
 from schedviz.web.views.lesson_uploads import upload_bounds, uploaded_page
 from simulator.apiserver.status import StatusError
 

@@ -3,10 +3,11 @@
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
-from schedviz.store.past import Past
-from schedviz.web.page import find_at, is_large, panel, read_picture
+from schedviz.web.answers import panel
 from schedviz.web.presenters import node_names
+from schedviz.web.presenters.live_picture import is_large, read_picture
 from schedviz.web.presenters.pending import present_pending
+from schedviz.web.sources import find_at
 
 REFRESH_MS = 1000
 LARGE_REFRESH_MS = 5000
@@ -18,11 +19,10 @@ def pending_pods(request: HttpRequest, name: str, seq: int | None = None) -> Htt
     sandbox = find_at(name, seq)
     with read_picture(sandbox) as picture, node_names.using(picture.node_names()):
         view = present_pending(picture, sandbox.now(), request.GET.get("cause", "")[:20])
-    large = not isinstance(sandbox, Past) and is_large(sandbox)
     context = {
         "view": view,
         "subject": gettext("Pending pods"),
-        "refresh": LARGE_REFRESH_MS if large else REFRESH_MS,
+        "refresh": LARGE_REFRESH_MS if is_large(sandbox) else REFRESH_MS,
         "can_try": bool(view.tries) and not sandbox.stands_down(),
     }
     return panel(request, sandbox, "panels/pending.html", context)

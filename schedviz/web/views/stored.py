@@ -10,16 +10,16 @@ from django.utils.translation import gettext
 from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from schedviz.store.past import Readable
+from schedviz.web.answers import done, missing_panel, panel
 from schedviz.web.forms import form_for
 from schedviz.web.forms.editor import Editor, is_step, posted_by, rebased
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.kubectl import lines
 from schedviz.web.manifests.paths import mapping
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.page import Source, done, find_at, find_present, missing_panel, panel
 from schedviz.web.presenters import stored as view
 from schedviz.web.presenters.claim_panel import claim_panel
-from schedviz.web.screens import address
+from schedviz.web.sources import Source, address, find_at, find_present
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
 from simulator.apiserver.lookup import find_resource

@@ -3,9 +3,11 @@
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
-from schedviz.web.page import find_at, panel, read_picture
+from schedviz.web.answers import panel
 from schedviz.web.presenters import table
+from schedviz.web.presenters.live_picture import read_picture
 from schedviz.web.presenters.screen import look
+from schedviz.web.sources import find_at
 
 
 def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:

@@ -11,9 +11,10 @@ from schedviz.lessons.situation import situation_of
 from schedviz.lessons.undo import EditedMeanwhile, LastEdit, find_last_edit, undo
 from schedviz.store import Gone
 from schedviz.store.default import default_store
+from schedviz.web.answers import form_page
 from schedviz.web.lesson_visit import find_visit, may_undo
-from schedviz.web.page import find_present, form_page
 from schedviz.web.presenters.undo import edit_sentences
+from schedviz.web.sources import find_present
 from simulator.apiserver.status import StatusError
 
 

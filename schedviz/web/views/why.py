@@ -22,13 +22,15 @@ from schedviz.limits.requester import new_record
 from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
+from schedviz.web.answers import is_htmx, panel
 from schedviz.web.limits import text_of
-from schedviz.web.page import Source, find_present, is_htmx, panel
-from schedviz.web.presenters import details, permalinks, what_if
+from schedviz.web.presenters import permalinks, what_if
 from schedviz.web.presenters import why as why_view
+from schedviz.web.presenters.about import events_of_pod
 from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
 from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.presenters.sampling import what_if_words
+from schedviz.web.sources import Source, find_present
 from simulator import trace
 from simulator.apiserver.status import StatusError
 from simulator.config.configuration import DEFAULT_SCHEDULER_NAME
@@ -163,7 +165,7 @@ def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     have prevented it."""
     sandbox, key = find_present(name), f"{namespace}/{pod}"
     base = reverse("sandbox", args=[name])
-    found = permalinks.pod_permalinks(details.events_of_pod(sandbox, key))
+    found = permalinks.pod_permalinks(events_of_pod(sandbox, key))
     decision = sandbox.decision(found.evicted) if found.evicted else None
     view = why_view.present_eviction(decision, key, base) if decision else None
     questions = JobStore(default_store(), QUESTIONS)

@@ -1,36 +1,22 @@
-"""The panels of a pod and of a node, and the actions in them."""
-
-from contextlib import suppress
+"""The panel of a node, and the actions in it."""
 
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
-from schedviz.api import removal, write
-from schedviz.store.past import Past
+from schedviz.api import removal
 from schedviz.web import object_actions
+from schedviz.web.answers import done, missing_panel, panel, unfolded
 from schedviz.web.drain import Drained, drain_node
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
-from schedviz.web.page import (
-    Source,
-    done,
-    find_at,
-    find_present,
-    find_sandbox,
-    missing_panel,
-    panel,
-    unfolded,
-)
-from schedviz.web.presenters import details
 from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.picture import NODES, PODS
-from schedviz.web.screens import address
-from schedviz.web.views.why import follow_up_of
+from schedviz.web.presenters.node_detail import node_detail
+from schedviz.web.presenters.picture import NODES
+from schedviz.web.sources import Source, address, find_at, find_present, find_sandbox
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
 from simulator.objects.node_status import FAILED, PRESSURE
-from simulator.scheduler.pod_annotations import ANNOTATION, APPROVE, REJECT, annotation_value
 
 ANNOTATED = {
     "break": f"{FAILED}=true",
@@ -39,66 +25,6 @@ ANNOTATED = {
     "relieve": f"{PRESSURE}-",
 }
 """Action on a node -> the annotation that it sets or removes, in the notation of kubectl annotate."""
-
-
-def pod_panel(
-    request: HttpRequest, name: str, namespace: str, pod: str, seq: int | None = None
-) -> HttpResponse:
-    return show_pod(request, find_at(name, seq), f"{namespace}/{pod}")
-
-
-def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """Delete a pod as kubectl does: a bound pod after its grace period, a pod without a node at once."""
-    sandbox, key = find_sandbox(name), f"{namespace}/{pod}"
-    try:
-        removal.delete(sandbox, PODS, key)
-    except StatusError as error:
-        return show_pod(request, find_present(name), key, error.message)
-    acted = lines.object_command("delete", resources.PODS, key)
-    return show_pod(request, find_present(name), key, acted=acted)
-
-
-def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """Approve or reject (field ``word``) a pod that waits on Permit. If it does not wait any more, nothing
-    happens."""
-    source, key, word = find_present(name), f"{namespace}/{pod}", request.POST.get("word")
-    if word not in (APPROVE, REJECT):
-        return HttpResponseBadRequest("word must be approve or reject", content_type="text/plain")
-    entry = source.lane(key)
-    if entry is not None and entry.lane == "waiting":
-        value = annotation_value(word, entry.attempts)
-        with suppress(StatusError):  # the pod was deleted meanwhile
-            write.patch(source.sandbox, PODS, key, {"metadata": {"annotations": {ANNOTATION: value}}})
-            line = lines.object_command(
-                "annotate", resources.PODS, key, f"{ANNOTATION}={value}", "--overwrite"
-            )
-            return done(request, source, "schedviz:permit", line)
-    return done(request, source, "schedviz:permit")
-
-
-def show_pod(
-    request: HttpRequest, sandbox: Source, key: str, error: str = "", acted: str = ""
-) -> HttpResponse:
-    view = details.pod_detail(sandbox, key, address(sandbox), unfolded(request))
-    if view is None:
-        return show_deleted_pod(request, sandbox, key, acted)
-    context = {
-        "view": view,
-        "error": error,
-        "acted": acted,
-        "follow_up": None if isinstance(sandbox, Past) else follow_up_of(sandbox, key),
-        "subject": f"Pod {view.name}",
-    }
-    return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
-
-
-def show_deleted_pod(request: HttpRequest, sandbox: Source, key: str, acted: str) -> HttpResponse:
-    """Render the panel of a deleted pod, as long as the trace has events of it."""
-    view = details.deleted_pod(sandbox, key, address(sandbox))
-    if view is None:
-        return missing_panel(request, sandbox, gettext("Pod %(key)s no longer exists.") % {"key": key})
-    context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}
-    return panel(request, sandbox, "panels/gone.html", context)
 
 
 def node_panel(request: HttpRequest, name: str, node: str, seq: int | None = None) -> HttpResponse:
@@ -153,7 +79,7 @@ def show_node(
     acted: str = "",
     drained: Drained | None = None,
 ) -> HttpResponse:
-    view = details.node_detail(sandbox, node, address(sandbox), unfolded(request))
+    view = node_detail(sandbox, node, address(sandbox), unfolded(request))
     if view is None:
         return missing_panel(request, sandbox, gettext("Node %(node)s no longer exists.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}

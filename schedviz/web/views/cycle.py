@@ -1,81 +1,20 @@
-"""The live page of a sandbox, the controls of its clock, and the panels of scheduling cycles."""
+"""The panels of scheduling cycles."""
 
-from typing import Final
-
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
 
-from schedviz.loop.clock import MAX, pause, resume, run_until, set_speed, step
-from schedviz.store import Sandbox
+from schedviz.web.answers import is_htmx, missing_panel, panel
 from schedviz.web.explain import arithmetic
-from schedviz.web.page import (
-    CLOCK,
-    Source,
-    done,
-    find_at,
-    find_end_of_cycle,
-    find_present,
-    is_htmx,
-    live_page,
-    missing_panel,
-    moment_html,
-    panel,
-    read_present,
-)
 from schedviz.web.presenters import cycle as cycle_view
 from schedviz.web.presenters import play, score_table
-from schedviz.web.presenters.details import events_of_pod
+from schedviz.web.presenters.about import events_of_pod
 from schedviz.web.presenters.device_reasons import device_reasons
 from schedviz.web.presenters.later import later_turn
 from schedviz.web.presenters.load import ranks
-from schedviz.web.presenters.parts import swap, trusted
 from schedviz.web.presenters.play_tiles import with_tiles
 from schedviz.web.presenters.why import present_why
-from schedviz.web.screens import address
-
-MOMENT: Final = "X-Moment"
-"""The header with the number of the moment whose parts a response has."""
-
-
-def sandbox_page(request: HttpRequest, name: str) -> HttpResponse:
-    return live_page(request, find_present(name))
-
-
-def clock_action(request: HttpRequest, name: str) -> HttpResponse:
-    """Change the clock. Fields: ``do`` = pause, resume, event, point or cycle (a step), or until (with
-    ``until``, and ``pod`` for "bound"); otherwise ``speed``, a factor or max."""
-    source = find_present(name)
-    try:
-        change_clock(source.sandbox, request.POST)
-    except ValueError as error:
-        return HttpResponseBadRequest(str(error), content_type="text/plain")
-    return done(request, source, CLOCK)
-
-
-def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
-    """Change the clock. Raises ValueError."""
-    match data.get("do"):
-        case "pause":
-            pause(sandbox)
-        case "resume":
-            resume(sandbox)
-        case "event" | "point" | "cycle" as unit:
-            step(sandbox, unit)
-        case "until":
-            run_until(sandbox, run_condition(data))
-        case _:
-            speed = data.get("speed", "")
-            set_speed(sandbox, MAX if speed == MAX else float(speed))
-
-
-def run_condition(data: QueryDict) -> str:
-    """Return the condition for :class:`simulator.scheduler.stepping.Until`. A pod without a namespace is in
-    the default namespace."""
-    kind, pod = data.get("until", ""), data.get("pod", "").strip()
-    if kind != "bound":
-        return kind
-    return f"{kind} {pod if '/' in pod else f'default/{pod}'}"
+from schedviz.web.sources import Source, address, find_at, find_end_of_cycle, find_present, read_present
 
 
 def cycle_panel(
@@ -113,12 +52,7 @@ def cycle_panel(
         "device_reasons": device_reasons(moment, decision) if moment else [],
         "why": present_why(decision, request.GET.get("other", "")) if asks_why else None,
     }
-    response = panel(request, source, "panels/cycle_page.html", context)
-    if not whole or moment is None:
-        return response
-    shown = trusted(response.content.decode())
-    html = moment_html(request, moment) + swap("innerHTML:#detail", shown)
-    return HttpResponse(html, headers={MOMENT: str(moment.seq)})
+    return panel(request, source, "panels/cycle_page.html", context, with_moment=whole and moment is not None)
 
 
 def missing_cycle(request: HttpRequest, source: Source, number: int) -> HttpResponse:
