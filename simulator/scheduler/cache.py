@@ -19,6 +19,10 @@ class Cache:
     def assumed(self, uid: str) -> bool:
         return uid in self._assumed
 
+    def assumed_pod(self, uid: str) -> Pod:
+        """Return an assumed pod, with its node. Raises KeyError."""
+        return self._assumed[uid]
+
     def assume(self, pod: Pod, node_name: str) -> Pod:
         """Count the pod on the node. Return the pod with that node."""
         assumed = pod.assumed(node_name)

@@ -70,8 +70,11 @@ class EventHandlers:
         return pod if pod is not None and pod.node_name else None
 
     def _update_in_queue(self, old: Pod, new: Pod) -> list[ClusterEvent]:
-        if old.resource_version == new.resource_version or self._cache.assumed(new.uid):
+        if old.resource_version == new.resource_version:
             return []
+        if self._cache.assumed(new.uid):
+            deleted = new.terminating and not old.terminating
+            return self._assumed_deleted(new) if deleted and self._version.deleted_pods_free_nodes else []
         events = self._queue.update(old, new)
         if old.nominated_node_name and old.nominated_node_name != new.nominated_node_name:
             events = events + self._nomination_ended(old)
@@ -79,11 +82,21 @@ class EventHandlers:
 
     def _delete_from_queue(self, pod: Pod, *, bound: bool) -> list[ClusterEvent]:
         self._queue.delete(pod)
-        if self._reject_waiting_pod(pod.uid):
-            return self._move(cluster_event.ASSIGNED_POD_DELETE, pod, None)
-        if not pod.nominated_node_name or (bound and not self._version.nomination_ends_with_binding):
+        if bound and not self._version.nomination_ends_with_binding:
             return []
-        return self._nomination_ended(pod)
+        if self._version.deleted_pods_free_nodes and self._cache.assumed(pod.uid):
+            return self._assumed_deleted(pod)
+        if self._reject_waiting_pod(pod.uid):  # until v1.34, where it was assumed
+            return self._move(cluster_event.ASSIGNED_POD_DELETE, pod, None)
+        return self._nomination_ended(pod) if pod.nominated_node_name else []
+
+    def _assumed_deleted(self, pod: Pod) -> list[ClusterEvent]:
+        """Take a pod from its node whose binding is under way, and will fail (handleAssumedPodDeletion). One
+        that waits on Permit is rejected instead, and leaves the node by that."""
+        assumed = self._cache.assumed_pod(pod.uid)
+        if not self._reject_waiting_pod(pod.uid):
+            self._cache.forget(assumed)
+        return self._move(cluster_event.ASSIGNED_POD_DELETE, assumed, None)
 
     def _nomination_ended(self, pod: Pod) -> list[ClusterEvent]:
         """Requeue the pods of lower or equal priority, which had to leave room for the pod on its nominated

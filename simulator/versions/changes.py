@@ -56,6 +56,11 @@ CHANGES: Final = (
         "The binding of a nominated pod does not requeue the pods of lower or equal priority any more.",
     ),
     VersionChange(
+        "deleted_pods_free_nodes",
+        "hint",
+        "A pod that is deleted while its binding is under way leaves its node at once, and requeues others.",
+    ),
+    VersionChange(
         "balanced_allocation_by_gain",
         "formula",
         "NodeResourcesBalancedAllocation scores how much more balanced the node is with the pod.",

@@ -33,6 +33,9 @@ class KubernetesVersion(msgspec.Struct, frozen=True):
     devices_are_sorted: bool = True
     """Pools are tried in the order of their drivers and names, their slices in that of their names, and the
     devices of a request in this order only (GatherPools and allocateOne, since v1.36)."""
+    deleted_pods_free_nodes: bool = True
+    """A pod that is deleted while its binding is under way leaves its node at once, not when the binding has
+    failed (handleAssumedPodDeletion, since v1.35)."""
     dynamic_resources_scores: bool = True
     """DynamicResources is a Score plugin (since v1.35)."""
     filter_timeout_is_error: bool = True
@@ -91,6 +94,7 @@ V1_34: Final = msgspec.structs.replace(
     patch="v1.34.9",
     default_allocator_knows_capacity=True,
     device_pools_are_whole=False,
+    deleted_pods_free_nodes=False,
     dynamic_resources_scores=False,
     nomination_ends_with_binding=True,
     results_have_tolerations=False,

@@ -282,3 +282,17 @@ def test_until_v1_35_a_victim_in_pre_bind_is_deleted() -> None:
     lab = preempted_in_pre_bind("v1.35")
     assert lab.node_of("urgent") == "n1"
     assert "default/user" not in lab.api.objects["pods"]
+
+
+@pytest.mark.parametrize(("version", "at_once"), [("v1.34", ""), ("v1.35", "n1")])
+def test_a_pod_that_is_deleted_in_pre_bind_leaves_its_node(version: str, at_once: str) -> None:
+    lab = Lab(Options(kubernetes=version))
+    lab.create(node("n1", cpu="2"), slow_class(30), claim(storageClassName="slow"))
+    lab.run(1)
+    lab.create(user(), pod("next", "2"))
+    lab.run(1.5)
+    lab.delete_pod("user")
+    lab.run(0.1)
+    assert lab.node_of("next") == at_once
+    lab.run(2)
+    assert lab.node_of("next") == "n1"
