@@ -10,7 +10,7 @@ from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import Scenario
-from simulator.versions.features import Features
+from simulator.versions.features import Features, chosen_features
 
 
 def create(
@@ -56,7 +56,7 @@ def create_from_scenario(
     scenario: str,
     name: str = "",
     queue: QueueVersion | None = None,
-    features: Features | None = None,
+    kubernetes: str = "",
     *,
     paused: bool = False,
     access: str = "",
@@ -64,9 +64,11 @@ def create_from_scenario(
     """Create a sandbox from a bundled scenario.
 
     scenario: its name; "" = an empty sandbox. name: "" = the scenario's name, with a number if that is taken.
-    Raises KeyError for an unknown scenario; further as :func:`create`.
+    kubernetes: the version, "" = the scenario's. Raises KeyError for an unknown scenario; UnknownVersion;
+    further as :func:`create`.
     """
     made = scenarios()[scenario] if scenario else EMPTY
+    features = chosen_features(made.features, kubernetes, {})
     names = [name] if name else numbered(store, made.name)
     return create(store, made, scenario, names, queue=queue, features=features, paused=paused, access=access)
 

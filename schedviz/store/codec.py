@@ -21,6 +21,8 @@ from simulator.kernel.prepared_types import prepared
 from simulator.recording import Entry as JournalEntry
 from simulator.recording import RecordDecoder, unknown_kinds
 from simulator.trace import AnyEvent, LaneEntry
+from simulator.versions.feature_gates import FeatureGateError
+from simulator.versions.kubernetes_version import UnknownVersion
 
 log = logging.getLogger(__name__)
 
@@ -155,9 +157,11 @@ def decode_failure(data: bytes) -> Failure:
 def decode_meta(name: str, stored: bytes) -> Meta:
     """Return the description of a sandbox. Raises Unreadable."""
     try:
-        return _meta_decoder.decode(stored)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        meta = _meta_decoder.decode(stored)
+        meta.features()
+    except (msgspec.DecodeError, UnicodeDecodeError, UnknownVersion, FeatureGateError) as error:
         raise Unreadable(name, "description", error) from None
+    return meta
 
 
 def decode_clock(name: str, stored: bytes) -> Clock:

@@ -96,6 +96,7 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
         "right": right.name,
         "view_only": right < Right.EDIT,
         "can_share": right == Right.OWN,
+        "features": meta.features(),
         "older": older_queue(meta.queue),
         "origin_deleted": is_origin_deleted(meta),
         "example_title": meta.title if is_example(meta) else "",

@@ -2,12 +2,13 @@
 pkg/scheduler/framework/plugins/feature/feature.go)."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from msgspec import UNSET, UnsetType
 
 from simulator.versions.feature_gates import check_gates, feature_gates
-from simulator.versions.kubernetes_version import V1_34_1, KubernetesVersion, find_version
+from simulator.versions.kubernetes_version import V1_34_1, VERSIONS, KubernetesVersion, find_version
 
 
 class Features:
@@ -50,15 +51,20 @@ class Features:
 def read_features(kubernetes: str, gates: Mapping[str, bool]) -> Features:
     """Return the features of a version, by its name, with these gates set. Raises UnknownVersion,
     FeatureGateError."""
-    return Features(find_version(kubernetes), gates)
+    return Features(find_version(kubernetes), gates) if gates else _without_gates(kubernetes)
+
+
+@lru_cache(maxsize=2 * len(VERSIONS) + 1)
+def _without_gates(kubernetes: str) -> Features:
+    return Features(find_version(kubernetes))
 
 
 def chosen_features(usual: Features, kubernetes: str, gates: Mapping[str, bool]) -> Features:
-    """Return the version with these gates set; "" = the usual one, whose gates stay set. Raises
-    UnknownVersion, FeatureGateError."""
-    if kubernetes:
-        return read_features(kubernetes, gates)
-    return Features(usual.version, {**usual.gates, **gates})
+    """Return the version with these gates set; "" = the usual one. Gates of ``usual`` stay set, unless the
+    version is another. Raises UnknownVersion, FeatureGateError."""
+    version = find_version(kubernetes) if kubernetes else usual.version
+    kept = usual.gates if version == usual.version else {}
+    return Features(version, {**kept, **gates})
 
 
 def stored_features(kubernetes: str | UnsetType, gates: Mapping[str, bool] | UnsetType) -> Features:

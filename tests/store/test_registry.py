@@ -124,7 +124,9 @@ def test_a_sandbox_that_cannot_be_replaced_leaves_no_name(store: Store, sandbox_
     store.delete(sandbox_name)
 
 
-@pytest.mark.parametrize("stored", [b"", b"{", b"[]", b'{"title": "no name"}', b"\xff"])
+@pytest.mark.parametrize(
+    "stored", [b"", b"{", b"[]", b'{"title": "no name"}', b"\xff", b'{"name": "a", "kubernetes": "v9.9.9"}']
+)
 @pytest.mark.parametrize("field", ["meta", "clock"])
 def test_a_sandbox_that_cannot_be_read_hides_no_other(
     store: Store, sandbox_name: str, field: str, stored: bytes

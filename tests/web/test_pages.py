@@ -63,8 +63,23 @@ def test_a_sandbox_may_have_an_older_queue_and_says_so(
     store.delete(sandbox_name)
     client.post("/sandboxes/", {**scenario, "queue": "kubernetes"})
     assert store.sandbox(sandbox_name).meta().queue == "kubernetes"
-    assert "about older" not in text(client.get(path).content)
+    assert "This sandbox has the scheduling queue" not in text(client.get(path).content)
     store.delete(sandbox_name)
+
+
+def test_a_sandbox_has_the_version_of_kubernetes_that_was_chosen_with_it(
+    client: Client, store: Store, sandbox_name: str
+) -> None:
+    home = text(client.get("/").content)
+    assert home.index("Kubernetes v1.36") < home.index("Kubernetes v1.35") < home.index("Kubernetes v1.34")
+    asked = {"scenario": "gang", "name": sandbox_name, "kubernetes": "v1.36.2", "clock": "paused"}
+    path = client.post("/sandboxes/", asked).headers["Location"]
+    assert "<h3>Kubernetes v1.36.2</h3>" in text(client.get(path).content)
+    assert '<span class="tag" title="Kubernetes v1.36.2">v1.36.2</span>' in text(client.get("/").content)
+    store.delete(sandbox_name)
+    refused = client.post("/sandboxes/", {**asked, "kubernetes": "v1.2"})
+    assert refused.status_code == 422
+    assert 'Kubernetes "v1.2" is not modelled; choose v1.36, v1.35, v1.34' in text(refused.content)
 
 
 @pytest.mark.parametrize("name", ["Has Space", "-x", "x" * 64, "../x"])

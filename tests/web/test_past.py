@@ -218,7 +218,7 @@ def test_a_branch_says_of_what_it_is_one_and_what_was_changed_in_it(
     assert f"{sandbox.name}, what if: make the ConfigMap c" in page
     plain = branch_of_now(store, sandbox, [])
     page = text(client.get(f"/s/{plain.name}/").content)
-    assert "It began with the same objects, seed, queue and configuration." in page
+    assert "It began with the same objects, version of Kubernetes, seed, queue and configuration." in page
     assert "What was changed" not in page
 
 

@@ -30,6 +30,8 @@ class SandboxCard(msgspec.Struct, frozen=True):
     nodes: int
     pods: int
     pending: int
+    kubernetes: str
+    """The version, with its patch."""
     stands_down: bool
     """Whether its scheduler leaves all pods to outside schedulers."""
 
@@ -114,5 +116,6 @@ def sandbox_card(found: Summary) -> SandboxCard:
         nodes=found.counts[NODES],
         pods=found.counts[PODS],
         pending=found.pending,
+        kubernetes=found.meta.features().version.patch,
         stands_down=found.meta.stands_down,
     )

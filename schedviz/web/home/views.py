@@ -28,6 +28,8 @@ from schedviz.web.queues import QUEUES
 from schedviz.web.sources import find_present
 from simulator.apiserver.status import StatusError
 from simulator.queueing.queue_version import QueueVersion
+from simulator.versions.features import DEFAULT_FEATURES
+from simulator.versions.kubernetes_version import VERSIONS
 
 PAUSED: Final = "paused"
 """The value of the field ``clock`` of the buttons that start a sandbox without its time."""
@@ -39,7 +41,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def post_sandbox(request: HttpRequest) -> HttpResponse:
     """Create a sandbox. Fields: ``scenario``, "" = an empty sandbox; ``name``, "" = a generated one;
-    ``queue``: the version of the scheduling queue, the scenario's if it is unknown; ``clock`` = "paused": its
+    ``kubernetes``: the version, "" = the scenario's; ``queue``: the version of the scheduling queue, the
+    scenario's if it is unknown; ``clock`` = "paused": its
     simulated time stands still until a visitor steps or resumes."""
     scenario, name = request.POST.get("scenario", ""), request.POST.get("name", "").strip()
     chosen = request.POST.get("queue", "")
@@ -50,6 +53,7 @@ def post_sandbox(request: HttpRequest) -> HttpResponse:
             scenario,
             name,
             queue,
+            request.POST.get("kubernetes", ""),
             paused=request.POST.get("clock") == PAUSED,
             access=new_record(request),
         )
@@ -118,6 +122,8 @@ def render_home(
         "has_owners": sandboxes_have_owners(),
         "unreadable": lists.unreadable,
         "scenarios": scenarios.offered(),
+        "versions": VERSIONS,
+        "usual_version": DEFAULT_FEATURES.version,
         "queues": QUEUES,
         "usual_queue": QueueVersion.KUBERNETES,
         "first_guide": FIRST,
