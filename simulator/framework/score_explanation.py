@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 
 class ScoreInput(msgspec.Struct, frozen=True):
@@ -15,6 +16,8 @@ class ScoreInput(msgspec.Struct, frozen=True):
     weight: int
     requested: list[int]
     allocatable: list[int]
+    request: int | UnsetType = UNSET
+    """The pod's part of the requested amount, where the score also depends on the node without the pod."""
 
 
 TermKind = Literal["taint", "node", "affinity", "anti-affinity", "existing", "required", "spread", "rest"]

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from schedviz.web.explain import arithmetic
 from simulator.decision import Decision
+from simulator.plugins.registry import load, profiles
 from simulator.scheduler.attempt_record import record
-from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_35, V1_36, VERSIONS, KubernetesVersion
+from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 
 STRATEGIES: dict[str, Any] = {
     "LeastAllocated": {},
@@ -41,7 +44,7 @@ def worked_out(expression: str, result: str) -> float:
     names = {"abs": abs, "sqrt": sqrt, "log": log, "round": lambda value: int(value + 0.5)}
     if whole and "round" not in text:
         # Towards zero, as Go divides.
-        text = re.sub(r"^(\d+)\+\((.*)\)/\((.*)\)$", r"\1+int((\2)/(\3))", text)
+        text = re.sub(r"^(\d+)\+\((.*)\)/\(?(.*?)\)?$", r"\1+int((\2)/(\3))", text)
         text = text if "int(" in text else text.replace("/", "//")
     return float(eval(text, {"__builtins__": {}, "int": int} | names))
 
@@ -110,16 +113,50 @@ def worlds(draw: st.DrawFn) -> tuple[list[Any], list[Any], Any]:
 
 
 @settings(deadline=None)  # a slow machine is no failure
-@given(worlds(), st.sampled_from(sorted(STRATEGIES)))
+@given(worlds(), st.sampled_from(sorted(STRATEGIES)), st.sampled_from(VERSIONS))
 def test_the_shown_arithmetic_gives_the_recorded_scores(
-    world: tuple[list[Any], list[Any], Any], strategy: str
+    world: tuple[list[Any], list[Any], Any], strategy: str, version: KubernetesVersion
 ) -> None:
     nodes, pods, made = world
     args = {"scoringStrategy": {"type": strategy, **STRATEGIES[strategy]}}
-    framework = a_framework(pluginConfig=[{"name": "NodeResourcesFit", "args": args}])
+    profile = {"pluginConfig": [{"name": "NodeResourcesFit", "args": args}]}
+    framework = profiles(load({"profiles": [profile]}, features=Features(version)))["default-scheduler"]
     decision = record(attempt(a_cluster(nodes, pods), made, framework))
     if len(decision.feasible) > 1:
         assert check(decision) >= 5 * len(decision.feasible)
+
+
+def test_balanced_allocation_is_explained_as_the_version_has_it() -> None:
+    node = a_node("n1", "10")
+    node["status"]["allocatable"]["memory"] = "100Mi"
+    there = a_pod("there", "100m", nodeName="n1")
+    there["spec"]["containers"][0]["resources"]["requests"]["memory"] = "73Mi"
+    texts = []
+    for version in (V1_36, V1_35):
+        framework = profiles(load(None, features=Features(version)))["default-scheduler"]
+        cluster = a_cluster([node, a_node("n2", "10")], [there])
+        decision = record(attempt(cluster, a_pod("web", "1400m"), framework))
+        found = arithmetic(decision, "NodeResourcesBalancedAllocation", "n1")
+        assert found is not None
+        texts.append([(line.name, line.named or line.expression, line.result) for line in found.sums])
+    newest, older = texts
+    assert [name for name, *_ in newest] == [
+        "cpu, with the pod",
+        "memory, with the pod",
+        "standard deviation",
+        "with the pod, rounded down",
+        "cpu, without the pod",
+        "memory, without the pod",
+        "standard deviation",
+        "without the pod, rounded down",
+        "with 71, without 64",
+        "times the weight",
+    ]
+    assert newest[-2][1:] == ("50 + (50 + 71 \u2212 64) / 2", "78")
+    assert [name for name, *_ in older] == [
+        "cpu", "memory", "standard deviation", "rounded down", "times the weight",
+    ]  # fmt: skip
+    assert older[-2][1:] == ("(1-0.29)*100", "71")
 
 
 def lines_of(decision: Decision, plugin: str, node: str) -> list[tuple[str, str]]:

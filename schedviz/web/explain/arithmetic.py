@@ -12,6 +12,9 @@ from simulator.decision import Decision, PluginScores
 from simulator.plugins.image_locality import MAX_CONTAINER_THRESHOLD, MIN_THRESHOLD
 
 COUNTED: Final = {
+    "DynamicResources": gettext_noop(
+        "8 for the first subrequest of a request, 7 for the second and so on, of those that were allocated"
+    ),
     "NodeAffinity": gettext_noop("weights of the preferred terms that select the node, added up"),
     "TaintToleration": gettext_noop("PreferNoSchedule taints that the pod does not tolerate"),
     "InterPodAffinity": gettext_noop("weights of the matching pods in the node's domains, added up"),

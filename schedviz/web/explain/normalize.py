@@ -78,6 +78,7 @@ def ignored(row: PluginScores, place: int) -> bool:
 
 
 NORMALIZE: Final[Mapping[str, Callable[[PluginScores, int], Sum]]] = {
+    "DynamicResources": in_proportion,
     "NodeAffinity": in_proportion,
     "TaintToleration": reversed_,
     "InterPodAffinity": between,

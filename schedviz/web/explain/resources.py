@@ -6,6 +6,7 @@ from math import floor, sqrt
 from typing import Final, NamedTuple
 
 from django.utils.translation import gettext
+from msgspec import UNSET, UnsetType
 
 from schedviz.web.explain.sums import Sum, amount, fraction
 from simulator.decision import PluginScores
@@ -21,10 +22,12 @@ class Held(NamedTuple):
     weight: int
     requested: int
     capacity: int
+    request: int | UnsetType = UNSET
+    """The pod's part of what is requested; UNSET where the score does not depend on it alone."""
 
 
 def held(row: PluginScores, at: int) -> list[Held]:
-    found = [Held(i.resource, i.weight, i.requested[at], i.allocatable[at]) for i in row.inputs]
+    found = [Held(i.resource, i.weight, i.requested[at], i.allocatable[at], i.request) for i in row.inputs]
     return [each for each in found if each.capacity]
 
 
@@ -124,12 +127,30 @@ def shape_at(shape: Sequence[tuple[int, int]], used: int) -> Sum:
 
 def balanced(row: PluginScores, at: int) -> list[Sum]:
     resources = held(row, at)
+    if all(each.request is UNSET for each in row.inputs):  # until v1.35
+        return balance(resources, "%(resource)s", gettext("rounded down"))
+    before = [each._replace(requested=each.requested - (each.request or 0)) for each in resources]
+    after = balance(resources, gettext("%(resource)s, with the pod"), gettext("with the pod, rounded down"))
+    earlier = balance(
+        before, gettext("%(resource)s, without the pod"), gettext("without the pod, rounded down")
+    )
+    values = {"with": after[-1].result, "without": earlier[-1].result}
+    gain = int(values["with"]) - int(values["without"])
+    name = gettext("with %(with)s, without %(without)s") % values
+    expression = f"50 + (50 + {values['with']} \u2212 {values['without']}) / 2"
+    plain = expression.replace("\u2212", "-").replace(" ", "")
+    return [*after, *earlier, Sum(name, plain, str(50 + int((50 + gain) / 2)), expression)]
+
+
+def balance(resources: Sequence[Held], label: str, last: str) -> list[Sum]:
+    """Return how balanced the requested fractions of the resources are. ``label``: how a line is called, with
+    ``%(resource)s`` for the resource; ``last``: how the last line is called."""
     fractions = [min(each.requested / each.capacity, 1.0) for each in resources]
     sums = [
-        Sum(each.name, "1", "1")
+        Sum(label % {"resource": each.name}, "1", "1")
         if value == 1.0
         else Sum(
-            each.name,
+            label % {"resource": each.name},
             f"{each.requested}/{each.capacity}",
             fraction(value),
             f"{requested(each)} / {allocatable(each)}",
@@ -148,4 +169,4 @@ def balanced(row: PluginScores, at: int) -> list[Sum]:
         expression = f"sqrt(({squares})/{len(shown)})"
     sums.append(Sum(gettext("standard deviation"), expression, fraction(deviation)))
     score = int((1 - deviation) * 100.0)
-    return [*sums, Sum(gettext("rounded down"), f"(1-{fraction(deviation)})*100", str(score))]
+    return [*sums, Sum(last, f"(1-{fraction(deviation)})*100", str(score))]

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints
@@ -86,9 +87,11 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
 
     def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
         devices, requests = self._devices(nodes.cluster), self._requests(pod)
-        return ScoreExplanation(
-            score_inputs(nodes, self.args.resources, requests, non_zero=False, devices=devices)
-        )
+        inputs = score_inputs(nodes, self.args.resources, requests, non_zero=False, devices=devices)
+        if self.handle.features.version.balanced_allocation_by_gain:
+            request = {spec.name: n for spec, n in zip(self.args.resources, requests, strict=True)}
+            inputs = [replace(each, request=request[each.resource]) for each in inputs]
+        return ScoreExplanation(inputs)
 
     def _devices(self, cluster: Cluster) -> DeviceTotals | None:
         return device_totals(cluster, self.handle.features, [spec.name for spec in self.args.resources])
