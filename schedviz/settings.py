@@ -131,7 +131,7 @@ MIDDLEWARE = [
     "schedviz.web.lifetime.NoteUse",
     "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",
-    "schedviz.web.page.PanelsInPage",
+    "schedviz.web.page.live_page.PanelsInPage",
 ]
 
 ROOT_URLCONF = "schedviz.urls"

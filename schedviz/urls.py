@@ -3,9 +3,9 @@
 from django.conf import settings
 from django.urls import include, path
 
-handler400 = "schedviz.web.views.errors.bad_request"
-handler404 = "schedviz.web.views.errors.page_not_found"
-handler500 = "schedviz.web.views.errors.server_error"
+handler400 = "schedviz.web.errors.bad_request"
+handler404 = "schedviz.web.errors.page_not_found"
+handler500 = "schedviz.web.errors.server_error"
 
 urlpatterns = [
     path("", include("schedviz.operate.urls")),

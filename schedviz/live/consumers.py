@@ -24,7 +24,7 @@ from schedviz.rooms.notify import learners_group, teacher_group
 from schedviz.rooms.room import read_code
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.presenters.screen import Look, look
+from schedviz.web.page.screen import Look, look
 from schedviz.web.rooms.screens import RoomPage
 from simulator.kernel.prepared_types import prepared
 

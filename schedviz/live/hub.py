@@ -23,8 +23,8 @@ from schedviz.store import NoSandbox, Trouble, trouble_of
 from schedviz.store.wall import Wall
 from schedviz.tracing import trace_part
 from schedviz.web.live_notices import Away, away_notice, too_many_looks
-from schedviz.web.presenters.parts import Parts, missing_parts
-from schedviz.web.screens import Drawn
+from schedviz.web.parts.parts import Parts, missing_parts
+from schedviz.web.parts.screens import Drawn
 
 log = logging.getLogger(__name__)
 

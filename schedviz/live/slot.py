@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from schedviz.store.wall import Wall
-from schedviz.web.presenters.parts import Parts, merge
+from schedviz.web.parts.parts import Parts, merge
 
 
 class Frame:

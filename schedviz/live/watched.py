@@ -9,9 +9,10 @@ from schedviz.access.standing import Standing
 from schedviz.cache.caches import caches_of
 from schedviz.cache.sandbox_cache import State
 from schedviz.store import Store
-from schedviz.web.presenters.screen import DEFAULT, Look
+from schedviz.web.page.screen import DEFAULT, Look
+from schedviz.web.page.screens import SandboxScreens, screens_of
+from schedviz.web.parts.screens import Screens
 from schedviz.web.rooms.screens import RoomPage, RoomScreens
-from schedviz.web.screens import SandboxScreens, Screens, screens_of
 
 Chosen = TypeVar("Chosen", bound=Hashable)
 

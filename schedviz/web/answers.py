@@ -1,7 +1,7 @@
 """The answers of the Django views of a sandbox: a panel, a form, what was done, what is refused.
 
 htmx gets a panel or a form alone. Who has no page yet gets a panel in the whole page, which is drawn by what
-knows all features (:mod:`schedviz.web.page`): its middleware gives that function to the panel.
+knows all features (:mod:`schedviz.web.page.live_page`): its middleware gives that function to the panel.
 """
 
 from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from schedviz.store import Trouble
-from schedviz.web.presenters.parts import Parts
+from schedviz.web.parts.parts import Parts
 from schedviz.web.trouble import trouble_text
 
 Away = Trouble | Literal["worker"] | None

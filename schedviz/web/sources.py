@@ -8,9 +8,9 @@ from schedviz.cache import Current, default_caches
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past, Readable
-from schedviz.web.presenters import node_names
-from schedviz.web.presenters.live_picture import DRAWN_AT_ONCE
-from schedviz.web.presenters.picture import NODES
+from schedviz.web.picture.live_picture import DRAWN_AT_ONCE
+from schedviz.web.picture.picture import NODES
+from schedviz.web.text import node_names
 
 Source = Current | Past
 """The source of the values of a page."""

@@ -7,39 +7,37 @@ from django.views.i18n import set_language
 from schedviz.access.account import Role
 from schedviz.limits.counts import COMPARISON, CREATION, IMPORT, QUESTION, ROOM
 from schedviz.routes import EDIT, OWN, PUBLIC, VIEW, Route
+from schedviz.web.clock import views as clock
 from schedviz.web.commands import views as command
 from schedviz.web.compare import views as comparisons
+from schedviz.web.cycle import views as cycle
+from schedviz.web.download import views as downloads
 from schedviz.web.forms import scheduler_views as scheduler
 from schedviz.web.forms import views as forms
+from schedviz.web.guide import views as guides
 from schedviz.web.home import views as home
 from schedviz.web.ideas import views as ideas
 from schedviz.web.imports import views as imports
 from schedviz.web.imports.take import UPLOAD_BYTES
+from schedviz.web.leader import views as leader
+from schedviz.web.lessons import solution_views as lesson_solutions
+from schedviz.web.lessons import upload_views as lesson_uploads
+from schedviz.web.lessons import views as lessons
+from schedviz.web.nodes import table_views as table
+from schedviz.web.nodes import views as node
+from schedviz.web.objects import views as stored
 from schedviz.web.outside import views as outside
+from schedviz.web.page import views as page
+from schedviz.web.past import branch_views as branch
+from schedviz.web.past import undo_views as undo
+from schedviz.web.pods import views as pod
+from schedviz.web.pods import what_if_views as why
 from schedviz.web.predict import views as predict
+from schedviz.web.queue import views as pending
 from schedviz.web.rooms import acts as room_acts
 from schedviz.web.rooms import teacher as room_teacher
 from schedviz.web.rooms import views as rooms
 from schedviz.web.share import views as share
-from schedviz.web.views import (
-    branch,
-    clock,
-    cycle,
-    downloads,
-    guides,
-    leader,
-    lesson_solutions,
-    lesson_uploads,
-    lessons,
-    node,
-    page,
-    pending,
-    pod,
-    stored,
-    table,
-    undo,
-    why,
-)
 
 _ROOM: Final = "rooms/<slug:code>"
 _SANDBOX: Final = "s/<slug:name>"

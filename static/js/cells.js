@@ -105,7 +105,7 @@ function stripes(context, fill, ground) {
   });
 }
 
-// code: the verdict of the cycle on the node, as schedviz/web/presenters/grid.py encodes it; bright: the node matches the filter.
+// code: the verdict of the cycle on the node, as schedviz/web/nodes/grid.py encodes it; bright: the node matches the filter.
 export function paintCell(context, cell, { x, y, width, height }, colours, code, bright) {
   context.globalAlpha = bright ? 1 : 0.16;
   context.fillStyle = colours.sunk;

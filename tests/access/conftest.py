@@ -13,12 +13,12 @@ from schedviz.access.links import make_link
 from schedviz.access.record import digest_of, owned_by
 from schedviz.access.visitor import SHARED_COOKIE, with_shared
 from schedviz.rooms.access import member_cookie, personal_token, teacher_cookie
+from schedviz.rooms.create_sandboxes import open_sandbox
 from schedviz.rooms.room import What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Meta, Store
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
-from schedviz.web.rooms.sandboxes import open_sandbox
 from tests.processes import Process, answers
 from tests.waiting import eventually
 

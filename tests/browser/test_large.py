@@ -10,7 +10,7 @@ from playwright.sync_api import Page, WebSocket, expect
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.web.presenters.grid import run_lengths
+from schedviz.web.nodes.grid import run_lengths
 from tests.programs import smooth
 from tests.waiting import eventually
 

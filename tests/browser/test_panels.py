@@ -13,7 +13,7 @@ from schedviz.api.schedulers import switch_scheduler
 from schedviz.loop.clock import pause
 from schedviz.loop.leadership import end_lease
 from schedviz.store import Sandbox, Store
-from schedviz.web import object_actions
+from schedviz.web.objects import actions as object_actions
 from simulator.api import Manifest
 from simulator.apiserver import resources
 from tests.simulator.lab import priority_class

@@ -24,7 +24,7 @@ from schedviz.store import Commit, Sandbox
 from schedviz.store.bounds import LOG_LENGTH
 from schedviz.up.embedded_redis import free_port
 from schedviz.up.programs import SERVER
-from schedviz.web.presenters.nodes import BLOCKS_AT_MOST
+from schedviz.web.nodes.cards import BLOCKS_AT_MOST
 from simulator.api import Change
 from tests.faults.conftest import FaultArena, note
 from tests.faults.invariants import CHECKED, assert_invariants

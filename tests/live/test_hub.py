@@ -20,8 +20,8 @@ from schedviz.live.watched import WatchedSandbox
 from schedviz.loop.doorbell import ring
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
-from schedviz.web.presenters.parts import digests
-from schedviz.web.presenters.screen import DEFAULT, Look, look
+from schedviz.web.page.screen import DEFAULT, Look, look
+from schedviz.web.parts.parts import digests
 from simulator.api import Change
 from tests.round_trips import round_trips
 from tests.waiting import PATIENCE

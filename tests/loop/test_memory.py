@@ -10,9 +10,9 @@ import pytest
 from schedviz.cache import held
 from schedviz.cache.caches import caches_of
 from schedviz.store import Store
-from schedviz.web.presenters import picture
-from schedviz.web.presenters.screen import DEFAULT
-from schedviz.web.screens import SandboxScreens
+from schedviz.web.page.screen import DEFAULT
+from schedviz.web.page.screens import SandboxScreens
+from schedviz.web.picture import picture
 from simulator.client import event_recorder
 from tests.loop.conftest import node, pod
 from tests.loop.world import World

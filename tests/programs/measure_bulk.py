@@ -34,8 +34,8 @@ from schedviz.loop.presence import Presence  # noqa: E402
 from schedviz.loop.wakes import Wakes  # noqa: E402
 from schedviz.store import Sandbox, Store  # noqa: E402
 from schedviz.up.embedded_redis import EmbeddedRedis, lock  # noqa: E402
-from schedviz.web.presenters.screen import DEFAULT  # noqa: E402
-from schedviz.web.screens import screens_of  # noqa: E402
+from schedviz.web.page.screen import DEFAULT  # noqa: E402
+from schedviz.web.page.screens import screens_of  # noqa: E402
 from simulator.apiserver.bounds import MAX_DOCUMENTS  # noqa: E402
 from simulator.simulation import Simulation  # noqa: E402
 from tests.programs.load.meter import cpu_seconds  # noqa: E402

@@ -14,10 +14,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from schedviz.rooms.access import member_cookie, personal_token, teacher_cookie
+from schedviz.rooms.create_sandboxes import open_sandbox
 from schedviz.rooms.room import What, sandbox_name
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
-from schedviz.web.rooms.sandboxes import open_sandbox
 
 VALUES = {
     "seq": "1", "number": "1", "kind": "pod", "resource": "pods", "key": "default/web",

@@ -246,7 +246,7 @@ def test_the_teachers_view_gets_a_message_of_a_learners_progress(
     teacher: Client, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages: list[str] = []
-    for module in ("schedviz.web.views.lessons", "schedviz.web.lesson_visit", "schedviz.rooms.learners"):
+    for module in ("schedviz.web.lessons.views", "schedviz.web.lessons.visit", "schedviz.rooms.learners"):
         monkeypatch.setattr(f"{module}.notify_teacher", messages.append)
     fields = {"what": "lesson:preemption", "mode": "own", "title": "", "minutes": "60"}
     code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]

@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 
 from schedviz.lessons.learners import Learners
+from schedviz.rooms.create_sandboxes import open_sandbox
 from schedviz.rooms.learners import room_lessons
 from schedviz.rooms.room import learner_id, sandbox_name
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
-from schedviz.web.rooms.sandboxes import open_sandbox
 from tests.threads import THREADS, at_once
 from tests.waiting import eventually
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from schedviz.store.mentions import mentions
-from schedviz.web.presenters.sentences import EventSentences, linked_names
+from schedviz.web.log.sentences import EventSentences, linked_names
 from simulator.trace import AnyEvent, Event
 
 LINK = re.compile(r'href="/s/a/(pods|nodes)/([^"]+?)/"')

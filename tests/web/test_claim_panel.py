@@ -6,7 +6,7 @@ from django.test import Client
 from schedviz.api import write
 from schedviz.store import Commit, Sandbox
 from schedviz.web.commands import run
-from schedviz.web.presenters.claim_panel import ClaimPanel, claim_panel
+from schedviz.web.devices.claim_panel import ClaimPanel, claim_panel
 from simulator.api import Change, Manifest
 from simulator.controllers.resource_claim import POD_CLAIM_NAME, TEMPLATES
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS

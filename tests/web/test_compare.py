@@ -19,7 +19,7 @@ from schedviz.web.compare.result import compared_nodes, present_comparison
 from schedviz.web.compare.scores import compare_scores
 from schedviz.web.examples import start_example
 from schedviz.web.ideas import texts as ideas
-from schedviz.web.presenters import node_names
+from schedviz.web.text import node_names
 from simulator.api import SECOND
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.compare.answer import Curve

@@ -7,9 +7,9 @@ from django.test import Client
 from msgspec.structs import replace
 
 from schedviz.store import Commit, Sandbox
-from schedviz.web.presenters.cycle import present_cycle
-from schedviz.web.presenters.pod_history import pod_history
-from schedviz.web.presenters.priority import Ranks
+from schedviz.web.cycle.cycle import present_cycle
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.pods.history import pod_history
 from simulator import trace
 from simulator.objects.pod import Pod
 from simulator.scheduler.attempt_record import record

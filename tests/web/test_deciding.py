@@ -6,10 +6,11 @@ from random import Random
 import pytest
 from django.utils import translation
 
-from schedviz.web.presenters import deciding, reasons
-from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.priority import Ranks
-from schedviz.web.presenters.queue import Lanes, LaneView, lanes
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.queue.lanes import Lanes, LaneView, lanes
+from schedviz.web.reasons import deciding
+from schedviz.web.reasons import messages as reasons
 from simulator.harness.random_clusters import random_cluster, random_pending_pod
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, attempt

@@ -2,8 +2,8 @@
 
 import pytest
 
-from schedviz.web.presenters.about import LINES_AT_MOST, lines_linking_to_node, lines_linking_to_pod
-from schedviz.web.presenters.sentences import EventSentences, LogLine
+from schedviz.web.log.about import LINES_AT_MOST, lines_linking_to_node, lines_linking_to_pod
+from schedviz.web.log.sentences import EventSentences, LogLine
 from simulator.trace import Bound, Event, Filtered
 
 KEY = "default/web"

@@ -4,8 +4,8 @@ import pytest
 
 from schedviz.api import write
 from schedviz.store import Commit, Sandbox
-from schedviz.web.presenters.details import pod_detail
-from schedviz.web.presenters.node_detail import node_detail
+from schedviz.web.nodes.panel import node_detail
+from schedviz.web.pods.panel import pod_detail
 from simulator.api import Change, Manifest
 from tests.simulator.devices import (
     DRIVER,

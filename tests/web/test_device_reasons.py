@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.store import Commit, Sandbox
-from schedviz.web.presenters.cycle import present_cycle
-from schedviz.web.presenters.device_reasons import device_reasons
-from schedviz.web.presenters.priority import Ranks
+from schedviz.web.cycle.cycle import present_cycle
+from schedviz.web.devices.reasons import device_reasons
+from schedviz.web.picture.priority import Ranks
 from simulator.api import Change, Manifest
 from simulator.decision import Decision, Failure
 from simulator.plugins.dynamic_resources.filter_search import CANNOT_ALLOCATE

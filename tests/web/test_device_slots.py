@@ -1,15 +1,9 @@
 """The devices of a node on its card: each has a device slot, which is replaced alone."""
 
-from schedviz.web.presenters.device_slots import (
-    POOLS_AT_MOST,
-    SLOTS_AT_MOST,
-    DeviceSlot,
-    FreeDevices,
-    pool_rows,
-)
-from schedviz.web.presenters.nodes_panel import NodesPanel
-from schedviz.web.presenters.picture import NODES, PODS, Picture
-from schedviz.web.presenters.priority import Ranks
+from schedviz.web.nodes.board import NodesPanel
+from schedviz.web.nodes.device_slots import POOLS_AT_MOST, SLOTS_AT_MOST, DeviceSlot, FreeDevices, pool_rows
+from schedviz.web.picture.picture import NODES, PODS, Picture
+from schedviz.web.picture.priority import Ranks
 from simulator.api import Manifest, WatchEvent
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS

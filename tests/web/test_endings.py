@@ -11,7 +11,7 @@ from schedviz.api.from_scenario import create
 from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta, Store
 from schedviz.web import examples
-from schedviz.web.endings import can_end, present_ending
+from schedviz.web.guide.endings import can_end, present_ending
 from schedviz.web.ideas import texts as ideas
 from simulator.trace import Bound
 from tests.loop.conftest import pod

@@ -8,8 +8,8 @@ import pytest
 from schedviz.jobs.applied import PODS_AT_MOST, Applied, AppliedStore
 from schedviz.store import Store
 from schedviz.store.past import Readable
-from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
-from schedviz.web.presenters.rivals import rivals_sentence
+from schedviz.web.what_if.follow_up import FollowUp, present_follow_up
+from schedviz.web.what_if.rivals import rivals_sentence
 from simulator.trace import BindFailed, Bound, Event, Nominated, Unschedulable
 from simulator.what_if.answer import AttemptOutcome, Suggestion
 from simulator.what_if.edit import delete_object

@@ -9,7 +9,6 @@ from django import forms
 
 from schedviz.api import schedulers, write
 from schedviz.store import Sandbox
-from schedviz.web.drain import drain_node
 from schedviz.web.forms.base import ManifestForm
 from schedviz.web.forms.conflict import differences, merged
 from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
@@ -19,7 +18,8 @@ from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.kubectl import lines
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.views.stored import ChangedMeanwhile, editable, save_unless_changed
+from schedviz.web.objects.drain import drain_node
+from schedviz.web.objects.views import ChangedMeanwhile, editable, save_unless_changed
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import Invalid, StatusError

@@ -7,8 +7,8 @@ import pytest
 from django.utils import translation
 
 from schedviz.store import Clock
-from schedviz.web.presenters.parts import Parts, merge
-from schedviz.web.presenters.screen import Look, Screen
+from schedviz.web.page.screen import Look, Screen
+from schedviz.web.parts.parts import Parts, merge
 from simulator.api import SECOND
 from simulator.commands.run import START
 from simulator.trace import Nominated

@@ -7,10 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from schedviz.store import Clock
-from schedviz.web.presenters import filter_query, filter_result, grid, groups, table
-from schedviz.web.presenters.picture import NODES, PODS, Picture
-from schedviz.web.presenters.priority import Ranks
-from schedviz.web.presenters.screen import DEFAULT, Look, Screen
+from schedviz.web.nodes import filter_query, filter_result, grid, groups, table
+from schedviz.web.page.screen import DEFAULT, Look, Screen
+from schedviz.web.picture.picture import NODES, PODS, Picture
+from schedviz.web.picture.priority import Ranks
 from simulator import trace
 from simulator.api import WatchEvent
 

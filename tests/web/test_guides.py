@@ -14,7 +14,7 @@ from schedviz.store import Clock, Meta, Store
 from schedviz.store.past import Readable
 from schedviz.web import examples, guides
 from schedviz.web.act import Act
-from schedviz.web.presenters.course import CourseView, present_course
+from schedviz.web.guide.course import CourseView, present_course
 from simulator import trace
 from simulator.api import Manifest
 from simulator.decision import Decision, UnderWay

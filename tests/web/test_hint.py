@@ -1,7 +1,7 @@
 """The hint that says what to do next, from an empty sandbox to the visitor's first preemption."""
 
-from schedviz.web.presenters.hint import hint, urgent_pod_fields
-from schedviz.web.presenters.picture import NODES, PODS, PRIORITY_CLASSES, Picture
+from schedviz.web.guide.hint import hint, urgent_pod_fields
+from schedviz.web.picture.picture import NODES, PODS, PRIORITY_CLASSES, Picture
 from simulator import trace
 
 from . import samples

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from schedviz.web.presenters.later import later_turn
+from schedviz.web.cycle.later import later_turn
 from simulator.trace import Bound, Event, Nominated, OutsideBound, PodRemoved
 from tests.web.samples import SCHEDULED, candidate, preempting
 

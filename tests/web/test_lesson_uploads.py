@@ -12,7 +12,7 @@ from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.kept import Full
 from schedviz.lessons.uploads import Uploads
 from schedviz.store import Store
-from schedviz.web.views import lesson_uploads
+from schedviz.web.lessons import upload_views as lesson_uploads
 from tests.lessons.uploaded import FILES, zipped
 
 pytestmark = pytest.mark.usefixtures("store")

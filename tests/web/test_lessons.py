@@ -15,7 +15,7 @@ from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.start import is_own_sandbox
 from schedviz.store import Store
-from schedviz.web.presenters.lesson_list import numbers, present_lessons
+from schedviz.web.lessons.list import numbers, present_lessons
 
 NAME = "pending"
 """The lesson of tests/lessons/folders: it is a level, and in English only."""

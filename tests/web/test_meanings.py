@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 import simulator.plugins
-from schedviz.web.presenters import meanings, reasons
+from schedviz.web.reasons import meanings
+from schedviz.web.reasons import messages as reasons
 from simulator.client import event_recorder
 from simulator.framework.status import Status
 from simulator.preemption.dry_run import NO_VICTIMS, NOT_HELPFUL

@@ -3,12 +3,12 @@
 from django.template.loader import render_to_string
 
 from schedviz.store.model import Clock
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters import nodes
-from schedviz.web.presenters.node_names import NO_NAMES, NodeNames, using
-from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.priority import Ranks
-from schedviz.web.presenters.screen import Screen
+from schedviz.web.nodes import cards as nodes
+from schedviz.web.page.screen import Screen
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.text import format as fmt
+from schedviz.web.text.node_names import NO_NAMES, NodeNames, using
 from simulator.api import Manifest
 from tests.real_cluster import real_cluster
 

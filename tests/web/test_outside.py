@@ -8,7 +8,7 @@ from django.test import Client, RequestFactory
 from schedviz.api import schedulers, write
 from schedviz.routes import is_of_api
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
-from schedviz.web.presenters.outside_latency import (
+from schedviz.web.picture.outside_latency import (
     Percentiles,
     Waits,
     duration,

@@ -8,7 +8,7 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Steps, Store
-from schedviz.web.presenters.parts import digests
+from schedviz.web.parts.parts import digests
 from schedviz.web.templatetags.schedviz import breakable, words
 
 from .asking import HTMX, text

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedviz.live.slot import Slot
-from schedviz.web.presenters.cycle_panel import Fit
-from schedviz.web.presenters.filter_matrix import Matrix
-from schedviz.web.presenters.parts import PartRenderer, Parts, merge
+from schedviz.web.cycle.filter_matrix import Matrix
+from schedviz.web.cycle.panel import Fit
+from schedviz.web.parts.parts import PartRenderer, Parts, merge
 from tests.amounts import examples
 
 from .page_model import Page

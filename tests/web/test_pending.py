@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from schedviz.api import write
 from schedviz.loop.clock import pause
 from schedviz.store import Sandbox, Store
-from schedviz.web.presenters import pending, remedies
-from schedviz.web.presenters.pending import PendingView, present_pending
-from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.reasons import INSUFFICIENT, KNOWN, TAINT
-from schedviz.web.presenters.records import pod_record
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.records import pod_record
+from schedviz.web.queue import pending
+from schedviz.web.queue.pending import PendingView, present_pending
+from schedviz.web.reasons import remedies
+from schedviz.web.reasons.messages import INSUFFICIENT, KNOWN, TAINT
 from simulator.api import SECOND
 from simulator.trace import LaneEntry
 from tests.loop.conftest import node, pod

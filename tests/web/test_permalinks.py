@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from schedviz.store import Commit, Sandbox
-from schedviz.web.presenters.events import pod_events
+from schedviz.web.pods.events import pod_events
 from simulator import trace
 from simulator.api import Change
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from schedviz.web.presenters.play import PODS_AT_MOST, PlayStep, play_steps
+from schedviz.web.cycle.play import PODS_AT_MOST, PlayStep, play_steps
 from simulator.decision import Decision
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.store import Commit, Sandbox
-from schedviz.web.presenters import cycle
-from schedviz.web.presenters.pod_reasons import nearest_node, reason_sentence, time_left
-from schedviz.web.presenters.priority import Ranks
+from schedviz.web.cycle import cycle
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.reasons.pod_reasons import nearest_node, reason_sentence, time_left
 from simulator.api import SECOND
 from simulator.decision import Shortages
 from simulator.decision_columns import IntColumn

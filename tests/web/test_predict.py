@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
+from schedviz.web.picture.picture import NODES, PODS, Picture
 from schedviz.web.predict import facts, words
 from schedviz.web.predict.grade import ClusterState, Mistake, grade
 from schedviz.web.predict.question import (
@@ -17,7 +18,6 @@ from schedviz.web.predict.question import (
     next_pod_question,
     next_question,
 )
-from schedviz.web.presenters.picture import NODES, PODS, Picture
 from simulator.decision import Decision, UnderWay
 from simulator.scheduler.attempt_record import record
 from simulator.trace import Lane, LaneEntry

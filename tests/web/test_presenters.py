@@ -6,24 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.store import Clock
-from schedviz.web.presenters import (
-    cycle,
-    nodes,
-    nodes_panel,
-    preemption,
-    queue,
-    reasons,
-    sentences,
-    transport,
-)
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.node_names import NodeNames, using
-from schedviz.web.presenters.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
-from schedviz.web.presenters.priority import Ranks
-from schedviz.web.presenters.reasons import KNOWN
-from schedviz.web.presenters.screen import DEFAULT, Screen
-from schedviz.web.presenters.timeline import Timeline
-from schedviz.web.presenters.verdicts import short_reason, translated_reason
+from schedviz.web.clock import transport
+from schedviz.web.cycle import cycle, preemption
+from schedviz.web.log import sentences
+from schedviz.web.nodes import board as nodes_panel
+from schedviz.web.nodes import cards as nodes
+from schedviz.web.page.screen import DEFAULT, Screen
+from schedviz.web.past.timeline import Timeline
+from schedviz.web.picture.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.queue import lanes as queue
+from schedviz.web.reasons import messages as reasons
+from schedviz.web.reasons.messages import KNOWN
+from schedviz.web.reasons.verdicts import short_reason, translated_reason
+from schedviz.web.text import format as fmt
+from schedviz.web.text.node_names import NodeNames, using
 from simulator import trace
 from simulator.api import WatchEvent
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.priority import Ranks
-from schedviz.web.presenters.queue import LaneView, lanes
-from schedviz.web.presenters.queue_order import sort_key
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.queue.lanes import LaneView, lanes
+from schedviz.web.queue.order import sort_key
 from simulator.api import SECOND, Manifest
 from simulator.framework.interface import Plugin, QueueSortPlugin
 from simulator.objects.pod import Pod

@@ -7,7 +7,7 @@ from schedviz.api import write
 from schedviz.cache import default_caches
 from schedviz.loop.clock import pause
 from schedviz.store import Commit, Meta, Sandbox, Store
-from schedviz.web.presenters.sentences import EventSentences
+from schedviz.web.log.sentences import EventSentences
 from simulator.api import Change
 from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
 from tests.programs.load.site import pod as new_pod

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from schedviz.web.presenters import cycle, grid, sampling, verdicts, why
-from schedviz.web.presenters.priority import Ranks
+from schedviz.web.cycle import cycle, sampling, why
+from schedviz.web.nodes import grid
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.reasons import verdicts
 from simulator.decision import PluginScores
 from simulator.decision_columns import IntColumn
 from simulator.versions.features import DEFAULT_FEATURES

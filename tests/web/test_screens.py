@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from schedviz.cache import Caches
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
-from schedviz.web.presenters.parts import Parts
-from schedviz.web.presenters.screen import DEFAULT, look
-from schedviz.web.screens import SandboxScreens, screens_of
+from schedviz.web.page.screen import DEFAULT, look
+from schedviz.web.page.screens import SandboxScreens, screens_of
+from schedviz.web.parts.parts import Parts
 from simulator.api import Change
 from simulator.trace import Bound, LaneEntry
 from tests.web.samples import node, pod

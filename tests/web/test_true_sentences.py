@@ -13,16 +13,18 @@ from schedviz.store import Clock
 from schedviz.store.mentions import mentions
 from schedviz.store.past import Readable
 from schedviz.web.act import Act
+from schedviz.web.cycle import cycle, preemption
+from schedviz.web.cycle.later import later_turn
+from schedviz.web.guide import hint
+from schedviz.web.guide.course import present_course
+from schedviz.web.log.sentences import EventSentences
+from schedviz.web.picture.picture import WATCHED, Picture
+from schedviz.web.pods.history import pod_history
 from schedviz.web.predict import words
 from schedviz.web.predict.grade import ClusterState, grade
 from schedviz.web.predict.question import answer, find_popped
-from schedviz.web.presenters import cycle, hint, preemption, reasons
-from schedviz.web.presenters.course import present_course
-from schedviz.web.presenters.later import later_turn
-from schedviz.web.presenters.node_names import node_name
-from schedviz.web.presenters.picture import WATCHED, Picture
-from schedviz.web.presenters.pod_history import pod_history
-from schedviz.web.presenters.sentences import EventSentences
+from schedviz.web.reasons import messages as reasons
+from schedviz.web.text.node_names import node_name
 from simulator import trace
 from simulator.api import SECOND, Manifest
 from simulator.decision import Decision, Preemption

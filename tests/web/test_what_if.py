@@ -7,15 +7,15 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 
 from schedviz.jobs.question import Question
-from schedviz.web.presenters.node_names import NodeNames, using
-from schedviz.web.presenters.what_if import (
+from schedviz.web.pods.what_if_views import chosen_suggestion
+from schedviz.web.text.node_names import NodeNames, using
+from schedviz.web.what_if.what_if import (
     alike_sentence,
     offer,
     pod_links,
     present_what_if,
     suggestion_sentence,
 )
-from schedviz.web.views.why import chosen_suggestion
 from simulator.what_if.answer import AttemptOutcome, ChangePart, Suggestion
 from simulator.what_if.edit import create_object
 

@@ -36,7 +36,7 @@ from schedviz.store.keys import USED, Keys
 from schedviz.web import guides
 from schedviz.web.act import begin_act
 from schedviz.web.examples import start_example
-from schedviz.web.lesson_visit import begin_lesson
+from schedviz.web.lessons.visit import begin_lesson
 from schedviz.web.lifetime import lifetimes
 from schedviz.web.template_loader import without_indentation
 from simulator import trace

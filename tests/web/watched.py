@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from schedviz.web.presenters.picture import WATCHED, Picture
+from schedviz.web.picture.picture import WATCHED, Picture
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.server import ApiServer

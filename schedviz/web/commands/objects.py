@@ -6,8 +6,6 @@ from django import forms
 from django.utils.translation import gettext
 
 from schedviz.api import removal, write
-from schedviz.web import drain as drains
-from schedviz.web import object_actions
 from schedviz.web.commands import names
 from schedviz.web.commands.line import Call, CommandError, CommandResult
 from schedviz.web.forms import FORMS, ManifestForm
@@ -15,6 +13,8 @@ from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
 from schedviz.web.kubectl.tables import get_table
 from schedviz.web.manifests.yaml import to_yaml
+from schedviz.web.objects import actions as object_actions
+from schedviz.web.objects import drain as drains
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import StatusError

@@ -12,8 +12,8 @@ from schedviz.store.past import Readable
 from schedviz.web.commands.line import Proposals
 from schedviz.web.forms import FORMS
 from schedviz.web.forms.notation import EFFECTS
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.filter_query import IS
+from schedviz.web.nodes.filter_query import IS
+from schedviz.web.text import format as fmt
 from simulator.apiserver.resources import NODES
 
 CYCLES_AT_MOST: Final = 12

@@ -7,7 +7,7 @@ import msgspec
 from django.utils.translation import gettext, gettext_noop
 
 from schedviz.web.compare.plot import Plot, plot
-from schedviz.web.presenters import format as fmt
+from schedviz.web.text import format as fmt
 from simulator.api import SECOND, Micros
 from simulator.compare.answer import Comparison, Curve
 from simulator.objects import durations

@@ -3,8 +3,8 @@
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.node_names import node_name
+from schedviz.web.text import format as fmt
+from schedviz.web.text.node_names import node_name
 from simulator.compare.answer import PlacedPod, PlacedPods
 
 

@@ -9,10 +9,10 @@ from django.utils.translation import gettext, gettext_noop
 from schedviz.web.compare.figures import Figure, FigureRow, count_row, mean_row, present_figure
 from schedviz.web.compare.placed_again import PlacedView, placed_nodes, present_placed
 from schedviz.web.compare.scores import ScoresOfSide, compare_scores
-from schedviz.web.presenters import cycle
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.node_names import node_name
-from schedviz.web.presenters.priority import Ranks
+from schedviz.web.cycle import cycle
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.text import format as fmt
+from schedviz.web.text.node_names import node_name
 from simulator.api import SECOND, Micros
 from simulator.compare.answer import Comparison, Difference, PodsCompared, RunOutcome, Since
 from simulator.decision import Decision

@@ -23,10 +23,10 @@ from schedviz.web import scenarios
 from schedviz.web.answers import is_htmx
 from schedviz.web.compare import form
 from schedviz.web.compare import result as view
+from schedviz.web.cycle.sampling import configuration_words
 from schedviz.web.home.cards import visible_names
 from schedviz.web.limits import text_of, with_time
-from schedviz.web.presenters import node_names
-from schedviz.web.presenters.sampling import configuration_words
+from schedviz.web.text import node_names
 from simulator.api import SECOND
 from simulator.objects.durations import format_duration
 from simulator.versions.kubernetes_version import V1_34_1, VERSIONS

@@ -16,7 +16,7 @@ from schedviz.store.past import Readable
 from schedviz.web.forms.error_paths import path_in_manifest
 from schedviz.web.forms.notation import TEXT, Notation, shown
 from schedviz.web.manifests.paths import Path, get, leaves, mapping, put, written
-from schedviz.web.presenters.format import number
+from schedviz.web.text.format import number
 from simulator.api import Manifest
 from simulator.apiserver.admission import MAX_COPIES
 from simulator.apiserver.status import Cause

@@ -11,7 +11,7 @@ from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
 from schedviz.web.manifests.paths import get, mapping
-from schedviz.web.presenters.picture import NODES
+from schedviz.web.picture.picture import NODES
 from simulator.api import Manifest
 from simulator.objects.device_notation import DEVICES
 

@@ -13,9 +13,9 @@ from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, te
 from schedviz.web.forms.pod_claims import ClaimsPlace, container_names, existing_sources
 from schedviz.web.forms.resource_claim import with_names
 from schedviz.web.manifests.paths import Path, get
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.picture import PRIORITY_CLASSES
-from schedviz.web.presenters.priority import SYSTEM_PRIORITY
+from schedviz.web.picture.picture import PRIORITY_CLASSES
+from schedviz.web.picture.priority import SYSTEM_PRIORITY
+from schedviz.web.text import format as fmt
 from simulator.api import Manifest
 
 RESOURCES = ("spec", "containers", 0, "resources")

@@ -15,7 +15,7 @@ from schedviz.rooms.room import room_of
 from schedviz.store import Meta, Store
 from schedviz.store.model import Summary
 from schedviz.web.examples import is_example
-from schedviz.web.presenters.picture import NODES, PODS
+from schedviz.web.picture.picture import NODES, PODS
 from schedviz.web.scenarios import translated_meta
 
 

@@ -32,8 +32,8 @@ def object_command(verb: str, resource: Resource, key: str, *more: str) -> str:
 
 
 def drain(node: str) -> str:
-    """Return the command with the same effect as :func:`schedviz.web.drain.drain_node`: pods of DaemonSets
-    stay; pods without a controller are evicted, too."""
+    """Return the command with the same effect as :func:`schedviz.web.objects.drain.drain_node`: pods of
+    DaemonSets stay; pods without a controller are evicted, too."""
     return kubectl("drain", node, "--ignore-daemonsets", "--force")
 
 

@@ -9,10 +9,10 @@ from django.utils.translation import gettext
 
 from schedviz.web.kubectl.describe.fields import toleration
 from schedviz.web.manifests import terms
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.queue import title
-from schedviz.web.presenters.records import NodeRecord, pod_record
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.records import NodeRecord, pod_record
+from schedviz.web.queue.lanes import title
+from schedviz.web.text import format as fmt
 from simulator.api import Manifest
 
 PODS_AT_MOST: Final = 20

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from schedviz.web.presenters.records import NodeRecord, PodRecord
+from schedviz.web.picture.records import NodeRecord, PodRecord
 from simulator.decision import Decision, PluginScores
 from simulator.trace import LaneEntry
 

@@ -6,11 +6,11 @@ from typing import Final, Literal
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.node_names import node_name
-from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.queue import title
-from schedviz.web.presenters.records import pod_record
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.records import pod_record
+from schedviz.web.queue.lanes import title
+from schedviz.web.text import format as fmt
+from schedviz.web.text.node_names import node_name
 from simulator.api import Manifest
 from simulator.decision import Decision
 

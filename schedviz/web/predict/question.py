@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.queue_order import sort_key
+from schedviz.web.picture.picture import Picture
+from schedviz.web.queue.order import sort_key
 from simulator import trace
 from simulator.decision import Decision, UnderWay
 from simulator.trace import LaneEntry

@@ -16,6 +16,9 @@ from schedviz.loop.clock import pause, step
 from schedviz.store import Clock
 from schedviz.store.default import default_store
 from schedviz.web.answers import is_htmx, panel
+from schedviz.web.picture.live_picture import is_large
+from schedviz.web.picture.load import load
+from schedviz.web.picture.picture import PODS, Picture
 from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
 from schedviz.web.predict.hold import may_end_hold
@@ -23,9 +26,6 @@ from schedviz.web.predict.panel import AnswerView, PredictView, answer_view, pic
 from schedviz.web.predict.question import GuessQuestion, Kind, answer, find_popped, next_question
 from schedviz.web.predict.shared_prediction import SharedPrediction
 from schedviz.web.predict.viewer import Guess, ViewerState
-from schedviz.web.presenters.live_picture import is_large
-from schedviz.web.presenters.load import load
-from schedviz.web.presenters.picture import PODS, Picture
 from schedviz.web.sources import address, find_present
 from simulator.decision import Decision
 

@@ -4,10 +4,11 @@ from typing import cast
 
 from django.utils.translation import gettext, ngettext
 
-from schedviz.web.presenters import cycle, preemption, reasons, score_table
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.node_names import node_name
-from schedviz.web.presenters.queue import LaneName, title
+from schedviz.web.cycle import cycle, preemption, score_table
+from schedviz.web.queue.lanes import LaneName, title
+from schedviz.web.reasons import messages as reasons
+from schedviz.web.text import format as fmt
+from schedviz.web.text.node_names import node_name
 from simulator.decision import Decision
 
 from .grade import Grade

@@ -17,6 +17,7 @@ from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.rooms import sandboxes
+from schedviz.rooms.create_sandboxes import start_sandbox
 from schedviz.rooms.learners import room_lessons, set_step
 from schedviz.rooms.notify import notify_learners, notify_teacher
 from schedviz.rooms.room import HINT_AT_MOST, NOBODY, learner_id, sandbox_name
@@ -27,7 +28,6 @@ from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
-from schedviz.web.rooms.sandboxes import start_sandbox
 from schedviz.web.rooms.views import find_room
 from simulator.apiserver.status import StatusError
 

@@ -11,7 +11,7 @@ from schedviz.rooms.overview import Histogram, Row
 from schedviz.rooms.room import TEACHER, Room
 from schedviz.rooms.room_store import Seen
 from schedviz.rooms.work import Work
-from schedviz.web.presenters.lesson_result import ResultView, present_results
+from schedviz.web.lessons.result import ResultView, present_results
 
 Lessons = Mapping[str, Lesson]
 

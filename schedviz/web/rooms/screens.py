@@ -12,9 +12,9 @@ from schedviz.rooms.sandboxes import end_if_over
 from schedviz.rooms.states import sources_of
 from schedviz.rooms.work import Work, find_work
 from schedviz.store import Store
-from schedviz.web.presenters.parts import PartRenderer, Parts
+from schedviz.web.parts.parts import PartRenderer, Parts
+from schedviz.web.parts.screens import Screens
 from schedviz.web.rooms import present as view
-from schedviz.web.screens import Screens
 
 RoomPage = Literal["teacher", "projector"]
 PARTS: Final = "rooms/parts"

@@ -11,6 +11,7 @@ from django.utils.translation import get_language, gettext
 from schedviz.local_names import is_local
 from schedviz.rooms import sandboxes
 from schedviz.rooms.access import teacher_cookie
+from schedviz.rooms.create_sandboxes import open_own
 from schedviz.rooms.learners import read_progress, room_lessons
 from schedviz.rooms.results import results
 from schedviz.rooms.room import HINT_AT_MOST, Room
@@ -18,8 +19,7 @@ from schedviz.rooms.room_store import Rooms
 from schedviz.store.default import default_store
 from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
-from schedviz.web.presenters.parts import Parts, digests
-from schedviz.web.rooms.sandboxes import open_own
+from schedviz.web.parts.parts import Parts, digests
 from schedviz.web.rooms.screens import RoomNow, RoomPage, RoomScreens, read_room
 from schedviz.web.rooms.views import KEPT_DAYS, find_room, join_address, write_cookie
 from simulator.apiserver.status import StatusError

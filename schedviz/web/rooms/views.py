@@ -23,6 +23,7 @@ from schedviz.rooms.access import (
     personal_token,
     teacher_cookie,
 )
+from schedviz.rooms.create_sandboxes import DeletedByTeacher, open_sandbox
 from schedviz.rooms.learners import progress_of, room_lessons
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.notify import notify_teacher
@@ -56,7 +57,6 @@ from schedviz.web.access import refuse_room
 from schedviz.web.answers import is_htmx
 from schedviz.web.limits import text_of, with_time
 from schedviz.web.rooms.present import Choice, duration, lesson_choices
-from schedviz.web.rooms.sandboxes import DeletedByTeacher, open_sandbox
 from simulator.apiserver.status import StatusError
 
 MINUTES: Final = (60, 90, 120, 180, 240, 480, 720)

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from schedviz.page_files import LIBRARIES, MADE, SOURCES
 from schedviz.web.ideas import texts as ideas
-from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters.node_names import node_name
+from schedviz.web.text import format as fmt
+from schedviz.web.text.node_names import node_name
 
 WORD: Final = re.compile(r"^[^A-Z]+|[A-Z]+(?:[^A-Z]+|$)")
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from schedviz.web.presenters.grid import Cell
+from schedviz.web.nodes.grid import Cell
 
 NUMBERS: Final = re.compile(rb'<div id="frame"[^>]* data-after="(\d+)" data-seq="(\d+)"')
 """As static/js/live.js reads them."""
@@ -17,7 +17,7 @@ NOMINATED: Final = b' nominated"'
 """In the tag of a pod that is nominated to the node and not bound."""
 
 CELLS: Final = re.compile(rb'<pre id="(g\d+-\d+)" class="cells"[^>]*>(.*?)</pre>', re.DOTALL)
-"""A chunk of the grid that stands for cards where there are many nodes (schedviz/web/presenters/grid.py)."""
+"""A chunk of the grid that stands for cards where there are many nodes (schedviz/web/nodes/grid.py)."""
 PODS_OF_CELL: Final = Cell.__struct_fields__.index("pods")
 """The index of the number of pods in a cell."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from schedviz.loop import clock
 from schedviz.store import Sandbox, Store
-from schedviz.web.presenters.parts import PartRenderer
+from schedviz.web.parts.parts import PartRenderer
 from tests.programs.load import frames, report
 from tests.programs.load.bulk import Grid, create
 from tests.programs.load.cold import open_cold

@@ -1,0 +1,1 @@
+"""A scheduling cycle: its panel, its play, why a node was chosen, preemption."""

@@ -1,0 +1,198 @@
+"""The panel of the newest cycle on the live page.
+
+It consists of many small parts, such as one row of the filter matrix or one score, because most of them are
+equal in the next cycle and are not rendered again."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from schedviz.web.cycle import cycle
+from schedviz.web.cycle.cycle import CycleView
+from schedviz.web.cycle.filter_matrix import Matrix
+from schedviz.web.cycle.score_table import ScoreCell, ScoreRow, Scores
+from schedviz.web.nodes import cards as nodes
+from schedviz.web.outside.panel import outside_acts
+from schedviz.web.parts.parts import PartRenderer
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.priority import Ranks
+
+PANEL: Final = "cycle"
+PIECES: Final = (
+    "title",
+    "earlier",
+    "steps",
+    "subject",
+    "sample",
+    "preemption",
+    "play",
+    "devices",
+    "scores",
+    "matrix",
+)
+OUTSIDE: Final = ("outside", "acts")
+"""The pieces while the sandbox's scheduler stands down."""
+BLANK: Final = ScoreCell("", 0, 0, 0, 0, 0)
+
+
+class Title(msgspec.Struct, frozen=True):
+    cycle: int
+    time: str
+    ended: bool
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """The line of the pod and the scheduler's message. The pod's name and the headline are other parts."""
+
+    rank: int
+    requests: str
+    priority: str
+    attempt: int
+    profile: str
+    message: str
+    cycle: int
+    """The cycle of the message; 0 if there is no message."""
+
+
+class SubjectPod(msgspec.Struct, frozen=True):
+    pod: str
+    label: str
+
+
+class Headline(msgspec.Struct, frozen=True):
+    outcome: str
+    headline: str
+
+
+class Fit(msgspec.Struct, frozen=True):
+    feasible: int
+    total: int
+    looked_at: int
+
+
+class ScorePiece(msgspec.Struct, frozen=True):
+    """One cell of the score table. ``place``: its row, from 0."""
+
+    place: int
+    cell: ScoreCell
+
+
+class CyclePanel:
+    """Renders the parts of the panel with the renderer of the page."""
+
+    def __init__(self, drawing: PartRenderer) -> None:
+        self._drawing = drawing
+        self._known: tuple[Any, ...] = ()
+        """The values from which the panel was rendered last."""
+
+    def draw(self, picture: Picture, ranks: Ranks) -> None:
+        """Render the parts that changed."""
+        if picture.stands_down:
+            self._draw_outside(picture)
+            return
+        decision = picture.decision
+        entry = picture.lanes.get(decision.pod) if decision else None
+        # Without a decision, the text depends on the last events.
+        seq = picture.seq if decision is None else None
+        known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names(), seq)
+        if len(known) == len(self._known) and all(map(_is, known, self._known)):
+            return
+        self._known = known
+        view = cycle.cycle(picture, ranks)
+        if view is None:
+            self._drawing.draw(PANEL, "parts/no_cycle.html", cycle.no_decision(picture))
+            return
+        self._drawing.draw(PANEL, "parts/cycle.html", PIECES)
+        self._draw(view)
+
+    def _draw_outside(self, picture: Picture) -> None:
+        """Render what an outside scheduler did, instead of a cycle."""
+        known = ("outside", picture.seq, picture.node_names())
+        if known == self._known:
+            return
+        self._known = known
+        self._drawing.draw(PANEL, "parts/cycle.html", OUTSIDE)
+        acts = outside_acts(picture)
+        last = picture.decision.cycle if picture.decision else 0
+        self._piece("outside", "panels/outside_head.html", {"acts": bool(acts), "last_cycle": last})
+        self._piece("acts", "panels/outside_acts.html", None)
+        views = {f"act-{act.seq}": act for act in acts}
+        self._drawing.draw_list(f"{PANEL}/acts", "cycle-acts", "panels/outside_act.html", views)
+
+    def _draw(self, view: CycleView) -> None:
+        self._piece("title", "panels/cycle_title.html", Title(view.cycle, view.time, view.ended))
+        self._optional("earlier", "panels/earlier.html", view.earlier)
+        self._piece("steps", "panels/steps.html", None)
+        steps = {f"step-{step.name}": step for step in view.steps}
+        self._drawing.draw_list(f"{PANEL}/steps", "cycle-steps", "panels/step.html", steps)
+        self._subject(view)
+        self._optional("sample", "panels/sampled.html", view.sample or None)
+        self._optional("preemption", "parts/preemption.html", view.preemption)
+        played = view.preemption is not None and bool(view.preemption.chosen)
+        self._optional("play", "panels/to_play.html", view.cycle if played else None)
+        self._optional("devices", "panels/to_devices.html", view.cycle if view.device_reasons else None)
+        if view.scores:
+            self._scores(view.scores)
+        else:
+            self._optional("scores", "parts/scores.html", None)
+        if view.matrix:
+            self._matrix(view.matrix)
+        else:
+            self._optional("matrix", "parts/matrix.html", None)
+
+    def _optional(self, name: str, template: str, view: Any) -> None:
+        """Render a piece that not every cycle has; without a view, an empty element with its id."""
+        self._piece(name, "parts/absent.html" if view is None else template, view)
+
+    def _piece(self, name: str, template: str, view: Any) -> None:
+        part, element = part_and_element(name)
+        self._drawing.draw(part, template, view, element)
+
+    def _subject(self, view: CycleView) -> None:
+        subject = Subject(
+            rank=view.rank,
+            requests=view.requests,
+            priority=view.priority,
+            attempt=view.attempt,
+            profile=view.profile,
+            message=view.message,
+            cycle=view.cycle if view.message else 0,
+        )
+        self._piece("subject", "panels/subject.html", subject)
+        self._piece("subject/pod", "panels/subject_pod.html", SubjectPod(view.pod, view.label))
+        self._piece("subject/headline", "panels/headline.html", Headline(view.outcome, view.headline))
+
+    def _scores(self, scores: Scores) -> None:
+        table = replace(
+            scores,
+            rows=[ScoreRow("", [BLANK] * len(scores.plugins), 0)] * len(scores.rows),
+            sentence="",
+        )
+        self._piece("scores", "parts/scores.html", table)
+        self._piece("scores/sentence", "parts/sentence_of_scores.html", scores.sentence)
+        for place, row in enumerate(scores.rows):
+            self._piece(f"scores/n{place}", "parts/score_node.html", row.node)
+            self._piece(f"scores/t{place}", "parts/total.html", row.total)
+            for number, cell in enumerate(row.cells):
+                self._piece(f"scores/{place}-{number}", "parts/score.html", ScorePiece(place, cell))
+
+    def _matrix(self, matrix: Matrix) -> None:
+        table = replace(matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[], looked_at=0)
+        self._piece("matrix", "parts/matrix.html", table)
+        self._piece("matrix/fit", "parts/fit.html", Fit(matrix.feasible, matrix.total, matrix.looked_at))
+        if matrix.total:
+            self._optional("matrix/meanings", "panels/meanings.html", matrix.meanings or None)
+        rows = {nodes.block_id("row", row.node): row for row in matrix.rows}
+        self._drawing.draw_list(f"{PANEL}/matrix", "filter-rows", "parts/filter_row.html", rows)
+
+
+@lru_cache(maxsize=1_000)
+def part_and_element(piece: str) -> tuple[str, str]:
+    """Return the name of a piece's part, and the id of its root element."""
+    return f"{PANEL}/{piece}", f"cycle-{piece.replace('/', '-')}"
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other

@@ -1,0 +1,1 @@
+"""The leader election, and the informer of the leader."""

@@ -1,0 +1,1 @@
+"""The timeline, and what leads to the past: going back, undoing, branching."""

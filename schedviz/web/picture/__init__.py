@@ -1,0 +1,1 @@
+"""The state of a sandbox that pages show, made of small records."""

@@ -1,0 +1,1 @@
+"""The panel of a pod with its history, and the questions that are asked in it."""

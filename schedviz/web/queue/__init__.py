@@ -1,0 +1,1 @@
+"""The scheduling queue: its lanes, and the pending pods with their causes."""

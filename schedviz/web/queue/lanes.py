@@ -1,0 +1,266 @@
+"""The scheduling queue: a chip for each pod, in a lane for each part of the queue."""
+
+from collections.abc import Sequence
+from heapq import nsmallest
+from typing import Final, Literal
+
+import msgspec
+from django.utils.translation import gettext
+from msgspec.structs import replace
+
+from schedviz.web.picture.outside_latency import Latency, latencies
+from schedviz.web.picture.picture import Picture
+from schedviz.web.picture.priority import Ranks
+from schedviz.web.picture.records import PodRecord
+from schedviz.web.queue.order import Tie, sort_key, ties
+from schedviz.web.reasons import messages as reasons
+from schedviz.web.reasons.deciding import Reason, find_shared
+from schedviz.web.text import format as fmt
+from schedviz.web.text.links import recorded_comparison
+from simulator.api import Micros
+from simulator.plugins.scheduling_gates import SchedulingGates
+from simulator.trace import Lane, LaneEntry
+
+CHIPS_AT_MOST: Final = 30
+"""Maximum number of chips of one lane. The number of other pods is shown."""
+
+LaneName = Lane | Literal["arriving"]
+ORDER: Final[tuple[LaneName, ...]] = (
+    "inFlight", "waiting", "activeQ", "backoffQ", "unschedulable", "gated", "outside", "arriving",
+)  # fmt: skip
+NONE: Final[frozenset[Reason]] = frozenset()
+ALWAYS: Final = ("activeQ", "backoffQ", "unschedulable")
+
+
+class Chip(msgspec.Struct, frozen=True):
+    """A pod in a lane. ``note``: why it is there, as plain text: the deciding reason, which is never cut.
+    ``others``: the other reasons, without those that all pods of the lane share."""
+
+    key: str
+    uid: str
+    label: str
+    priority: str
+    rank: int
+    attempts: int
+    since: Micros
+    until: Micros
+    """The end of its backoff or of its wait on Permit; 0 in other lanes."""
+    permit: bool
+    """Whether the pod waits on Permit. The viewer may approve or reject it."""
+    note: str
+    others: str
+    verbatim: str
+    """The message of the scheduler, from which ``note`` and ``others`` were made."""
+    waits: list[str]
+    """The plugins that it waits for."""
+    nominated: str
+    scheduler: str = ""
+    """The outside scheduler that it waits for; "" = it is this sandbox's."""
+    tied: bool = False
+    """Whether a rule below the priority orders it: it stands under the heading of a tie."""
+
+
+class LaneView(msgspec.Struct, frozen=True):
+    name: LaneName
+    title: str
+    hint: str
+    chips: list[Chip]
+    count: int
+    more: int
+    always: bool
+    """Whether it is shown when it is empty."""
+    note: str = ""
+    latencies: list[Latency] = []
+    """The latencies of outside schedulers."""
+    compare: str = ""
+    """The address of the form that compares the recording with the model; "" = there is nothing to
+    compare."""
+    ties: list[Tie] = []
+
+
+class Lanes:
+    """Makes the lanes of one picture in one language. A chip is made again only if its entry changed."""
+
+    def __init__(self, sandbox: str = "") -> None:
+        """sandbox: its name."""
+        self._sandbox = sandbox
+        self._words: dict[LaneName, tuple[str, str]] = {}
+        """The title and the hint of each lane."""
+        self._chips: dict[str, tuple[LaneEntry, frozenset[Reason], tuple[str, ...], Chip]] = {}
+        self._ranks: Ranks | None = None
+
+    def read(self, picture: Picture, ranks: Ranks) -> list[LaneView]:
+        """Return all lanes in the order of the page."""
+        self._words = self._words or {name: (title(name), hint) for name, hint in hints().items()}
+        if ranks is not self._ranks:
+            self._ranks, self._chips = ranks, {}
+        entries: dict[str, list[LaneEntry]] = {name: [] for name in ORDER}
+        for entry in picture.lanes.values():
+            entries[entry.lane].append(entry)
+        kept, self._chips = self._chips, {}
+        views = []
+        for name in ORDER[:-1]:
+            found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
+            shared = find_shared([entry.message for entry in found]) if name == "unschedulable" else NONE
+            for entry in found:
+                known, gates = kept.get(entry.pod), find_gates(entry, picture)
+                same = known is not None and known[0] is entry and known[1:3] == (shared, gates)
+                self._chips[entry.pod] = (
+                    known if known and same else (entry, shared, gates, chip(ranks, entry, shared, gates))
+                )
+            chips = [self._chips[entry.pod][3] for entry in found]
+            lane_title, hint = self._words[name]
+            view = present_lane(name, lane_title, hint, chips, len(entries[name]))
+            if shared:
+                view = replace(view, note=reasons.shared_words(shared))
+            if picture.stands_down:
+                view = replace(view, always=False)
+            if name == "activeQ":
+                view = with_order(view, found)
+            elif name == "gated" and any(entry.gate != SchedulingGates.name for entry in entries[name]):
+                view = replace(view, hint=gettext("held by a plugin"))
+            elif name == "outside":
+                view = with_outside(view, picture, self._sandbox)
+            views.append(view)
+        unseen = arriving(picture)
+        chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
+        return [*views, present_lane("arriving", *self._words["arriving"], chips, len(unseen))]
+
+
+def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
+    """Return all lanes in the order of the page, also empty ones."""
+    return Lanes().read(picture, ranks)
+
+
+def arriving(picture: Picture) -> list[PodRecord]:
+    """Return the pods that the API server has stored and that are not in the scheduling queue yet."""
+    return [
+        pod
+        for key, pod in picture.unqueued.items()
+        if not pod.terminating and (key not in picture.lanes or picture.lanes[key].uid != pod.uid)
+    ]
+
+
+def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count: int) -> LaneView:
+    return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+
+
+def order_hint(first: LaneEntry) -> str:
+    """Return the hint of activeQ where not PrioritySort orders it; "" where it does."""
+    if first.place:
+        return gettext("by arrival")
+    return gettext("by the QueueSort plugin") if first.sort_key else ""
+
+
+def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
+    """Return activeQ with its ties, with its chips marked that are in one, and with the hint of its order.
+    Without entries the order is not known: the scheduler may have a FIFO queue."""
+    if not entries:
+        return replace(lane, hint="")
+    found = ties(entries)
+    pods = {pod for tie in found for pod in tie.pods}
+    chips = [replace(each, tied=True) if each.key in pods else each for each in lane.chips]
+    return replace(lane, hint=order_hint(entries[0]) or lane.hint, chips=chips, ties=found)
+
+
+def with_outside(lane: LaneView, picture: Picture, sandbox: str) -> LaneView:
+    """Return the lane of outside schedulers with their latency, and whether this sandbox's scheduler stands
+    down."""
+    if not (picture.stands_down or lane.count or picture.outside):
+        return lane
+    note = "" if picture.past else gettext("It acts in real time: Pause and Step do not hold it.")
+    hint = "" if picture.stands_down else lane.hint
+    if picture.stands_down and picture.past:
+        note = gettext("The sandbox's scheduler stood down at this moment.")
+    elif picture.stands_down:
+        note = gettext("This sandbox's scheduler stands down. Pause does not hold an outside one.")
+    always = picture.stands_down or bool(picture.outside)
+    known = latencies(picture.outside)
+    compare = recorded_comparison(sandbox) if known and not picture.past else ""
+    return replace(lane, always=always, hint=hint, note=note, latencies=known, compare=compare)
+
+
+def hints() -> dict[LaneName, str]:
+    """Return the hint of each lane, in the active language."""
+    return {
+        "inFlight": gettext("being scheduled"),
+        "waiting": gettext("waiting on Permit"),
+        "activeQ": gettext("by priority"),
+        "backoffQ": gettext("in backoff"),
+        "unschedulable": gettext("wait for an event"),
+        "gated": gettext("have a scheduling gate"),
+        "outside": gettext("not in this queue"),
+        "arriving": gettext("not queued yet"),
+    }
+
+
+def title(name: LaneName | Literal[""]) -> str:
+    """Return the title of a lane. The names activeQ and backoffQ are not translated. "" = no lane."""
+    return {
+        "inFlight": gettext("in flight"),
+        "waiting": gettext("waiting"),
+        "unschedulable": gettext("unschedulable"),
+        "gated": gettext("gated"),
+        "outside": gettext("outside scheduler"),
+        "arriving": gettext("created"),
+    }.get(name, name)
+
+
+def find_gates(entry: LaneEntry, picture: Picture) -> tuple[str, ...]:
+    """Return the names of the scheduling gates that hold a pod; () if a plugin of another kind holds it, or
+    none."""
+    if entry.lane != "gated" or entry.gate != SchedulingGates.name:
+        return ()
+    pod = picture.pods.get(entry.pod)
+    return pod.gates if pod and pod.uid == entry.uid else ()
+
+
+def chip(ranks: Ranks, entry: LaneEntry, shared: frozenset[Reason] = NONE, gates: Sequence[str] = ()) -> Chip:
+    """Return the chip of a pod. shared: the reasons that all pods of its lane share. gates: the names of its
+    scheduling gates."""
+    note, others = notes(entry, shared, gates)
+    return Chip(
+        key=entry.pod,
+        uid=entry.uid,
+        label=fmt.pod_name(entry.pod),
+        priority=fmt.short_number(entry.priority),
+        rank=ranks.rank(entry.priority),
+        attempts=entry.attempts,
+        since=entry.since,
+        until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else entry.wait_until or 0,
+        permit=entry.lane == "waiting",
+        note=note,
+        others=others,
+        verbatim=entry.message if entry.lane in ("unschedulable", "outside") else "",
+        waits=entry.plugins if entry.lane in ("unschedulable", "waiting") else [],
+        nominated=entry.nominated_node,
+        scheduler=entry.scheduler or "",
+    )
+
+
+def notes(entry: LaneEntry, shared: frozenset[Reason], gates: Sequence[str]) -> tuple[str, str]:
+    """Return the deciding reason, and the others."""
+    if entry.lane == "gated":
+        return fmt.listed(gates) or entry.gate, ""
+    if entry.lane in ("unschedulable", "outside"):
+        return reasons.deciding_words(entry.message, shared)
+    return "", ""
+
+
+def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
+    return Chip(
+        key=pod.key,
+        uid=pod.uid,
+        label=fmt.pod_name(pod.key),
+        priority=fmt.short_number(pod.priority),
+        rank=ranks.rank(pod.priority),
+        attempts=0,
+        since=pod.created,
+        until=0,
+        permit=False,
+        note="",
+        others="",
+        verbatim="",
+        waits=[],
+        nominated="",
+    )

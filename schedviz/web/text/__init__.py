@@ -1,0 +1,1 @@
+"""Numbers, times, amounts, names and links, as all pages write them."""

@@ -1,1 +1,0 @@
-"""The Django views of the pages."""

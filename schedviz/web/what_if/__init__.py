@@ -1,0 +1,1 @@
+"""The answers to what-if questions, and what came of an applied one."""
