@@ -44,16 +44,23 @@ _DEVICE_SIZE: Final = DeclaredSize(
 )
 _DEVICE: Final = "device"
 _DEVICE_TYPE: Final = Type("kubernetes.DRADevice")
-_FIELDS: Final = ObjectTypes(
-    {
-        _DEVICE_TYPE.name: {
-            "driver": STRING,
-            "attributes": parse_type("map(string, map(string, any))"),
-            "capacity": parse_type("map(string, map(string, kubernetes.Quantity))"),
-            "allowMultipleAllocations": BOOL,
+
+
+def _fields(attribute: str) -> ObjectTypes:
+    return ObjectTypes(
+        {
+            _DEVICE_TYPE.name: {
+                "driver": STRING,
+                "attributes": parse_type(f"map(string, map(string, {attribute}))"),
+                "capacity": parse_type("map(string, map(string, kubernetes.Quantity))"),
+                "allowMultipleAllocations": BOOL,
+            }
         }
-    }
-)
+    )
+
+
+_FIELDS: Final = _fields("any")
+_FIELDS_WITH_LISTS: Final = _fields("dyn")
 _NATIVE_ERRORS: Final = {
     "string": "unsupported native conversion from string to 'bool'",
     "int": "unsupported type conversion from 'int' to bool",
@@ -75,6 +82,8 @@ _NATIVE_ERRORS: Final = {
 }
 """Why a value of a type is no bool."""
 NEW_SELECTORS: Final = Environment.NEW_SELECTORS
+STORED_SELECTORS: Final = Environment.STORED_SELECTORS
+LIST_SELECTORS: Final = Environment.LIST_SELECTORS
 
 
 class DeviceSelector:
@@ -84,6 +93,7 @@ class DeviceSelector:
         self.error = ""
         """The compile error, in the words of the scheduler's message."""
         self._length = len(expression)
+        self._lists = environment is Environment.LIST_SELECTORS
         try:
             self._compile(expression, environment)
         except CompileFault as fault:
@@ -91,8 +101,8 @@ class DeviceSelector:
 
     def matches(self, device: DeviceValue) -> bool:
         """Whether the selector matches the device. Raises EvaluationError, OutOfWork."""
-        if device.error:
-            raise ExpressionError(str(device.error))
+        if fault := device.error or (None if self._lists else device.list_error):
+            raise ExpressionError(str(fault))
         assert not self.error, self.error
         meter = Meter(MAX_ITERATIONS)
         try:
@@ -110,8 +120,9 @@ class DeviceSelector:
         # The compiler loads the library that parses: only where there are selectors.
         from simulator.cel.compilation import compile_tree  # noqa: PLC0415
 
-        compiled = compile_tree(expression, environment, {_DEVICE: _DEVICE_TYPE}, _FIELDS)
-        if compiled.result.name not in ("bool", "any"):
+        fields = _FIELDS_WITH_LISTS if self._lists else _FIELDS
+        compiled = compile_tree(expression, environment, {_DEVICE: _DEVICE_TYPE}, fields)
+        if compiled.result.name not in ("bool", "dyn" if self._lists else "any"):
             kind = compiled.result.describe()
             raise CompileFault(f"must evaluate to bool or the unknown type, not {kind}")
         self._evaluate = compiled.plan()

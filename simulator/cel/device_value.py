@@ -17,19 +17,24 @@ Manifest = dict[str, Any]
 class DeviceValue:
     """The parts of a device that a selector can read. Two devices with the same parts are equal."""
 
-    __slots__ = ("_hash", "_key", "error", "value")
+    __slots__ = ("_hash", "_key", "error", "list_error", "value")
 
     def __init__(self, key: "_Key") -> None:
         self._key = key
         self._hash = hash(key)
         self.error: ExpressionError | None = None
         """The reason for which no selector can be evaluated for the device."""
+        self.list_error: ExpressionError | None = None
+        """The reason for which no selector can be evaluated that does not know lists."""
         driver = key.driver
         try:
             attributes = [(name, _read(name, kind, content)) for name, kind, content in key.attributes]
         except ExpressionError as error:
             self.error = error
             attributes = []
+        of_lists = [name for name, kind, _ in key.attributes if kind in _LISTS]
+        if of_lists:
+            self.list_error = _unsupported(of_lists[0])
         capacity = [(name, _read_capacity(text)) for name, text in key.capacity]
         self.value: Value = Map(
             (
@@ -75,12 +80,21 @@ class _Key(NamedTuple):
 
 
 _KINDS: Final = ("int", "bool", "string", "version")
+_LISTS: Final = ("ints", "bools", "strings", "versions")
 
 
 def _choose(attribute: Manifest) -> tuple[str, Value]:
-    """Return the kind and the content of an attribute; an empty kind if it has none (getAttributeValue)."""
+    """Return the kind and the content of an attribute, a list as a tuple; an empty kind if it has none
+    (getAttributeValue)."""
+    for kind in _LISTS:
+        if attribute.get(kind) is not None:
+            return kind, tuple(attribute[kind])
     found = ((kind, attribute[kind]) for kind in _KINDS if attribute.get(kind) is not None)
     return next(found, ("", None))
+
+
+def _unsupported(name: str) -> ExpressionError:
+    return ExpressionError(f"attribute {name}: unsupported attribute value")
 
 
 @lru_cache(maxsize=CACHED)
@@ -90,7 +104,9 @@ def _make(key: _Key) -> DeviceValue:
 
 def _read(name: str, kind: str, content: Value) -> Value:
     if not kind:
-        raise ExpressionError(f"attribute {name}: unsupported attribute value")
+        raise _unsupported(name)
+    if kind in _LISTS:
+        return [_read(name, kind.removesuffix("s"), each) for each in content]
     if kind != "version":
         return content
     try:

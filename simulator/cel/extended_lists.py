@@ -11,8 +11,27 @@ from simulator.cel.operators import MAX_SIZE
 from simulator.cel.values import Value, compare, equal, type_name
 from simulator.kernel.work import spend_work
 
+MAX_INCLUDES: Final = 48
+"""The values of an attribute of a device (ResourceSliceMaxAttributeValuesPerDevice)."""
 _COMPARED_IN_A_UNIT: Final = 4
 """The pairs of elements that are compared in the time of one unit of work."""
+
+
+def _includes(target: Value, item: Value) -> bool:
+    """Return whether a list has an item, or a single value is equal to it (includesFunc in
+    dynamic-resource-allocation/cel/compile.go)."""
+    if type(target) is not list:
+        return equal(target, item) is True
+    if any(equal(each, item) is True for each in target[:MAX_INCLUDES]):
+        return True
+    if len(target) > MAX_INCLUDES:
+        raise ExpressionError(
+            f"'includes' function cannot be applied to lists longer than {MAX_INCLUDES} values"
+        )
+    return False
+
+
+INCLUDES: Final = Function("includes", "dyn.(dyn) -> bool", _includes)
 
 
 def _slice(items: list[Value], start: int, end: int) -> list[Value]:

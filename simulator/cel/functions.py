@@ -19,6 +19,9 @@ class Environment(Enum):
     STORED_SELECTORS = auto()
     """The same with ``cel.bind``, for the selectors of devices."""
     NEW_SELECTORS = auto()
+    LIST_SELECTORS = auto()
+    """Those of devices whose attributes can be lists (the feature gate DRAListTypeAttributes): with
+    ``includes``."""
     CONDITIONS = auto()
     """CEL without extensions and without ``matches``, for the conditions of lessons."""
 

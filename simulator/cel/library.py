@@ -53,7 +53,9 @@ def _by_name(functions: Iterable[Function]) -> Mapping[str, tuple[Function, ...]
     return {name: tuple(found) for name, found in groupby(in_order, key=lambda each: each.name)}
 
 
-FUNCTIONS: Final = _by_name((*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS))
+FUNCTIONS: Final = _by_name(
+    (*standard.FUNCTIONS, *_BEFORE_1_34, *extended_lists.FUNCTIONS, extended_lists.INCLUDES)
+)
 """All functions with an implementation for each overload, by name."""
 
 
@@ -101,6 +103,11 @@ LIBRARIES: Final[Mapping[Environment, Library]] = {
     Environment.NEW_EXPRESSIONS: _NEW,
     Environment.STORED_SELECTORS: replace(_STORED, macros={**_STORED.macros, **BIND}),
     Environment.NEW_SELECTORS: replace(_NEW, macros={**_NEW.macros, **BIND}),
+    Environment.LIST_SELECTORS: replace(
+        _STORED,
+        signatures={**_STORED.signatures, extended_lists.INCLUDES.name: (extended_lists.INCLUDES.signature,)},
+        macros={**_STORED.macros, **BIND},
+    ),
     Environment.CONDITIONS: _make_library(
         [_PLAIN], standard.FUNCTIONS, STANDARD_MACROS, is_of_kubernetes=False
     ),

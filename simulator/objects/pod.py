@@ -225,7 +225,8 @@ class Pod:
     @cached_property
     def own_requests(self) -> dict[str, int]:
         """The requests of a pod that is not yet bound, for filter plugins: without its status."""
-        if not pod_requests.statuses_with_resources(self.manifest):
+        manifest = self.manifest
+        if not (pod_requests.statuses_with_resources(manifest) or pod_requests.claims_of_nodes(manifest)):
             return self.requests
         return pod_requests.to_amounts(pod_requests.pod_requests(self.manifest, use_status=False))
 

@@ -4,7 +4,7 @@ Sums and maxima are computed with exact quantities (nano-units) and rounded up o
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from simulator.objects import quantity
@@ -101,12 +101,14 @@ def pod_requests(
     use_status: bool,
     missing: Requests | None = None,
     pod_level: bool = True,
+    from_claims: Requests | None = None,
 ) -> Requests:
     """Return the pod's requests, exactly (PodRequests).
 
     ``use_status``: a container that is being resized counts with the maximum of its requests in the spec, its
     requests in the status and its allocated resources. ``missing``: default requests of containers without
-    one. ``pod_level``: whether pod-level requests are used."""
+    one. ``pod_level``: whether pod-level requests are used. ``from_claims``: what devices add to the requests
+    of the containers; ``use_status`` takes it from the status."""
     spec = manifest["spec"]
     given_to = statuses_with_resources(manifest) if use_status else {}
     infeasible = bool(given_to) and _resize_infeasible(manifest)
@@ -123,6 +125,10 @@ def pod_requests(
         return {**missing, **requests} if missing else requests
 
     total = _aggregate_containers(spec, of)
+    _add(total, from_claims or {})
+    if use_status:
+        for claim in claims_of_nodes(manifest):
+            _add(total, parse_resource_list(claim.get("resources")))
     if pod_level:
         total.update(_determined_pod_level_requests(manifest) if use_status else pod_level_requests(spec))
     _add(total, parse_resource_list(spec.get("overhead")))
@@ -229,6 +235,12 @@ def _all_state_requests(spec: Mapping[str, Any], names: Collection[str]) -> bool
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     stated = ((container.get("resources") or {}).get("requests") or {} for container in containers)
     return all(name in requests for requests in stated for name in names)
+
+
+def claims_of_nodes(manifest: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the claims of a pod whose devices are resources of the node (v1.36, with the feature gate
+    DRANodeAllocatableResources)."""
+    return (manifest.get("status") or {}).get("nodeAllocatableResourceClaimStatuses") or ()
 
 
 def statuses_with_resources(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

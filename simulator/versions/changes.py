@@ -152,6 +152,16 @@ CHANGES: Final = (
         "Devices serve the extended resource of a DeviceClass, through a claim that the scheduler makes.",
     ),
     VersionChange(
+        "DRAListTypeAttributes",
+        "gate",
+        "Attributes of devices can be lists, which selectors know, with includes; constraints refuse them.",
+    ),
+    VersionChange(
+        "DRANodeAllocatableResources",
+        "gate",
+        "Devices that are cpu or memory of their node are added to the requests of the pod.",
+    ),
+    VersionChange(
         "StorageCapacityScoring", "gate", "VolumeBinding scores nodes by the capacity of their storage."
     ),
     VersionChange(

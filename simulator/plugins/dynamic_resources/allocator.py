@@ -18,7 +18,7 @@ from simulator.plugins.dynamic_resources.device_constraints import (
     add_to_all,
     constraint_states,
 )
-from simulator.plugins.dynamic_resources.device_selectors import AllocationError, is_selectable
+from simulator.plugins.dynamic_resources.device_selectors import AllocationError, matches
 from simulator.plugins.dynamic_resources.device_taints import prevents_allocation
 from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
 from simulator.plugins.dynamic_resources.requested_devices import (
@@ -243,7 +243,8 @@ class _Search:
     def _matches(self, device: PoolDevice, selectors: Selectors) -> bool:
         if device.device.binding_conditions and not self.rules.binding_conditions:
             return False
-        return is_selectable(device, selectors) and device.here
+        lists = self.rules.list_attributes
+        return matches(device.device.value, selectors, lists=lists) and device.here
 
     def _counts_for_all(self, request: DeviceRequest, device: PoolDevice, selectors: Selectors) -> bool:
         """Return whether the allocation mode All includes a device, in use or not."""

@@ -16,6 +16,8 @@ class AllocatorRules(NamedTuple):
     binding_conditions: bool
     consumable_capacity: bool
     device_taints: bool
+    list_attributes: bool
+    """Whether selectors know attributes that are lists. As upstream, constraints do not know them."""
     partitionable_devices: bool
     prioritized_list: bool
 
@@ -49,6 +51,7 @@ def allocator_rules(features: Features) -> AllocatorRules:
         all(features.enabled(gate) for gate in conditions),
         features.enabled("DRAConsumableCapacity"),
         features.enabled("DRADeviceTaints"),
+        features.enabled("DRAListTypeAttributes"),
         features.enabled("DRAPartitionableDevices"),
         features.enabled("DRAPrioritizedList"),
     )

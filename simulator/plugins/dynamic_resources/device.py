@@ -32,6 +32,14 @@ class CounterConsumption(NamedTuple):
     counters: Amounts
 
 
+class NodeAllocatableMapping(NamedTuple):
+    """How much of a node's resource a device is (NodeAllocatableResourceMapping)."""
+
+    capacity_key: str
+    """The capacity whose consumed amount counts; "" = the multiplier alone."""
+    multiplier: Amount | None
+
+
 class DeviceTaint(NamedTuple):
     key: str
     value: str
@@ -53,6 +61,9 @@ class Device(NamedTuple):
     binds_to_node: bool
     nodes: NodeSelection
     """The device's own nodes, which count in a slice with ``perDeviceNodeSelection``."""
+
+    node_allocatable: tuple[tuple[str, NodeAllocatableMapping], ...]
+    """The node's resources that the device is part of."""
 
     def content(self) -> tuple[object, ...]:
         """Return all that the search reads of the device, except its name and its nodes."""
@@ -79,6 +90,16 @@ def parse_device(driver: str, manifest: Manifest) -> Device:
         tuple(manifest.get("bindingFailureConditions") or ()),
         bool(manifest.get("bindsToNode")),
         parse_node_selection(manifest),
+        tuple(
+            (name, _mapping(each))
+            for name, each in (manifest.get("nodeAllocatableResourceMappings") or {}).items()
+        ),
+    )
+
+
+def _mapping(manifest: Manifest) -> NodeAllocatableMapping:
+    return NodeAllocatableMapping(
+        manifest.get("capacityKey") or "", _amount(manifest, "allocationMultiplier")
     )
 
 

@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.cel.device_selector import compile_selector
+from simulator.cel.device_selector import LIST_SELECTORS, STORED_SELECTORS, compile_selector
 from simulator.cel.device_value import DeviceValue
 from simulator.cel.errors import EvaluationError
+from simulator.cel.functions import Environment
 from simulator.cluster.other_objects import OtherObjects
 from simulator.kernel.work import REQUEST_WORK, measure_work, spend_work
 from simulator.plugins.dynamic_resources.pool import PoolDevice
@@ -53,14 +54,17 @@ def is_selectable(device: PoolDevice, selectors: tuple[tuple[str, tuple[str, ...
     return matches(device.device.value, selectors)
 
 
-def matches(device: DeviceValue, selectors: tuple[tuple[str, tuple[str, ...]], ...]) -> bool:
+def matches(
+    device: DeviceValue, selectors: tuple[tuple[str, tuple[str, ...]], ...], *, lists: bool = False
+) -> bool:
     """Whether all expressions are true of the device. ``selectors``: what an error names (``class gpu``), and
     its expressions. Those behind one that is false are not evaluated. A result that is cached spends the work
     of its evaluation, too: what is refused does not depend on the cache. Raises AllocationError,
-    OutOfWork."""
+    OutOfWork. ``lists``: whether attributes can be lists."""
+    environment = LIST_SELECTORS if lists else STORED_SELECTORS
     for owner, expressions in selectors:
         for index, expression in enumerate(expressions):
-            result, work = _evaluate(expression, device)
+            result, work = _evaluate(expression, device, environment)
             spend_work(work)
             if isinstance(result, str):
                 raise AllocationError(f"{owner}: selector #{index}: {result}")
@@ -70,10 +74,10 @@ def matches(device: DeviceValue, selectors: tuple[tuple[str, tuple[str, ...]], .
 
 
 @lru_cache(maxsize=CACHED_RESULTS)
-def _evaluate(expression: str, device: DeviceValue) -> tuple[bool | str, int]:
+def _evaluate(expression: str, device: DeviceValue, environment: Environment) -> tuple[bool | str, int]:
     """Return the result, or the text of the error, and the work."""
     with measure_work(REQUEST_WORK):
-        selector = compile_selector(expression)
+        selector = compile_selector(expression, environment)
     if selector.error:
         return f"CEL compile error: {selector.error}", 0
     result: bool | str

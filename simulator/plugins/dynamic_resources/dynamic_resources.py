@@ -1,15 +1,12 @@
 """The plugin DynamicResources (pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go)."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from simulator.api import SECOND, Micros
-from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Ints, Rows
+from simulator.api import Micros
+from simulator.cluster.columns import Ints
 from simulator.cluster.node_selectors import match_node_selector
-from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
@@ -36,12 +33,12 @@ from simulator.framework.status import (
     unschedulable,
 )
 from simulator.kernel.requests import Steps
-from simulator.kernel.work import Work, limit_work
-from simulator.objects import durations
+from simulator.kernel.work import limit_work
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources import queueing_hints
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
 from simulator.plugins.dynamic_resources.allocator_rules import allocator_rules
+from simulator.plugins.dynamic_resources.args import DynamicResourcesArgs
 from simulator.plugins.dynamic_resources.await_devices import await_devices
 from simulator.plugins.dynamic_resources.bind_claims import (
     ClaimBinding,
@@ -53,43 +50,30 @@ from simulator.plugins.dynamic_resources.bind_claims import (
 from simulator.plugins.dynamic_resources.binding_conditions import is_unavailable
 from simulator.plugins.dynamic_resources.device_selectors import (
     ClaimError,
-    device_classes,
 )
 from simulator.plugins.dynamic_resources.extended_resources import GATE, extended_resources
-from simulator.plugins.dynamic_resources.filter_search import FILTER_WORK, allocation_codes, allocations_on
+from simulator.plugins.dynamic_resources.filter_search import FILTER_WORK, allocations_on, filter_codes
+from simulator.plugins.dynamic_resources.node_allocatable import GATE as NODE_ALLOCATABLE
+from simulator.plugins.dynamic_resources.node_allocatable import (
+    NodeAllocatable,
+    conflicting_claim,
+    write_node_allocatable,
+)
 from simulator.plugins.dynamic_resources.node_devices import NodeDevices
 from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError, checked_node_selector
-from simulator.plugins.dynamic_resources.pod_claims import STATE, ClaimsState, claims_of_pod
-from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim, parse_claim
-from simulator.versions.features import Features
+from simulator.plugins.dynamic_resources.pod_claims import (
+    STATE,
+    ClaimsState,
+    allocate_on,
+    claims_of_pod,
+    missing_class,
+    named_claims_of_pod,
+)
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, parse_claim
 
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
 
 LEFT_OVER = unresolvable("cannot schedule extended resource claim")
-LACKING = unresolvable("cannot fit resource")
-
-
-class DynamicResourcesArgs(Args):
-    filter_timeout: str = "10s"
-    binding_timeout: str | None = None
-    """10 minutes by default."""
-
-    def validate(self) -> Iterator[Cause]:
-        if durations.parse_duration(self.filter_timeout) < 0:
-            yield "filterTimeout", "must be greater than or equal to 0"
-        if self.timeout_of_binding < SECOND:
-            yield "bindingTimeout", "must be at least 1 second"
-
-    def validate_features(self, features: Features) -> Iterator[Cause]:
-        if self.binding_timeout is not None and not allocator_rules(features).binding_conditions:
-            yield (
-                "bindingTimeout",
-                "requires feature gates DRADeviceBindingConditions and DRAResourceClaimDeviceStatus",
-            )
-
-    @property
-    def timeout_of_binding(self) -> Micros:
-        return durations.parse_duration(self.binding_timeout or "600s")
 
 
 class DynamicResources(
@@ -160,7 +144,7 @@ class DynamicResources(
             if in_flight.is_in_flight(claim.uid):
                 return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
             extended = found.extended is not None and claim is found.extended.claim
-            reason = None if extended else _missing_class(state.cluster, claim)
+            reason = None if extended else missing_class(state.cluster, claim)
             if reason is not None:
                 return unresolvable(reason)
         found.claims = claims
@@ -176,7 +160,13 @@ class DynamicResources(
             # A whole batch has free rows, too.
             there = np.flatnonzero(nodes.take(state.cluster.exists))
             with limit_work(FILTER_WORK) as work:
-                codes[there] = _codes(state.cluster, found, nodes.rows[there], statuses, work)
+                codes[there] = filter_codes(state.cluster, found, nodes.rows[there], statuses, work)
+            if self.handle.features.enabled(NODE_ALLOCATABLE):
+                for index in there[codes[there] == 0].tolist():
+                    status = self._check_node_allocatable(state, pod, nodes, index)
+                    if status is not None:
+                        statuses.append(status)
+                        codes[index] = len(statuses)
         unavailable = np.zeros(len(nodes), dtype=np.bool_)
         for index, selector in found.selectors:
             here = (codes == 0) & ~nodes.take(match_node_selector(state.cluster, selector))
@@ -190,6 +180,16 @@ class DynamicResources(
             statuses.append(NOT_AVAILABLE)
             codes[unavailable] = len(statuses)
         return Verdicts(codes, statuses)
+
+    def _check_node_allocatable(
+        self, state: CycleState, pod: Pod, nodes: NodeBatch, index: int
+    ) -> Status | None:
+        """Return the reason for which a node lacks what the pod requests and gets by its claims."""
+        found: ClaimsState = state.read(STATE)
+        conflict = conflicting_claim(nodes.pods(index), pod, [claim.name for claim in found.claims])
+        if conflict is not None:
+            return conflict
+        return self._node_allocatable(state, pod, int(nodes.rows[index])).check(nodes, index)
 
     def _now(self) -> Micros | None:
         """Return the simulated time; None for an attempt that stands alone."""
@@ -225,10 +225,21 @@ class DynamicResources(
             return None
         cluster = state.cluster
         found.needed_on_node = int(found.needed(cluster, np.array([cluster.rows[node_name]]))[0])
+        if self.handle.features.enabled(NODE_ALLOCATABLE):
+            found.node_allocatable = self._node_allocatable(state, pod, cluster.rows[node_name]).statuses()
         for claim, allocation in allocations_on(cluster, found, cluster.rows[node_name]).items():
             found.allocations[claim] = allocation
             cluster.object_index(AllocatedDevices).begin(claim, allocation)
         return None
+
+    def _node_allocatable(self, state: CycleState, pod: Pod, row: int) -> NodeAllocatable:
+        """Return what the claims of the pod would give it of the resources of the node in a row."""
+        found: ClaimsState = state.read(STATE)
+        claims = found.claims_on(state.cluster, row)
+        allocated = allocate_on(state.cluster, claims, row) if claims else None
+        named = named_claims_of_pod(state.cluster, pod, self.handle.features.version)
+        names = {name: claim["metadata"].get("uid", "") for name, claim in named}
+        return NodeAllocatable(pod, allocated or (), names)
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         found: ClaimsState | None = state.find(STATE)
@@ -259,40 +270,10 @@ class DynamicResources(
         assert client is not None, "only a scheduler that binds pods runs PreBind"
         waits = allocator_rules(self.handle.features).binding_conditions
         status = yield from bind_claims(ClaimBinding(client, state.cluster, pod, found, waits))
+        if status is None and found.node_allocatable:
+            write_node_allocatable(client, pod, found.node_allocatable)
         if status is not None or not waits:
             return status
         timeout = self.args.timeout_of_binding
         keys = found.bound_claims()
         return (yield from await_devices(client, pod, node_name, keys, timeout=timeout, cycle=state.cycle))
-
-
-def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
-    """Return the error of the first request whose class does not exist (validateDeviceClass); None if all
-    exist."""
-    classes = device_classes(cluster)
-    for request in claim.requests:
-        if not request.alternatives:
-            return f"resource claim {claim.key}, request {request.name}: unknown request type"
-        for alternative in request.alternatives:
-            if alternative.device_class not in classes:
-                name = request.result_name(alternative)
-                return f"request {name}: device class {alternative.device_class} does not exist"
-    return None
-
-
-def _codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status], work: Work) -> Ints:
-    """Return codes of the nodes, int64[n]: 0 where the nodes can serve the claims, else the number of a
-    status that is added to ``statuses``."""
-    codes: Ints = np.zeros(len(rows), dtype=np.int64)
-    if found.extended is not None:
-        lacking = found.extended.lacking(cluster, rows)
-        if lacking.any():
-            statuses.append(LACKING)
-            codes[lacking] = len(statuses)
-    needed = found.needed(cluster, rows)
-    for each in np.unique(needed[codes == 0]).tolist():
-        claims = found.to_allocate(each)
-        here = np.flatnonzero((needed == each) & (codes == 0))
-        if claims:
-            codes[here] = allocation_codes(cluster, claims, rows[here], statuses, work)
-    return codes

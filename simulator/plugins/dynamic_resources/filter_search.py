@@ -23,11 +23,32 @@ from simulator.plugins.dynamic_resources.verdict_cache import CachedVerdict
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 INVALID_POOLS = unresolvable("invalid resource pools were encountered")
+LACKING = unresolvable("cannot fit resource")
 TIMED_OUT = unresolvable("timed out trying to allocate devices")
 
 FILTER_WORK: Final = 1_000_000
 """The maximum work of the searches on all nodes together, by one Filter. Nodes beyond it have timed out; what
 is known of the others is kept, so that the next attempt comes further."""
+
+
+def filter_codes(
+    cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status], work: Work
+) -> Ints:
+    """Return codes of the nodes, int64[n]: 0 where the nodes can serve the claims, else the number of a
+    status that is added to ``statuses``."""
+    codes: Ints = np.zeros(len(rows), dtype=np.int64)
+    if found.extended is not None:
+        lacking = found.extended.lacking(cluster, rows)
+        if lacking.any():
+            statuses.append(LACKING)
+            codes[lacking] = len(statuses)
+    needed = found.needed(cluster, rows)
+    for each in np.unique(needed[codes == 0]).tolist():
+        claims = found.to_allocate(each)
+        here = np.flatnonzero((needed == each) & (codes == 0))
+        if claims:
+            codes[here] = allocation_codes(cluster, claims, rows[here], statuses, work)
+    return codes
 
 
 def allocation_codes(

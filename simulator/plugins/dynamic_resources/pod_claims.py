@@ -15,7 +15,7 @@ from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices, AllocatedState
 from simulator.plugins.dynamic_resources.allocator import ClaimAllocation, allocate
-from simulator.plugins.dynamic_resources.device_selectors import ClaimError, class_expressions
+from simulator.plugins.dynamic_resources.device_selectors import ClaimError, class_expressions, device_classes
 from simulator.plugins.dynamic_resources.extended_resources import ExtendedResources
 from simulator.plugins.dynamic_resources.node_devices import NodeDevices
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, ResourceClaim
@@ -26,6 +26,14 @@ from simulator.versions.kubernetes_version import KubernetesVersion
 def claims_of_pod(cluster: Cluster, pod: Pod, version: KubernetesVersion) -> Iterator[Manifest]:
     """Yield the claims in the pod's order; one that the pod lists twice comes twice. Raises ClaimError for
     the first that cannot be used."""
+    for _, claim in named_claims_of_pod(cluster, pod, version):
+        yield claim
+
+
+def named_claims_of_pod(
+    cluster: Cluster, pod: Pod, version: KubernetesVersion
+) -> Iterator[tuple[str, Manifest]]:
+    """Yield the same, each with its name in the pod's ``spec.resourceClaims``. Raises ClaimError."""
     claims = cluster.objects(RESOURCE_CLAIMS)
     for reference in pod.spec.get("resourceClaims") or ():
         name = claim_name(pod, reference)
@@ -42,7 +50,7 @@ def claims_of_pod(cluster: Cluster, pod: Pod, version: KubernetesVersion) -> Ite
                 f"ResourceClaim {pod.namespace}/{name} was not created for {word} {pod.key} "
                 f"({word} is not owner)"
             )
-        yield claim
+        yield reference["name"], claim
 
 
 def claim_name(pod: Pod, reference: Manifest) -> str:
@@ -88,6 +96,8 @@ class ClaimsState:
     """Uid of a claim -> the allocation that Reserve chose."""
     needed_on_node: int = 0
     """The extended resources for which the chosen node needs a claim."""
+    node_allocatable: list[Manifest] = field(default_factory=list)
+    """What the claims give the pod of the chosen node's resources, as its status says it."""
     created: ResourceClaim | None = None
     """The claim for them that PreBind has created."""
 
@@ -130,6 +140,20 @@ class ClaimsState:
     def claims_on(self, cluster: Cluster, row: int) -> list[ResourceClaim]:
         """Return the claims that are to be allocated on the node in a row of the cluster."""
         return self.to_allocate(int(self.needed(cluster, np.array([row]))[0]))
+
+
+def missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
+    """Return the error of the first request whose class does not exist (validateDeviceClass); None if all
+    exist."""
+    classes = device_classes(cluster)
+    for request in claim.requests:
+        if not request.alternatives:
+            return f"resource claim {claim.key}, request {request.name}: unknown request type"
+        for alternative in request.alternatives:
+            if alternative.device_class not in classes:
+                name = request.result_name(alternative)
+                return f"request {name}: device class {alternative.device_class} does not exist"
+    return None
 
 
 def is_reserved_for(claim: Manifest, pod: Pod) -> bool:
