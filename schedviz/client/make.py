@@ -14,12 +14,13 @@ from simulator.api import Change, Micros
 from simulator.apiserver.manifest import parse_manifests
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import import_dump
+from simulator.dumps.kubelet_versions import imported_features
 from simulator.memory_sandbox import START, SandboxOptions
 from simulator.objects.durations import parse_duration
 from simulator.objects.timestamps import micros
 from simulator.queueing.queue_version import read_queue_version
 from simulator.scenario import Scenario, load_scenario
-from simulator.versions.features import chosen_features
+from simulator.versions.features import Features, chosen_features
 
 
 def sandbox(
@@ -43,7 +44,8 @@ def sandbox(
     a file. dump: the file or folder of a whole cluster, the output of ``kubectl get -A -o json`` or
     ``kubectl cluster-info dump``; only in this process. config: a KubeSchedulerConfiguration; seed, pace (the
     simulated time of a scheduling cycle) and queue: instead of those of the scenario. kubernetes: the
-    version, such as ``v1.36``; "" = the scenario's. feature_gates: the gates to set.
+    version, such as ``v1.36``; "" = that of the scenario, or of the dump's kubelets. feature_gates: the
+    gates to set.
 
     name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's. server: the
     URL of a server on which the sandbox is made, and deleted at the end of the ``with`` block; "" = it runs
@@ -61,13 +63,13 @@ def sandbox(
     options: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
     if config is not None:
         options["config"] = {**config}
-    options["features"] = chosen_features(made.features, kubernetes, feature_gates)
+    imported, start, usual = _imported(dump) if dump is not None else ((), START, made.features)
+    options["features"] = chosen_features(usual, kubernetes, feature_gates)
     made = with_manifests(replace(made, **options), _manifests(manifests), keeps_class=dump is None)
     if server and dump is not None:
         raise ValueError("dump: a server imports dumps on its page only")
     if server:
         return Server(server).create(made, name)
-    imported, start = _imported(dump) if dump is not None else ((), START)
     return LocalSandbox(
         SandboxOptions(
             name or made.name,
@@ -83,13 +85,16 @@ def sandbox(
     )
 
 
-def _imported(dump: Path) -> tuple[Sequence[Change], Micros]:
-    """Return the objects of a dump, and the time of the latest, at which simulated time begins."""
+def _imported(path: Path) -> tuple[Sequence[Change], Micros, Features]:
+    """Return the objects of a dump, the time of the latest, at which simulated time begins, and the version
+    of its kubelets or its recording."""
     # The salt is a constant: nothing of it leaves this process, and the same dump gives the same sandbox.
-    taken = import_dump(Dump.read(dump), START, b"in this process")
+    dump = Dump.read(path)
+    taken = import_dump(dump, START, b"in this process")
     changes = [*taken.changes()]
     created = [change.object["metadata"].get("creationTimestamp") for change in changes if change.object]
-    return changes, max(START, *(micros(each) for each in created if each))
+    features = imported_features(dump.began, taken.report.kubelets)
+    return changes, max(START, *(micros(each) for each in created if each)), features
 
 
 def _scenario(scenario: str | Path | None) -> Scenario:

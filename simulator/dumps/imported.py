@@ -24,6 +24,7 @@ from simulator.dumps.dump import Dump
 from simulator.dumps.dump_files import DumpError
 from simulator.dumps.fitting import ReportField, Unfit, fit_to_type
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
+from simulator.dumps.kubelet_versions import kubelet_version
 from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitted_data, missing_revisions
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
@@ -75,6 +76,8 @@ class ImportReport(msgspec.Struct):
     """Number of pods with a ResourceClaim that is not imported."""
     schedulers: dict[str, int] = {}
     """The schedulerNames other than the default, each with the number of pending pods."""
+    kubelets: dict[str, int] = {}
+    """The minor versions of the kubelets (``v1.35``), each with the number of nodes; none for a recording."""
 
     @property
     def taken(self) -> int:
@@ -127,6 +130,10 @@ class Import:
         if resource.namespaced:
             self._namespaces.add(metadata["namespace"])
         kind.taken += 1
+        if resource == NODES and (version := kubelet_version(manifest)):
+            counted = self.report.kubelets
+            if version in counted or len(counted) < MAX_NAMED:
+                counted[version] = counted.get(version, 0) + 1
 
     @property
     def kinds(self) -> Sequence[KindReport]:
@@ -282,6 +289,8 @@ def import_dump(dump: Dump, now: Micros, salt: bytes) -> Import:
     taken = Import(now, salt)
     for manifest in dump.manifests():
         taken.take(manifest)
+    if dump.is_recording:
+        taken.report.kubelets.clear()
     if not taken.has_objects:
         raise DumpError(describe_unusable(taken.kinds, taken.report.refused))
     return taken

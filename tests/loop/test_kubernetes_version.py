@@ -1,5 +1,6 @@
 """A sandbox has a version of Kubernetes with its feature gates, and what is made of it has them, too."""
 
+import msgspec
 import pytest
 
 from schedviz.api.branch import branch_of_moment, branch_of_now
@@ -19,7 +20,7 @@ from simulator.dumps.imported import import_dump
 from simulator.recording import record_decoder
 from simulator.replay import RecordingError, Replay
 from simulator.trace import Unschedulable
-from simulator.versions.features import Features
+from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import V1_36
 from tests.loop.conftest import node, pod
 from tests.loop.test_suggestions import asked
@@ -59,7 +60,7 @@ def test_a_sandbox_decides_as_its_version_and_so_does_what_is_made_of_it(store: 
     made = [
         branch_of_now(store, sandbox, []),
         branch_of_moment(store, Past(sandbox, sandbox.trace_head()), f"{sandbox.name}-past"),
-        create_from_dump(store, cluster, f"{sandbox.name}-imported"),
+        create_from_dump(store, cluster, f"{sandbox.name}-imported", kubernetes="v1.34"),
     ]
     assert [each.meta().features() for each in made] == [FEATURES] * 3
     for each in (*made, sandbox):
@@ -70,6 +71,33 @@ def test_a_sandbox_decides_as_its_version_and_so_does_what_is_made_of_it(store: 
         [*Replay(record_decoder.decode(line) for line in newer).run()]
     with pytest.raises(DumpError, match=r'Kubernetes "v9\.9\.9" is not modelled'):
         [*Dump(b"\n".join(newer)).manifests()]
+
+
+@pytest.mark.parametrize(
+    ("kubelets", "chosen", "version"),
+    [
+        (["v1.35.2-gke.100", "v1.35.0+k3s1", "v1.36.1"], "", "v1.35.6"),
+        (["v1.35.2", "v1.36.1"], "", "v1.36.2"),
+        (["v1.9.0", "v1.33.1"], "", "v1.34.9"),
+        (["v1.41.0"], "", "v1.36.2"),
+        (["none", "v1.999999.0", ""], "", str(DEFAULT_FEATURES)),
+        (["v1.34.1"], "v1.36", "v1.36.2"),
+    ],
+)
+def test_an_imported_cluster_has_the_version_of_most_kubelets(
+    store: Store, sandbox_name: str, kubelets: list[str], chosen: str, version: str
+) -> None:
+    nodes = [node(f"n{number}") for number, _ in enumerate(kubelets)]
+    for each, kubelet in zip(nodes, kubelets, strict=True):
+        each["status"]["nodeInfo"] = {"kubeletVersion": kubelet}
+    taken = import_dump(
+        Dump(msgspec.json.encode({"kind": "List", "apiVersion": "v1", "items": nodes})), START, b""
+    )
+    changes = [*taken.changes()]
+    cluster = Cluster(CleanedHeader(taken.report, None, None), iter(changes))
+    made = create_from_dump(store, cluster, sandbox_name, kubernetes=chosen)
+    assert str(made.meta().features()) == version
+    store.delete(sandbox_name)
 
 
 def test_a_sandbox_that_starts_over_keeps_its_version(store: Store, sandbox_name: str) -> None:

@@ -55,10 +55,12 @@ def test_a_dump_becomes_a_paused_sandbox_that_says_what_was_taken_over(
     assert answer.headers["Location"] == f"/s/{brought}/imported/"
     sandbox = store.sandbox(brought)
     assert sandbox.clock().paused
+    assert sandbox.meta().kubernetes == "v1.35.6", "that of the kubelets"
     assert (sandbox.count("nodes"), sandbox.count("pods")) == (3, 5)
     page = text(client.get(f"/s/{brought}/imported/").content)
     assert "17 of 19 objects" not in page
     assert "13 of 19 objects, of 6 kinds" in page
+    assert "The kubelets are v1.35 (3). So the version of the sandbox is v1.35" in page
     assert "The owner of 1 object was not in the file" in page
     assert "Pod shop/broken: spec.containers: Required value" in page
     assert page.count("<article") == 3

@@ -4,11 +4,13 @@ from typing import Final
 
 import msgspec
 from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
+from schedviz.web.text.format import number
 from simulator.dumps.imported import ImportReport
 from simulator.dumps.imported_kinds import KindOutcome
+from simulator.dumps.kubelet_versions import nearest_version
 
 OUTCOMES: Final[dict[KindOutcome, str | Promise]] = {
     "private": _("may contain secret values"),
@@ -104,6 +106,14 @@ def notes(report: ImportReport) -> list[str]:
         ),
     )
     found = [text % {"n": count} for count, text in counted if count]
+    if version := nearest_version(report.kubelets):
+        text = gettext(
+            "The kubelets are %(versions)s. So the version of the sandbox is %(version)s, if no other one "
+            "was chosen."
+        )
+        counts = sorted(report.kubelets.items(), key=lambda each: -each[1])
+        versions = ", ".join(f"{name} ({number(count)})" for name, count in counts)
+        found.insert(0, text % {"versions": versions, "version": version.name})
     for name, count in report.schedulers.items():
         text = ngettext(
             "%(n)s pending pod waits for the scheduler “%(name)s”, which this sandbox does not have.",

@@ -29,11 +29,12 @@ from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.dump_files import MAX_DUMP_BYTES
 from simulator.dumps.imported import ImportReport
+from simulator.dumps.kubelet_versions import imported_features
 from simulator.kernel.prepared_types import prepared
 from simulator.kernel.work import check_waiting
 from simulator.scenario import DEFAULT_PACE
 from simulator.simulation import Options
-from simulator.versions.features import DEFAULT_FEATURES
+from simulator.versions.features import chosen_features
 
 MEMORY_MIB: Final = 3072
 """Memory limit of the process: twice what a dump of 512 MiB, its packed objects and Python need."""
@@ -119,14 +120,18 @@ def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Ch
         raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
 
 
-def create_from_dump(store: Store, cluster: Cluster, name: str, access: str = "") -> Sandbox:
+def create_from_dump(
+    store: Store, cluster: Cluster, name: str, access: str = "", kubernetes: str = ""
+) -> Sandbox:
     """Create a paused sandbox with the objects of a cluster. A sandbox of a recording continues at the
-    recorded time with the recorded options. Raises StatusError, ValueError for a name that is not a DNS
-    label."""
+    recorded time with the recorded options; another one has the version ``kubernetes``, "" = that of most
+    kubelets. Raises StatusError, UnknownVersion, ValueError for a name that is not a DNS label."""
     began, ended = cluster.cleaned.began, cluster.cleaned.ended
-    options = Options(pace=DEFAULT_PACE, kubernetes=DEFAULT_FEATURES.version.patch)
-    if began and began.began:
-        options = began.began.options
+    recorded = began.began.options if began and began.began else None
+    options = recorded or Options(pace=DEFAULT_PACE)
+    features = imported_features(began, cluster.report.kubelets)
+    if recorded is None:
+        features = chosen_features(features, kubernetes, {})
     wall = store.wall()
     now = ended.now if ended else int(wall) * SECOND
     meta = Meta(
@@ -136,8 +141,8 @@ def create_from_dump(store: Store, cluster: Cluster, name: str, access: str = ""
         pace=options.pace,
         config=options.config,
         queue=options.queue,
-        kubernetes=options.kubernetes,
-        feature_gates=options.feature_gates,
+        kubernetes=features.version.patch,
+        feature_gates=features.gates,
         stands_down=bool(options.stands_down),
         imported=cluster.report,
     )

@@ -25,11 +25,13 @@ from simulator.apiserver.status import StatusError
 from simulator.dumps.documents import MAX_YAML_BYTES
 from simulator.dumps.dump_files import MAX_DUMP_BYTES
 from simulator.dumps.recognition import GET_COMMAND
+from simulator.versions.kubernetes_version import VERSIONS
 
 
 def import_cluster(request: HttpRequest) -> HttpResponse:
     """Render the import page. Fields: ``dump``, a file, or ``text``, the pasted dump; ``name`` of the new
-    sandbox. ``do`` = "look" only shows the report."""
+    sandbox; ``kubernetes``, its version, "" = that of the nodes' kubelets. ``do`` = "look" only shows the
+    report."""
     if request.method != "POST":
         return _page(request)
     look = request.POST.get("do") == "look"
@@ -38,7 +40,9 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
             if look:
                 return _page(request, report=view.present_import(cluster.report))
             name, access = request.POST.get("name", "").strip(), new_record(request)
-            sandbox = imports.create_from_dump(default_store(), cluster, name, access)
+            sandbox = imports.create_from_dump(
+                default_store(), cluster, name, access, request.POST.get("kubernetes", "")
+            )
     except imports.ImportFailed as failed:
         return _page(request, error=str(failed))
     except LimitExceeded as full:
@@ -89,6 +93,10 @@ def _page(request: HttpRequest, report: view.ImportView | None = None, error: st
         "text": request.POST.get("text", ""),
         "mib": MAX_DUMP_BYTES >> 20,
         "command": GET_COMMAND,
+        "versions": VERSIONS,
+        "oldest": VERSIONS[-1].name,
+        "newest": VERSIONS[0].name,
+        "kubernetes": request.POST.get("kubernetes", ""),
         "yaml_mib": MAX_YAML_BYTES >> 20,
     }
     if is_htmx(request):
