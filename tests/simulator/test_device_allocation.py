@@ -6,22 +6,28 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
 import pytest
 
 from simulator.api import Manifest
+from simulator.cluster.cluster import Cluster
 from simulator.cluster.other_objects import OtherObjects
+from simulator.objects.node import Node
 from simulator.objects.quantity import parse_quantity
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices, AllocatedState
-from simulator.plugins.dynamic_resources.allocator import allocate
+from simulator.plugins.dynamic_resources.allocator import InvalidPools, allocate
 from simulator.plugins.dynamic_resources.allocator_rules import allocator_rules
+from simulator.plugins.dynamic_resources.device_selectors import AllocationError
+from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES, NodeDevices
 from simulator.plugins.dynamic_resources.pool import Pool, gather_pools, serve
-from simulator.plugins.dynamic_resources.resource_claim import DeviceID, parse_claim
+from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceID, parse_claim
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 from simulator.plugins.dynamic_resources.results import allocation_result
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_36, VERSIONS, KubernetesVersion
 from tests.amounts import examples
 from tests.simulator.devices import DRIVER, device_class, resource_claim, resource_slice
+from tests.simulator.lab import node
 
 CLASS = device_class("gpu", f'device.driver == "{DRIVER}"')
 EXPRESSIONS = {"gpu": (f'device.driver == "{DRIVER}"',)}
@@ -140,3 +146,84 @@ def test_no_device_counter_or_capacity_is_given_away_twice(version: KubernetesVe
         assert not any(allocated.is_allocated(each.id) for pool in pools for each in pool.devices)
         assert not any(allocated.consumed(each.id) for pool in pools for each in pool.devices)
     assert found > 50
+
+
+def random_slice(rng: random.Random, name: str) -> Manifest:
+    """A slice of one of two pools, for one node, some, all, or a node for each device; or shared counters."""
+    where: Manifest = rng.choice(
+        [
+            {"nodeName": f"n{rng.randrange(3)}"},
+            {"allNodes": True},
+            {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [IN_ZONE_A]}]}},
+            {"perDeviceNodeSelection": True},
+        ]
+    )
+    devices = [random_device(rng, f"gpu-{name}-{i}") for i in range(rng.randint(0, 2))]
+    if "perDeviceNodeSelection" in where:
+        devices = [{**each, "nodeName": f"n{rng.randrange(3)}"} for each in devices]
+    pool = {
+        "name": rng.choice(("p", "q")),
+        "generation": rng.choice((1, 1, 1, 2)),
+        "resourceSliceCount": rng.randint(1, 4),
+    }
+    spec = {"driver": DRIVER, "pool": pool, **where, "devices": devices}
+    if rng.random() < 0.3:
+        counters = {"c": {"value": "8"}, "d": {"value": "4"}}
+        spec |= {
+            "devices": [],
+            "sharedCounters": [{"name": rng.choice(("set", "other")), "counters": counters}],
+        }
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+IN_ZONE_A = {"key": "zone", "operator": "In", "values": ["a"]}
+
+
+def labelled_node(rng: random.Random, name: str) -> Node:
+    made = node(name)
+    made["metadata"]["labels"] = {"zone": rng.choice("ab")}
+    return Node(made)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
+def test_what_is_kept_of_pools_is_what_a_fresh_look_finds(version: KubernetesVersion) -> None:
+    """Slices, nodes and claims change one by one; nodes of one situation have the same verdict."""
+    rules = allocator_rules(Features(version))
+    for seed in range(examples(60)):
+        rng = random.Random(seed)
+        cluster = Cluster()
+        for name in ("n0", "n1", "n2"):
+            cluster.add_node(labelled_node(rng, name))
+        kept = cluster.object_index(NodeDevices)
+        kept.use(rules)
+        allocated = AllocatedState(cluster.object_index(AllocatedDevices), rules)
+        rows = np.array([cluster.rows[name] for name in ("n0", "n1", "n2")])
+        for number in range(25):
+            change = rng.randrange(5)
+            if change <= 2:
+                name = f"s{rng.randrange(6)}"
+                new = None if rng.random() < 0.15 else random_slice(rng, name)
+                cluster.set_object(RESOURCE_SLICES, name, new)
+            elif change == 3:
+                cluster.add_node(labelled_node(rng, f"n{rng.randrange(3)}"))
+            asked = [parse_claim(random_claim(rng, f"c{number}"))]
+            situations = kept.situations(rows).tolist()
+            fresh = NodeDevices(cluster)
+            fresh.use(rules)
+            for key, manifest in cluster.objects(RESOURCE_SLICES).items():
+                fresh.object_set(RESOURCE_SLICES, key, None, manifest)
+            verdicts: dict[int, object] = {}
+            for row, situation in zip(rows.tolist(), situations, strict=True):
+                assert kept.pools(row) == fresh.pools(row), (seed, number)
+                try:
+                    got = allocate(asked, EXPRESSIONS, kept.pools(row), allocated)
+                    verdict: object = got is None
+                except (AllocationError, InvalidPools) as fault:
+                    got, verdict = None, type(fault)
+                assert verdicts.setdefault(situation, verdict) == verdict, (seed, number)
+                if got is not None and change == 4:
+                    made = allocation_result(got[0], "n0", {"gpu": CLASS}.__getitem__, rules)
+                    claim = random_claim(rng, f"c{number}") | {"status": {"allocation": made}}
+                    cluster.set_object(RESOURCE_CLAIMS, f"default/c{number}", claim)
+                    break

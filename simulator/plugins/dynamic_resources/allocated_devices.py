@@ -18,7 +18,8 @@ class AllocatedDevices:
     resources: ClassVar[tuple[str, ...]] = (RESOURCE_CLAIMS,)
 
     def __init__(self, objects: OtherObjects) -> None:
-        self._counts: Counter[DeviceID] = Counter()
+        self.alone: Counter[DeviceID] = Counter()
+        """The number of claims that have a device alone; without the devices that none has."""
         self._shares: dict[DeviceID, Shares] = {}
         self._in_flight: dict[str, Manifest] = {}
         """The uid of a claim -> its allocation, from Reserve until it is written or given up."""
@@ -33,10 +34,6 @@ class AllocatedDevices:
         if old != new:
             self._count(old, -1)
             self._count(new, 1)
-
-    def count(self, device: DeviceID) -> int:
-        """Return the number of claims that have the device alone."""
-        return self._counts[device]
 
     def shares(self, device: DeviceID) -> "Shares | None":
         """Return what claims have of a shared device; None if no claim has it."""
@@ -61,9 +58,9 @@ class AllocatedDevices:
         for result in _results(allocation):
             device = device_of(result)
             if result.get("shareID") is None:
-                self._counts[device] += by
-                if not self._counts[device]:
-                    del self._counts[device]
+                self.alone[device] += by
+                if not self.alone[device]:
+                    del self.alone[device]
             else:
                 shares = self._shares.setdefault(device, Shares())
                 shares.add(result.get("consumedCapacity"), by)
@@ -99,13 +96,13 @@ class AllocatedState(NamedTuple):
     rules: AllocatorRules
 
     def is_in_use(self, device: DeviceID) -> bool:
-        if self.devices.count(device) > 0:
+        if device in self.devices.alone:
             return True
         return not self.rules.consumable_capacity and self.devices.shares(device) is not None
 
     def is_allocated(self, device: DeviceID) -> bool:
         """Return whether any claim has the device, alone or not (IsDeviceAllocated)."""
-        return self.devices.count(device) > 0 or self.devices.shares(device) is not None
+        return device in self.devices.alone or self.devices.shares(device) is not None
 
     def consumed(self, device: DeviceID) -> Mapping[str, int] | None:
         """Return what is consumed of the capacity of a shared device; None if no claim has capacity of it."""

@@ -207,7 +207,7 @@ class _Search:
             return Outcome.NOT_FOUND
         # Until v1.35 upstream drops the index of the subrequest here: it continues with the first one.
         s = at.s if self.rules.version.mode_all_knows_subrequest else 0
-        outcome = self.allocate_one(at._replace(s=s, k=at.k + 1))
+        outcome = self.allocate_one(Place(at.c, at.r, s, at.k + 1, at.within_subrequest))
         if outcome is not Outcome.FOUND:
             self._put_back(at.c)
         return outcome
@@ -224,7 +224,7 @@ class _Search:
             if not self._take(at.c, wanted, device):
                 continue
             start = index + 1 if self.rules.version.devices_are_sorted else 0
-            outcome = self.allocate_one(at._replace(k=at.k + 1, start=start))
+            outcome = self.allocate_one(Place(at.c, at.r, at.s, at.k + 1, at.within_subrequest, start))
             if outcome is Outcome.FOUND:
                 return outcome
             self._put_back(at.c)

@@ -1,7 +1,8 @@
 """Quantities that are added and compared exactly, with their canonical form."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from simulator.objects.quantity import (
     NANO,
@@ -12,6 +13,9 @@ from simulator.objects.quantity import (
     text_in_format_of,
     value,
 )
+
+CACHED: Final = 1_024
+"""The most distinct quantities that are kept: the devices of a cluster have few."""
 
 
 class Amount(NamedTuple):
@@ -28,7 +32,8 @@ Amounts = tuple[tuple[str, Amount], ...]
 """Names, and the amount of each."""
 
 
-def parse_amount(given: Any) -> Amount:
+@lru_cache(maxsize=CACHED)
+def parse_amount(given: str | int | float) -> Amount:
     try:
         text = canonical(given)
     except QuantityError:

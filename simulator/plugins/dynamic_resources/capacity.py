@@ -20,6 +20,8 @@ def consumed_capacity(device: Device, requested: Amounts) -> dict[str, Amount]:
 def has_capacity(device: Device, requested: Amounts, used: Consumed, taken: Consumed) -> bool:
     """Return whether a device can serve the requested amounts, too (CmpRequestOverCapacity). ``used``: by
     allocated claims; ``taken``: by this search."""
+    if not (requested or used or taken or any(each.policy for _, each in device.capacity)):
+        return True
     capacities = dict(device.capacity)
     if any(name not in capacities for name, _ in requested):
         return False

@@ -24,7 +24,8 @@ def available_counters(pool: Pool, is_allocated: Callable[[DeviceID], bool]) -> 
     for each in (*pool.devices, *pool.elsewhere):
         if each.device.consumes and is_allocated(each.id):
             for name, nanos in _consumption(each.device).items():
-                left[name] -= nanos
+                if name in left:
+                    left[name] -= nanos
     return left
 
 

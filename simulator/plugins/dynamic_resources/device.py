@@ -1,11 +1,16 @@
 """The devices of ResourceSlices (Device in staging/src/k8s.io/api/resource/v1/types.go)."""
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.cel.device_value import DeviceValue
 from simulator.plugins.dynamic_resources.amounts import Amount, Amounts, parse_amount, parse_amounts
-from simulator.plugins.dynamic_resources.node_selection import NodeSelection, parse_node_selection
+from simulator.plugins.dynamic_resources.node_selection import NO_NODES, NodeSelection, parse_node_selection
+
+CACHED: Final = 1_024
+"""The most distinct capacities that are shared by devices."""
+_USUAL_FIELDS: Final = frozenset(("name", "attributes", "capacity"))
 
 
 class RequestPolicy(NamedTuple):
@@ -23,6 +28,10 @@ class RequestPolicy(NamedTuple):
 class DeviceCapacity(NamedTuple):
     value: Amount
     policy: RequestPolicy | None
+
+
+Capacities = tuple[tuple[str, DeviceCapacity], ...]
+"""The capacities of a device by name."""
 
 
 class CounterConsumption(NamedTuple):
@@ -51,18 +60,17 @@ class Device(NamedTuple):
     value: DeviceValue
     """The device as selectors see it."""
     attributes: Manifest
-    capacity: tuple[tuple[str, DeviceCapacity], ...]
-    shareable: bool
+    capacity: Capacities
+    shareable: bool = False
     """``allowMultipleAllocations``."""
-    consumes: tuple[CounterConsumption, ...]
-    taints: tuple[DeviceTaint, ...]
-    binding_conditions: tuple[str, ...]
-    binding_failure_conditions: tuple[str, ...]
-    binds_to_node: bool
-    nodes: NodeSelection
+    consumes: tuple[CounterConsumption, ...] = ()
+    taints: tuple[DeviceTaint, ...] = ()
+    binding_conditions: tuple[str, ...] = ()
+    binding_failure_conditions: tuple[str, ...] = ()
+    binds_to_node: bool = False
+    nodes: NodeSelection = NO_NODES
     """The device's own nodes, which count in a slice with ``perDeviceNodeSelection``."""
-
-    node_allocatable: tuple[tuple[str, NodeAllocatableMapping], ...]
+    node_allocatable: tuple[tuple[str, NodeAllocatableMapping], ...] = ()
     """The node's resources that the device is part of."""
 
     def content(self) -> tuple[object, ...]:
@@ -71,12 +79,16 @@ class Device(NamedTuple):
 
 
 def parse_device(driver: str, manifest: Manifest) -> Device:
-    capacity = manifest.get("capacity") or {}
+    value = DeviceValue.of(driver, manifest)
+    attributes = manifest.get("attributes") or {}
+    capacity = _capacities(manifest.get("capacity") or {})
+    if manifest.keys() <= _USUAL_FIELDS:  # most devices have no other, and there are many
+        return Device(manifest["name"], value, attributes, capacity)
     return Device(
         manifest["name"],
-        DeviceValue.of(driver, manifest),
-        manifest.get("attributes") or {},
-        tuple((name, _capacity(each)) for name, each in capacity.items()),
+        value,
+        attributes,
+        capacity,
         bool(manifest.get("allowMultipleAllocations")),
         tuple(
             CounterConsumption(each.get("counterSet") or "", parse_counters(each))
@@ -106,6 +118,18 @@ def _mapping(manifest: Manifest) -> NodeAllocatableMapping:
 def parse_counters(manifest: Manifest) -> Amounts:
     counters = manifest.get("counters") or {}
     return parse_amounts({name: each["value"] for name, each in counters.items()})
+
+
+def _capacities(manifest: Manifest) -> Capacities:
+    if any("requestPolicy" in each for each in manifest.values()):
+        return tuple((name, _capacity(each)) for name, each in manifest.items())
+    return _amounts_only(tuple((name, each["value"]) for name, each in manifest.items()))
+
+
+@lru_cache(maxsize=CACHED)
+def _amounts_only(given: tuple[tuple[str, Any], ...]) -> Capacities:
+    """Return capacities without a policy. Devices that have the same share them."""
+    return tuple((name, DeviceCapacity(parse_amount(value), None)) for name, value in given)
 
 
 def _capacity(manifest: Manifest) -> DeviceCapacity:

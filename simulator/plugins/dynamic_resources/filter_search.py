@@ -36,13 +36,14 @@ def filter_codes(
 ) -> Ints:
     """Return codes of the nodes, int64[n]: 0 where the nodes can serve the claims, else the number of a
     status that is added to ``statuses``."""
+    if found.extended is None:
+        return allocation_codes(cluster, found.to_allocate(), rows, statuses, work)
     codes: Ints = np.zeros(len(rows), dtype=np.int64)
-    if found.extended is not None:
-        lacking = found.extended.lacking(cluster, rows)
-        if lacking.any():
-            statuses.append(LACKING)
-            codes[lacking] = len(statuses)
-    needed = found.needed(cluster, rows)
+    lacking = found.extended.lacking(cluster, rows)
+    if lacking.any():
+        statuses.append(LACKING)
+        codes[lacking] = len(statuses)
+    needed = found.extended.needed(cluster, rows)
     for each in np.unique(needed[codes == 0]).tolist():
         claims = found.to_allocate(each)
         here = np.flatnonzero((needed == each) & (codes == 0))

@@ -1,6 +1,6 @@
 """The pools of devices of each node, kept up to date with the ResourceSlices and the nodes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -53,6 +53,8 @@ class NodeDevices:
         """The pools with counters that are incomplete or invalid also for nodes without their devices."""
         self._pools: dict[str, tuple[Pool, ...]] = {}
         """Node name -> its pools, where they are computed."""
+        self._numbers: dict[str, tuple[int, ...]] = {}
+        """Node name -> a number for the content of each of its pools."""
         self._gathered: dict[object, tuple[Pool, ...]] = {}
         """What counts of the shared slices -> their pools, for nodes without slices of their own."""
         self._contents: dict[Any, int] = {}
@@ -117,6 +119,7 @@ class NodeDevices:
         else:
             self._forget_node(changed.nodes.node_name)
             if self.rules.version.device_pools_are_whole:
+                self._gathered.clear()
                 for name in self._users.get(changed.pool_key, ()):
                     self._forget_node(name)
         if changed.counter_sets or changed.pool_key in self._counters:
@@ -125,8 +128,8 @@ class NodeDevices:
     def _find_fault(self, key: PoolKey) -> None:
         """Find out whether a pool with counters is incomplete or invalid for nodes without its devices."""
         before = self._faulty.pop(key, None)
-        slices = self._counters.get(key, {}).values()
-        serving = [serve(each, _no_node, self.rules) for each in slices]
+        keys = sorted(self._counters.get(key, ()), key=lambda each: self._slices[each][0])
+        serving = [serve(self._slices[each][1], _no_node, self.rules) for each in keys]
         for pool in gather_pools([each for each in serving if each is not None], self._slices_of, self.rules):
             if pool.incomplete or pool.invalid:
                 self._faulty[key] = pool
@@ -134,16 +137,19 @@ class NodeDevices:
             self._forget_all()
 
     def _slices_of(self, key: PoolKey) -> list[ResourceSlice]:
-        return [*self._of_pool.get(key, {}).values()]
+        slices = self._of_pool.get(key, {})
+        return [slices[each] for each in sorted(slices, key=lambda each: self._slices[each][0])]
 
     def _forget_node(self, name: str) -> None:
         self._pools.pop(name, None)
+        self._numbers.pop(name, None)
         row = self._cluster.rows.get(name)
         if row is not None and row < len(self._situation):
             self._situation[row] = UNKNOWN
 
     def _forget_all(self) -> None:
         self._pools.clear()
+        self._numbers.clear()
         self._gathered.clear()
         self._users.clear()
         self._situation[:] = UNKNOWN
@@ -226,6 +232,7 @@ class NodeDevices:
     def _clear_situations(self) -> None:
         self._situations.clear()
         self._contents.clear()
+        self._numbers.clear()
         self.verdicts.clear()
         self._situation[:] = UNKNOWN
 
@@ -261,13 +268,22 @@ class NodeDevices:
             return self._situations.setdefault(str(error), len(self._situations))
         allocated = AllocatedState(self._cluster.object_index(AllocatedDevices), self.rules)
         names = [pool.name for pool in pools]
+        contents = self._contents_of(row, pools)
         key = tuple(
-            (self._content(pool), names.index(pool.name), *_in_use(pool, allocated)) for pool in pools
+            (content, names.index(pool.name), *_in_use(pool, allocated))
+            for content, pool in zip(contents, pools, strict=True)
         )
         return self._situations.setdefault(key, len(self._situations))
 
-    def _content(self, pool: Pool) -> int:
-        return self._contents.setdefault(pool.content(), len(self._contents))
+    def _contents_of(self, row: int, pools: tuple[Pool, ...]) -> tuple[int, ...]:
+        """Return a number for the content of each of the node's pools."""
+        name = self._cluster.node(row).name
+        found = self._numbers.get(name)
+        if found is None:
+            numbers = self._contents
+            found = tuple(numbers.setdefault(pool.content(), len(numbers)) for pool in pools)
+            self._numbers[name] = found
+        return found
 
 
 def _no_node(nodes: NodeSelection) -> bool:
@@ -278,16 +294,21 @@ def _place_in_order(pool: Pool) -> tuple[bool, PoolKey]:
     return any(each.device.binding_conditions for each in pool.devices), pool.key
 
 
-def _in_use(pool: Pool, allocated: AllocatedState) -> Iterable[object]:
+def _in_use(pool: Pool, allocated: AllocatedState) -> Iterator[object]:
     """Yield all that the allocator reads of the use of a pool's devices: the devices that claims have alone,
     what is left of the counters, and what is consumed of the capacity of shared devices."""
-    yield sum(1 << i for i, device in enumerate(pool.devices) if allocated.is_in_use(device.id))
+    bits = 0
+    for i, device in enumerate(pool.devices):
+        if allocated.is_in_use(device.id):
+            bits |= 1 << i
+    yield bits
     if pool.counter_sets:
         yield tuple(available_counters(pool, allocated.is_allocated).values())
-    for i, device in enumerate(pool.devices):
-        consumed = allocated.consumed(device.id) if device.device.shareable else None
-        if consumed is not None:
-            yield i, tuple(sorted((name, nanos) for name, nanos in consumed.items() if nanos))
+    if allocated.rules.consumable_capacity:
+        for i, device in enumerate(pool.devices):
+            consumed = allocated.consumed(device.id) if device.device.shareable else None
+            if consumed is not None:
+                yield i, tuple(sorted((name, nanos) for name, nanos in consumed.items() if nanos))
 
 
 def distinct_situations(situations: Ints) -> tuple[Ints, Ints]:

@@ -146,7 +146,12 @@ def _pool(
         for device in each.devices
         if device.consumes and rules.partitionable_devices
     )
-    sets = [counter_set for each in serving for counter_set in each.slice.counter_sets]
+    sets = [
+        counter_set
+        for each in serving
+        for counter_set in each.slice.counter_sets
+        if rules.partitionable_devices
+    ]
     invalid = _duplicate("device name", [each.id.device for each in devices])
     if rules.partitionable_devices:
         invalid = (
