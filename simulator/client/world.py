@@ -59,6 +59,7 @@ class World(Environment):
     def __init__(self, storage: Storage, make_server: MakeServer, features: Features) -> None:
         super().__init__()
         self._storage = storage
+        self.features = features
         self.informer = Informer()
         self.server = make_server(self.informer, self.clock, features)
         self.events = EventRecorder(self.clock, self.informer)

@@ -10,6 +10,7 @@ from simulator.controllers.cron_job import CronJobController
 from simulator.controllers.daemon_set import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
 from simulator.controllers.device_driver import DeviceDriver
+from simulator.controllers.device_taint_eviction import DeviceTaintEvictionController
 from simulator.controllers.disruption import DisruptionController
 from simulator.controllers.garbage_collector import GarbageCollector
 from simulator.controllers.job import JobController
@@ -61,6 +62,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     NodeStatusReporter,
     NodeLifecycleController,
     TaintEvictionController,
+    DeviceTaintEvictionController,
     EvictionManager,
     GarbageCollector,
     NamespaceController,

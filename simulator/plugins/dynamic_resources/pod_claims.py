@@ -44,7 +44,7 @@ def named_claims_of_pod(
             raise ClaimError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
         if claim["metadata"].get("deletionTimestamp"):
             raise ClaimError(f'resourceclaim "{name}" is being deleted')
-        if not reference.get("resourceClaimName") and not _is_owner(pod, claim):
+        if not reference.get("resourceClaimName") and not is_owner(pod, claim):
             word = "Pod" if version.owner_reason_is_capitalized else "pod"
             raise ClaimError(
                 f"ResourceClaim {pod.namespace}/{name} was not created for {word} {pod.key} "
@@ -70,7 +70,7 @@ def claim_name(pod: Pod, reference: Manifest) -> str:
     raise ClaimError(f'pod "{pod.key}": ResourceClaim not created yet')
 
 
-def _is_owner(pod: Pod, claim: Manifest) -> bool:
+def is_owner(pod: Pod, claim: Manifest) -> bool:
     """Return whether the claim was created for the pod (IsForPod)."""
     owner = controller_of(claim)
     return owner is not None and owner["uid"] == pod.uid
