@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from schedviz.store import Sandbox
+from schedviz.store import Meta, Sandbox, Store
 from simulator.apiserver.manifest import parse_manifests
 
 from .asking import HTMX, text
@@ -163,3 +163,25 @@ def test_the_example_of_the_field_for_yaml_is_a_manifest(client: Client, sandbox
     assert found
     (manifest,) = parse_manifests(unescape(found[1]))
     assert manifest["spec"]["containers"][0]["name"] == "main"
+
+
+def test_the_gates_of_a_sandbox_are_set_beside_the_configuration_of_its_scheduler(
+    client: Client, store: Store, sandbox_name: str
+) -> None:
+    sandbox = store.create(
+        Meta(sandbox_name, kubernetes="v1.36.2", feature_gates={"RelaxedDNSSearchValidation": True})
+    )
+    path = f"/s/{sandbox_name}/scheduler/"
+    assert "<code>RelaxedDNSSearchValidation=true</code>" in text(client.get(path).content), "an unlisted one"
+    kept = {"do": "gates", "gate:RelaxedDNSSearchValidation": "true"}
+    refused = client.post(path, {**kept, "gate:NodeDeclaredFeatures": "false"}, headers=HTMX)
+    assert refused.status_code == 422
+    said = text(refused.content)
+    assert "is enabled, but depends on features that are disabled: [NodeDeclaredFeatures]" in said
+    assert "<code>NodeDeclaredFeatures=false</code>" in said, "what was chosen stays"
+    assert client.post(path, {**kept, "gate:StorageCapacityScoring": "true"}, headers=HTMX).status_code == 204
+    assert sandbox.meta().feature_gates == {
+        "RelaxedDNSSearchValidation": True,
+        "StorageCapacityScoring": True,
+    }
+    store.delete(sandbox_name)

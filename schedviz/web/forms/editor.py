@@ -11,6 +11,7 @@ from schedviz.cache import Current
 from schedviz.web.answers import form_page
 from schedviz.web.forms.conflict import Difference, differences, merged
 from schedviz.web.forms.form_and_yaml import FormAndYaml
+from schedviz.web.forms.gates import GatesView
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 
@@ -40,6 +41,7 @@ class Editor(msgspec.Struct):
     add: str = ""
     shell: str = ""
     switch: Switch | None = None
+    gates: GatesView | None = None
 
     def respond(self, request: HttpRequest, sandbox: Current) -> HttpResponse:
         if is_step(request):

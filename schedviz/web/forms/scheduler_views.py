@@ -1,17 +1,20 @@
 """The form of the scheduler's configuration."""
 
+from collections.abc import Mapping
 from itertools import islice
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from schedviz.api import schedulers
 from schedviz.cache import Current
-from schedviz.web.answers import done
+from schedviz.web.answers import done, is_htmx
 from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.editor import Editor, Switch, is_step, posted_by, rebased
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
+from schedviz.web.forms.gates import GatesView, posted_gates, present_gates
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.sources import find_present
@@ -28,11 +31,19 @@ FIELDS_AT_MOST = 20
 def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     """Render the form of the configuration. POST applies it, and the scheduler starts again with it; with
     ``do`` = "step" it is only validated, with "add-profile" the form gets one more profile. "stand-down" and
-    "take-over" change nothing but whether outside schedulers bind the pods."""
+    "take-over" change nothing but whether outside schedulers bind the pods, "gates" only the gates."""
     source, posted = find_present(name), posted_by(request)
     if posted is not None and posted.get("do") in SWITCHES:
         schedulers.switch_scheduler(source.sandbox, stands_down=posted["do"] == "stand-down")
         return done(request, source)
+    gates = present_gates(source.meta().features())
+    if posted is not None and posted.get("do") == "gates":
+        refused = set_gates(source, posted_gates(posted))
+        if refused is None:
+            return done(request, source)
+        if is_htmx(request):
+            return render(request, "forms/gates.html", {"gates": refused}, status=422)
+        gates, posted = refused, None
     theirs = configuration(source)
     start = parse_or_none((posted or {}).get("original", "")) or theirs
     both = FormAndYaml(SchedulerForm, source, start, posted)
@@ -48,6 +59,7 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
         original=to_yaml([start]),
         add=gettext("Add a profile"),
         switch=stand_down_switch(stands_down=source.meta().stands_down),
+        gates=gates,
     )
     if posted is None or both.manifest is None:
         return editor.respond(request, source)
@@ -69,6 +81,21 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
             if not is_step(request):
                 return done(request, source)
     return editor.respond(request, source)
+
+
+def set_gates(source: Current, gates: Mapping[str, bool]) -> GatesView | None:
+    """Set the feature gates of a sandbox; those that it has already change nothing. Return the view of gates
+    that are refused; None = they are set."""
+    meta = source.meta()
+    before = meta.features().gates
+    fields = [*islice(schedulers.changed_gates(before, gates), FIELDS_AT_MOST)]
+    try:
+        if fields:
+            schedulers.configure(source.sandbox, meta.config, fields, feature_gates=gates)
+    except StatusError as refused:
+        error = "\n".join(map(str, refused.causes)) or refused.message
+        return present_gates(meta.features(), gates, error)
+    return None
 
 
 def stand_down_switch(*, stands_down: bool) -> Switch:
