@@ -13,7 +13,8 @@ from simulator.apiserver import names
 from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_name
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required, too_long
-from simulator.objects.device_notation import DEVICES, DeviceNotationError, parse_devices
+from simulator.objects.device_features import DeviceNotationError
+from simulator.objects.device_notation import DEVICES, parse_devices
 from simulator.objects.node_status import FAILED_SINCE
 from simulator.objects.pod import FAIL_AT
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp

@@ -9,6 +9,7 @@ from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.cron_job import CronJobController
 from simulator.controllers.daemon_set import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
+from simulator.controllers.device_attacher import DeviceAttacher
 from simulator.controllers.device_driver import DeviceDriver
 from simulator.controllers.device_taint_eviction import DeviceTaintEvictionController
 from simulator.controllers.disruption import DisruptionController
@@ -54,6 +55,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     EphemeralVolumeController,
     ResourceClaimController,
     DeviceDriver,
+    DeviceAttacher,
     PersistentVolumeClaimController,
     PersistentVolumeController,
     PersistentVolumeClaimProtectionController,

@@ -1,13 +1,23 @@
 """The devices of a simulated node as text: the annotation ``schedviz/devices`` of a Node.
 
 A line (or a part behind ``;``) for each driver: ``gpu.example.com: 4 x a100 memory=40Gi, 2 x t4``. A group of
-equal devices is ``[NUMBER x] MODEL [KEY=VALUE ...]``. MODEL is the attribute ``model``. A value with a unit
-is capacity; another one is an attribute: an int, a bool, a version (``1.2.3``) or a string."""
+equal devices is ``[NUMBER x] MODEL [KEY=VALUE ...] [+FEATURE ...]``. MODEL is the attribute ``model``. A
+value with a unit is capacity; another one is an attribute: an int, a bool, a version (``1.2.3``) or a
+string. Features (since v1.36; without effect before): ``+shared``, ``+taint=broken:NoExecute``,
+``+partitions=7x5Gi`` of the first capacity, ``+attach=30s``."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from simulator.objects.device_features import (
+    MAX_SPECIAL_DEVICES,
+    Device,
+    DeviceNotationError,
+    Partition,
+    add_features,
+    partitioned,
+)
 from simulator.objects.quantity import parse_quantity
 
 DEVICES: Final = "schedviz/devices"
@@ -25,14 +35,6 @@ _KEY: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?/)?[A-Za-z_][A-Za
 _INT: Final = re.compile(r"-?\d{1,18}")
 _CAPACITY: Final = re.compile(r"\d+(\.\d+)?(Ki|Mi|Gi|Ti|Pi|Ei|m|k|M|G|T|P|E)")
 _VERSION: Final = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
-
-Device = dict[str, Any]
-"""An entry of a ResourceSlice's ``spec.devices``."""
-
-
-class DeviceNotationError(ValueError):
-    """The error of a text that describes no devices. The message says what is wrong, for an error of the API
-    server."""
 
 
 def parse_devices(text: str) -> dict[str, list[Device]]:
@@ -52,26 +54,36 @@ def parse_devices(text: str) -> dict[str, list[Device]]:
 
 def _devices(driver: str, groups: str) -> list[Device]:
     found: list[Device] = []
+    base, number_of_base = driver.partition(".")[0], 0
     for group in groups.split(","):
         counted = _COUNT.fullmatch(group.strip())
         number, words = (int(counted[1]), counted[2]) if counted else (1, group)
         if not 1 <= number <= MAX_DEVICES - len(found):
             raise DeviceNotationError(f"a driver must have 1 to {MAX_DEVICES} devices")
-        described = _described(words.split(), group.strip())
-        base = driver.partition(".")[0]
-        found += [{"name": f"{base}-{len(found) + each}", **described} for each in range(number)]
+        described, partitions = _described(words.split(), group.strip())
+        for _ in range(number):
+            found += partitioned(f"{base}-{number_of_base}", described, partitions)
+            number_of_base += 1
+    most = (
+        MAX_SPECIAL_DEVICES if any("taints" in d or "consumesCounters" in d for d in found) else MAX_DEVICES
+    )
+    if len(found) > most:
+        raise DeviceNotationError(
+            f"a driver must have at most {most} devices"
+            + (", as some have taints or partitions" if most < MAX_DEVICES else "")
+        )
     return found
 
 
-def _described(words: list[str], group: str) -> Device:
-    """Return the attributes and the capacity of a group: ``a100 memory=40Gi``."""
-    if not words or "=" in words[0] or len(words[0]) > 64:
+def _described(words: list[str], group: str) -> tuple[Device, list[Partition]]:
+    """Return the fields of a group, ``a100 memory=40Gi``, and its partitions."""
+    if not words or "=" in words[0] or words[0].startswith("+") or len(words[0]) > 64:
         raise DeviceNotationError(f'"{group[:80]}" does not have the form NUMBER x MODEL KEY=VALUE')
     if len(words) - 1 > MAX_PAIRS:
         raise DeviceNotationError(f"a device must have at most {MAX_PAIRS} attributes and capacities")
     attributes: dict[str, Any] = {"model": {"string": words[0]}}
     capacity: dict[str, Any] = {}
-    for key, value in _pairs(words[1:]):
+    for key, value in _pairs(each for each in words[1:] if not each.startswith("+")):
         if key in attributes or key in capacity:
             raise DeviceNotationError(f'"{key}" is there twice in "{group[:80]}"')
         if _CAPACITY.fullmatch(value):
@@ -79,10 +91,12 @@ def _described(words: list[str], group: str) -> Device:
             capacity[key] = {"value": value}
         else:
             attributes[key] = _attribute(value)
-    return {"attributes": attributes, **({"capacity": capacity} if capacity else {})}
+    device: Device = {"attributes": attributes, **({"capacity": capacity} if capacity else {})}
+    features = [each.removeprefix("+") for each in words[1:] if each.startswith("+")]
+    return device, add_features(device, features)
 
 
-def _pairs(words: list[str]) -> Iterator[tuple[str, str]]:
+def _pairs(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not value or len(value) > 64 or not _KEY.fullmatch(key):
