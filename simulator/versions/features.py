@@ -36,10 +36,14 @@ class Features:
             gates |= {each: False for each in dependent if not known[each].locked}
         return Features(self.version, gates)
 
+    @property
+    def gates_text(self) -> str:
+        """The gates that are set, as ``--feature-gates`` takes them: ``A=true,B=false``."""
+        return ",".join(f"{name}={str(value).lower()}" for name, value in sorted(self.gates.items()))
+
     def __str__(self) -> str:
         """``v1.36.2, StorageCapacityScoring=true``."""
-        gates = (f"{name}={str(value).lower()}" for name, value in sorted(self.gates.items()))
-        return ", ".join((self.version.patch, *gates))
+        return ", ".join((self.version.patch, *filter(None, self.gates_text.split(","))))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Features) and self._key == other._key

@@ -59,6 +59,8 @@ def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store
         ("a", {"a": "best"}),
         ("b_yaml", {"b": "yaml", "b_yaml": POD}),
         ("b_kubernetes", {"b_kubernetes": "v1.20"}),
+        ("b_gates", {"b_gates": "No=true"}),
+        ("a_gates", {"a_gates": "StorageCapacityScoring=maybe"}),
         ("a_seed", {"a_seed": "-1"}),
         ("until", {"until": "2h"}),
         ("until", {"until": "0"}),
@@ -224,12 +226,15 @@ def test_the_sides_may_have_different_versions_of_kubernetes(client: Client, sto
         text += f"spec: {{{where}containers: [{{name: c, image: x, {requests}}}]}}\n"
     same = compared_page(client, store, text=text, b="default", b_kubernetes="v1.34.1")
     assert "Kubernetes v1." not in same
-    page = compared_page(client, store, text=text, b="default", b_kubernetes="v1.36.2")
+    page = compared_page(
+        client, store, text=text, b="default", b_kubernetes="v1.36.2", b_gates="VolumeLimitScaling=true"
+    )
     assert "<small>Kubernetes v1.34.1</small>" in page
-    assert "<small>Kubernetes v1.36.2</small>" in page
+    assert "<small>Kubernetes v1.36.2, VolumeLimitScaling=true</small>" in page
     assert 'id="difference"' in page
     assert 'id="difference"' not in same
     assert "b_kubernetes=v1.36.2" in page
+    assert "b_gates=VolumeLimitScaling%3Dtrue" in page
 
 
 def test_a_recording_is_not_placed_again(store: Store, sandbox: Sandbox) -> None:

@@ -14,6 +14,7 @@ from simulator.api import SECOND, Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.status import StatusError
+from simulator.command_line.version_options import parse_gates
 from simulator.commands.run import START
 from simulator.config import ConfigError
 from simulator.objects import durations
@@ -26,6 +27,9 @@ from simulator.versions.kubernetes_version import UnknownVersion
 MAX_TEXT: Final = 500_000
 """Maximum number of characters of pasted manifests: some thousand pods. A larger cluster must be imported as
 a sandbox."""
+
+MAX_GATES: Final = 20_000
+"""Maximum number of characters of feature gates: those of all gates."""
 
 MAX_SECONDS: Final = 3600
 """Maximum simulated duration, as that of the command line."""
@@ -117,7 +121,8 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
     """Parse the posted form of a comparison.
 
     Fields: ``workload`` is ``scenario:NAME``, ``sandbox:NAME``, or ``manifests:`` with ``text``. ``a`` and
-    ``b`` are names of presets, with optional ``a_yaml``, ``a_seed`` and ``a_kubernetes``, and those of b.
+    ``b`` are names of presets, with optional ``a_yaml``, ``a_seed``, ``a_kubernetes`` and ``a_gates`` (as
+    ``--feature-gates``), and those of b.
     ``until`` is a duration; "" = to the end of the recording. ``place_again``: "" = bound pods stay on their
     nodes.
     Raises InvalidField."""
@@ -179,9 +184,12 @@ def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> Requested
     if preset.name == RECORDED and (side != "a" or not posted.get("workload", "").startswith("sandbox:")):
         raise InvalidField(side, gettext("Only A can be the recording, and only that of a sandbox."))
     try:
-        features = chosen_features(own.features(), posted.get(f"{side}_kubernetes", ""), {})
+        gates = parse_gates(posted.get(f"{side}_gates", "")[:MAX_GATES])
+        features = chosen_features(own.features(), posted.get(f"{side}_kubernetes", ""), gates)
     except UnknownVersion as unknown:
         raise InvalidField(f"{side}_kubernetes", str(unknown)) from None
+    except ValueError as wrong:  # among others FeatureGateError
+        raise InvalidField(f"{side}_gates", str(wrong)) from None
     config, queue = preset.config, preset.queue
     if preset.name == OWN:
         config, queue = own.config, own.queue

@@ -122,6 +122,8 @@ def _form_values(compared: ComparisonRequest) -> dict[str, str]:
         "b": compared.b.preset,
         "a_kubernetes": compared.a.kubernetes,
         "b_kubernetes": compared.b.kubernetes,
+        "a_gates": compared.a.features().gates_text,
+        "b_gates": compared.b.features().gates_text,
         "until": format_duration(compared.seconds * SECOND) if compared.seconds else "",
         **({"place_again": "1"} if compared.place_again else {}),
     }
@@ -143,6 +145,8 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
             "seed_error": errors.get(f"{name}_seed", ""),
             "kubernetes": given.get(f"{name}_kubernetes", ""),
             "kubernetes_error": errors.get(f"{name}_kubernetes", ""),
+            "gates": given.get(f"{name}_gates", ""),
+            "gates_error": errors.get(f"{name}_gates", ""),
         }
         for name, preset in (("a", form.OWN), ("b", "packing"))
     ]
