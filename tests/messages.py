@@ -42,7 +42,7 @@ msgstr ""
 
 KEYWORDS: Final = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
-    **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
+    **dict.fromkeys(("ngettext", "ngettext_lazy", "plural_noop"), (1, 2)),
     **dict.fromkeys(("pgettext", "pgettext_lazy"), ((1, "c"), 2)),
     **dict.fromkeys(("npgettext", "npgettext_lazy"), ((1, "c"), 2, 3)),
 }

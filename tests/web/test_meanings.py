@@ -9,6 +9,7 @@ import pytest
 import simulator.plugins
 from schedviz.web.reasons import meanings
 from schedviz.web.reasons import messages as reasons
+from schedviz.web.reasons.plugin_reasons import meaning_of
 from simulator.client import event_recorder
 from simulator.framework.status import Status
 from simulator.preemption.dry_run import NO_VICTIMS, NOT_HELPFUL
@@ -27,7 +28,7 @@ def constants() -> Iterator[Status]:
 def test_every_reason_of_a_plugin_has_a_meaning() -> None:
     said = {reason for status in constants() for reason in status.reasons}
     assert len(said) > 15
-    assert {reason for reason in said if not meanings.reason_meaning(reason)} == set()
+    assert {reason for reason in said if not meaning_of(reason)} == set()
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_a_message_has_a_short_text(message: str, text: str) -> None:
 def test_a_reason_about_two_objects_names_both() -> None:
     reason = 'persistentvolumeclaim "a" bound to non-existent persistentvolume "b"'
     meaning = "The PersistentVolumeClaim a is bound to the PersistentVolume b, which does not exist."
-    assert meanings.reason_meaning(reason) == meaning
+    assert meaning_of(reason) == meaning
 
 
 def test_events_and_conditions_have_meanings() -> None:

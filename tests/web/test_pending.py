@@ -5,6 +5,7 @@ from typing import Any
 
 from django.test import Client
 from django.utils import translation
+from django.utils.translation import gettext
 from msgspec.structs import replace
 
 from schedviz.api import write
@@ -15,7 +16,7 @@ from schedviz.web.picture.records import pod_record
 from schedviz.web.queue import pending
 from schedviz.web.queue.pending import PendingView, present_pending
 from schedviz.web.reasons import remedies
-from schedviz.web.reasons.messages import INSUFFICIENT, KNOWN, TAINT
+from schedviz.web.reasons.plugin_reasons import REASONS
 from simulator.api import SECOND
 from simulator.trace import LaneEntry
 from tests.loop.conftest import node, pod
@@ -127,11 +128,14 @@ def test_rows_and_their_pods_are_bounded_and_the_rest_is_counted() -> None:
 
 
 def test_each_reason_of_the_plugins_has_a_remedy_in_both_languages() -> None:
-    for reason in (*KNOWN, f"{INSUFFICIENT}cpu", f"{TAINT}{{a: b}}"):
-        found = remedies.remedy("unschedulable", reason, ["X"])
-        assert "queueing hints" not in found, reason
-        with translation.override("zh-hans"):
-            assert remedies.remedy("unschedulable", reason, ["X"]) != found, reason
+    counted = [each for each in REASONS if each.counted]
+    assert len(counted) > 20
+    assert [each.pattern for each in counted if not each.remedy] == []
+    texts = {each.remedy for each in REASONS} - {""}
+    with translation.override("zh-hans"):
+        assert {text for text in texts if gettext(text) == text} == set()
+    found = remedies.remedy("unschedulable", "node(s) had untolerated taint {a: b}", ["X"])
+    assert found == "The taint {a: b} is removed, the pod tolerates it, or a node without it is added."
     assert (
         remedies.remedy("unschedulable", "of our own", ["X"])
         == "A change for which the queueing hints of X wait."

@@ -1,7 +1,7 @@
 """What the presenters make of manifests, lanes and decisions."""
 
 import pytest
-from django.utils.translation import override
+from django.utils.translation import gettext, override
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +17,7 @@ from schedviz.web.picture.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES,
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.queue import lanes as queue
 from schedviz.web.reasons import messages as reasons
-from schedviz.web.reasons.messages import KNOWN
-from schedviz.web.reasons.verdicts import short_reason, translated_reason
+from schedviz.web.reasons.plugin_reasons import REASONS, card_text
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import NodeNames, using
 from simulator import trace
@@ -313,14 +312,16 @@ def test_the_headline_of_a_preemption_has_the_short_name_of_the_node() -> None:
 
 
 def test_the_reasons_on_node_cards_are_in_the_language_of_the_page() -> None:
-    assert translated_reason("Insufficient cpu") == "Insufficient cpu"
+    assert card_text("Insufficient cpu") == "Insufficient cpu"
+    assert card_text("node(s) were unschedulable") == "unschedulable"
     with override("zh-hans"):
-        assert translated_reason("Insufficient cpu") == "cpu 不足"
-        assert translated_reason("untolerated taint {gpu: yes}") == "有未容忍的污点 {gpu: yes}"
-        assert translated_reason("Too many pods") == "Pod 数已满"
-        assert translated_reason("a plugin's own reason") == "a plugin's own reason"
-        known = {short_reason(reason) for reason in KNOWN}
-        assert {short for short in known if translated_reason(short) == short} == set()
+        assert card_text("Insufficient cpu") == "cpu 不足"
+        assert card_text("node(s) had untolerated taint {gpu: yes}") == "有未容忍的污点 {gpu: yes}"
+        assert card_text("Too many pods") == "Pod 数已满"
+        assert card_text("a plugin's own reason") == "a plugin's own reason"
+        texts = {each.on_card for each in REASONS} - {""}
+        assert len(texts) > 20
+        assert {text for text in texts if gettext(text) == text} == set()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from typing import Final, Literal
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.web.reasons import meanings, pod_reasons
+from schedviz.web.reasons import pod_reasons
+from schedviz.web.reasons.plugin_reasons import meaning_of
 from simulator import words
 from simulator.decision import Decision, Failure, TwoPasses
 
@@ -72,7 +73,7 @@ def matrix(decision: Decision) -> Matrix:
 def explained(reasons: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
     """Return the distinct reasons of failures, with their explanations; without those that have none."""
     distinct = dict.fromkeys(reason for of_failure in reasons for reason in of_failure)
-    pairs = ((reason, meanings.reason_meaning(reason)) for reason in distinct)
+    pairs = ((reason, meaning_of(reason)) for reason in distinct)
     return [(reason, meaning) for reason, meaning in pairs if meaning][:MEANINGS_AT_MOST]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from django.utils.translation import gettext, ngettext
 
-from schedviz.web.reasons import meanings
+from schedviz.web.reasons.plugin_reasons import meaning_of
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from simulator import words
@@ -161,7 +161,7 @@ def preemption_sentence(decision: Decision) -> str:
     found = decision.preemption
     assert found is not None
     if not found.eligible:
-        reason = meanings.reason_meaning(found.ineligible_reason) or found.ineligible_reason
+        reason = meaning_of(found.ineligible_reason) or found.ineligible_reason
         return gettext("Not tried: %(reason)s") % {"reason": reason}
     if not found.chosen:
         return gettext("Evicting pods with lower priority would make no node fit.")
@@ -200,6 +200,6 @@ def others(decision: Decision) -> list[tuple[str, str]]:
         reason = ", ".join(failure.reasons) or failure.plugin
         counts[reason] = counts.get(reason, 0) + 1
     return [
-        (f"{count} {reason}", meanings.reason_meaning(reason))
+        (f"{count} {reason}", meaning_of(reason))
         for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]

@@ -12,7 +12,7 @@ from schedviz.jobs.job import State
 from schedviz.jobs.question import Question
 from schedviz.web.cycle import preemption
 from schedviz.web.cycle.sampling import sample_sentence
-from schedviz.web.reasons import meanings
+from schedviz.web.reasons.plugin_reasons import meaning_of
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from schedviz.web.what_if.what_if import outcome_sentence, pod_links
@@ -140,9 +140,7 @@ def comparison_sentence(found: NodeComparison, sample: NodeSample | None = None)
 def filter_reasons(found: NodeComparison) -> str:
     if found.failure is None:
         return ""
-    texts = [
-        f"{reason}: {meanings.reason_meaning(reason)}".removesuffix(": ") for reason in found.failure.reasons
-    ]
+    texts = [f"{reason}: {meaning_of(reason)}".removesuffix(": ") for reason in found.failure.reasons]
     return " ".join(texts)
 
 

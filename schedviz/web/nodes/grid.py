@@ -25,6 +25,7 @@ from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.picture.records import NO_LOAD, NodeRecord, PodRecord
 from schedviz.web.reasons import verdicts
+from schedviz.web.reasons.plugin_reasons import card_text
 from schedviz.web.text.node_names import node_name
 from simulator.decision import Decision
 
@@ -140,8 +141,7 @@ def filtered(decision: Decision) -> tuple[dict[str, str], dict[str, str]]:
     words: dict[str, str] = {}
     for place, failure in enumerate(decision.failures):
         code = FAILURES[min(place, len(FAILURES) - 1)]
-        short = verdicts.short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
-        reason = verdicts.translated_reason(short)
+        reason = card_text(failure.reasons[0]) if failure.reasons else failure.plugin
         words[code] = gettext("other reasons") if code in words else reason
     left_out = decision.sample is not None
     if left_out:

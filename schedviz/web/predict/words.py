@@ -7,6 +7,7 @@ from django.utils.translation import gettext, ngettext
 from schedviz.web.cycle import cycle, preemption, score_table
 from schedviz.web.queue.lanes import LaneName, title
 from schedviz.web.reasons import messages as reasons
+from schedviz.web.reasons.plugin_reasons import counted_text
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from simulator.decision import Decision
@@ -77,7 +78,7 @@ def why(kind: Kind, decision: Decision, popped: Popped = UNKNOWN) -> str:
             return reasons.fits_no_node(pod, decision.message)
         total, passed = len(decision.nodes), len(decision.feasible)
         failures = [
-            reasons.in_words(reason, decision.verdicts.count(number))
+            counted_text(reason, decision.verdicts.count(number))
             for number, failure in enumerate(decision.failures, start=1)
             for reason in failure.reasons
         ]

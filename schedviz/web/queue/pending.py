@@ -16,9 +16,10 @@ from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.records import PodRecord
 from schedviz.web.queue.lanes import ORDER, LaneName, arriving, title
 from schedviz.web.queue.order import sort_key
-from schedviz.web.reasons import deciding, meanings
+from schedviz.web.reasons import deciding
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.reasons.deciding import Reason, find_rejection
+from schedviz.web.reasons.plugin_reasons import counted_text, find_reason
 from schedviz.web.reasons.pod_reasons import time_left
 from schedviz.web.reasons.remedies import remedy
 from schedviz.web.text import format as fmt
@@ -162,8 +163,8 @@ def find_cause(entry: LaneEntry, lane: LaneName, record: PodRecord | None) -> Ca
     rejection = find_rejection(entry.message)
     if rejection is None:
         return Cause("unschedulable", entry.message)
-    pattern = meanings.reason_pattern(rejection.deciding) if rejection.whole else ""
-    return Cause("unschedulable", pattern or rejection.deciding)
+    known = find_reason(rejection.whole)
+    return Cause("unschedulable", known[0].pattern.pattern if known else rejection.deciding)
 
 
 def _cause_of_gate(entry: LaneEntry, record: PodRecord | None) -> Cause:
@@ -212,7 +213,7 @@ def _row(cause: Cause, members: Sequence[_Member], now: Micros, at_most: int, *,
         deciding=_deciding_words(cause, rejections),
         verbatim=top.message if cause.kind in ("unschedulable", "error") else "",
         nodes=nodes.pop() if len(nodes) == 1 else 0,
-        also=fmt.listed(reasons.in_words(each.text, each.nodes) for each in _ordered(shared)),
+        also=fmt.listed(counted_text(each.text, each.nodes) for each in _ordered(shared)),
         pods=_pods_of_owners(members),
         count=len(members),
         since=_ticking(since, now),
@@ -243,7 +244,7 @@ def _deciding_words(cause: Cause, rejections: Sequence[deciding.Rejection]) -> s
     if rejections:
         # The numbers of nodes differ where the cluster has changed between the attempts.
         counts = {each.reasons[0].nodes for each in rejections}
-        text = reasons.in_words(rejections[0].deciding, max(counts))
+        text = counted_text(rejections[0].deciding, max(counts))
         return text if len(counts) == 1 else gettext("at most %(reason)s") % {"reason": text}
     match cause.kind:
         case "unschedulable":
@@ -270,7 +271,13 @@ def _deciding_words(cause: Cause, rejections: Sequence[deciding.Rejection]) -> s
 
 def _whole_words(texts: Sequence[str]) -> str:
     """Return a reason that rejects all nodes together, of several pods: the objects that it names differ."""
-    return meanings.reasons_meaning(texts, NAMES_AT_MOST) or texts[0]
+    found = [each for each in map(find_reason, texts) if each is not None]
+    if len({each[0] for each in found}) != 1 or len(found) < len(texts):
+        return texts[0]
+    reason, first = found[0]
+    named = {name: [*dict.fromkeys(each[1][name] for each in found)] for name in first}
+    values = {name: fmt.first_pods(each, NAMES_AT_MOST) for name, each in named.items()}
+    return gettext(reason.meaning) % values
 
 
 def _shared(rejections: Sequence[deciding.Rejection]) -> frozenset[Reason]:

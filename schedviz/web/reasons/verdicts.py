@@ -5,9 +5,9 @@ from itertools import repeat
 from typing import Final, Literal
 
 import msgspec
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, ngettext
 
-from schedviz.web.reasons import meanings
+from schedviz.web.reasons.plugin_reasons import card_text, meaning_of, short_reason
 from simulator.decision import Decision
 
 
@@ -55,10 +55,9 @@ def looked_at(decision: Decision) -> dict[str, Verdict]:
         if code > 0:
             failure = decision.failures[code - 1]
             reason = failure.reasons[0] if failure.reasons else ""
-            short = short_reason(reason) or failure.plugin
-            text = translated_reason(short)
-            lang = "en" if text == short else ""
-            found[name] = Verdict("fail", text, meanings.reason_meaning(reason), lang)
+            text = card_text(reason)
+            lang = "en" if text == short_reason(reason) else ""
+            found[name] = Verdict("fail", text or failure.plugin, meaning_of(reason), lang)
     if decision.totals:
         text = gettext("score %(total)s")
         texts: Iterable[str] = (text % {"total": total} for total in decision.totals)
@@ -72,45 +71,3 @@ def looked_at(decision: Decision) -> dict[str, Verdict]:
 def victims_text(victims: int, pdb_violations: int) -> str:
     text = ngettext("%(n)s victim", "%(n)s victims", victims) % {"n": victims}
     return gettext("%(victims)s, violates a PDB") % {"victims": text} if pdb_violations else text
-
-
-def short_reason(reason: str) -> str:
-    """Return the reason without its first words, such as "node(s) had"."""
-    return reason.removeprefix("node(s) ").removeprefix("had ").removeprefix("were ")
-
-
-INSUFFICIENT: Final = "Insufficient "
-TAINT: Final = "untolerated taint "
-REASONS: Final = frozenset(
-    {
-        gettext_noop("Too many pods"),
-        gettext_noop("unschedulable"),
-        gettext_noop("didn't match Pod's node affinity/selector"),
-        gettext_noop("didn't have free ports for the requested pod ports"),
-        gettext_noop("didn't match pod anti-affinity rules"),
-        gettext_noop("didn't match pod affinity rules"),
-        gettext_noop("didn't satisfy existing pods anti-affinity rules"),
-        gettext_noop("didn't match pod topology spread constraints"),
-        gettext_noop("didn't match pod topology spread constraints (missing required label)"),
-        gettext_noop("didn't match the requested node name"),
-        gettext_noop("didn't match scheduler-enforced node affinity"),
-        gettext_noop("no available disk"),
-        gettext_noop("didn't match PersistentVolume's node affinity"),
-        gettext_noop("didn't find available persistent volumes to bind"),
-        gettext_noop("did not have enough free storage"),
-        gettext_noop("no available volume zone"),
-        gettext_noop("exceed max volume count"),
-        gettext_noop("cannot allocate all claims"),
-        gettext_noop("resourceclaim not available on the node"),
-    }
-)
-"""The short reasons of upstream's plugins. In English they are shown as they are."""
-
-
-def translated_reason(short: str) -> str:
-    """Return the short reason in the language of the page; a reason that is not known, unchanged."""
-    if short.startswith(INSUFFICIENT):
-        return gettext("Insufficient %(what)s") % {"what": short.removeprefix(INSUFFICIENT)}
-    if short.startswith(TAINT):
-        return gettext("untolerated taint %(what)s") % {"what": short.removeprefix(TAINT)}
-    return gettext(short) if short in REASONS else short

@@ -10,8 +10,8 @@ from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from schedviz.jobs.job import State
 from schedviz.jobs.question import Question
-from schedviz.web.reasons import meanings
 from schedviz.web.reasons import messages as reasons
+from schedviz.web.reasons.plugin_reasons import meaning_of
 from schedviz.web.text import format as fmt
 from schedviz.web.text.links import node_link, pod_link
 from schedviz.web.text.node_names import node_name
@@ -289,7 +289,7 @@ def missing_resources(lacks: Sequence[NodeObstacles]) -> list[Missing]:
             [
                 gettext("%(amount)s more %(resource)s") % {"amount": each.short_by, "resource": each.resource}
                 if each.short_by
-                else meanings.reason_meaning(each.reason) or each.reason
+                else meaning_of(each.reason) or each.reason
                 for each in lack.obstacles
             ],
         )
