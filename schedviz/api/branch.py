@@ -8,14 +8,13 @@ from msgspec.structs import replace
 
 from schedviz.api.edits import apply_edits
 from schedviz.api.new_sandbox import new_sandbox, numbered
-from schedviz.store import Meta, NoSandbox, Sandbox, Store
-from schedviz.store.history import History
+from schedviz.store import NoSandbox, Sandbox, Store
 from schedviz.store.model import Origin
+from schedviz.store.options_at import with_options_at
 from schedviz.store.past import Past
 from schedviz.store.store import NAME_AT_MOST
 from simulator.api import Change, Manifest
 from simulator.apiserver.status import NotFound
-from simulator.recording import Entry
 from simulator.what_if.edit import Edit
 
 BRANCHES_AT_MOST: Final = 99
@@ -99,29 +98,3 @@ def creations(objects: Objects) -> list[Change]:
         for key, manifest in collection.items()
     ]
     return [change for _, change in sorted(found, key=lambda each: each[0])]
-
-
-def with_options_at(meta: Meta, history: History, entry: int) -> Meta:
-    """Return ``meta`` with the options of the leader that wrote journal entry ``entry``; unchanged if the
-    archive no longer has its election."""
-    began = next(elections(history, entry), None)
-    if began is None or began.began is None:
-        return meta
-    options = began.began.options
-    return replace(
-        meta,
-        seed=options.seed,
-        pace=options.pace,
-        config=options.config,
-        queue=options.queue,
-        kubernetes=options.kubernetes,
-        feature_gates=options.feature_gates,
-        stands_down=bool(options.stands_down),
-    )
-
-
-def elections(history: History, entry: int) -> Iterator[Entry]:
-    """Yield the journal entries, up to number ``entry``, with which leaders began; the latest first."""
-    for place in reversed(range(len(history.chapters))):
-        if history.chapters[place].began.entry < entry:
-            yield from reversed(history.elections(place, entry))

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
-from schedviz.store import Gone, NoSandbox, Sandbox, Store
-from schedviz.store.history import Moment
+from schedviz.store import Gone, Meta, NoSandbox, Sandbox, Store
+from schedviz.store.history import History, Moment
+from schedviz.store.options_at import with_options_at
 from simulator.api import Manifest
 from simulator.apiserver.lookup import with_resources
 from simulator.apiserver.resources import PODS
@@ -91,7 +92,7 @@ def _find_suggestions(sandbox: Sandbox, question: Question) -> Iterator[Question
         yield replace(question, state="failed", trouble="gone")
         return
     _, _, cycle = sandbox.progress()
-    situation = _situation(sandbox, objects, pod, cycle + 1)
+    situation = _situation(sandbox, sandbox.meta(), objects, pod, cycle + 1)
     for found in search(situation):
         match found:
             case Progress():
@@ -108,31 +109,32 @@ def _find_suggestions(sandbox: Sandbox, question: Question) -> Iterator[Question
 
 
 def _find_preventions(sandbox: Sandbox, question: Question) -> Iterator[Question]:
-    moment = _moment_before(sandbox, question.cycle)
+    history = sandbox.history()
+    moment = _moment_before(sandbox, history, question.cycle)
+    # The configuration and the feature gates may have changed since then.
+    meta = with_options_at(sandbox.meta(), history, moment.mark.entry)
     decision = sandbox.decision(question.cycle)
     pod = moment.objects.get(PODS.id, {}).get(decision.pod) if decision else None
     question = replace(question, version=moment.mark.version)
     if pod is None:
         raise Gone(moment.mark.version)
     yield question
-    situation = _situation(sandbox, moment.objects, pod, question.cycle)
+    situation = _situation(sandbox, meta, moment.objects, pod, question.cycle)
     for prevention in find_preventions(situation, question.pod):
         question = replace(question, savings=[*question.savings, prevention])
         yield question
     yield replace(question, state="done")
 
 
-def _moment_before(sandbox: Sandbox, cycle: int) -> Moment:
+def _moment_before(sandbox: Sandbox, history: History, cycle: int) -> Moment:
     """Return the sandbox as it was when a cycle began. Raises Gone."""
-    history = sandbox.history()
     for number, event in reversed(sandbox.trace_tail(EVENTS_READ)):
         if isinstance(event, CycleStarted) and event.cycle == cycle:
             return history.at_seq(number, tail=0)
     raise Gone(cycle)
 
 
-def _situation(sandbox: Sandbox, objects: Objects, pod: Manifest, cycle: int) -> Situation:
-    meta = sandbox.meta()
+def _situation(sandbox: Sandbox, meta: Meta, objects: Objects, pod: Manifest, cycle: int) -> Situation:
     frameworks = profiles(
         load(meta.config, features=meta.features()), transport=HttpTransport(settings.EXTENDER_HOSTS)
     )

@@ -6,7 +6,6 @@ from typing import Final, Literal, NamedTuple, cast
 import msgspec
 from msgspec.structs import replace
 
-from schedviz.api.branch import with_options_at
 from schedviz.lessons.start import KEPT_SECONDS
 from schedviz.lessons.state import State, create_with_state, decisions_to_copy
 from schedviz.store import Gone, Meta, Sandbox, Store
@@ -14,6 +13,7 @@ from schedviz.store.archive import Mark
 from schedviz.store.changes import TRACE_READ
 from schedviz.store.history import History
 from schedviz.store.keys import PREFIX
+from schedviz.store.options_at import with_options_at
 from simulator.api import SECOND, Manifest
 from simulator.kernel.prepared_types import prepared
 from simulator.trace import LaneEntry, SchedulerConfigured

@@ -2,10 +2,14 @@
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from schedviz.api.branch import branch_of_moment, branch_of_now
-from schedviz.api.from_scenario import create_from_scenario
+from schedviz.api.from_scenario import create, create_from_scenario
 from schedviz.api.schedulers import configure
+from schedviz.jobs.find_answer import find_answer
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.store import Sandbox, Store
 from schedviz.store.past import Past
 from schedviz.store.recording import recording_lines
@@ -19,7 +23,8 @@ from simulator.dumps.dump_files import DumpError
 from simulator.dumps.imported import import_dump
 from simulator.recording import record_decoder
 from simulator.replay import RecordingError, Replay
-from simulator.trace import Unschedulable
+from simulator.scenario import ScenarioError, load_scenario
+from simulator.trace import Unschedulable, VictimDeleted
 from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import V1_36
 from tests.loop.conftest import node, pod
@@ -31,6 +36,10 @@ CONFIG: Manifest = {
     "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "NodeDeclaredFeatures"}]}}}]
 }
 """A configuration that scheduler v1.34 refuses: it has no such plugin."""
+
+
+SCENARIO = "apiVersion: schedviz/v1\nkind: Scenario\nmetadata: {name: versions}\nspec: %s\n"
+TAINTED = node("n0") | {"spec": {"taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]}}
 
 
 def message(sandbox: Sandbox) -> str:
@@ -45,7 +54,7 @@ def test_a_sandbox_decides_as_its_version_and_so_does_what_is_made_of_it(store: 
         feature_gates=FEATURES.gates,
     )
     sandbox = world.sandbox
-    world.create(node("n0") | {"spec": {"taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]}})
+    world.create(TAINTED)
     world.create(pod("p0"))
     world.slice()
     assert "1 node(s) had untolerated taint(s)" in message(sandbox)
@@ -133,3 +142,63 @@ def test_gates_are_switched_as_an_operator_does_and_refused_in_upstreams_words(s
     assert made.meta().features() == Features(V1_36), "the moment is before the gate was switched"
     for each in (made, world.sandbox):
         store.delete(each.name)
+
+
+def test_what_would_have_prevented_an_eviction_is_answered_with_the_scheduler_of_that_time(
+    store: Store,
+) -> None:
+    world = World(store)
+    sandbox = world.sandbox
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}}
+    world.create(high | {"value": 100}, node("n0", cpu="1"), pod("victim", "1"))
+    world.slice()
+    world.let_time_pass(5)
+    world.slice()
+    world.create(pod("urgent", "1", priorityClassName="high"))
+    world.slice()
+    world.let_time_pass(5)
+    world.slice()
+    cycle = next(event.cycle for _, event in sandbox.trace(0) if isinstance(event, VictimDeleted))
+    configure(sandbox, {"profiles": [{"schedulerName": "another"}]}, ["profiles"])
+    question = Question(kind="saved", sandbox=sandbox.name, pod="default/victim", cycle=cycle)
+    questions = JobStore(store, QUESTIONS)
+    find_answer(store, questions, question)
+    answered = questions.read(question.key)
+    assert answered
+    assert (answered.state, answered.trouble) == ("done", "")
+    assert answered.savings
+    store.delete(sandbox.name)
+
+
+def test_a_sandbox_that_names_no_version_keeps_that_of_its_time(store: Store) -> None:
+    world = World(store)
+    world.create(TAINTED, pod("p0"))
+    world.slice()
+    assert world.sandbox.meta().kubernetes is UNSET
+    assert "1 node(s) had untolerated taint {a: b}" in message(world.sandbox), "v1.34.1 names the taint"
+    store.delete(world.sandbox.name)
+
+
+def test_a_sandbox_has_the_version_and_gates_of_its_scenario(store: Store, sandbox_name: str) -> None:
+    made = load_scenario(SCENARIO % "{kubernetes: v1.36, featureGates: {StorageCapacityScoring: true}}")
+    assert create(store, made, "", [sandbox_name]).meta().features() == FEATURES
+    store.delete(sandbox_name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "error"),
+    [
+        (
+            "{kubernetes: v1.20}",
+            'spec.kubernetes: Kubernetes "v1.20" is not modelled; choose v1.36, v1.35, v1.34',
+        ),
+        (
+            "{featureGates: {Nothing: true}}",
+            "spec.featureGates: unrecognized feature gate: Nothing",
+        ),
+        ("{featureGates: {Nothing: 1}}", "spec.featureGates: must be a mapping of names to true or false"),
+    ],
+)
+def test_a_scenario_with_another_version_or_gate_is_refused(spec: str, error: str) -> None:
+    with pytest.raises(ScenarioError, match=f"^{error}$"):
+        load_scenario(SCENARIO % spec)
