@@ -69,6 +69,7 @@ class MemorySandbox:
         self.options = options
         self.name = options.name
         self._config = options.config
+        self.features = options.features
         self._api = MemoryStorage()
         self._now: Micros = options.start
         if options.imported:
@@ -167,8 +168,16 @@ class MemorySandbox:
 
     def configure(self, configuration: Manifest | None) -> None:
         """Restart the scheduler with another KubeSchedulerConfiguration. Raises ConfigError."""
-        load(configuration, features=self.options.features)
-        self._config = configuration
+        self._restart(configuration, self.features)
+
+    def set_gates(self, gates: Mapping[str, bool]) -> None:
+        """Restart the components with these feature gates set, the others at their default. Raises
+        FeatureGateError, and ConfigError where the configuration needs a gate."""
+        self._restart(self._config, Features(self.features.version, gates))
+
+    def _restart(self, configuration: Manifest | None, features: Features) -> None:
+        load(configuration, features=features)
+        self._config, self.features = configuration, features
         self._note([SchedulerConfigured(t=self._now, fields=[])])
         self._lanes = {}
         self._simulation = self._elect()
@@ -225,7 +234,7 @@ class MemorySandbox:
     # A :class:`simulator.apiserver.commit.ServedStorage`
 
     def serve(self) -> ApiServer:
-        return ApiServer(self, self.now, self.options.features, lambda: f"{self.name}/{self._api.version}")
+        return ApiServer(self, self.now, self.features, lambda: f"{self.name}/{self._api.version}")
 
     def store(self, admitted: Admission) -> Sequence[int]:
         versions = self._api.commit(admitted.changes)
@@ -243,8 +252,8 @@ class MemorySandbox:
             config=self._config,
             first_cycle=self.last_cycle() + 1,
             queue=self.options.queue,
-            kubernetes=self.options.features.version.patch,
-            feature_gates=self.options.features.gates,
+            kubernetes=self.features.version.patch,
+            feature_gates=self.features.gates,
         )
         simulation = Simulation(self._api, ApiServer, options)
         self._api.take_events()

@@ -82,6 +82,11 @@ class Sandbox(ABC):
         """Restart the scheduler with another KubeSchedulerConfiguration; None = the default one."""
         self._configure(None if config is None else {**config})
 
+    def set_feature_gates(self, gates: Mapping[str, bool]) -> None:
+        """Restart the scheduler with these feature gates set, the others at their default. Raises
+        StatusError."""
+        self._set_gates({**gates})
+
     # Time
 
     @property
@@ -206,6 +211,8 @@ class Sandbox(ABC):
     def _delete(self, resource: Resource, namespace: str, name: str, grace_seconds: int | None) -> None: ...
     @abstractmethod
     def _configure(self, config: Manifest | None) -> None: ...
+    @abstractmethod
+    def _set_gates(self, gates: dict[str, bool]) -> None: ...
     @abstractmethod
     def _run(self, until: str, end: Micros, pod: str) -> None: ...
     @abstractmethod

@@ -18,6 +18,7 @@ from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.stepping import Unit, run_condition
 from simulator.trace import CycleStarted, Event
+from simulator.versions.feature_gates import FeatureGateError
 from simulator.what_if.answer import WhatIfAnswer
 from simulator.what_if.eviction import Prevention, find_preventions
 from simulator.what_if.rivals import with_rivals
@@ -99,13 +100,20 @@ class LocalSandbox(Sandbox):
         self._do(lambda memory: memory.delete(resource, key, grace_seconds=grace_seconds))
 
     def _configure(self, config: Manifest | None) -> None:
+        self._restart(lambda memory: memory.configure(config))
+
+    def _set_gates(self, gates: dict[str, bool]) -> None:
+        self._restart(lambda memory: memory.set_gates(gates))
+
+    def _restart(self, act: Act) -> None:
         try:
-            self._do(lambda memory: memory.configure(config))
+            self._do(act)
+            return
         except ConfigError as error:
             causes = [Cause(path, message) for path, message in error.causes]
-            raise Invalid(
-                "KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", self.name, causes
-            ) from None
+        except FeatureGateError as error:
+            causes = [Cause("featureGates", str(error))]
+        raise Invalid("KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", self.name, causes)
 
     def _run(self, until: str, end: Micros, pod: str) -> None:
         self._do(partial(MemorySandbox.run, condition=run_condition(until, end, pod)))
@@ -146,7 +154,7 @@ def _situation(memory: MemorySandbox, pod: Manifest, cycle: int) -> Situation:
     return Situation.read(
         with_resources(memory, memory.list_all()),
         pod,
-        profiles(load(memory.config(), features=memory.options.features)),
+        profiles(load(memory.config(), features=memory.features)),
         seed=memory.options.seed,
         cycle=cycle,
     )

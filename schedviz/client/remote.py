@@ -178,6 +178,9 @@ class RemoteSandbox(Sandbox):
     def _configure(self, config: Manifest | None) -> None:
         self._connection.send("PATCH", f"/s/{self.name}/scheduler", {"configuration": config})
 
+    def _set_gates(self, gates: dict[str, bool]) -> None:
+        self._connection.send("PATCH", f"/s/{self.name}/scheduler", {"featureGates": gates})
+
     def _run(self, until: str, end: Micros, pod: str) -> None:
         # What was written before happens before time moves.
         found = self._wait_for("the scheduler observes what was written", lambda found: found.observed)

@@ -68,6 +68,10 @@ def play(sandbox: Sandbox) -> dict[str, Any]:
     with pytest.raises(StatusError) as refused:
         sandbox.configure({**MOST, "profiles": [{"schedulerName": ""}]})
     found["not configured"] = (refused.value.code, refused.value.reason, refused.value.causes)
+    sandbox.set_feature_gates({"StorageCapacityScoring": True})
+    with pytest.raises(StatusError) as refused:
+        sandbox.set_feature_gates({"No": True})
+    found["no gate"] = (refused.value.code, refused.value.reason, refused.value.causes)
     sandbox.delete("pod", "big")
     sandbox.run_until("idle")
     with pytest.raises(StatusError) as refused:
