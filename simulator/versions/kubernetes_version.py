@@ -118,7 +118,8 @@ _BY_NAME: Final = {
 
 class UnknownVersion(ValueError):
     def __init__(self, name: str) -> None:
-        super().__init__(f'Kubernetes "{name}" is not modelled; choose {", ".join(v.name for v in VERSIONS)}')
+        known = ", ".join(version.name for version in VERSIONS)
+        super().__init__(f'Kubernetes "{name[:32]}" is not modelled; choose {known}')
 
 
 def find_version(name: str) -> KubernetesVersion:

@@ -131,6 +131,9 @@ QUERIES: Final[dict[str, dict[str, Choice]]] = {
     },
 }
 
+VERSION: Final = of("", "v1.36", "v1.34.1", "v1", "a" * 5000, "\0")
+"""Versions of Kubernetes."""
+
 POSTED: Final[dict[str, dict[str, Choice]]] = {
     "set-language": {
         "language": of("en", "zh-hans", "a", ""),
@@ -140,6 +143,7 @@ POSTED: Final[dict[str, dict[str, Choice]]] = {
         "scenario": lambda rng: rng.choice((*bundled_scenarios.scenarios(), "", "a")),
         "name": of(*MADE, "", "A b", "-", "a" * 64, "fuzz-0"),
         "queue": of("", "kubernetes", "v1.10", "fifo", "a"),
+        "kubernetes": VERSION,
         "clock": of("", "paused", "a"),
     },
     "start-over": {"clock": of("", "paused", "a")},
@@ -150,11 +154,18 @@ POSTED: Final[dict[str, dict[str, Choice]]] = {
         "b": lambda rng: rng.choice((*(each.name for each in PRESETS), "a")),
         "a_yaml": configuration,
         "b_yaml": configuration,
+        "a_kubernetes": VERSION,
+        "b_gates": of("", "StorageCapacityScoring=true", "a", "a=b,c", "AllAlpha=1", "," * 5000),
         "a_seed": of("", "1", "-1", "a", "9" * 30, "9" * 5000),
         "until": of("5s", "1m", "0", "-1s", "9h", "a", ""),
     },
     "stop-comparison": {},
-    "bring": {"do": of("look", "look", "bring"), "text": manifest, "name": of(*MADE, "", "A b")},
+    "bring": {
+        "do": of("look", "look", "bring"),
+        "text": manifest,
+        "name": of(*MADE, "", "A b"),
+        "kubernetes": VERSION,
+    },
     "start-idea": {},
     "branch": {"name": of(*MADE, "", "A b")},
     "delete-sandbox": {},
@@ -176,7 +187,10 @@ POSTED: Final[dict[str, dict[str, Choice]]] = {
     "edit": {"do": of("step", "save", ""), "yaml": manifest, "drawn": manifest, "original": manifest},
     "paste": {"yaml": manifest},
     "scheduler": {
-        "do": of("step", "apply", "add-profile", ""),
+        "do": of("step", "apply", "add-profile", "gates", ""),
+        "gate:StorageCapacityScoring": of("", "true", "false", "a"),
+        "gate:NodeDeclaredFeatures": of("", "", "true", "false"),
+        "gate:": of("", "", "true"),
         "yaml": configuration,
         "drawn": configuration,
         "original": configuration,
