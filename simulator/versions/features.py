@@ -79,5 +79,5 @@ def stored_features(kubernetes: str | UnsetType, gates: Mapping[str, bool] | Uns
 
 UNSTATED_FEATURES: Final = Features(V1_34_1)
 """What is stored or recorded without a version, before there was a choice."""
-DEFAULT_FEATURES: Final = Features(V1_34_1)
+DEFAULT_FEATURES: Final = Features(VERSIONS[0])
 """Those of new sandboxes, scenarios and commands that name no version."""

@@ -23,6 +23,7 @@ from simulator.apiserver.admission import admit
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.resources import find_by_kind
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import StatusError
 from simulator.decision import UnderWay
@@ -86,7 +87,9 @@ class Cluster:
         """Through admission, all or none."""
         source = f"history/{self._operations}"
         try:
-            self.write(*admit(manifests, self._api, self.now, source=source).changes)
+            with serving(self.options.features()):
+                admitted = admit(manifests, self._api, self.now, source=source)
+            self.write(*admitted.changes)
         except (StatusError, ApiError) as refusal:
             self._line("Refused", {"message": str(refusal)})
 

@@ -3,14 +3,19 @@
 from random import Random
 from typing import Any
 
+from msgspec import UNSET
+
 from simulator.api import SECOND, Manifest
 from simulator.queueing.queue_version import QueueVersion
 from simulator.simulation import Options
+from simulator.versions.features import DEFAULT_FEATURES
 from tests.histories import devices, manifests, pods, workloads
 from tests.histories.cluster import Cluster
 from tests.histories.extender import ScriptedExtender
 from tests.histories.themes import PACES, RATIO, THEMES, Theme
 
+OLDEST = 4
+"""The number of those that name no version, as what was recorded before there was a choice."""
 OPERATIONS = 50
 """The number of operations of a history."""
 LAST_SECONDS = 340
@@ -50,6 +55,7 @@ class History:
             config=theme.configs[number % len(theme.configs)],
             queue=theme.queue,
             controllers=theme.controllers,
+            kubernetes=UNSET if number == OLDEST else DEFAULT_FEATURES.version.patch,
         )
         self.cluster = Cluster(options, transport=ScriptedExtender() if theme.extenders else None)
         self.cluster.operation("create what the cluster begins with")
@@ -248,6 +254,7 @@ class History:
                 config=config,
                 queue=self._random.choice((QueueVersion.KUBERNETES, options.queue)),
                 controllers=options.controllers,
+                kubernetes=options.kubernetes,
             )
         )
 

@@ -24,8 +24,15 @@ def path(name: str) -> Path:
 
 def scenario(name: str) -> list[bytes]:
     loaded = load_scenario(path(name).read_text())
-    options = Options(seed=loaded.seed, pace=loaded.pace, config=loaded.config, queue=loaded.queue)
-    cluster = Cluster(options, new_cluster(loaded.manifests, START))
+    options = Options(
+        seed=loaded.seed,
+        pace=loaded.pace,
+        config=loaded.config,
+        queue=loaded.queue,
+        kubernetes=loaded.features.version.patch,
+        feature_gates=loaded.features.gates,
+    )
+    cluster = Cluster(options, new_cluster(loaded.manifests, START, loaded.features))
     cluster.operation(f"run {SECONDS} s")
     cluster.run(SECONDS)
     return cluster.end()

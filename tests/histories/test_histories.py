@@ -9,9 +9,11 @@ import pytest
 from simulator.apiserver.decoding import decode
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.served_features import serving
 from simulator.decision_columns import plain_encoder
 from simulator.recording import record_decoder
 from simulator.replay import Replay
+from simulator.versions.features import DEFAULT_FEATURES
 from tests.histories import files
 from tests.histories.__main__ import check
 from tests.histories.catalogue import histories
@@ -60,8 +62,9 @@ def test_components_write_all_fields_that_an_api_server_would_add(name: str) -> 
         if write["type"] == "DELETED":
             continue
         resource = RESOURCES[write["resource"]]
-        stored, causes = decode(resource, write["object"])
-        set_defaults(resource, stored)
+        with serving(DEFAULT_FEATURES):
+            stored, causes = decode(resource, write["object"])
+            set_defaults(resource, stored)
         assert (stored, causes) == (write["object"], [])
 
 

@@ -163,6 +163,7 @@ def test_a_scenario_gives_the_same_trace_in_a_sandbox_as_without_a_server(
         pace=scenario.pace,
         config=scenario.config,
         queue=scenario.queue,
+        kubernetes=scenario.features.version.patch,
     )
     sandbox = still(scenario.manifests, meta)
     while (now := sandbox.clock().sim) < START + 12 * SECOND:

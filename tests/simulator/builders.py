@@ -9,6 +9,7 @@ from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.attempt import Attempt
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 Manifest = dict[str, Any]
 
@@ -39,9 +40,9 @@ def a_cluster(nodes: Iterable[Manifest], pods: Iterable[Manifest] = ()) -> Clust
     return cluster
 
 
-def a_framework(**profile: Any) -> Framework:
+def a_framework(*, features: Features = DEFAULT_FEATURES, **profile: Any) -> Framework:
     """The default profile with some settings of its own."""
-    return profiles(load({"profiles": [profile]}))["default-scheduler"]
+    return profiles(load({"profiles": [profile]}, features=features))["default-scheduler"]
 
 
 def attempt(

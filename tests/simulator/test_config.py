@@ -29,6 +29,7 @@ def test_the_default_profile_is_upstreams() -> None:
         "PodTopologySpread",
         "InterPodAffinity",
         "DynamicResources",
+        "NodeDeclaredFeatures",
     ]
     assert {name: framework.weights[name] for name in names(framework.score_plugins)} == {
         "TaintToleration": 3,
@@ -37,6 +38,7 @@ def test_the_default_profile_is_upstreams() -> None:
         "VolumeBinding": 1,
         "PodTopologySpread": 2,
         "InterPodAffinity": 2,
+        "DynamicResources": 2,
         "NodeResourcesBalancedAllocation": 1,
         "ImageLocality": 1,
     }
@@ -63,6 +65,7 @@ def test_an_extension_point_goes_before_multi_point_in_order_and_weight() -> Non
         "NodeAffinity",
         "VolumeBinding",
         "InterPodAffinity",
+        "DynamicResources",
         "NodeResourcesBalancedAllocation",
         "TaintToleration",  # disabled and enabled again: at the end
     ]

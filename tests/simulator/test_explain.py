@@ -75,11 +75,11 @@ def test_a_pod_that_fits_is_shown_with_every_score_and_every_refusal(explain: As
     lines = [line.split() for line in out.splitlines()]
     assert lines[0][:4] == ["Pod", "default/web,", "priority", "100,"]
     table = {line[0]: line for line in lines[2:6]}
-    assert table["NODE"][1:4] == ["TaintToleration", "NodeResourcesFit", "NodeResourcesBalancedAllocation"]
+    assert table["NODE"][1:4] == ["TaintToleration", "NodeResourcesFit", "DynamicResources"]
     assert table["n0"][-2:] == ["fits,", "chosen"]
     assert int(table["n0"][-3]) == sum(map(int, table["n0"][1:-3])), "the total of the scores beside it"
     assert " ".join(table["n1"][1:]) == "NodeResourcesFit: Insufficient cpu: needs 2.5, free 2 of 2"
-    assert table["n2"][1:] == ["TaintToleration:", "node(s)", "had", "untolerated", "taint", "{gpu:", "}"]
+    assert table["n2"][1:] == ["TaintToleration:", "node(s)", "had", "untolerated", "taint(s)"]
     assert "It would be bound to n0." in out
 
 
@@ -97,7 +97,7 @@ def test_a_pod_that_must_preempt_is_shown_with_its_victims_and_the_rule_that_dec
     status, out, _ = explain(items)
     assert status == 0
     assert "It fits nowhere: 0/3 nodes are available: 2 Insufficient cpu, 1 node(s)" not in out
-    assert "1 node(s) had untolerated taint {gpu: }, 2 Insufficient cpu." in out
+    assert "1 node(s) had untolerated taint(s), 2 Insufficient cpu." in out
     assert out.splitlines()[-1] == "Preemption would free n0. n0 is the only candidate."
     assert "n0         default/low1, default/low0" in out
     status, out, _ = explain(items, "-o", "json")

@@ -14,6 +14,8 @@ from simulator.plugins.node_resources.resource_allocation import (
     requested_to_capacity_ratio,
 )
 from simulator.scheduler.attempt_record import record
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_34_1
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
 
@@ -37,7 +39,7 @@ def test_when_a_toleration_tolerates(toleration: Toleration, tolerated: bool) ->
     assert toleration.tolerates("k", "v", "NoSchedule") is tolerated
 
 
-def test_the_first_untolerated_taint_in_the_nodes_order_is_named() -> None:
+def test_v1_34_1_names_the_first_untolerated_taint_in_the_nodes_order() -> None:
     taints = [
         {"key": "soft", "effect": "PreferNoSchedule"},
         {"key": "a", "effect": "NoSchedule"},
@@ -45,8 +47,10 @@ def test_the_first_untolerated_taint_in_the_nodes_order_is_named() -> None:
         {"key": "c", "effect": "NoSchedule"},
     ]
     cluster = a_cluster([a_node("n", taints=taints)])
-    made = attempt(cluster, a_pod("p", tolerations=[{"key": "a", "operator": "Exists"}]))
-    assert reasons(made) == {"n": ["node(s) had untolerated taint {b: 1}"]}
+    pod = a_pod("p", tolerations=[{"key": "a", "operator": "Exists"}])
+    assert reasons(attempt(cluster, pod)) == {"n": ["node(s) had untolerated taint(s)"]}
+    older = attempt(cluster, pod, a_framework(features=Features(V1_34_1)))
+    assert reasons(older) == {"n": ["node(s) had untolerated taint {b: 1}"]}
 
 
 def test_a_request_above_the_allocatable_makes_the_node_unresolvable_with_any_other_shortage() -> None:

@@ -79,7 +79,7 @@ def test_two_nodes_are_set_side_by_side_by_what_each_plugin_gave_them() -> None:
         (200, 0),
         True,
     )
-    assert (last.plugin, last.decides) == ("NodeResourcesBalancedAllocation", False)
+    assert (last.plugin, last.decides) == ("NodeResourcesFit", False)
     assert compare_nodes(decision, "twin", "empty").how == "lot"
     refused = compare_nodes(decision, "small")
     assert refused.failure is not None

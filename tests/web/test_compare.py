@@ -224,17 +224,17 @@ def test_the_sides_may_have_different_versions_of_kubernetes(client: Client, sto
         requests = f"resources: {{requests: {{cpu: {cpu}, memory: {memory}}}}}"
         text += f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\n"
         text += f"spec: {{{where}containers: [{{name: c, image: x, {requests}}}]}}\n"
-    same = compared_page(client, store, text=text, b="default", b_kubernetes="v1.34.1")
+    same = compared_page(client, store, text=text, b="default", b_kubernetes="v1.36.2")
     assert "Kubernetes v1." not in same
     page = compared_page(
-        client, store, text=text, b="default", b_kubernetes="v1.36.2", b_gates="VolumeLimitScaling=true"
+        client, store, text=text, b="default", b_kubernetes="v1.34.9", b_gates="StorageCapacityScoring=true"
     )
-    assert "<small>Kubernetes v1.34.1</small>" in page
-    assert "<small>Kubernetes v1.36.2, VolumeLimitScaling=true</small>" in page
+    assert "<small>Kubernetes v1.36.2</small>" in page
+    assert "<small>Kubernetes v1.34.9, StorageCapacityScoring=true</small>" in page
     assert 'id="difference"' in page
     assert 'id="difference"' not in same
-    assert "b_kubernetes=v1.36.2" in page
-    assert "b_gates=VolumeLimitScaling%3Dtrue" in page
+    assert "b_kubernetes=v1.34.9" in page
+    assert "b_gates=StorageCapacityScoring%3Dtrue" in page
 
 
 def test_a_recording_is_not_placed_again(store: Store, sandbox: Sandbox) -> None:

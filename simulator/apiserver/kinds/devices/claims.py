@@ -29,6 +29,7 @@ from simulator.apiserver.kinds.devices.claim_status import (
 from simulator.apiserver.object_meta_validation import validate_template_metadata
 from simulator.apiserver.printers.column import AGE, NAME, SHORT_PRINTER, Column, printer_of
 from simulator.apiserver.resource import built_in
+from simulator.apiserver.served_features import enabled
 from simulator.apiserver.shapes import (
     all_of,
     each,
@@ -172,14 +173,23 @@ def claim_state(claim: Manifest) -> str:
     return ",".join(states)
 
 
+_drop_fields: Final = dropping(
+    *(f"spec.devices.requests[].{name}" for name in _CAPACITIES),
+    *(f"status.allocation.devices.results[].{name}" for name in _OF_RESULTS),
+    "status.devices[].shareID",  # DRAConsumableCapacity
+)
+_drop_timestamp: Final = dropping("status.allocation.allocationTimestamp")
+
+
+def _drop_disabled_fields(claim: Manifest) -> None:
+    _drop_fields(claim)
+    if not enabled("DRADeviceBindingConditions"):
+        _drop_timestamp(claim)
+
+
 CLAIM_STRATEGY: Final = Strategy(
     resource=RESOURCE_CLAIMS,
-    drop_disabled_fields=dropping(
-        *(f"spec.devices.requests[].{name}" for name in _CAPACITIES),
-        "status.allocation.allocationTimestamp",  # DRADeviceBindingConditions
-        *(f"status.allocation.devices.results[].{name}" for name in _OF_RESULTS),
-        "status.devices[].shareID",  # DRAConsumableCapacity
-    ),
+    drop_disabled_fields=_drop_disabled_fields,
     set_defaults=_set_claim_defaults,
     validate=field("spec", _claim_spec),
     validate_in_cluster=lambda claim, cluster: check_admin_access(claim, claim.get("spec") or {}, cluster),
