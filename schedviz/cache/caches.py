@@ -139,10 +139,11 @@ def read_current(sandbox: Sandbox) -> Current:
 
 
 def features_of(name: str) -> Features:
-    """Return the version of a sandbox with its feature gates; where its cache is kept up to date, as it was
-    at most a second ago. Raises NoSandbox."""
-    followed = default_caches().followed(name)
-    return (followed or read_current(default_store().handle(name))).meta().features()
+    """Return the version of a sandbox with its feature gates; where this process has its cache, as they were
+    when it was read last. Raises NoSandbox."""
+    held = default_caches().held_cache(name)
+    known = held.present() if held and held.state == "current" else default_store().handle(name)
+    return known.meta().features()
 
 
 def find_handle(name: str) -> Sandbox:

@@ -58,19 +58,21 @@ def test_an_eviction_is_read_in_both_versions_and_without_its_nulls(version: str
     ],
 )
 def test_a_binding_names_a_node(target: Manifest, message: str) -> None:
-    (created,) = Cluster().create([pod()])
+    cluster = Cluster()
+    (created,) = cluster.create([pod()])
     with pytest.raises(PlainError) as refused:
-        admit_binding(created, decode_body(BINDING, {"target": target}), NOW)
+        admit_binding(created, decode_body(BINDING, {"target": target}), cluster, NOW)
     assert refused.value.message.startswith(message)
 
 
 def test_a_binding_is_of_the_pod_with_its_uid() -> None:
-    (created,) = Cluster().create([pod()])
+    cluster = Cluster()
+    (created,) = cluster.create([pod()])
     binding: Any = {"metadata": {"uid": "another"}, "target": {"name": "n1"}}
     with pytest.raises(Conflict, match="UID in precondition: another"):
-        admit_binding(created, binding, NOW)
+        admit_binding(created, binding, cluster, NOW)
     binding["metadata"]["uid"] = created["metadata"]["uid"]
-    bound = admit_binding(created, binding, NOW).object
+    bound = admit_binding(created, binding, cluster, NOW).object
     assert bound is not None
     assert bound["spec"]["nodeName"] == "n1"
 

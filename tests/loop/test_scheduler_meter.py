@@ -20,7 +20,9 @@ numbers = itertools.count()
 
 
 def simulation(api: Storage, server: MakeServer, options: Options) -> Simulation:
-    return Simulation(api, server, options, plugins=measured_plugins(), observer=WorkObserver())
+    return Simulation(
+        api, server, options, plugins=measured_plugins(options.features()), observer=WorkObserver()
+    )
 
 
 @pytest.fixture
