@@ -15,14 +15,14 @@ from simulator.command_line.json_lines import answer_lines
 from simulator.framework.cluster_event import ClusterEvent
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import in_tree, load, profiles
+from simulator.plugins.registry import load, profiles
 from simulator.queueing.hint_map import queue_profile
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.scheduler.cache import Cache
 from simulator.scheduler.event_handlers import EventHandlers
 from simulator.scheduler.failure_handler import Requeued, binding_failed, scheduling_failed
-from simulator.versions.kubernetes_version import V1_34_1
+from simulator.versions.features import UNSTATED_FEATURES
 
 START: Micros = 1_735_689_600 * SECOND
 """The start of every history. Any whole second would do."""
@@ -64,7 +64,7 @@ class QueueHistory:
         self.now = START
         self.tick = config["tickMillis"] * MILLISECOND
         self.cache = Cache()
-        frameworks = profiles(load(None), in_tree(), cluster=self.cache.cluster)
+        frameworks = profiles(load(None, features=UNSTATED_FEATURES), cluster=self.cache.cluster)
         self.queue = SchedulingQueue(
             lambda: self.now,
             {name: queue_profile(framework) for name, framework in frameworks.items()},
@@ -73,7 +73,7 @@ class QueueHistory:
             max_backoff=config["podMaxBackoffSeconds"] * SECOND,
             max_in_unschedulable_pods=config["podMaxInUnschedulablePodsSeconds"] * SECOND,
         )
-        self.handlers = EventHandlers(self.cache, self.queue, frameworks, V1_34_1)
+        self.handlers = EventHandlers(self.cache, self.queue, frameworks, UNSTATED_FEATURES.version)
         self.nodes: dict[str, Node] = {}
         self.popped: dict[str, QueuedPod] = {}
 

@@ -13,6 +13,7 @@ import pytest
 from simulator.framework.cluster_event import ActionType, ClusterEvent
 from simulator.harness.queue import QueueHistory
 from simulator.plugins.registry import load, profiles
+from simulator.versions.features import UNSTATED_FEATURES
 from tests.amounts import sample
 
 FOLDER = Path(__file__).parent / "queue"
@@ -57,7 +58,7 @@ def test_the_plugins_register_the_events_that_upstreams_register() -> None:
         plugin: merged((event["resource"], names[action]) for event in events for action in event["actions"])
         for plugin, events in upstream.items()
     }
-    registered = profiles(load(None))["default-scheduler"].events_to_register()
+    registered = profiles(load(None, features=UNSTATED_FEATURES))["default-scheduler"].events_to_register()
     got = {
         plugin: merged((each.event.resource, each.event.action) for each in registered[plugin])
         for plugin in want
