@@ -21,7 +21,6 @@ ALLOWED: Final = {
     "schedviz/operate/backup/write_backup.py TAG": "keys that the store makes",
     "schedviz/web/forms/device_fields.py REQUEST": "the last part takes all that is left of a line",
     "schedviz/web/reasons/deciding.py COUNTED": "a match ends at the end of the text at the latest",
-    "schedviz/web/reasons/remedies.py ": "matched with whole texts by meanings.translate_match",
     "schedviz/web/templatetags/schedviz.py WORD": "a match ends at the end of the text at the latest",
     "simulator/apiserver/field_checks.py _LEADING_ZEROS": "a match begins only at the first digit",
     "simulator/apiserver/selection.py _TERM": "a match ends at the end of the text at the latest",
