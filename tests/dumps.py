@@ -50,7 +50,7 @@ def node(name: str, **labels: str) -> Manifest:
             "images": [{"names": ["shop/web:3"], "sizeBytes": 123456789}],
             "nodeInfo": {"kubeletVersion": "v1.35.0", "swap": {"capacity": 1}, **NODE_INFO},
             "runtimeHandlers": [{"name": "runc", "features": {"recursiveReadOnlyMounts": True}}],
-            "declaredFeatures": ["fromTheFuture"],
+            "fieldOfTheFuture": ["value"],
         },
     }
 

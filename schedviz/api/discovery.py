@@ -10,6 +10,7 @@ from schedviz.api import reviews
 from schedviz.api.discovery_tables import (
     CATEGORIES,
     CUSTOM_VERBS,
+    FIRST_STORED_IN,
     GROUPS,
     OTHERS,
     SCALE,
@@ -210,6 +211,7 @@ def _verbs(resource: Resource) -> list[str]:
 def storage_version_hash(resource: Resource) -> str:
     """Return the hash of the stored version (StorageVersionHash in
     apiserver/pkg/endpoints/discovery/storageversionhash.go)."""
-    version = STORED_IN.get(resource.id, f"{resource.group}/{resource.version}")
+    stored_in = STORED_IN if served_version().stores_newest_versions else {**FIRST_STORED_IN, **STORED_IN}
+    version = stored_in.get(resource.id, f"{resource.group}/{resource.version}")
     digest = sha256(f"{version}/{resource.kind}".encode()).digest()
     return b64encode(digest[:8]).decode()

@@ -53,15 +53,17 @@ GROUPS = (
 priorities in pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go)."""
 STORED_IN = {
     "events": "/v1",
-    "volumeattributesclasses.storage.k8s.io": "storage.k8s.io/v1beta1",
     "customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/v1beta1",
+}
+"""Group and version in which an API server stores objects, where it is not the one that it serves."""
+FIRST_STORED_IN = {
+    "volumeattributesclasses.storage.k8s.io": "storage.k8s.io/v1beta1",
     **dict.fromkeys(
         (resource.id for resource in BUILT_IN if resource.group == "resource.k8s.io"),
         "resource.k8s.io/v1beta2",
     ),
 }
-"""Group and version in which an API server stores objects, where it is not the one that it serves: one that
-the version before has, too."""
+"""The same for a version whose ``stores_newest_versions`` is off: it is one that the version before has."""
 STATUS = ("", "get patch update")
 SCALE = ("autoscaling/v1/Scale", "get patch update")
 _PROXY = "create delete get patch update"

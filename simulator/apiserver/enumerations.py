@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from simulator.apiserver.served_features import served_version
 from simulator.versions.kubernetes_version import VERSIONS
 
 Choices = tuple[str, ...]
@@ -28,6 +29,11 @@ def fields_of(version: str) -> dict[str, dict[str, Choices]]:
                 of, _, name = field.rpartition(".")
                 found.setdefault(of, {})[name] = (*values.split(", "),)
     return found
+
+
+def choices_of(of: str, name: str) -> Choices:
+    """Return the values of a field in the version that is served."""
+    return fields_of(served_version().name)[of][name]
 
 
 _OLDEST: Final = fields_of(VERSIONS[-1].name)

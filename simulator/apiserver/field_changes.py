@@ -1,10 +1,11 @@
 """Changes of an object before it is validated, as tables of kinds list them."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from simulator.api import Manifest
+from simulator.apiserver.served_features import enabled
 
 
 def complete(manifest: Manifest, defaults: Manifest) -> None:
@@ -17,15 +18,18 @@ def complete(manifest: Manifest, defaults: Manifest) -> None:
             complete(manifest[field], value)
 
 
-def dropping(*paths: str) -> Callable[[Manifest], None]:
-    """Return what removes the fields at these paths. ``a[].b`` is the field of all elements of a list, and
-    ``a{}.b`` that of all values of a map."""
-    steps = [path.split(".") for path in paths]
+def dropping(**paths: Iterable[str]) -> Callable[[Manifest], None]:
+    """Return what removes the fields whose feature gate is off: their paths, by gate. ``a[].b`` is the field
+    of all elements of a list, and ``a{}.b`` that of all values of a map."""
+    steps = {gate: [path.split(".") for path in of_gate] for gate, of_gate in paths.items()}
 
     def drop(manifest: Manifest) -> None:
-        for *above, name in steps:
-            for found in _find(manifest, above):
-                found.pop(name, None)
+        for gate, of_gate in steps.items():
+            if enabled(gate):
+                continue
+            for *above, name in of_gate:
+                for found in _find(manifest, above):
+                    found.pop(name, None)
 
     return drop
 

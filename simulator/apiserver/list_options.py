@@ -14,6 +14,7 @@ import msgspec
 
 from simulator.apiserver.json_syntax import find_syntax_fault
 from simulator.apiserver.query import Query, boolean_parameter, integer_parameter
+from simulator.apiserver.served_features import served_version
 from simulator.apiserver.status import BadRequest, Cause, Invalid, forbidden, not_supported
 from simulator.kernel.go_text import go_type_error
 
@@ -134,7 +135,7 @@ def _decode_token(token: str) -> object:
         at = wrong.start() if wrong else len(token) - 1
         raise _not_valid(f"illegal base64 data at input byte {at}")
     data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    if fault := find_syntax_fault(data, is_utf8=True):
+    if fault := find_syntax_fault(data, is_utf8=not served_version().unreadable_bodies_are_refused):
         raise _not_valid(fault)
     try:
         found = json.loads(data.decode("utf-8", "replace"))

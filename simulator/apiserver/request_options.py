@@ -14,7 +14,9 @@ from simulator.apiserver.query import Query
 from simulator.apiserver.request_decoding.decode_request import check_type_fields
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_body
 from simulator.apiserver.request_decoding.typed_values import TypedValues
+from simulator.apiserver.served_features import served_version
 from simulator.apiserver.status import (
+    BadRequest,
     Cause,
     Invalid,
     PlainError,
@@ -116,22 +118,23 @@ class DeleteOptions(RequestOptions, frozen=True):
 def decode_delete_options(text: str) -> Manifest:
     """Parse DeleteOptions in the body of a request, in JSON. Unknown fields are ignored.
 
-    Raises PlainError: upstream a decoder's error is returned as it is (DeleteResource in
-    apiserver/pkg/endpoints/handlers/delete.go)."""
+    Raises BadRequest; in an older version PlainError, as a decoder's error was returned as it is
+    (DeleteResource in apiserver/pkg/endpoints/handlers/delete.go)."""
+    refusal = BadRequest if served_version().unreadable_bodies_are_refused else PlainError
     try:
         given = read_json_body(text)
         given = {} if given is None else given
         check_type_fields(given)
     except UnreadableBody as error:
-        raise PlainError(str(error)) from None
+        raise refusal(str(error)) from None
     version, kind = given.get("apiVersion") or "v1", given.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions" or not (version == _META or api_types().knows(version, kind)):
         shown = f'no kind "{kind[:100]}" is registered for version "{version[:100]}"'
-        raise PlainError(f'{shown} in scheme "{_SCHEME}"')
+        raise refusal(f'{shown} in scheme "{_SCHEME}"')
     decoder = TypedValues()
     decoded: Manifest = decoder.decode(api_types().struct(DELETE_OPTIONS), given)
     if decoder.error:
-        raise PlainError(decoder.error)
+        raise refusal(decoder.error)
     return decoded
 
 

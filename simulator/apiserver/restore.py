@@ -16,6 +16,7 @@ from simulator.apiserver.kinds.pods.preparation import set_derived_fields
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
+from simulator.apiserver.served_features import served_features
 from simulator.apiserver.status import Cause
 from simulator.apiserver.validation import validate
 from simulator.objects.node_status import joined_node
@@ -41,7 +42,7 @@ def restored(resource: Resource, found: Manifest, now: Micros) -> tuple[Manifest
     key = resource.key(metadata.get("namespace", ""), metadata["name"])
     metadata.setdefault("uid", str(uuid.uuid5(_UIDS, f"{resource.id}/{key}")))
     if resource == NODES:
-        found = joined_node(found, timestamp(now))
+        found = joined_node(found, timestamp(now), served_features())
     elif resource == PODS:
         status = found.setdefault("status", {})
         status.setdefault("phase", "Pending")

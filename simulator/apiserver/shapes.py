@@ -16,6 +16,7 @@ from typing import Any
 from simulator.api import Manifest
 from simulator.apiserver.field_checks import NOT_NEGATIVE, NameRule, check_choice, check_name, too_many
 from simulator.apiserver.repeated import repeats
+from simulator.apiserver.served_features import served_version
 from simulator.apiserver.status import (
     MAX_CAUSES,
     Cause,
@@ -261,10 +262,15 @@ def union(
 
 def items(*rules: PartRule, most: int | None = None, unique: str | None = None) -> PartRule:
     """Apply the rules to the elements of a list; then it has at most so many (validateSlice), and then no two
-    are equal: in a field, or as a whole if its name is empty (validateSet)."""
+    are equal: in a field, or as a whole if its name is empty (validateSet). Where validation is declarative,
+    nothing else is said of a list that is too long, and an equal element is named, not its field."""
     rule = all_of(*rules).check
 
     def check(found: Sequence[Any], path: str) -> Iterator[Cause]:
+        is_declarative = served_version().validates_declaratively
+        if is_declarative and most is not None and len(found) > most:
+            yield too_many(path, len(found), most)
+            return
         for index, element in enumerate(found):
             yield from rule(element, f"{path}[{index}]")
         if most is not None and len(found) > most:
@@ -273,7 +279,8 @@ def items(*rules: PartRule, most: int | None = None, unique: str | None = None) 
             values = [element.get(unique, "") if unique else element for element in found]
             for index, (value, is_repeated) in enumerate(zip(values, repeats(values), strict=True)):
                 if is_repeated:
-                    yield duplicate(f"{path}[{index}]{_below(unique)}", value)
+                    below = "" if is_declarative else _below(unique)
+                    yield duplicate(f"{path}[{index}]{below}", value)
 
     return check
 

@@ -20,6 +20,7 @@ from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.printers.column import PLAIN_PRINTER, Printer
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import served_version
 from simulator.apiserver.status import Cause
 
 Faults = Callable[[Manifest], Iterable[Cause]]
@@ -209,6 +210,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
 
     # Reads
     printer: Printer = PLAIN_PRINTER
+    older_printer: Printer | None = None
+    """That of a version whose ``tables_have_older_columns``, if it has other columns."""
     fields: tuple[str, ...] | None = None
     """The fields that a field selector may name beside the name and the namespace; None: it is a kind without
     a conversion of its own."""
@@ -218,6 +221,11 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """What is said of a field that cannot be selected."""
     storage_prefix: str = ""
     """The folder in etcd, if it is another one than the plural."""
+
+    def table_printer(self) -> Printer:
+        """Return what prints the rows of the version that is served."""
+        older = self.older_printer if served_version().tables_have_older_columns else None
+        return older or self.printer
 
     def subresource(self, name: str) -> Subresource | None:
         """Return the rules of an update through a subresource; None for those of the object itself."""

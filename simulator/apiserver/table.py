@@ -12,11 +12,12 @@ from simulator.kernel.work import OutOfWork, check_waiting
 
 def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
     """Build the ``Table`` (meta/v1) of objects. Raises TooLarge, see :func:`table_rows`."""
+    columns = strategy_of(resource).table_printer().columns
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": metadata,
-        "columnDefinitions": [column.definition() for column in strategy_of(resource).printer.columns],
+        "columnDefinitions": [column.definition() for column in columns],
         "rows": [*table_rows(resource, items, now)],
     }
 
@@ -24,7 +25,7 @@ def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifes
 def table_rows(resource: Resource, items: Iterable[Manifest], now: Micros) -> Iterator[Manifest]:
     """Yield the row of each object, with its metadata. Raises TooLarge: the columns of a definition may be
     thousands, each with the same large text."""
-    printer = strategy_of(resource).printer
+    printer = strategy_of(resource).table_printer()
     for item in items:
         try:
             row = _row(printer, item, now)

@@ -28,6 +28,7 @@ from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
 from simulator.dumps.imported_kinds import KindOutcome
 from simulator.recording import Entry
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 SALT_BYTES = 32
 NICENESS = 10
@@ -106,9 +107,9 @@ def clean(dump: Dump, out: BinaryIO, *, lines: bool) -> None:
     print_lines(report_lines(taken.report), sys.stderr)
 
 
-def import_now(dump: Dump) -> Import:
+def import_now(dump: Dump, features: Features = DEFAULT_FEATURES) -> Import:
     """Import all objects of a dump. Raises ManifestError."""
-    return import_dump(dump, int(time.time()) * SECOND, secrets.token_bytes(SALT_BYTES))
+    return import_dump(dump, int(time.time()) * SECOND, secrets.token_bytes(SALT_BYTES), features)
 
 
 def refusal_lines(report: ImportReport) -> Iterator[str]:

@@ -19,6 +19,7 @@ Part = dict[str, Any]
 _GATES: Final = {
     "allowMultipleAllocations": "DRAConsumableCapacity",
     "bindingConditions": "DRADeviceBindingConditions",
+    "bindingFailureConditions": "DRADeviceBindingConditions",
     "consumesCounters": "DRAPartitionableDevices",
     "taints": "DRADeviceTaints",
 }

@@ -1,4 +1,4 @@
-"""Conversion of objects of another API server to the types of v1.34: unknown fields are left out.
+"""Conversion of objects of another API server to the types of a version: unknown fields are left out.
 
 :mod:`simulator.apiserver.decoding`, for manifests that users write, refuses unknown fields instead.
 """

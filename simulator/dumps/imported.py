@@ -1,6 +1,6 @@
 """Import of the objects of a real cluster or of another sandbox, with a report.
 
-Objects are redacted (:mod:`simulator.dumps.redaction`) and fitted to the schemas of v1.34. They keep their
+Objects are redacted (:mod:`simulator.dumps.redaction`) and fitted to the types of a version. They keep their
 UIDs, so that owner references stay valid. References to owners that are not imported are removed, as
 otherwise the garbage collector would delete the dependents.
 """
@@ -18,6 +18,7 @@ from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS
 from simulator.apiserver.restore import READ_OF_PODS, complete_restored_pod, restored
+from simulator.apiserver.served_features import in_version
 from simulator.apiserver.status import Cause, StatusError
 from simulator.controllers.resource_claim import claim_names
 from simulator.dumps.dump import Dump
@@ -30,6 +31,7 @@ from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.node_status import with_internal_address
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 MAX_NAMED: Final = 50
 """Maximum number of entries in each list of a report."""
@@ -91,9 +93,11 @@ class ImportReport(msgspec.Struct):
 class Import:
     """Imports manifests one by one. The objects are kept as JSON, because a dump may be large."""
 
-    def __init__(self, now: Micros, salt: bytes) -> None:
+    def __init__(self, now: Micros, salt: bytes, features: Features = DEFAULT_FEATURES) -> None:
         """``now`` is the creationTimestamp of objects without one. ``salt`` must be random and must not be
-        stored (:func:`simulator.dumps.redaction.redact`)."""
+        stored (:func:`simulator.dumps.redaction.redact`). ``features``: the version by whose types the
+        objects are read, with its gates."""
+        self.features = features
         self._now = now
         self._salt = salt
         self._kept: dict[str, dict[str, bytes]] = {resource: {} for resource in IMPORTED_RESOURCES}
@@ -188,6 +192,7 @@ class Import:
             self._kinds.setdefault(place, KindReport(*place, outcome))
         return self._kinds[place], resource
 
+    @in_version
     def _restored(
         self, resource: Resource, given: Manifest, note: ReportField
     ) -> tuple[Manifest, list[Cause]]:
@@ -253,6 +258,7 @@ class Import:
         rest = {field: value for field, value in metadata.items() if field != "ownerReferences"}
         return {**manifest, "metadata": {**rest, "ownerReferences": kept} if kept else rest}
 
+    @in_version
     def _admit(self, pod: Manifest, overlay: Overlay) -> bool:
         """Complete a pod that no API server has admitted, and count the pod in the report. Returns False if
         admission refuses it, as its PriorityClass does not exist: the pod is left out."""
@@ -283,10 +289,10 @@ class Import:
         self.report.dropped = dict(dropped[:MAX_NAMED])
 
 
-def import_dump(dump: Dump, now: Micros, salt: bytes) -> Import:
+def import_dump(dump: Dump, now: Micros, salt: bytes, features: Features = DEFAULT_FEATURES) -> Import:
     """Import all objects of a dump. Raises ManifestError, also for a dump without an object that is imported,
     with the kinds that it has. The arguments are those of :class:`Import`."""
-    taken = Import(now, salt)
+    taken = Import(now, salt, features)
     for manifest in dump.manifests():
         taken.take(manifest)
     if dump.is_recording:

@@ -16,6 +16,9 @@ LONGEST_ATTACHMENT: Final = 3600
 """Seconds."""
 ATTACHED: Final = "schedviz/attached"
 """The condition that the simulated driver reports of a device that had to be attached."""
+NOT_ATTACHED: Final = "schedviz/not-attached"
+"""The condition of a device that could not be attached. The simulated driver never reports it; the API asks
+for one beside the other."""
 ATTACH_SECONDS: Final = "attachSeconds"
 """The attribute of a device that has to be attached: for how long that takes."""
 EFFECTS: Final = ("NoSchedule", "NoExecute")
@@ -85,6 +88,7 @@ def _attach(device: Device, value: str) -> None:
         raise DeviceNotationError(f'"+attach={value[:80]}" must be whole seconds, from 1s to 1h')
     device["attributes"] = {**device["attributes"], ATTACH_SECONDS: {"int": int(seconds)}}
     device["bindingConditions"] = [ATTACHED]
+    device["bindingFailureConditions"] = [NOT_ATTACHED]
 
 
 def _partitions(device: Device, value: str) -> list[Partition]:

@@ -13,6 +13,7 @@ from simulator.objects.conditions import (
 from simulator.objects.metadata import annotations_of
 from simulator.objects.status import status_of, with_status
 from simulator.objects.timestamps import timestamp
+from simulator.versions.features import Features
 
 FAILED = "schedviz/failed"
 """The annotation that makes a node fail ("true") and work again (any other value, or none)."""
@@ -58,7 +59,12 @@ def with_node_condition(
 
 NODE_PODS = "110"
 """The kubelet's default for maxPods."""
-KUBELET_VERSION = "v1.34.0"
+_DECLARED = (
+    "InPlacePodLevelResourcesVerticalScaling",
+    "RestartAllContainersOnContainerExits",
+    "UserNamespacesHostNetworkSupport",
+)
+"""The feature gates that a kubelet declares where they are on (component-helpers/nodedeclaredfeatures)."""
 
 
 def with_internal_address(node: Manifest, pool: AddressPool) -> Manifest:
@@ -76,9 +82,10 @@ def with_internal_address(node: Manifest, pool: AddressPool) -> Manifest:
     return with_status(node, addresses=addresses)
 
 
-def joined_node(node: Manifest, now: str) -> Manifest:
-    """Return the node as its kubelet completes it: with the labels, the condition Ready, its version and
-    system, and in capacity and allocatable what the other one has. ``now`` is RFC 3339."""
+def joined_node(node: Manifest, now: str, features: Features) -> Manifest:
+    """Return the node as its kubelet completes it: with the labels, the condition Ready, its version, the
+    features that it declares and its system, and in capacity and allocatable what the other one has. ``now``
+    is RFC 3339."""
     metadata, status = node["metadata"], node.get("status", {})
     labels = {
         "kubernetes.io/hostname": metadata.get("name", ""),
@@ -88,7 +95,7 @@ def joined_node(node: Manifest, now: str) -> Manifest:
     labels |= metadata.get("labels", {})
     capacity, allocatable = status.get("capacity", {}), status.get("allocatable", {})
     info = {
-        "kubeletVersion": KUBELET_VERSION,
+        "kubeletVersion": features.version.git_version,
         "operatingSystem": labels["kubernetes.io/os"],
         "architecture": labels["kubernetes.io/arch"],
     }
@@ -99,6 +106,9 @@ def joined_node(node: Manifest, now: str) -> Manifest:
         "allocatable": {"pods": NODE_PODS} | capacity | allocatable,
         "nodeInfo": {**given, **{field: given.get(field) or value for field, value in info.items()}},
     }
+    declared = [gate for gate in _DECLARED if features.enabled(gate)]
+    if declared and features.enabled("NodeDeclaredFeatures"):
+        joined.setdefault("declaredFeatures", declared)
     if not condition(node, "Ready"):
         ready = {
             "type": "Ready",

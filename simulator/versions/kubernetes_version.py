@@ -63,8 +63,22 @@ class KubernetesVersion(msgspec.Struct, frozen=True):
     rejected, and the latter deleted (PreemptPod in preemption.go)."""
     results_have_tolerations: bool = True
     """The tolerations of a request are copied to the allocated devices (Allocate, since v1.35)."""
+    stores_newest_versions: bool = True
+    """kube-apiserver stores ResourceSlices, claims and VolumeAttributesClasses as v1, by the
+    storageVersionHash of discovery (NewStorageFactoryConfig, since v1.35)."""
+    tables_have_older_columns: bool = False
+    """The columns of tables are described by types of groups that are not served any more, and that of
+    ServiceAccounts has Secrets (pkg/printers/internalversion/printers.go, until v1.35)."""
     taint_message_names_taint: bool = False
     """The reason of TaintToleration names the first untolerated taint (until v1.34.1)."""
+    unreadable_bodies_are_refused: bool = True
+    """The body of a DELETE that cannot be decoded is a BadRequest, not an internal error; so is JSON that is
+    nested too deeply; and a wrong character is shown by its number (since v1.36)."""
+    validates_declaratively: bool = True
+    """Rules that are declared at the types validate objects of resource.k8s.io: some messages and paths are
+    others (DeclarativeValidation, since v1.36)."""
+    warns_of_headless_affinity: bool = False
+    """A headless Service with the default sessionAffinity has a warning (until v1.35)."""
 
     @property
     def git_version(self) -> str:
@@ -87,6 +101,10 @@ V1_35: Final = KubernetesVersion(
     owner_reason_is_capitalized=False,
     portworx_is_migrated=False,
     preempted_pods_are_retried=False,
+    tables_have_older_columns=True,
+    unreadable_bodies_are_refused=False,
+    validates_declaratively=False,
+    warns_of_headless_affinity=True,
 )
 V1_34: Final = msgspec.structs.replace(
     V1_35,
@@ -98,6 +116,7 @@ V1_34: Final = msgspec.structs.replace(
     dynamic_resources_scores=False,
     nomination_ends_with_binding=True,
     results_have_tolerations=False,
+    stores_newest_versions=False,
 )
 V1_34_1: Final = msgspec.structs.replace(
     V1_34,

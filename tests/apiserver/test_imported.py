@@ -87,7 +87,7 @@ def test_a_real_cluster_is_imported_unchanged_and_the_report_lists_what_was_left
     }
     assert report.refused == ["Pod shop/broken: spec.containers: Required value"]
     assert (report.orphaned, report.namespaces, report.stray) == (1, 1, 0)
-    assert report.dropped["status.declaredFeatures"] == 3
+    assert report.dropped["status.fieldOfTheFuture"] == 3
     assert report.dropped["spec.containers[].env"] == 5
     assert [*report.dropped.items()] == sorted(
         report.dropped.items(), key=lambda field: (-field[1], field[0])

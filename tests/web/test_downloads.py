@@ -21,6 +21,7 @@ from simulator.dumps.imported import Import
 from simulator.harness.random_clusters import random_cluster
 from simulator.memory import MemoryStorage
 from simulator.simulation import Options, Simulation
+from simulator.versions.features import DEFAULT_FEATURES
 
 Objects = dict[str, dict[str, Manifest]]
 START = 1_780_000_000 * SECOND
@@ -43,8 +44,9 @@ def second(store: Store, sandbox_name: str) -> Iterator[str]:
 def lived(documents: list[Manifest], seconds: int) -> Objects:
     """The objects of a cluster after the scheduler, kubelets and controllers ran for this time."""
     api = MemoryStorage()
-    api.commit(new_cluster(documents, START))
-    simulation = Simulation(api, ApiServer, Options(seed=1, pace=SECOND // 2))
+    api.commit(new_cluster(documents, START, DEFAULT_FEATURES))
+    options = Options(seed=1, pace=SECOND // 2, kubernetes=DEFAULT_FEATURES.version.patch)
+    simulation = Simulation(api, ApiServer, options)
     simulation.observe(api.take_events())
     for moment in range(seconds):
         while simulation.step(START + moment * SECOND):

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver import names
+from simulator.apiserver.field_changes import dropping
 from simulator.apiserver.field_checks import IMMUTABLE, NOT_NEGATIVE, check_name
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.volumes.validation import (
@@ -143,9 +144,10 @@ def _audiences(item: Manifest, _: Micros) -> str:
 
 CSI_DRIVER_STRATEGY: Final = Strategy(
     resource=built_in("storage.k8s.io/v1", "CSIDriver", in_cluster=True),
-    # MutableCSINodeAllocatableCount
-    drop_disabled_fields=lambda driver: (driver.get("spec") or {}).pop(
-        "nodeAllocatableUpdatePeriodSeconds", None
+    drop_disabled_fields=dropping(
+        CSIServiceAccountTokenSecrets=["spec.serviceAccountTokenInSecrets"],
+        MutableCSINodeAllocatableCount=["spec.nodeAllocatableUpdatePeriodSeconds"],
+        VolumeLimitScaling=["spec.preventPodSchedulingIfMissing"],
     ),
     set_defaults=_set_driver_defaults,
     validate=all_of(

@@ -3,21 +3,15 @@ pkg/apis/coordination/validation/validation.go)."""
 
 from typing import Final
 
-from simulator.api import Manifest
+from simulator.apiserver.field_changes import dropping
 from simulator.apiserver.printers.column import AGE, NAME, Column, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.shapes import all_of, field, in_range, not_negative
 from simulator.apiserver.strategy import Strategy
 
-
-def _drop_disabled_fields(manifest: Manifest) -> None:
-    for name in ("strategy", "preferredHolder"):
-        (manifest.get("spec") or {}).pop(name, None)  # CoordinatedLeaderElection
-
-
 LEASE_STRATEGY: Final = Strategy(
     resource=built_in("coordination.k8s.io/v1", "Lease"),
-    drop_disabled_fields=_drop_disabled_fields,
+    drop_disabled_fields=dropping(CoordinatedLeaderElection=["spec.strategy", "spec.preferredHolder"]),
     set_defaults=lambda manifest: manifest.setdefault("spec", {}),
     any_finalizer=True,
     validate=all_of(

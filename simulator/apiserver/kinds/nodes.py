@@ -9,6 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.amounts import round_up_to_milli
+from simulator.apiserver.field_changes import dropping
 from simulator.apiserver.field_checks import check_cidr, parse_cidr
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.overlay import Overlay
@@ -17,6 +18,7 @@ from simulator.apiserver.repeated import repeats
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.selector_validation import validate_taints
+from simulator.apiserver.served_features import served_features
 from simulator.apiserver.shapes import value_at
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.apiserver.strategy import Strategy, status_strategy
@@ -60,7 +62,7 @@ def _joined_with_address(node: Manifest, _: Manifest, now: str, overlay: Overlay
         pool = overlay.kept["node addresses"] = AddressPool(NODE_NETWORK)
         for other in overlay.list(NODES.id):
             pool.use(internal_addresses(other))
-    joined = with_internal_address(joined_node(node, now), pool)
+    joined = with_internal_address(joined_node(node, now, served_features()), pool)
     pool.use(internal_addresses(joined))
     return joined
 
@@ -138,8 +140,10 @@ def _roles(item: Manifest, _: Micros) -> str:
 
 NODE_STRATEGY: Final = Strategy(
     resource=NODES,
-    # DynamicKubeletConfig, which is gone
-    drop_disabled_fields=lambda manifest: (manifest.get("spec") or {}).pop("configSource", None),
+    # The first feature is gone.
+    drop_disabled_fields=dropping(
+        DynamicKubeletConfig=["spec.configSource"], NodeDeclaredFeatures=["status.declaredFeatures"]
+    ),
     set_defaults=_set_defaults,
     keeps_new_status=True,
     complete_on_page=_joined_with_address,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.printers.column import AGE, NAME, Column, count, printer_of
+from simulator.apiserver.printers.column import AGE, NAME, SHORT_PRINTER, Column, count, printer_of
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.strategy import Strategy
 
@@ -19,9 +19,6 @@ SERVICE_ACCOUNT_STRATEGY: Final = Strategy(
     set_defaults=_keep_names_of_secrets,
     update_order="UM",
     is_shown_when_deleted=True,
-    printer=printer_of(
-        NAME,
-        Column("Secrets", "ServiceAccount.secrets", show=count),
-        AGE,
-    ),
+    printer=SHORT_PRINTER,
+    older_printer=printer_of(NAME, Column("Secrets", "ServiceAccount.secrets", show=count), AGE),
 )

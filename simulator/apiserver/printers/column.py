@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.served_features import once_per_version
+from simulator.apiserver.served_features import once_per_version, served_version
 from simulator.apiserver.shapes import value_at
 from simulator.apiserver.types.openapi_documents import openapi_schemas
 from simulator.objects.timestamps import micros
@@ -29,6 +29,8 @@ class Column(NamedTuple):
     """What it shows where there is no value at the path."""
     show: Callable[[Any], Any] | None = None
     """What it shows of the value at the path, which may be None."""
+    older: str = ""
+    """The description of a version whose ``tables_have_older_columns``, if it is another one."""
 
     def definition(self) -> Manifest:
         """Return a TableColumnDefinition."""
@@ -36,9 +38,13 @@ class Column(NamedTuple):
             "name": self.name,
             "type": self.type,
             "format": self.format,
-            "description": field_descriptions().get(self.field, self.field),
+            "description": self._older or field_descriptions().get(self.field, self.field),
             "priority": self.wide,
         }
+
+    @property
+    def _older(self) -> str:
+        return self.older if served_version().tables_have_older_columns else ""
 
 
 Cell = Callable[[Manifest, Micros], Any]

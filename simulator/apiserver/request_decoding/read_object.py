@@ -15,6 +15,7 @@ from simulator.apiserver.bounds import (
     parse_integer,
 )
 from simulator.apiserver.json_syntax import find_syntax_fault
+from simulator.apiserver.served_features import served_version
 from simulator.apiserver.yaml_reader import Loader, check_bounds
 from simulator.kernel.go_text import quote
 
@@ -28,6 +29,12 @@ _ESCAPED: Final = re.compile(
 
 class UnreadableBody(Exception):
     """The body is neither JSON nor YAML. The message is upstream's."""
+
+
+_DECODED_LEVELS: Final = 100
+"""The recorded answers refuse 200 levels; how many are refused is not known."""
+_MARKS: Final = re.compile(r'\\.|["\[\]{}]')
+"""What is escaped in a string, a quotation mark, or a bracket."""
 
 
 class RecordedObject(dict[str, Any]):
@@ -60,9 +67,29 @@ def read_json_value(text: str, max_depth: int = MAX_DEPTH) -> Any:
             raise UnreadableBody(fault) from None
         if isinstance(error, ManifestError):
             raise
+        _check_depth(text)
         raise ManifestError(f"nested deeper than {max_depth} levels") from None
-    count_values(value, max_depth)
+    try:
+        count_values(value, min(max_depth, _DECODED_LEVELS))
+    except ManifestError:
+        _check_depth(text)
+        count_values(value, max_depth)
     return value
+
+
+def _check_depth(text: str) -> None:
+    """Raise UnreadableBody for a JSON text of more levels than the decoder of the version reads."""
+    if not served_version().unreadable_bodies_are_refused:
+        return
+    depth, in_string = 0, False
+    for found in _MARKS.finditer(text):
+        mark = found[0]
+        if mark == '"':
+            in_string = not in_string
+        elif not in_string and len(mark) == 1:
+            depth += 1 if mark in "[{" else -1
+        if depth > _DECODED_LEVELS:
+            raise UnreadableBody(f"invalid character '{mark}' exceeded max depth")
 
 
 def _refuse_constant(name: str) -> None:

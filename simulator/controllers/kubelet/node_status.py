@@ -55,7 +55,7 @@ class NodeStatusReporter(Controller):
         now, short = self._world.now, pressures(node)
         if condition(node, "Ready") is None:
             # Created as a plain object, by a client of the API: its kubelet joins.
-            node = joined_node(node, timestamp(now))
+            node = joined_node(node, timestamp(now), self._world.features)
         node = with_internal_address(node, self._addresses)
         for word, (kind, shortage, plenty, what) in SHORTAGES.items():
             if word in short:

@@ -3,11 +3,12 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import choices_of
 from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.kinds.volumes.validation import MAX_DRIVER_NAME, check_driver_name
 from simulator.apiserver.overlay import Overlay
@@ -24,7 +25,6 @@ from simulator.apiserver.shapes import (
     must_exist,
     named_by,
     needed,
-    one_of,
     value_at,
     when,
     wrong,
@@ -153,14 +153,27 @@ CONFIGURATION: Final = needed(
     field("parameters", raw_object(MAX_PARAMETERS)),
 )
 """validateDeviceConfiguration."""
+
+
+def _check_effect(effect: str, path: str) -> Iterable[Cause]:
+    return choice(choices_of("resource.v1.DeviceTaint", "effect"))(effect, path)
+
+
 TOLERATION: Final = all_of(
     filled("key", named_by(names.qualified_name)),
     when(has("operator", "Exists"), filled("value", wrong("must be empty for operator `Exists`"))),
     when(has("operator", "Equal"), filled("value", named_by(names.label_value))),
     field("operator", choice(("Equal", "Exists")), default=""),
-    filled("effect", one_of(("NoExecute", "NoSchedule"))),
+    filled("effect", _check_effect),
 )
 """validateDeviceToleration."""
+TAINT: Final = all_of(
+    needed("key", named_by(names.qualified_name)),
+    filled("value", named_by(names.label_value)),
+    field("effect", _check_effect, default=""),
+)
+"""validateDeviceTaint."""
+BINDING_CONDITIONS: Final = ("bindingConditions", "bindingFailureConditions")
 
 
 def check_admin_access(manifest: Manifest, spec: Manifest, overlay: Overlay) -> Iterator[Cause]:

@@ -13,6 +13,7 @@ from simulator.apiserver.field_changes import dropping
 from simulator.apiserver.field_checks import IMMUTABLE, NOT_POSITIVE
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.devices.checks import (
+    BINDING_CONDITIONS,
     CONFIGURATION,
     MAX_REQUESTS,
     TOLERATION,
@@ -42,6 +43,7 @@ from simulator.apiserver.shapes import (
     needed,
     one_of,
     when,
+    where,
     wrong,
 )
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid, required, too_long
@@ -49,18 +51,18 @@ from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, spec_of, stat
 from simulator.apiserver.update_shapes import immutable_struct
 from simulator.cel.device_selector import MAX_COST, NEW_SELECTORS, compile_selector
 from simulator.objects.metadata import is_terminating
+from simulator.objects.pod_requests import is_extended_resource
 from simulator.objects.status import status_of
 
 RESOURCE_CLAIMS: Final = built_in("resource.k8s.io/v1", "ResourceClaim", has_status=True)
 _CAPACITIES: Final = ("exactly.capacity", "firstAvailable[].capacity")
 """The fields of a request that belong to DRAConsumableCapacity."""
-_OF_RESULTS: Final = (
-    *("bindingConditions", "bindingFailureConditions"),  # DRADeviceBindingConditions
-    *("shareID", "consumedCapacity"),  # DRAConsumableCapacity
-)
 MODES: Final = ("All", "ExactCount")
 MAX_EXPRESSION: Final = 10 * 1024
 """Maximum number of bytes of a selector (CELSelectorExpressionMaxLength)."""
+_ONE_ATTRIBUTE: Final = (
+    'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+)
 _ONE_KIND: Final = "exactly one of `exactly` or `firstAvailable` is required"
 
 
@@ -113,12 +115,15 @@ _REQUESTS: Final = field(
 
 def _check_attribute(constraint: Manifest, path: str) -> Iterator[Cause]:
     """Check what a constraint compares. One with both attributes is looked at only for the first. The second
-    belongs to a feature that is off (DRAConsumableCapacity), but is not dropped."""
+    belongs to DRAConsumableCapacity, but is not dropped where that is off."""
     for name in ("matchAttribute", "distinctAttribute"):
         if constraint.get(name) is not None:
             yield from check_fully_qualified_name(constraint[name], f"{path}.{name}")
             return
-    yield required(f"{path}.matchAttribute")
+    if enabled("DRAConsumableCapacity"):
+        yield required(path, _ONE_ATTRIBUTE)
+    else:
+        yield required(f"{path}.matchAttribute")
 
 
 def _claim_spec(spec: Manifest, path: str) -> Iterable[Cause]:
@@ -173,23 +178,19 @@ def claim_state(claim: Manifest) -> str:
     return ",".join(states)
 
 
-_drop_fields: Final = dropping(
-    *(f"spec.devices.requests[].{name}" for name in _CAPACITIES),
-    *(f"status.allocation.devices.results[].{name}" for name in _OF_RESULTS),
-    "status.devices[].shareID",  # DRAConsumableCapacity
-)
-_drop_timestamp: Final = dropping("status.allocation.allocationTimestamp")
-
-
-def _drop_disabled_fields(claim: Manifest) -> None:
-    _drop_fields(claim)
-    if not enabled("DRADeviceBindingConditions"):
-        _drop_timestamp(claim)
-
-
 CLAIM_STRATEGY: Final = Strategy(
     resource=RESOURCE_CLAIMS,
-    drop_disabled_fields=_drop_disabled_fields,
+    drop_disabled_fields=dropping(
+        DRAConsumableCapacity=[
+            *(f"spec.devices.requests[].{name}" for name in _CAPACITIES),
+            *(f"status.allocation.devices.results[].{name}" for name in ("shareID", "consumedCapacity")),
+            "status.devices[].shareID",
+        ],
+        DRADeviceBindingConditions=[
+            "status.allocation.allocationTimestamp",
+            *(f"status.allocation.devices.results[].{name}" for name in BINDING_CONDITIONS),
+        ],
+    ),
     set_defaults=_set_claim_defaults,
     validate=field("spec", _claim_spec),
     validate_in_cluster=lambda claim, cluster: check_admin_access(claim, claim.get("spec") or {}, cluster),
@@ -215,7 +216,9 @@ CLAIM_STRATEGY: Final = Strategy(
 )
 CLAIM_TEMPLATE_STRATEGY: Final = Strategy(
     resource=built_in("resource.k8s.io/v1", "ResourceClaimTemplate"),
-    drop_disabled_fields=dropping(*(f"spec.spec.devices.requests[].{name}" for name in _CAPACITIES)),
+    drop_disabled_fields=dropping(
+        DRAConsumableCapacity=[f"spec.spec.devices.requests[].{name}" for name in _CAPACITIES]
+    ),
     set_defaults=_set_template_defaults,
     validate=all_of(field("spec.metadata", validate_template_metadata), field("spec.spec", _claim_spec)),
     validate_in_cluster=lambda template, cluster: check_admin_access(
@@ -227,8 +230,13 @@ CLAIM_TEMPLATE_STRATEGY: Final = Strategy(
 )
 DEVICE_CLASS_STRATEGY: Final = Strategy(
     resource=built_in("resource.k8s.io/v1", "DeviceClass", in_cluster=True),
-    drop_disabled_fields=dropping("spec.extendedResourceName"),  # DRAExtendedResource
-    validate=field("spec", _SELECTORS, field("config", items(CONFIGURATION, most=MAX_REQUESTS))),
+    drop_disabled_fields=dropping(DRAExtendedResource=["spec.extendedResourceName"]),
+    validate=field(
+        "spec",
+        _SELECTORS,
+        field("config", items(CONFIGURATION, most=MAX_REQUESTS)),
+        field("extendedResourceName", where(is_extended_resource, "must be a valid extended resource name")),
+    ),
     update_order="MSUS",
     desired_state=spec_of,
     printer=SHORT_PRINTER,

@@ -63,7 +63,8 @@ AUTOSCALER_PRINTER: Final = printer_of(
     Column("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef", cell=_target),
     Column(
         "Targets",
-        "metrics contains the specifications for which to use to calculate the desired replica count "
+        "HorizontalPodAutoscalerSpec.metrics",
+        older="metrics contains the specifications for which to use to calculate the desired replica count "
         "(the maximum replica count across all metrics will be used).  The desired replica count is "
         "calculated multiplying the ratio between the target value and the current value by the "
         "current number of pods.  Ergo, metrics used must decrease as the pod count is increased, "

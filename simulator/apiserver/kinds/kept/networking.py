@@ -78,7 +78,8 @@ NETWORK_PRINTERS: Final = {
         NAME,
         Column(
             "AddressType",
-            "addressType specifies the type of address carried by this EndpointSlice. All addresses in "
+            "EndpointSlice.addressType",
+            older="addressType specifies the type of address carried by this EndpointSlice. All addresses in "
             "this slice must be the same type. This field is immutable after creation. The following "
             "address types are currently supported: * IPv4: Represents an IPv4 Address. * IPv6: "
             "Represents an IPv6 Address. * FQDN: Represents a Fully Qualified Domain Name.",
@@ -86,9 +87,10 @@ NETWORK_PRINTERS: Final = {
         ),
         Column(
             "Ports",
-            "ports specifies the list of network ports exposed by each endpoint in this slice. Each port "
-            "must have a unique name. When ports is empty, it indicates that there are no defined ports. "
-            'When a port is defined with a nil port value, it indicates "all ports". Each slice may '
+            "EndpointSlice.ports",
+            older="ports specifies the list of network ports exposed by each endpoint in this slice. Each "
+            "port must have a unique name. When ports is empty, it indicates that there are no defined "
+            'ports. When a port is defined with a nil port value, it indicates "all ports". Each slice may '
             "include a maximum of 100 ports.",
             cell=_slice_ports,
         ),
@@ -143,8 +145,9 @@ NETWORK_PRINTERS: Final = {
         NAME,
         Column(
             "Pod-Selector",
-            "Selects the pods to which this NetworkPolicy object applies.  The array of ingress rules is "
-            "applied to any pods selected by this field. Multiple network policies can select the same "
+            "NetworkPolicySpec.podSelector",
+            older="Selects the pods to which this NetworkPolicy object applies.  The array of ingress rules "
+            "is applied to any pods selected by this field. Multiple network policies can select the same "
             "set of pods.  In this case, the ingress rules for each are combined additively. This field "
             "is NOT optional and follows standard label selector semantics. An empty podSelector matches "
             "all pods in this namespace.",

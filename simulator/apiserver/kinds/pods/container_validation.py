@@ -10,23 +10,26 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.enumerations import MESSAGE_POLICIES, PROTOCOLS, PULL_POLICIES
-from simulator.apiserver.field_checks import check_name, check_port_number
+from simulator.apiserver.enumerations import MESSAGE_POLICIES, PROTOCOLS, PULL_POLICIES, RESTART_POLICIES
+from simulator.apiserver.field_checks import check_name, check_port_number, too_many
 from simulator.apiserver.kinds.pods.environment import ENVIRONMENT
 from simulator.apiserver.kinds.pods.mounts import Volumes, validate_mounts
 from simulator.apiserver.kinds.pods.probes import GRACE, NO_PROBES, validate_probes
 from simulator.apiserver.kinds.pods.security import validate_container_security
 from simulator.apiserver.resource_validation import validate_container_resources
+from simulator.apiserver.served_features import enabled
 from simulator.apiserver.shapes import (
     all_of,
     choice,
     each,
     field,
     filled,
+    items,
     may_not_have,
     must_have,
     named_by,
     needed,
+    one_of,
     where,
 )
 from simulator.apiserver.status import Cause, duplicate, invalid, not_found, not_supported, required
@@ -69,7 +72,10 @@ def _main_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Ca
             yield duplicate(f"{at}.name", container["name"])
         seen.add(container["name"])
         yield from validate_probes(container, at, parts.grace_seconds)
-        yield from _NO_RESTART_POLICY(container, at)
+        if enabled("ContainerRestartRules"):
+            yield from _restart_policy(container, at)
+        else:
+            yield from _NO_RESTART_POLICY(container, at)
     ports: set[tuple[str, str, int]] = set()
     for index, container in enumerate(containers):
         yield from _host_ports(container, ports, f"{path}[{index}]")
@@ -80,7 +86,9 @@ def _init_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Ca
     for index, container in enumerate(spec.get("initContainers") or ()):
         at, name, restart = f"{path}[{index}]", container["name"], container.get("restartPolicy")
         yield from _container(container, parts, at)
-        if restart is not None and restart != "Always":
+        if enabled("ContainerRestartRules"):
+            yield from _restart_policy(container, at)
+        elif restart is not None and restart != "Always":
             yield not_supported(f"{at}.restartPolicy", restart, ("Always",))
         if name in seen:
             yield duplicate(f"{at}.name", name)
@@ -187,6 +195,7 @@ _CONTAINER: Final = all_of(
     ENVIRONMENT,
 )
 """What all containers have in common before their mounts."""
+_MAX_RESTART_RULES: Final = 20
 _PULL_POLICY: Final = field("imagePullPolicy", choice(PULL_POLICIES), default="Always")
 _RESIZE_POLICY: Final = all_of(
     field("resourceName", choice(("cpu", "memory")), shown=""),
@@ -195,6 +204,35 @@ _RESIZE_POLICY: Final = all_of(
 _NO_RESTART_POLICY: Final = may_not_have(
     "restartPolicy", detail="may not be set for non-init containers", even_empty=True
 )
+_EXIT_CODES: Final = needed(
+    "exitCodes",
+    field("operator", one_of(("In", "NotIn")), default=""),
+    field("values", items(most=255)),
+    detail="must be specified",
+)
+
+
+def _restart_policy(container: Manifest, path: str) -> Iterator[Cause]:
+    """Yield the faults that validateContainerRestartPolicy reports."""
+    policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or ()
+    if policy is None:
+        if rules:
+            detail = "must specify restartPolicy when restart rules are used"
+            yield required(f"{path}.restartPolicy", detail)
+        return
+    if policy not in RESTART_POLICIES:
+        yield not_supported(f"{path}.restartPolicy", policy, RESTART_POLICIES)
+    path = f"{path}.restartPolicyRules"
+    if len(rules) > _MAX_RESTART_RULES:
+        yield too_many(path, len(rules), _MAX_RESTART_RULES)
+    all_too = enabled("RestartAllContainersOnContainerExits")
+    actions = ("Restart", "RestartAllContainers") if all_too else ("Restart",)
+    for index, rule in enumerate(rules):
+        yield from _EXIT_CODES(rule, f"{path}[{index}]")
+        if rule.get("action", "") not in actions:
+            yield not_supported(f"{path}[{index}].action", rule.get("action", ""), actions)
+
+
 IMAGE_OF_POD: Final = field(
     "image",
     where(lambda image: image == image.strip(), "must not have leading or trailing whitespace"),

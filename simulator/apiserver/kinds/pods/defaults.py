@@ -51,6 +51,8 @@ def set_pod_spec_defaults(spec: Manifest) -> None:
     if "volumes" in spec:
         for volume in spec["volumes"]:
             set_volume_defaults(volume)
+            if "image" in volume and not volume["image"].get("pullPolicy"):
+                volume["image"]["pullPolicy"] = pull_policy(volume["image"].get("reference", ""))
 
 
 def all_containers(spec: Manifest) -> list[Manifest]:
@@ -95,6 +97,8 @@ def _set_variable_defaults(variable: Manifest) -> None:
         source["fieldRef"].setdefault("apiVersion", FIELD_API_VERSION)
     if "resourceFieldRef" in source:
         source["resourceFieldRef"].setdefault("divisor", "0")
+    if "fileKeyRef" in source:
+        source["fileKeyRef"].setdefault("optional", False)
 
 
 def _set_probe_defaults(probe: Manifest) -> None:

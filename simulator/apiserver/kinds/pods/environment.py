@@ -8,7 +8,9 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.shapes import all_of, each, field, filled, matches, named_by, needed
+from simulator.apiserver.field_checks import check_file_path
+from simulator.apiserver.served_features import enabled
+from simulator.apiserver.shapes import all_of, each, field, filled, matches, must_have, named_by, needed
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.objects import quantity
 
@@ -43,7 +45,8 @@ def _value_from(variable: Manifest, path: str) -> Iterable[Cause]:
         return ()
     if source and variable.get("value"):
         return (invalid(at, "", "may not be specified when `value` is not empty"),)
-    return _one_source(source, _VARIABLE_SOURCES, at)
+    kinds = (*_VARIABLE_SOURCES, "fileKeyRef") if enabled("EnvFiles") else _VARIABLE_SOURCES
+    return _one_source(source, kinds, at)
 
 
 def _one_source(source: Manifest, kinds: Collection[str], path: str) -> Iterable[Cause]:
@@ -141,6 +144,12 @@ ENVIRONMENT: Final = all_of(
             field("resourceFieldRef", validate_resource_reference),
             field("configMapKeyRef", _KEY),
             field("secretKeyRef", _KEY),
+            field(
+                "fileKeyRef",
+                needed("key", _VARIABLE_NAME),
+                must_have("volumeName"),
+                needed("path", check_file_path),
+            ),
         ),
         _value_from,
     ),

@@ -7,17 +7,34 @@ import copy
 from typing import Any, Final
 
 from simulator.api import Manifest
+from simulator.apiserver.field_changes import dropping
 from simulator.apiserver.kinds.pods.annotations import copy_app_armor_annotations
 from simulator.apiserver.kinds.pods.defaults import match_pod_ips
 from simulator.apiserver.kinds.pods.parts import affinity_terms
+from simulator.apiserver.served_features import enabled
 from simulator.apiserver.strategy import with_field, without_field
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod import GRACE_SECONDS
 from simulator.objects.pod_requests import qos_class
 from simulator.objects.status import phase_of
 
-_PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")
-"""Sources of projected volumes (ClusterTrustBundleProjection, PodCertificateRequest)."""
+_CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
+_drop_by_gate: Final = dropping(
+    ClusterTrustBundleProjection=["volumes[].projected.sources[].clusterTrustBundle"],
+    ContainerRestartRules=[f"{containers}[].restartPolicyRules" for containers in _CONTAINERS],
+    EnvFiles=[f"{containers}[].env[].valueFrom.fileKeyRef" for containers in _CONTAINERS],
+    GenericWorkload=["workloadRef", "schedulingGroup"],
+    HostnameOverride=["hostnameOverride"],
+    PodCertificateRequest=["volumes[].projected.sources[].podCertificate"],
+)
+_drop_of_status: Final = dropping(
+    DRANodeAllocatableResources=["status.nodeAllocatableResourceClaimStatuses"],
+    ImageVolumeWithDigest=[
+        f"status.{statuses}[].volumeMounts[].volumeStatus"
+        for statuses in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+    ],
+    InPlacePodLevelResourcesVerticalScaling=["status.allocatedResources", "status.resources"],
+)
 MAX_GRACE_SECONDS: Final = (1 << 31) - 1
 """Maximum grace period, 68 years. Longer ones of pods are shortened to it, because the end of a grace period
 must be a valid time in RFC 3339."""
@@ -26,26 +43,29 @@ _RESIZED: Final = ("resources", "resizePolicy")
 
 def drop_disabled_pod_fields(spec: Manifest) -> None:
     """Remove the fields from a pod's spec, in place."""
-    spec.pop("hostnameOverride", None)  # HostnameOverride
-    for containers in ("containers", "initContainers", "ephemeralContainers"):
+    _drop_by_gate(spec)
+    for containers in _CONTAINERS:
         for container in spec.get(containers, ()):
             _of_container(container, may_restart=containers == "initContainers")
-    _image_volumes(spec)
-    for volume in spec.get("volumes", ()):
-        for source in (volume.get("projected") or {}).get("sources", ()):
-            for field in _PROJECTIONS:
-                source.pop(field, None)
+    if not enabled("ImageVolume"):
+        _image_volumes(spec)
+
+
+def drop_disabled_of_pod(pod: Manifest) -> None:
+    """Remove the fields from a pod, in place."""
+    drop_disabled_pod_fields(pod.get("spec") or {})
+    _drop_of_status(pod)
 
 
 def _of_container(container: Manifest, *, may_restart: bool) -> None:
-    container.pop("restartPolicyRules", None)  # ContainerRestartRules
-    if not may_restart or container.get("restartPolicy") != "Always":
+    is_sidecar = may_restart and container.get("restartPolicy") == "Always"
+    if not (is_sidecar or enabled("ContainerRestartRules")):
         container.pop("restartPolicy", None)
     lifecycle = container.get("lifecycle") or {}
-    if lifecycle.pop("stopSignal", None) and not lifecycle:  # ContainerStopSignals
-        del container["lifecycle"]
-    for variable in container.get("env", ()):
-        (variable.get("valueFrom") or {}).pop("fileKeyRef", None)  # EnvFiles
+    if "stopSignal" in lifecycle and not enabled("ContainerStopSignals"):
+        del lifecycle["stopSignal"]
+        if not lifecycle:
+            del container["lifecycle"]
 
 
 def _image_volumes(spec: Manifest) -> None:
@@ -55,7 +75,7 @@ def _image_volumes(spec: Manifest) -> None:
     if not dropped:
         return
     _replace(spec, "volumes", [volume for volume in volumes if "image" not in volume])
-    for containers in ("containers", "initContainers", "ephemeralContainers"):
+    for containers in _CONTAINERS:
         for container in spec.get(containers, ()):
             mounts = container.get("volumeMounts", [])
             _replace(container, "volumeMounts", [each for each in mounts if each["name"] not in dropped])

@@ -4,7 +4,7 @@ from typing import Final
 
 from simulator.apiserver.kinds.pods.defaults import set_pod_defaults
 from simulator.apiserver.kinds.pods.preparation import (
-    drop_disabled_pod_fields,
+    drop_disabled_of_pod,
     keep_status_of_placed,
     pod_grace_seconds,
     prepare_ephemeral_containers,
@@ -28,7 +28,7 @@ PODS: Final = built_in("v1", "Pod", "po", has_status=True)
 
 POD_STRATEGY: Final = Strategy(
     resource=PODS,
-    drop_disabled_fields=lambda pod: drop_disabled_pod_fields(pod.get("spec") or {}),
+    drop_disabled_fields=drop_disabled_of_pod,
     set_defaults=set_pod_defaults,
     first_phase=None,
     keeps_new_status=True,

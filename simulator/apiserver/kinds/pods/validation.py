@@ -29,11 +29,13 @@ from simulator.apiserver.shapes import (
     field,
     filled,
     in_range,
+    max_bytes,
     may_not_have,
     must_have,
     named_by,
     needed,
     one_of,
+    when,
     where,
 )
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
@@ -145,7 +147,10 @@ _SUBDOMAIN: Final = named_by(names.dns_subdomain)
 _LABEL: Final = named_by(names.dns_label)
 _CLAIM_NAME: Final = needed("name", _LABEL)
 _CLAIM_SOURCE: Final = all_of(*(field(name, _SUBDOMAIN) for name in _CLAIM_SOURCES))
-_IMAGES: Final = all_of(*(each(kind, IMAGE_OF_POD) for kind in ("containers", "initContainers")))
+_IMAGES: Final = all_of(
+    *(each(kind, IMAGE_OF_POD) for kind in ("containers", "initContainers")),
+    each("volumes", field("image", must_have("reference"))),
+)
 _NO_EPHEMERAL_CONTAINERS: Final = may_not_have("ephemeralContainers", detail="cannot be set on create")
 _NO_ACCOUNT: Final = may_not_have(
     "serviceAccountToken", detail="must not be specified when serviceAccountName is not set", even_empty=True
@@ -177,6 +182,13 @@ _SPEC: Final = all_of(
     field("activeDeadlineSeconds", in_range(1, _MAX_SECONDS)),
     filled("hostname", _LABEL),
     filled("subdomain", _LABEL),
+    field("hostnameOverride", _SUBDOMAIN, max_bytes(64)),
+    when(
+        lambda spec: spec.get("hostNetwork") or spec.get("setHostnameAsFQDN"),
+        may_not_have(
+            "hostnameOverride", detail="may not be set with hostNetwork or setHostnameAsFQDN", even_empty=True
+        ),
+    ),
     filled("tolerations", validate_tolerations),
     HOST_ALIASES,
     filled("priorityClassName", _SUBDOMAIN),

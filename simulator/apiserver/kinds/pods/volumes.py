@@ -10,6 +10,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import PULL_POLICIES
 from simulator.apiserver.field_checks import check_file_path
 from simulator.apiserver.kinds.pods.environment import (
     VOLUME_FIELDS,
@@ -29,6 +30,7 @@ from simulator.apiserver.kinds.volumes.validation import (
 from simulator.apiserver.object_meta_validation import validate_template_metadata
 from simulator.apiserver.shapes import (
     all_of,
+    choice,
     each,
     field,
     filled,
@@ -46,7 +48,7 @@ _ORDER: Final = (
     *("iscsi", "glusterfs", "flocker", "persistentVolumeClaim", "rbd", "cinder", "cephfs", "quobyte"),
     *("downwardAPI", "fc", "flexVolume", "configMap", "azureFile", "vsphereVolume"),
     *("photonPersistentDisk", "portworxVolume", "azureDisk", "storageos", "projected", "scaleIO", "csi"),
-    "ephemeral",
+    *("ephemeral", "image"),
 )
 """The sources in the order in which they are looked at."""
 
@@ -146,7 +148,12 @@ def validate_volumes(
 def _volume(volume: Manifest, path: str, pod_name: str, known: Collection[str]) -> Iterator[Cause]:
     name = volume["name"]
     yield from _SOURCE(volume, path)
-    if "ephemeral" in volume and pod_name and name and not any(kind in volume for kind in _ORDER[:-1]):
+    if (
+        "ephemeral" in volume
+        and pod_name
+        and name
+        and not any(kind in volume for kind in _ORDER if kind != "ephemeral")
+    ):
         claim = f"{pod_name}-{name}"
         for problem in names.dns_subdomain(claim):
             yield invalid(f"{path}.name", name, f'PVC name "{claim}": {problem}')
@@ -182,6 +189,7 @@ _SOURCES: Final = {
         # Upstream leaves the name of the reference out.
         filled("nodePublishSecretRef.name", named_by(names.dns_subdomain), shown="name"),
     ),
+    "image": field("image", field("pullPolicy", choice(PULL_POLICIES))),
     "ephemeral": field("ephemeral", needed("volumeClaimTemplate", _claim_template)),
 }
 _SOURCE: Final = union(

@@ -19,6 +19,7 @@ from simulator.apiserver.kinds.services.validation import (
     validate_service,
 )
 from simulator.apiserver.printers.column import AGE, NAME, NONE, Column, labels_text, printer_of, text_or_none
+from simulator.apiserver.served_features import enabled, served_version
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.strategy import Strategy, status_strategy
 from simulator.objects.status import status_of
@@ -54,14 +55,17 @@ def _warnings(manifest: Manifest, _: object = None) -> Iterator[str]:
     spec = manifest["spec"]
     if spec.get("type") != "ClusterIP" or spec.get("clusterIP") != "None":
         return
-    # The default of the affinity, which is "None", counts, too.
-    for field, name in (
-        ("loadBalancerIP", "loadBalancerIP"),
-        ("externalIPs", "externalIPs"),
-        ("sessionAffinity", "SessionAffinity"),
-    ):
-        if spec.get(field):
+    for name in ("loadBalancerIP", "externalIPs"):
+        if spec.get(name):
             yield f"spec.{name} is ignored for headless services"
+    # The default of the affinity, which is "None", counts, too.
+    if spec.get("sessionAffinity") and served_version().warns_of_headless_affinity:
+        yield "spec.SessionAffinity is ignored for headless services"
+
+
+def _name_rule(name: str) -> list[str]:
+    """Return the faults that ValidateServiceName reports."""
+    return (names.dns_label if enabled("RelaxedServiceNameValidation") else names.service_name)(name)
 
 
 def _validate_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
@@ -119,7 +123,7 @@ SERVICE_STRATEGY: Final = Strategy(
     resource=SERVICES,
     set_defaults=_set_defaults,
     begin_create=allocate_new,
-    name_rule=names.service_name,
+    name_rule=_name_rule,
     validate=validate_service,
     warnings=_warnings,
     is_created_by_update=True,

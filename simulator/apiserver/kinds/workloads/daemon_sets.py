@@ -125,11 +125,11 @@ DAEMON_SET_STRATEGY: Final = Strategy(
         Column("Current", "DaemonSetStatus.currentNumberScheduled", "integer", absent=0),
         Column(
             "Ready",
-            "The number of nodes that should be running the daemon pod and have one or more of the daemon "
-            "pod running and ready.",
+            "DaemonSetStatus.numberReady",
             "integer",
-            cell="status.numberReady",
             absent=0,
+            older="The number of nodes that should be running the daemon pod and have one or more of the "
+            "daemon pod running and ready.",
         ),
         Column("Up-to-date", "DaemonSetStatus.updatedNumberScheduled", "integer", absent=0),
         Column("Available", "DaemonSetStatus.numberAvailable", "integer", absent=0),
@@ -139,8 +139,9 @@ DAEMON_SET_STRATEGY: Final = Strategy(
         AGE,
         *container_columns(),
         selector_column(
-            "A label query over pods that are managed by the daemon set. Must match in order to be "
-            f"controlled. If empty, defaulted to labels on Pod template. {LABELS}"
+            "DaemonSetSpec.selector",
+            older="A label query over pods that are managed by the daemon set. Must match in order to be "
+            f"controlled. If empty, defaulted to labels on Pod template. {LABELS}",
         ),
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES
-from simulator.apiserver.field_changes import complete
+from simulator.apiserver.field_changes import complete, dropping
 from simulator.apiserver.field_checks import amount_of, check_at_most_all, validate_int_or_percent
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.kinds.workloads.templates import (
@@ -75,10 +75,12 @@ def _set_controller_defaults(manifest: Manifest) -> None:
             manifest["metadata"]["labels"] = dict(labels)
 
 
+_drop_terminating: Final = dropping(DeploymentReplicaSetTerminatingReplicas=["status.terminatingReplicas"])
+
+
 def _drop_disabled_fields(manifest: Manifest) -> None:
     drop_template_fields(manifest)
-    # DeploymentReplicaSetTerminatingReplicas
-    (manifest.get("status") or {}).pop("terminatingReplicas", None)
+    _drop_terminating(manifest)
 
 
 def _check_deadline(spec: Manifest, path: str) -> Iterator[Cause]:
@@ -160,8 +162,9 @@ DEPLOYMENT_STRATEGY: Final = Strategy(
         AGE,
         *container_columns(),
         selector_column(
-            "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones "
-            "affected by this deployment."
+            "DeploymentSpec.selector",
+            older="Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the "
+            "ones affected by this deployment.",
         ),
     ),
 )
@@ -206,9 +209,10 @@ REPLICA_SET_STRATEGY: Final = Strategy(
     printer=_replica_columns(
         "ReplicaSet",
         selector_column(
-            "Selector is a label query over pods that should match the replica count. If the selector is "
-            "empty, it is defaulted to the labels present on the pod template. Label keys and values that "
-            f"must match in order to be controlled by this replica set. {LABELS}"
+            "ReplicaSetSpec.selector",
+            older="Selector is a label query over pods that should match the replica count. If the selector "
+            "is empty, it is defaulted to the labels present on the pod template. Label keys and values that "
+            f"must match in order to be controlled by this replica set. {LABELS}",
         ),
     ),
 )

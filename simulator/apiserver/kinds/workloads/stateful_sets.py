@@ -58,8 +58,9 @@ _CLAIM_DEFAULTS: Final[Manifest] = {
     "spec": {},
     "status": {"phase": "Pending"},
 }
-_drop_unavailable: Final = dropping("spec.updateStrategy.rollingUpdate.maxUnavailable")
-"""MaxUnavailableStatefulSet"""
+_drop_unavailable: Final = dropping(
+    MaxUnavailableStatefulSet=["spec.updateStrategy.rollingUpdate.maxUnavailable"]
+)
 
 
 def _drop_disabled_fields(manifest: Manifest) -> None:

@@ -72,7 +72,7 @@ def set_template_defaults(manifest: Manifest) -> None:
 
 
 def drop_template_fields(manifest: Manifest, path: str = "spec.template") -> None:
-    """Remove the fields of the template whose feature gate is off by default."""
+    """Remove the fields of the template whose feature gate is off."""
     drop_disabled_pod_fields((value_at(manifest, path) or {}).get("spec") or {})
 
 
@@ -162,8 +162,8 @@ def container_columns(path: str = "spec.template", *, wide: int = 1) -> tuple[Co
     )
 
 
-def selector_column(description: str, path: str = "spec.selector") -> Column:
-    return Column("Selector", description, wide=1, cell=path, show=format_label_selector)
+def selector_column(field: str, path: str = "spec.selector", older: str = "") -> Column:
+    return Column("Selector", field, wide=1, cell=path, show=format_label_selector, older=older)
 
 
 def format_label_selector(selector: Manifest | None) -> str:
