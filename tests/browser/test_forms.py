@@ -252,7 +252,7 @@ def test_a_pod_is_deleted_and_leaves_after_its_grace_period(screen: Page, live: 
 def test_a_panel_is_loaded_again_after_the_last_of_several_frames(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), pod("web", nodeName="node-1"))
     screen.locator(".node .pod.running", has_text="web").click()
-    expect(screen.locator("#detail .yaml")).to_contain_text("name: web")
+    expect(screen.locator("#detail h3")).to_contain_text("web")
     pause(sandbox)
     expect(screen.get_by_role("button", name="Resume")).to_be_visible()
     for _ in range(2):  # the second one within a second of the first
