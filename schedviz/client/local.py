@@ -11,6 +11,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.lookup import with_resources
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import Cause, Invalid, NotFound
 from simulator.config import ConfigError
 from simulator.explanation import Explanation, explain_pod
@@ -132,7 +133,8 @@ class LocalSandbox(Sandbox):
         if manifest is None:
             raise NotFound(PODS.id, pod.rpartition("/")[2])
         situation = _situation(memory, manifest, memory.last_cycle() + 1)
-        answer = next(found for found in search(situation) if isinstance(found, WhatIfAnswer))
+        with serving(memory.features):
+            answer = next(found for found in search(situation) if isinstance(found, WhatIfAnswer))
         pods = [*memory.list_all()[PODS.id].values()]
         return replace(answer, suggestions=with_rivals(situation, answer.suggestions, pods))
 
@@ -143,7 +145,9 @@ class LocalSandbox(Sandbox):
         numbered = self.memory.trace()
         began = next(n for n, each in numbered if isinstance(each, CycleStarted) and each.cycle == cycle)
         before, preemptor = self.branch(at=began - 1).memory, self._explain(pod).preemptor
-        return [*find_preventions(_situation(before, before.list_all()[PODS.id][preemptor], cycle), pod)]
+        situation = _situation(before, before.list_all()[PODS.id][preemptor], cycle)
+        with serving(before.features):
+            return [*find_preventions(situation, pod)]
 
     def _trace(self, after: int) -> Sequence[tuple[int, Event]]:
         return self.memory.trace(after)

@@ -16,6 +16,7 @@ from schedviz.store.options_at import with_options_at
 from simulator.api import Manifest
 from simulator.apiserver.lookup import with_resources
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.served_features import serving
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import CycleStarted
@@ -49,19 +50,21 @@ def find_answer(store: Store, questions: JobStore[Question], question: Question)
     deadline = time.monotonic() + MAX_SECONDS
     saved_at = 0.0
     try:
-        for step in _search_steps(store.sandbox(question.sandbox), question):
-            found = step
-            if not found.finished:
-                if time.monotonic() - saved_at < SAVE_SECONDS:
-                    continue
-                if questions.is_stop_requested(found):
-                    found = replace(found, state="stopped")
-                elif time.monotonic() > deadline:
-                    found = replace(found, state="late")
-            questions.save(found)
-            saved_at = time.monotonic()
-            if found.finished:
-                return
+        sandbox = store.sandbox(question.sandbox)
+        with serving(sandbox.meta().features()):
+            for step in _search_steps(sandbox, question):
+                found = step
+                if not found.finished:
+                    if time.monotonic() - saved_at < SAVE_SECONDS:
+                        continue
+                    if questions.is_stop_requested(found):
+                        found = replace(found, state="stopped")
+                    elif time.monotonic() > deadline:
+                        found = replace(found, state="late")
+                questions.save(found)
+                saved_at = time.monotonic()
+                if found.finished:
+                    return
     except NoSandbox:
         return
     except Gone:

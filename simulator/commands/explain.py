@@ -15,6 +15,7 @@ import msgspec
 
 from simulator import words
 from simulator.apiserver import resources
+from simulator.apiserver.served_features import serving
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.node_names import UNSTORED_NAMES
 from simulator.command_line.decision_text import table_lines
@@ -60,7 +61,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         transport = extender_http.HttpTransport(options.allow_extender_host)
         features = features_of(options.kubernetes, options.feature_gates)
-        asked, decision = explain(options.pod, options.cluster, options.config, features, transport)
+        with serving(features):
+            asked, decision = explain(options.pod, options.cluster, options.config, features, transport)
     except InputError as failure:
         print_failure("explain", failure)
         return 1
@@ -83,7 +85,7 @@ def explain(
 ) -> tuple[AskedPod, Decision]:
     """Return the pod, and what the scheduler does with it. Raises InputError."""
     frameworks = read_profiles(config_path, features, transport)
-    items = list(read_cluster(cluster_path))
+    items = list(read_cluster(cluster_path, features))
     asked = read_pod(pod_path, items)
     pod, framework = asked.pod, frameworks.get(asked.pod.scheduler_name)
     with faults_of(cluster_path):
@@ -112,12 +114,12 @@ def read_profiles(path: Path | None, features: Features, transport: Transport | 
         return profiles(load(configuration, features=features), transport=transport)
 
 
-def read_cluster(path: Path) -> Iterator[Item]:
+def read_cluster(path: Path, features: Features) -> Iterator[Item]:
     """Read the objects of a dump, redacted as by ``clean``. Invalid objects are reported on stderr. Raises
     InputError."""
     dump = read_dump(path)
     with faults_of(path):
-        taken = import_now(dump)
+        taken = import_now(dump, features)
     name = file_name(path)
     print_lines((f"{name}: left out: {refused}" for refused in refusal_lines(taken.report)), sys.stderr)
     for change in taken.changes(keep_owners=True):

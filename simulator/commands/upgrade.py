@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         before = features_of(options.before, options.feature_gates_from, "--feature-gates-from")
         after = features_of(options.after, options.feature_gates_to, "--feature-gates-to")
         configuration = read_configuration(options.config)
-        items = [*read_cluster(options.cluster)]
+        items = [*read_cluster(options.cluster, after)]
         with faults_of(options.config or options.cluster):
             comparison = UpgradeComparison(items, configuration, before, after)
         pods = [pod for pod in comparison.pods() if not (options.pending and pod.node_name)]

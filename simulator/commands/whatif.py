@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from simulator.apiserver.served_features import serving
 from simulator.command_line.files import InputError, faults_of
 from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.pod_file import AskedPod, read_pod
@@ -40,7 +41,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         transport = extender_http.HttpTransport(options.allow_extender_host)
         features = features_of(options.kubernetes, options.feature_gates)
-        asked, found = what_if(options.pod, options.cluster, options.config, features, transport)
+        with serving(features):
+            asked, found = what_if(options.pod, options.cluster, options.config, features, transport)
     except InputError as failure:
         print_failure("whatif", failure)
         return 1
@@ -61,7 +63,7 @@ def what_if(
     """Search, and return the pod and the answer. Progress is printed to stderr if that is a terminal. Raises
     InputError."""
     frameworks = read_profiles(config_path, features, transport)
-    items = list(read_cluster(cluster_path))
+    items = list(read_cluster(cluster_path, features))
     asked = read_pod(pod_path, items)
     with faults_of(cluster_path):
         try:

@@ -107,7 +107,8 @@ def joined_node(node: Manifest, now: str, features: Features) -> Manifest:
         "nodeInfo": {**given, **{field: given.get(field) or value for field, value in info.items()}},
     }
     declared = [gate for gate in _DECLARED if features.enabled(gate)]
-    if declared and features.enabled("NodeDeclaredFeatures"):
+    # Another kubelet has said what it declares.
+    if declared and features.enabled("NodeDeclaredFeatures") and not given.get("kubeletVersion"):
         joined.setdefault("declaredFeatures", declared)
     if not condition(node, "Ready"):
         ready = {

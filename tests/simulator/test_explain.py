@@ -432,3 +432,15 @@ def test_a_file_that_does_not_exist_is_named(explain: Asked, capsys: pytest.Capt
     explain(nodes())
     assert main(["explain", "no.yaml", "--cluster", str(explain.folder / "dump.json")]) == 1
     assert capsys.readouterr().err == "explain: no.yaml: No such file or directory\n"
+
+
+def test_fields_of_a_pod_count_in_the_versions_that_have_them(explain: Asked) -> None:
+    rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
+    container = {"name": "c", "image": "app", "restartPolicy": "Never", "restartPolicyRules": rules}
+    pod = yaml.safe_dump(POD | {"metadata": {"name": "web"}, "spec": {"containers": [container]}})
+    machine = a_node("n0")
+    machine["status"]["nodeInfo"] = {"kubeletVersion": "v1.36.2"}  # it declares no features
+    _, older, _ = explain([NODE | machine], "--kubernetes", "v1.34", pod=pod)
+    assert "It would be bound to n0." in older
+    _, newest, _ = explain([NODE | machine], pod=pod)
+    assert "node(s) didn't match Pod's required features" in newest
