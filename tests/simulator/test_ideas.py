@@ -18,6 +18,8 @@ from simulator.trace import (
     QueueMoved,
     Unschedulable,
 )
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_34, V1_34_1
 
 from .test_scenarios import SCENARIOS, of, seconds
 
@@ -26,8 +28,9 @@ LONGEST = 600
 """Seconds after which every example has ended."""
 
 
-def play(name: str) -> list[Event]:
-    return finish_scenario(load_scenario((IDEAS / f"{name}.yaml").read_text()), LONGEST * SECOND).trace
+def play(name: str, features: Features | None = None) -> list[Event]:
+    scenario = load_scenario((IDEAS / f"{name}.yaml").read_text())
+    return finish_scenario(scenario, LONGEST * SECOND, features=features).trace
 
 
 def bound(trace: list[Event]) -> dict[str, Bound]:
@@ -156,3 +159,17 @@ def test_devices_two_free_ones_are_not_always_a_pair() -> None:
     [ended] = of(PodFinished, trace)
     assert ended.pod == "default/pair"
     assert seconds(homes["next-pair"]) > seconds(ended)
+
+
+def test_versions_the_same_pods_are_decided_otherwise() -> None:
+    newest, older = play("versions"), play("versions", Features(V1_34))
+    assert {name: event.node for name, event in bound(newest).items()} == {"web": "node-1"}
+    assert {name: event.node for name, event in bound(older).items()} == {
+        "web": "node-2",
+        "restarts": "node-3",
+    }
+    messages = {event.pod: event.message for event in of(Unschedulable, newest)}
+    assert "1 node(s) didn't match Pod's required features" in messages["default/restarts"]
+    assert "1 node(s) had untolerated taint(s)" in messages["default/plain"]
+    oldest = {event.pod: event.message for event in of(Unschedulable, play("versions", Features(V1_34_1)))}
+    assert "untolerated taint {maintenance: }" in oldest["default/plain"]

@@ -32,7 +32,8 @@ NAMES: Final = frozenset(
     Kubernetes kubectl describe kubelet Init cpu memory pods key value Effect selector schedviz generateName
     FIFO QueueingHint percentageOfNodesToScore
     globalDefault preemptionPolicy maxSkew whenUnsatisfiable topologyKey minAvailable in example com quota
-    NodeResourcesFit RequestedToCapacityRatio default scheduler
+    NodeResourcesFit RequestedToCapacityRatio default scheduler NodeResourcesBalancedAllocation
+    NodeDeclaredFeatures TaintToleration
     train render web shop workers scratch checkout my cluster
     Secret get create drain until preemption pod kind node ctrl scheduling k8s io Namespace
     ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter CEL firstAvailable adminAccess

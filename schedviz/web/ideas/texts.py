@@ -21,7 +21,7 @@ PARTS: Final = ("queue", "nodes", "informer", "leader", "cycle", "past", "priori
 """The parts of a sandbox's page that a page of an idea can embed."""
 WORDS: Final = ("title", "says", "misconception", "truth")
 """The fields of an idea that are translated."""
-UPSTREAM: Final = "https://github.com/kubernetes/kubernetes/blob/v1.34.0/"
+UPSTREAM: Final = "https://github.com/kubernetes/kubernetes/blob/v1.36.2/"
 SITE: Final = "https://kubernetes.io/"
 
 
@@ -38,7 +38,7 @@ class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The common misconception, as a sentence of a person who has it."""
     truth: str
     source: str
-    """The path of upstream's source file, in v1.34."""
+    """The path of upstream's source file, in v1.36."""
     docs: str
     """A page of Kubernetes' documentation: its path below ``docs/``."""
     docs_title: str
