@@ -14,7 +14,7 @@ from simulator.apiserver.commit import Written, write
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.patches.json_patch import apply_merge_patch
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_options import DeleteOptions, RequestOptions, WriteOptions
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.server import ApiServer
@@ -148,12 +148,12 @@ class MemorySandbox:
         return self._write(lambda server: server.create_all(documents)).objects
 
     def delete(self, resource: Resource, key: str, *, grace_seconds: int | None = None) -> None:
-        place, options = Place.of(resource, key), DeleteOptions(grace_seconds=grace_seconds)
+        place, options = RequestPlace.of(resource, key), DeleteOptions(grace_seconds=grace_seconds)
         self._write(lambda server: server.delete(place, options))
 
     def patch(self, resource: Resource, key: str, changes: Manifest) -> Manifest:
         """Apply a JSON merge patch (RFC 7386) to an object."""
-        place, options = Place.of(resource, key), WriteOptions()
+        place, options = RequestPlace.of(resource, key), WriteOptions()
         return self._write(
             lambda server: server.update(place, lambda old: apply_merge_patch(old, changes), options)
         ).object

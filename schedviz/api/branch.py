@@ -26,7 +26,7 @@ maximum of a DNS label."""
 NUMBER_CHARACTERS: Final = 4
 """The characters that :func:`numbered` may add to a name: ``-500``."""
 
-Objects = dict[str, dict[str, Manifest]]
+BranchedObjects = dict[str, dict[str, Manifest]]
 """Resource -> key -> manifest."""
 
 
@@ -90,7 +90,7 @@ def names_at(store: Store, name: str, seq: int) -> Iterator[str]:
     return numbered(store, f"{name[: NAME_AT_MOST - len(suffix) - NUMBER_CHARACTERS]}{suffix}")
 
 
-def creations(objects: Objects) -> list[Change]:
+def creations(objects: BranchedObjects) -> list[Change]:
     """Return changes that create the objects, in the order in which they were written."""
     found = [
         (int(manifest["metadata"]["resourceVersion"]), Change(resource, key, manifest, expected=0))

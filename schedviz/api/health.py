@@ -29,7 +29,7 @@ TROUBLE: Final = {
 }
 
 
-class Check(NamedTuple):
+class HealthCheck(NamedTuple):
     name: str
     find_problem: Callable[[Store], str]
     """Returns the problem in words, "" where there is none. Raises what redis-py raises."""
@@ -124,12 +124,12 @@ def _sandboxes(store: Store) -> str:
 
 
 CHECKS: Final = (
-    Check("redis", _redis),
-    Check("redis-writes", _redis_writes),
-    Check("sandbox-servers", _sandbox_servers, required=False),
-    Check("broker", _broker),
-    Check("worker", _worker),
-    Check("job-runner", _job_runner, required=False),
-    Check("queues", _queues, required=False),
-    Check("sandboxes", _sandboxes, required=False),
+    HealthCheck("redis", _redis),
+    HealthCheck("redis-writes", _redis_writes),
+    HealthCheck("sandbox-servers", _sandbox_servers, required=False),
+    HealthCheck("broker", _broker),
+    HealthCheck("worker", _worker),
+    HealthCheck("job-runner", _job_runner, required=False),
+    HealthCheck("queues", _queues, required=False),
+    HealthCheck("sandboxes", _sandboxes, required=False),
 )

@@ -14,7 +14,7 @@ from schedviz.api.admitted_write import write_admitted
 from schedviz.store import Commit, NoSandbox, Sandbox
 from schedviz.store.parts import CHANGES_AT_ONCE, parts_of
 from simulator.api import ApiError, Change
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.resources import NAMESPACES, PODS
 from simulator.apiserver.server import ApiServer
 from simulator.apiserver.status import NotFound, ServiceUnavailable
@@ -30,7 +30,7 @@ def finalize_namespace(sandbox: Sandbox, namespace: str) -> None:
         _delete_contents(sandbox, namespace)
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None
-    place = Place(NAMESPACES, "", namespace)
+    place = RequestPlace(NAMESPACES, "", namespace)
     write_admitted(sandbox, lambda server: server.finalize_namespace(place))
 
 

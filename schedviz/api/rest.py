@@ -29,7 +29,7 @@ from simulator.apiserver import selection
 from simulator.apiserver.commit import Written
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.patches.patch_request import check_patch_type
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.query import boolean_parameter, check_timeout, parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.request_options import WriteOptions
@@ -158,7 +158,7 @@ def _form(request: HttpRequest, resource: Resource, target: Target) -> Represent
 
 
 def _answer(
-    form: Representation, place: Place, sandbox: Sandbox, written: Written, options: WriteOptions
+    form: Representation, place: RequestPlace, sandbox: Sandbox, written: Written, options: WriteOptions
 ) -> HttpResponse:
     """Return the response to a write: the object, or its Scale."""
     resource, manifest = place.resource, written.object

@@ -23,7 +23,7 @@ MAX_TOKEN_BYTES: Final = 300
 """The maximum length of a token that is looked up. Tokens of a sandbox have 32 bytes."""
 
 
-class Question(msgspec.Struct, frozen=True):
+class Review(msgspec.Struct, frozen=True):
     """A review as it was asked."""
 
     body: Manifest
@@ -39,21 +39,21 @@ class Question(msgspec.Struct, frozen=True):
         return spec
 
 
-Answer = Callable[[Question], Manifest]
+Answer = Callable[[Review], Manifest]
 """Returns the status of a review. Raises StatusError."""
 
 
-def self_access(question: Question) -> Manifest:
+def self_access(question: Review) -> Manifest:
     _refuse("SelfSubjectAccessReview", [*_attribute_faults(question.spec), *_metadata_faults(question.body)])
     return {"allowed": _is_allowed(question.spec, question.asker.right)}
 
 
-def access(question: Question) -> Manifest:
+def access(question: Review) -> Manifest:
     _refuse("SubjectAccessReview", [*_subject_faults(question.spec), *_metadata_faults(question.body)])
     return {"allowed": _is_allowed(question.spec, _right_of_subject(question))}
 
 
-def local_access(question: Question) -> Manifest:
+def local_access(question: Review) -> Manifest:
     spec, metadata = question.spec, question.body.get("metadata") or {}
     others = {name: value for name, value in metadata.items() if name != "namespace"}
     causes = _subject_faults(spec)
@@ -72,7 +72,7 @@ def local_access(question: Question) -> Manifest:
     return {"allowed": _is_allowed(spec, _right_of_subject(question))}
 
 
-def rules(question: Question) -> Manifest:
+def rules(question: Review) -> Manifest:
     if not question.spec.get("namespace"):
         _refuse("SelfSubjectRulesReview", [required("spec.namespace")])
     reviews = [
@@ -88,11 +88,11 @@ def rules(question: Question) -> Manifest:
     }
 
 
-def subject(question: Question) -> Manifest:
+def subject(question: Review) -> Manifest:
     return {"userInfo": _user_info(question.asker.user)}
 
 
-def token(question: Question) -> Manifest:
+def token(question: Review) -> Manifest:
     """Review a token (TokenReview): its user is that of a link of the sandbox. There are no tokens of service
     accounts."""
     given = question.spec.get("token", "")
@@ -158,7 +158,7 @@ def _subject_faults(spec: Manifest) -> list[Cause]:
     return causes
 
 
-def _right_of_subject(question: Question) -> Right:
+def _right_of_subject(question: Review) -> Right:
     user = question.spec.get("user", "")
     if user and user == question.asker.user:
         return question.asker.right

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from schedviz.access.asker import Asker
 from schedviz.api import body
-from schedviz.api.review_kinds import KINDS, Question
+from schedviz.api.review_kinds import KINDS, Review
 from schedviz.store.default import default_store
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
@@ -36,7 +36,7 @@ def respond(
     given = decode_body(type_name, body.manifest_of(request, (f"{group}/{VERSION}", found.kind)))
     if found.namespaced:
         given = {**given, "metadata": {"namespace": namespace} | (given.get("metadata") or {})}
-    question = Question(given, asker, default_store(), sandbox, namespace)
+    question = Review(given, asker, default_store(), sandbox, namespace)
     status = found.answer(question)
     review: Manifest = {
         "kind": found.kind,

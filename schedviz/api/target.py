@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.lookup import Catalogue, find_resource
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resource import Resource
 
@@ -31,10 +31,10 @@ class Target(msgspec.Struct, frozen=True):
     def key(self, resource: Resource) -> str:
         return resource.key(self.namespace, self.name)
 
-    def place(self, resource: Resource) -> Place:
+    def place(self, resource: Resource) -> RequestPlace:
         """Return the object, or the subresource, to which the path of this resource refers."""
         namespace = self.namespace if resource.namespaced else ""
-        return Place(resource, namespace, self.name, self.subresource)
+        return RequestPlace(resource, namespace, self.name, self.subresource)
 
     def named(self, item: Manifest) -> "Target":
         """Return the target of one object of this collection."""

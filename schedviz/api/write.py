@@ -17,7 +17,7 @@ from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.patches.json_patch import apply_merge_patch
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resource import Resource
@@ -93,7 +93,7 @@ def edit(
     """Change an object by a function, which is called again with the newer object after a conflict.
 
     ``whole``, ``uid``: see :meth:`ApiServer.update`."""
-    place = Place.of(known_resource(sandbox, resource), key, subresource)
+    place = RequestPlace.of(known_resource(sandbox, resource), key, subresource)
     options = WriteOptions(manager=PAGE_MANAGER, dry_run=dry_run)
     return write_admitted(
         sandbox, lambda server: server.update(place, change, options, whole=whole, uid=uid), options

@@ -17,7 +17,7 @@ from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.trace import LaneEntry
 
-Objects = Mapping[str, Mapping[str, LogEntry]]
+HeldObjects = Mapping[str, Mapping[str, LogEntry]]
 """Resource -> key -> the last write of the object."""
 
 
@@ -46,7 +46,7 @@ class Present:
         newest: Newest,
         lanes: Mapping[str, LaneEntry],
         trace: Trace,
-        objects: Objects | None,
+        objects: HeldObjects | None,
         versions: Mapping[str, int],
         generation: int,
     ) -> None:

@@ -19,7 +19,7 @@ ALWAYS_HELD_BYTES: Final = 500_000
 """Size of the objects of one sandbox, as JSON, that are always cached: about 300 pods. If there are more and
 the process has no room for them, none is cached, and they are read from the store."""
 
-State = Literal["current", "down", "gone", "failed"]
+CacheState = Literal["current", "down", "gone", "failed"]
 """The states of a cache. current: as the store was at the last read. down: the store does not answer. gone:
 the sandbox was deleted. failed: the stored data cannot be decoded."""
 
@@ -50,7 +50,7 @@ class SandboxCache:
         self._lock = Lock()
         self._load_lock = Lock()
         self._holds_objects = True
-        self._state: State = "current"
+        self._state: CacheState = "current"
         self._position: Position | None = None
         """The position of the contents; None = it was not read yet."""
         self._outdated = True
@@ -65,7 +65,7 @@ class SandboxCache:
     # Reading the store
 
     @property
-    def state(self) -> State:
+    def state(self) -> CacheState:
         return self._state
 
     @property
@@ -135,7 +135,7 @@ class SandboxCache:
                     self._state = "current"
         self.listeners.notify()
 
-    def enter(self, state: State) -> None:
+    def enter(self, state: CacheState) -> None:
         """Set the state, until the next read sets another one."""
         if self._state not in (state, "gone"):
             self._state = state

@@ -40,7 +40,7 @@ EVENTS_READ: Final = 10_000
 """Trace events in which the beginning of a cycle is looked for: all that the store keeps outside the
 archive."""
 
-Objects = Mapping[str, Mapping[str, Manifest]]
+Manifests = Mapping[str, Mapping[str, Manifest]]
 """Resource -> key -> manifest."""
 
 
@@ -137,7 +137,7 @@ def _moment_before(sandbox: Sandbox, history: History, cycle: int) -> Moment:
     raise Gone(cycle)
 
 
-def _situation(sandbox: Sandbox, meta: Meta, objects: Objects, pod: Manifest, cycle: int) -> Situation:
+def _situation(sandbox: Sandbox, meta: Meta, objects: Manifests, pod: Manifest, cycle: int) -> Situation:
     frameworks = profiles(
         load(meta.config, features=meta.features()), transport=HttpTransport(settings.EXTENDER_HOSTS)
     )

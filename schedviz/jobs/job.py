@@ -7,10 +7,10 @@ from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 
-State = Literal["waiting", "running", "done", "stopped", "late", "failed"]
+JobState = Literal["waiting", "running", "done", "stopped", "late", "failed"]
 """The states of a job. ``late``: it took longer than a job of its kind may take."""
 
-FINISHED: Final[Set[State]] = {"done", "stopped", "late", "failed"}
+FINISHED: Final[Set[JobState]] = {"done", "stopped", "late", "failed"}
 
 
 def _new_id() -> str:
@@ -21,7 +21,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A job, its progress and its result, as they are stored. Each kind has a subclass."""
 
     id: str = msgspec.field(default_factory=_new_id)
-    state: State = "waiting"
+    state: JobState = "waiting"
     trouble: str = ""
     """The reason of a failure; "" = the job has not failed."""
     tries: int = 0
@@ -49,7 +49,7 @@ class JobKind(Generic[J]):
     job_type: type[J]
     task: str
     """The name of the Celery task that runs such a job. Its arguments are the key and the id of the job."""
-    counted_states: Set[State]
+    counted_states: Set[JobState]
     """The states in which a job has a place of its pool (:mod:`schedviz.limits.pools`)."""
     waiting_seconds: int
     """Seconds after which a job that no job runner has begun is deleted."""

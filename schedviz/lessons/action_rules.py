@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from schedviz.lessons.lesson import Action, Question, Run
+from schedviz.lessons.lesson import Action, LessonQuestion, Run
 from schedviz.lessons.mistakes import YamlFile
 from simulator.api import Change, Manifest
 from simulator.apiserver import decoding
@@ -34,12 +34,12 @@ class ActionRules:
             if manifest.get("kind") == "CustomResourceDefinition"
         )
 
-    def check(self, path: str, actions: list[Action], question: Question | None) -> None:
+    def check(self, path: str, actions: list[Action], question: LessonQuestion | None) -> None:
         """Add the mistakes of the actions at a path."""
         for index, action in enumerate(actions):
             self._check(f"{path}[{index}]", action, question)
 
-    def _check(self, path: str, action: Action, question: Question | None) -> None:
+    def _check(self, path: str, action: Action, question: LessonQuestion | None) -> None:
         given = [field for field in FIELDS if getattr(action, field) not in (None, "")]
         if len(given) != 1:
             found = " and ".join(given) or "none"
@@ -85,7 +85,7 @@ class ActionRules:
             for field, message in error.causes:
                 self._file.add(f"{path}.{field}", message)
 
-    def _guess(self, path: str, picks: list[str], question: Question | None) -> None:
+    def _guess(self, path: str, picks: list[str], question: LessonQuestion | None) -> None:
         if question is None:
             self._file.add(path, "the step has no question")
             return

@@ -17,7 +17,7 @@ from schedviz.lessons.general_hints import (
     find_shortfall,
     names_of_others,
 )
-from schedviz.lessons.lesson import Check, Lesson, Step
+from schedviz.lessons.lesson import Lesson, Step, StepCheck
 from schedviz.lessons.progress import Progress, Reached
 from schedviz.lessons.situation import Situation
 
@@ -42,7 +42,9 @@ def note_changes(lesson: Lesson, progress: Progress, situation: Situation) -> Re
     return before
 
 
-def choose_hint(lesson: Lesson, step: int, check: Check, situation: Situation, reached: Reached) -> Chosen:
+def choose_hint(
+    lesson: Lesson, step: int, check: StepCheck, situation: Situation, reached: Reached
+) -> Chosen:
     """Return the hint for a check of the step."""
     time_went_on = situation.seconds > reached.seconds
     acted = situation.changes != reached.changes or (time_went_on and situation.paused)
@@ -74,7 +76,9 @@ def _find_early(step: Step, situation: Situation, beginning: Beginning, *, acted
     return find(step, situation, beginning)
 
 
-def _find_fault(step: Step, check: Check, situation: Situation, beginning: Beginning) -> GeneralHint | None:
+def _find_fault(
+    step: Step, check: StepCheck, situation: Situation, beginning: Beginning
+) -> GeneralHint | None:
     return (
         find_absent(check, situation, beginning)
         or find_differing(check, situation, beginning)
@@ -82,27 +86,27 @@ def _find_fault(step: Step, check: Check, situation: Situation, beginning: Begin
     )
 
 
-def find_own_hint(check: Check, situation: Situation) -> str:
+def find_own_hint(check: StepCheck, situation: Situation) -> str:
     """Return the id of the hint of the lesson that fits a check which does not hold; "" = none does."""
     return _find_conditional(check, situation) or (_find_unconditional(check) if situation.settled else "")
 
 
-def offers_restart(check: Check, hint: str) -> bool:
+def offers_restart(check: StepCheck, hint: str) -> bool:
     """Whether the page offers to restart the step, with a hint for the check."""
     general = GeneralHint.read(hint)
     return general.what in RESTART if general else _is_restart(check, hint)
 
 
-def _find_conditional(check: Check, situation: Situation) -> str:
+def _find_conditional(check: StepCheck, situation: Situation) -> str:
     """Return the first hint whose condition holds."""
     hints = [hint for hint in check.hints if hint.when]
     values = situation.values([condition(hint.when) for hint in hints])
     return next((hint.id for hint in hints if condition(hint.when).holds(values)), "")
 
 
-def _find_unconditional(check: Check) -> str:
+def _find_unconditional(check: StepCheck) -> str:
     return next((hint.id for hint in check.hints if not hint.when), "")
 
 
-def _is_restart(check: Check, identifier: str) -> bool:
+def _is_restart(check: StepCheck, identifier: str) -> bool:
     return any(hint.restart for hint in check.hints if hint.id == identifier)

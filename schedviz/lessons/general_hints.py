@@ -8,7 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from schedviz.lessons.beginnings import Beginning, form_of, reduce
-from schedviz.lessons.lesson import Action, Check, Step
+from schedviz.lessons.lesson import Action, Step, StepCheck
 from schedviz.lessons.situation import KINDS, OBJECTS, Situation
 from simulator.kernel.prepared_types import prepared
 
@@ -52,7 +52,7 @@ class GeneralHint(msgspec.Struct, frozen=True, array_like=True):
 
 
 def find_misnamed(
-    check: Check, situation: Situation, beginning: Beginning, others: Sequence[str]
+    check: StepCheck, situation: Situation, beginning: Beginning, others: Sequence[str]
 ) -> GeneralHint | None:
     """Return the hint for an object that the solution creates and the check names, if there is none of this
     name and the learner has created another one of its kind, which is none of the ``others``."""
@@ -63,20 +63,20 @@ def find_misnamed(
     return None
 
 
-def find_absent(check: Check, situation: Situation, beginning: Beginning) -> GeneralHint | None:
+def find_absent(check: StepCheck, situation: Situation, beginning: Beginning) -> GeneralHint | None:
     """Return the hint for an object that the solution creates and the check names, if there is none."""
     found = next(_absent(check, situation, beginning), None)
     return GeneralHint("absent", *found) if found else None
 
 
-def _absent(check: Check, situation: Situation, beginning: Beginning) -> Iterator[tuple[str, str]]:
+def _absent(check: StepCheck, situation: Situation, beginning: Beginning) -> Iterator[tuple[str, str]]:
     named = set(_QUOTED.findall(check.expect))
     for variable, name in beginning.created:
         if name in named and name not in situation.objects(variable):
             yield variable, name
 
 
-def find_differing(check: Check, situation: Situation, beginning: Beginning) -> GeneralHint | None:
+def find_differing(check: StepCheck, situation: Situation, beginning: Beginning) -> GeneralHint | None:
     """Return the hint for an object that the solution creates and the check names, and that exists with
     another field."""
     named = set(_QUOTED.findall(check.expect))

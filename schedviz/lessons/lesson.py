@@ -77,7 +77,7 @@ class Wrong(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     hint: str = ""
 
 
-class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StepCheck(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A condition that the sandbox, its trace or the guesses must fulfil."""
 
     id: str
@@ -89,7 +89,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     wrong: Wrong
 
 
-class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class LessonQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A prediction: the learner chooses before the answer is seen."""
 
     choices: list[str]
@@ -112,8 +112,8 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The parts that appear at this step; those of earlier steps stay."""
     highlights: list[str] = []
     """The parts, pods and nodes that the page highlights: a part, ``pod NAME`` or ``node NAME``."""
-    question: Question | None = None
-    checks: list[Check] = []
+    question: LessonQuestion | None = None
+    checks: list[StepCheck] = []
     solution: list[Action] = []
 
 

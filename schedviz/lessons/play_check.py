@@ -6,7 +6,7 @@ from pathlib import Path
 from schedviz.lessons import evaluate
 from schedviz.lessons.choose_hint import find_own_hint
 from schedviz.lessons.conditions import condition
-from schedviz.lessons.lesson import Action, Check, Lesson, Step
+from schedviz.lessons.lesson import Action, Lesson, Step, StepCheck
 from schedviz.lessons.mistakes import Mistake, YamlFile
 from schedviz.lessons.offline import NotReached, OfflineSandbox
 from schedviz.lessons.progress import Progress
@@ -108,7 +108,7 @@ def _compare_with_par(lesson: Lesson, result: Result, file: YamlFile) -> None:
             file.add(f"par.{field}", f"is {best}, but the solutions have {found}")
 
 
-def _play_wrong(lesson: Lesson, number: int, check: Check, path: str, file: YamlFile) -> None:
+def _play_wrong(lesson: Lesson, number: int, check: StepCheck, path: str, file: YamlFile) -> None:
     """Play a wrong answer after the solutions of the steps before."""
     play = _Play(lesson)
     before = YamlFile(file.path, file.text)  # the mistakes of the solutions are known

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from schedviz.lessons.lesson import Check, Par, Step
+from schedviz.lessons.lesson import Par, Step, StepCheck
 
 STUCK_SECONDS: Final = 120.0
 """Seconds without progress after which a learner is stuck."""
@@ -78,10 +78,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
         """Return the hint to show: to a learner who is stuck also one that is withheld."""
         return self.hint or (self.withheld if self.is_stuck(now) else "")
 
-    def has_passed(self, step: Step, check: Check) -> bool:
+    def has_passed(self, step: Step, check: StepCheck) -> bool:
         return check_name(step, check) in self.passed
 
 
-def check_name(step: Step, check: Check) -> str:
+def check_name(step: Step, check: StepCheck) -> str:
     """Return the name of a check: ``STEP/CHECK``."""
     return f"{step.id}/{check.id}"

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from schedviz.api.branch import Objects, creations
+from schedviz.api.branch import BranchedObjects, creations
 from schedviz.cache.caches import default_caches
 from schedviz.lessons.beginnings import count_steps
 from schedviz.lessons.lesson import Lesson
@@ -34,7 +34,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     now: Micros
     cycle: int
     """The number of the last scheduling cycle."""
-    objects: Objects
+    objects: BranchedObjects
     lanes: Mapping[str, LaneEntry]
     trace: Sequence[Event]
     decisions: Sequence[Decision]

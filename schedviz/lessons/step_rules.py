@@ -6,7 +6,7 @@ from typing import Final
 
 from schedviz.lessons.action_rules import ActionRules
 from schedviz.lessons.conditions import ConditionError, condition
-from schedviz.lessons.lesson import PARTS, Check, Question, Step
+from schedviz.lessons.lesson import PARTS, LessonQuestion, Step, StepCheck
 from schedviz.lessons.mistakes import YamlFile
 from simulator.scenario import Scenario
 
@@ -67,7 +67,7 @@ class _StepRules:
         self._bound(f"{path}.solution", step.solution, ACTIONS_AT_MOST)
         self._actions.check(f"{path}.solution", step.solution, step.question)
 
-    def _question(self, path: str, number: int, question: Question) -> None:
+    def _question(self, path: str, number: int, question: LessonQuestion) -> None:
         self._bound(f"{path}.choices", question.choices, PARTS_AT_MOST)
         self._ids(f"{path}.choices", question.choices)
         if len(question.choices) < 2:
@@ -88,7 +88,7 @@ class _StepRules:
             self._file.add(f"{path}.after", f"{question.after!r} is not the id of a later step")
         self._condition(f"{path}.truth", question.truth)
 
-    def _check(self, path: str, step: Step, check: Check) -> None:
+    def _check(self, path: str, step: Step, check: StepCheck) -> None:
         self._condition(f"{path}.expect", check.expect)
         self._bound(f"{path}.hints", check.hints, PARTS_AT_MOST)
         hints = [hint.id for hint in check.hints]

@@ -17,7 +17,7 @@ LINGER_SECONDS: Final = 5.0
 read."""
 
 Member = TypeVar("Member")
-State = Literal["idle", "watched", "ended"]
+LifecycleState = Literal["idle", "watched", "ended"]
 
 
 class Ended(Exception):
@@ -35,7 +35,7 @@ class Lifecycle(Generic[Member]):
         self._enter("idle")
 
     @property
-    def state(self) -> State:
+    def state(self) -> LifecycleState:
         return self._state
 
     def join(self, member: Member) -> None:
@@ -55,11 +55,11 @@ class Lifecycle(Generic[Member]):
         """End the hub. Its members stay as they are."""
         self._enter("ended")
 
-    def _enter(self, state: State) -> None:
+    def _enter(self, state: LifecycleState) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._state: State = state
+        self._state: LifecycleState = state
         if state == "idle":
             self._timer = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._expire)
 

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from schedviz.access.standing import Standing
 from schedviz.cache.caches import caches_of
-from schedviz.cache.sandbox_cache import State
+from schedviz.cache.sandbox_cache import CacheState
 from schedviz.store import Store
 from schedviz.web.page.screen import DEFAULT, Look
 from schedviz.web.page.screens import SandboxScreens, screens_of
@@ -28,7 +28,7 @@ class Watched(ABC, Generic[Chosen]):
     """The longest time without a frame; None = each change is announced."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> CacheState:
         return "current"
 
     @property
@@ -76,7 +76,7 @@ class WatchedSandbox(Watched[Look]):
         self._cache = self._caches.follow(name)
 
     @property
-    def state(self) -> State:
+    def state(self) -> CacheState:
         return self._cache.state
 
     @property

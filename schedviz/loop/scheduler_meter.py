@@ -54,7 +54,7 @@ class Cycle(NamedTuple):
     profile: str = OTHER
 
 
-class Place(NamedTuple):
+class PendingPlace(NamedTuple):
     """The place of a pending pod."""
 
     queue: str
@@ -72,7 +72,7 @@ class SchedulerMeter:
         self._cycles: dict[int, Cycle] = {}
         self._profiles: dict[str, str] = {}
         """Pod -> profile of its last cycle."""
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, PendingPlace] = {}
 
     def count(
         self,
@@ -146,7 +146,7 @@ class SchedulerMeter:
                 self._profiles.pop(pod, None)
         else:
             plugins = tuple(entry.plugins) if queue == "unschedulable" else ()
-            self.places[pod] = Place(queue, plugins, self._profiles.get(pod, OTHER))
+            self.places[pod] = PendingPlace(queue, plugins, self._profiles.get(pod, OTHER))
 
 
 def measure_pending(meters: Iterable[SchedulerMeter]) -> None:

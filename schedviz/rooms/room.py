@@ -32,13 +32,13 @@ NOBODY: Final = -1
 
 Mode = Literal["own", "shared"]
 """Whether each learner has a sandbox, all from the same seed, or all share one."""
-Kind = Literal["lesson", "scenario", "course"]
+RoomKind = Literal["lesson", "scenario", "course"]
 
 
 class What(msgspec.Struct, frozen=True):
     """The subject of a room: a lesson, a scenario or the whole course."""
 
-    kind: Kind
+    kind: RoomKind
     name: str = ""
     """The name of the lesson or the scenario; "" = the whole course."""
 

@@ -14,7 +14,7 @@ from schedviz.bundled_scenarios import FOLDER, scenarios
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from simulator.scenario import Scenario, load_scenario
 
-Kind = Literal["idea", "guide"]
+ExampleKind = Literal["idea", "guide"]
 """The kind of an example: that of an idea page, or that of a guide for first visitors."""
 VISITOR: Final = re.compile(r"[0-9a-f]{12}")
 """A visitor's identifier: a random number, drawn for the first example and kept in a cookie."""
@@ -28,7 +28,7 @@ KEPT_SECONDS: Final = 3600
 class Example(NamedTuple):
     """An example, of which each visitor may have a sandbox."""
 
-    kind: Kind
+    kind: ExampleKind
     name: str
 
     @property
@@ -54,7 +54,9 @@ def _load(path: str) -> Scenario:
 @cache
 def examples() -> dict[str, Example]:
     """Return all examples by their paths."""
-    found = [Example(kind, file.stem) for kind in get_args(Kind) for file in FOLDER.glob(f"{kind}s/*.yaml")]
+    found = [
+        Example(kind, file.stem) for kind in get_args(ExampleKind) for file in FOLDER.glob(f"{kind}s/*.yaml")
+    ]
     return {example.path: example for example in found}
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.api import Admission, ApiError, Change, Manifest, versioned
 from simulator.apiserver.definition_controllers import Decide, definitions_left, run_controllers
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_options import DeleteOptions, RequestOptions
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.server import ApiServer
@@ -87,8 +87,8 @@ def write(storage: ServedStorage, decide: Decide, options: RequestOptions) -> Wr
 
 
 def delete_collection(
-    storage: ServedStorage, resource: Resource, selected: Iterable[Place], options: DeleteOptions
-) -> list[Place]:
+    storage: ServedStorage, resource: Resource, selected: Iterable[RequestPlace], options: DeleteOptions
+) -> list[RequestPlace]:
     """Delete objects of a resource one by one, and return those that were not deleted by others meanwhile
     (DeleteCollection in store.go). The first error ends it. Raises StatusError, Abandoned."""
     options.warnings.extend(warnings_of_deletion(resource, options))

@@ -7,7 +7,7 @@ from simulator.apiserver.component_writes import ComponentWrites, Propagation, f
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.lookup import find_custom
 from simulator.apiserver.overlay import Reader
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.pod_subresources import admit_binding
 from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, find_by_kind
@@ -48,11 +48,11 @@ class ComponentServer(ComponentWrites):
     def find_kind(self, api_version: str, kind: str) -> Resource | None:
         return find_by_kind(api_version, kind)
 
-    def find(self, place: Place) -> Manifest | None:
+    def find(self, place: RequestPlace) -> Manifest | None:
         """Return the stored object at a place; None if there is none."""
         return next(iter(self.reader.find(place.resource.id, place.key).items), None)
 
-    def finalize_namespace(self, place: Place) -> Admission:
+    def finalize_namespace(self, place: RequestPlace) -> Admission:
         """Take away the finalizers of a namespace's spec, as its controller does when the namespace is
         empty. There is no change if it is gone, or has none."""
         old = self.find(place)

@@ -17,7 +17,7 @@ from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.kinds.definitions.accepted_names import UsedNames, status_with_names
 from simulator.apiserver.kinds.definitions.conditions import Condition, with_condition
 from simulator.apiserver.kinds.definitions.strategy import CLEANUP, PENDING
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resource import CRDS, is_built_in_group
 from simulator.apiserver.resources import defined_resources, find_built_in
@@ -153,5 +153,5 @@ def _find(server: ApiServer, name: str) -> Manifest | None:
 
 def _set_status(server: ApiServer, definition: Manifest, status: Manifest) -> Admission:
     assert _DEFINITIONS is not None
-    place = Place(_DEFINITIONS, "", name_of(definition), "status")
+    place = RequestPlace(_DEFINITIONS, "", name_of(definition), "status")
     return server.update(place, lambda old: {**old, "status": status}, _BY)

@@ -11,7 +11,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import BadRequest
 
 
-class Place(NamedTuple):
+class RequestPlace(NamedTuple):
     """The path of an object, or of one of its subresources."""
 
     resource: Resource
@@ -23,10 +23,10 @@ class Place(NamedTuple):
     subresource: str = ""
 
     @staticmethod
-    def of(resource: Resource, key: str, subresource: str = "") -> "Place":
+    def of(resource: Resource, key: str, subresource: str = "") -> "RequestPlace":
         """Return the place of a key of the storage (``namespace/name``)."""
         namespace, _, name = key.rpartition("/")
-        return Place(resource, namespace, name, subresource)
+        return RequestPlace(resource, namespace, name, subresource)
 
     @property
     def key(self) -> str:
@@ -55,7 +55,7 @@ class Place(NamedTuple):
                 "the namespace of the provided object does not match the namespace sent on the request"
             )
 
-    def named_in(self, body: Manifest, kind: str) -> "Place":
+    def named_in(self, body: Manifest, kind: str) -> "RequestPlace":
         """Return the place of the object that the body of its subresource names. The name must be that of the
         path if this has one. Raises BadRequest."""
         metadata = body.get("metadata", {})

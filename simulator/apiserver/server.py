@@ -16,7 +16,7 @@ from simulator.apiserver.deletion import admit_delete, deletion_changes, last_st
 from simulator.apiserver.kinds.registry import strategy_of
 from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.overlay import Overlay, Reader
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.pod_subresources import admit_binding, admit_eviction
 from simulator.apiserver.preconditions import (
     check_missing_identity,
@@ -72,7 +72,7 @@ class ApiServer(ComponentServer):
     # Create
 
     @in_version
-    def create(self, place: Place, given: Manifest, options: WriteOptions) -> Admission:
+    def create(self, place: RequestPlace, given: Manifest, options: WriteOptions) -> Admission:
         """Create an object, as a POST to its collection."""
         resource = place.resource
         strategy_of(resource).refuse_create(self.reader)
@@ -100,7 +100,7 @@ class ApiServer(ComponentServer):
 
     def _create_at(
         self,
-        place: Place,
+        place: RequestPlace,
         manifest: Manifest,
         options: WriteOptions,
         *,
@@ -144,7 +144,7 @@ class ApiServer(ComponentServer):
     @in_version
     def update(
         self,
-        place: Place,
+        place: RequestPlace,
         updated: Callable[[Manifest], Manifest],
         options: WriteOptions,
         *,
@@ -159,7 +159,7 @@ class ApiServer(ComponentServer):
         return self._update(place, old, updated(old), options, whole=whole)
 
     @in_version
-    def replace(self, place: Place, given: Manifest, options: WriteOptions) -> Admission:
+    def replace(self, place: RequestPlace, given: Manifest, options: WriteOptions) -> Admission:
         """Replace an object, a subresource, or the Scale of an object, as a PUT. Objects of some kinds are
         created if they are missing (AllowCreateOnUpdate)."""
         if place.subresource == "scale":
@@ -182,14 +182,14 @@ class ApiServer(ComponentServer):
         return self._update(place, old, replaced(place, kind, old, manifest), options)
 
     @in_version
-    def patch(self, place: Place, patcher: Patcher, options: WriteOptions) -> Admission:
+    def patch(self, place: RequestPlace, patcher: Patcher, options: WriteOptions) -> Admission:
         """Apply a patch to an object, a subresource, or the Scale of an object."""
         old = self._existing(place)
         make = patched_scale if place.subresource == "scale" else patched
         return self._update(place, old, make(place, old, patcher, options), options)
 
     @in_version
-    def apply(self, place: Place, intent: Intent, options: WriteOptions) -> Admission:
+    def apply(self, place: RequestPlace, intent: Intent, options: WriteOptions) -> Admission:
         """Merge an applied object into the stored one, or create it, or merge a Scale (server-side apply)."""
         by = self._by(place.subresource, options, is_applied=True)
         if place.subresource == "scale":
@@ -204,7 +204,7 @@ class ApiServer(ComponentServer):
 
     def _update(
         self,
-        place: Place,
+        place: RequestPlace,
         old: Manifest,
         new: Manifest,
         options: WriteOptions,
@@ -225,7 +225,7 @@ class ApiServer(ComponentServer):
     # Delete
 
     @in_version
-    def delete(self, place: Place, options: DeleteOptions) -> Admission:
+    def delete(self, place: RequestPlace, options: DeleteOptions) -> Admission:
         """Delete an object, or mark it for deletion: see :func:`admit_delete`."""
         kind, now = stored_resource(place.resource), self.now()
         options.warnings.extend(warnings_of_deletion(kind, options))
@@ -246,7 +246,7 @@ class ApiServer(ComponentServer):
         return Admission(changes, {}, last=shown if options.dry_run else bare(shown), stored=old)
 
     @in_version
-    def recreate(self, place: Place, manifest: Manifest) -> Admission:
+    def recreate(self, place: RequestPlace, manifest: Manifest) -> Admission:
         """Delete a pod that is not bound, or a resource claim, and create another one in its place, in one
         commit. Raises Conflict if the pod is bound by now, or the object is not removed at once."""
         kind, old, now = place.resource, self._existing(place), self.now()
@@ -263,14 +263,16 @@ class ApiServer(ComponentServer):
     # Subresources of pods that are created
 
     @in_version
-    def bind(self, place: Place, binding: Manifest) -> Admission:
+    def bind(self, place: RequestPlace, binding: Manifest) -> Admission:
         """Assign a pod to a node. ``binding`` is decoded; it has the pod's name where the path has none."""
         self._check_namespace(place, binding)
         pod = self._existing(place.named_in(binding, "Binding"))
         return Admission([admit_binding(pod, binding, self.reader, self.now())], {})
 
     @in_version
-    def evict(self, place: Place, options: DeleteOptions, eviction: Manifest | None = None) -> Admission:
+    def evict(
+        self, place: RequestPlace, options: DeleteOptions, eviction: Manifest | None = None
+    ) -> Admission:
         """Delete a pod if its disruption budgets allow it. ``eviction``: the body, decoded; None = the pod of
         the path."""
         if eviction is not None:
@@ -288,13 +290,13 @@ class ApiServer(ComponentServer):
 
     # Reading
 
-    def _existing(self, place: Place) -> Manifest:
+    def _existing(self, place: RequestPlace) -> Manifest:
         found = self.find(place)
         if found is None:
             raise NotFound(place.resource.id, place.name)
         return found
 
-    def _identified(self, place: Place, kind: Resource, given: Manifest) -> Manifest:
+    def _identified(self, place: RequestPlace, kind: Resource, given: Manifest) -> Manifest:
         """Return the object that a PUT replaces. Raises NotFound, or Conflict if there is none and the PUT
         has a UID."""
         found = self.find(place)
@@ -303,7 +305,7 @@ class ApiServer(ComponentServer):
             raise NotFound(place.resource.id, place.name)
         return found
 
-    def _check_namespace(self, place: Place, body: Manifest) -> None:
+    def _check_namespace(self, place: RequestPlace, body: Manifest) -> None:
         """Bindings and evictions are created, so their namespace must be there, and not end. Raises NotFound
         or NamespaceTerminating."""
         name = place.name or body.get("metadata", {}).get("name", "")

@@ -18,7 +18,7 @@ from simulator.apiserver.managed_fields.scale_entries import (
     managed_fields_of_scale,
 )
 from simulator.apiserver.patches.patch_request import Patched
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.preconditions import check_stored_identity, check_version_is_given, version_of_update
 from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resource import SCALES, Resource
@@ -40,7 +40,7 @@ class Intent(NamedTuple):
     BadRequest."""
 
 
-def replaced(place: Place, kind: Resource, old: Manifest, manifest: Manifest) -> Manifest:
+def replaced(place: RequestPlace, kind: Resource, old: Manifest, manifest: Manifest) -> Manifest:
     """Return the object of a PUT, in its stored form as ``manifest`` is. Raises Conflict for another UID, and
     Invalid if it must have a resourceVersion."""
     check_stored_identity(kind, old, manifest["metadata"].get("uid") or "")
@@ -48,7 +48,7 @@ def replaced(place: Place, kind: Resource, old: Manifest, manifest: Manifest) ->
     return manifest
 
 
-def patched(place: Place, old: Manifest, patcher: Patcher, options: WriteOptions) -> Manifest:
+def patched(place: RequestPlace, old: Manifest, patcher: Patcher, options: WriteOptions) -> Manifest:
     """Return the patched object in its stored form."""
     resource = place.resource
     manifest, warnings = patcher(resource, to_served(resource, old))
@@ -60,7 +60,7 @@ def patched(place: Place, old: Manifest, patcher: Patcher, options: WriteOptions
 
 
 def applied(
-    place: Place, old: Manifest | None, intent: Intent, by: FieldWrite, options: WriteOptions
+    place: RequestPlace, old: Manifest | None, intent: Intent, by: FieldWrite, options: WriteOptions
 ) -> Manifest:
     """Return the object after the merge, in the version of the path; ``old`` None: there is none yet."""
     live = None if old is None else to_served(place.resource, old)
@@ -83,20 +83,20 @@ def _check_no_uid(resource: Resource, metadata: dict[str, Any]) -> None:
         raise Conflict(resource.id, metadata.get("name", ""), detail)
 
 
-def decoded_scale(place: Place, given: Manifest) -> Manifest:
+def decoded_scale(place: RequestPlace, given: Manifest) -> Manifest:
     """Return a Scale that was sent. Raises BadRequest if it is not one, or that of another object."""
     scale = decode_body(SCALE, given)
     place.check(scale.get("metadata") or {})
     return scale
 
 
-def replaced_scale(place: Place, old: Manifest, scale: Manifest) -> Manifest:
+def replaced_scale(place: RequestPlace, old: Manifest, scale: Manifest) -> Manifest:
     """Return the object as the PUT of its Scale asks for it."""
     check_stored_identity(place.resource, old, scale["metadata"].get("uid", ""))
     return with_scale(place.resource, old, scale)
 
 
-def patched_scale(place: Place, old: Manifest, patcher: Patcher, options: WriteOptions) -> Manifest:
+def patched_scale(place: RequestPlace, old: Manifest, patcher: Patcher, options: WriteOptions) -> Manifest:
     """Return the object as the patch of its Scale asks for it."""
     scale = scale_of(place.resource, old)
     owners = managed_fields_of_scale(place.resource, old)
@@ -108,7 +108,7 @@ def patched_scale(place: Place, old: Manifest, patcher: Patcher, options: WriteO
 
 
 def applied_scale(
-    place: Place, old: Manifest, intent: Intent, by: FieldWrite, options: WriteOptions
+    place: RequestPlace, old: Manifest, intent: Intent, by: FieldWrite, options: WriteOptions
 ) -> Manifest:
     """Return the object after the merge into its Scale."""
     resource = place.resource

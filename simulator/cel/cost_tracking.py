@@ -12,7 +12,7 @@ from simulator.cel.call_estimates import NEW_LIST, NEW_MAP
 from simulator.cel.checker import Checked
 from simulator.cel.errors import EvaluationError, ExpressionError
 from simulator.cel.folding import is_constant
-from simulator.cel.lazy import Scope, Step
+from simulator.cel.lazy import LazyStep, Scope
 from simulator.cel.meter import COPIED, spend_on_lengths
 from simulator.cel.program import METER, Evaluation, Planner
 from simulator.cel.syntax import Call, ListLiteral, MapLiteral, Name, Node, Select
@@ -36,31 +36,31 @@ class _CostPlanner(Planner):
         self._free: set[int] = set()
         """The names that cost nothing: cel-go does not evaluate them on their own."""
 
-    def plan(self, node: Node) -> Step:
+    def plan(self, node: Node) -> LazyStep:
         planned = super().plan(node)
         is_free = not isinstance(node, Name) or node.id in self._free
         return planned if is_free else _charge(planned, 1)
 
-    def plan_select(self, node: Select) -> Step:
+    def plan_select(self, node: Select) -> LazyStep:
         planned = super().plan_select(node)
         if node.only_tests:
             return planned
         return _charge(planned, 1 if _is_path(node.operand) else 2)
 
-    def plan_list(self, node: ListLiteral) -> Step:
+    def plan_list(self, node: ListLiteral) -> LazyStep:
         planned = super().plan_list(node)
         return planned if is_constant(node) else _charge(planned, NEW_LIST)
 
-    def plan_map(self, node: MapLiteral) -> Step:
+    def plan_map(self, node: MapLiteral) -> LazyStep:
         planned = super().plan_map(node)
         return planned if is_constant(node) else _charge(planned, NEW_MAP)
 
-    def plan_call(self, node: Call) -> Step:
+    def plan_call(self, node: Call) -> LazyStep:
         if node.function in _SELECTIONS or node.function == _CHOICE:
             self._free.update(_root(each) for each in node.arguments[1:])
         return super().plan_call(node)
 
-    def plan_function(self, node: Call, name: str, arguments: tuple[Step, ...]) -> Step:
+    def plan_function(self, node: Call, name: str, arguments: tuple[LazyStep, ...]) -> LazyStep:
         planned = super().plan_function(node, name, arguments)
         if name in _SELECTIONS:
             return _charge(planned, 1 if _is_path(node.arguments[0]) else 2)
@@ -73,7 +73,7 @@ class _CostPlanner(Planner):
         return _plan_call(function, rule, arguments, is_quick=name in _QUICK)
 
 
-def _charge(step: Step, cost: int) -> Step:
+def _charge(step: LazyStep, cost: int) -> LazyStep:
     """Return a step that costs something, also if it fails."""
 
     def run(scope: Scope) -> Value:
@@ -86,8 +86,8 @@ def _charge(step: Step, cost: int) -> Step:
 
 
 def _plan_call(
-    function: Callable[..., Value], rule: Rule | None, arguments: tuple[Step, ...], *, is_quick: bool
-) -> Step:
+    function: Callable[..., Value], rule: Rule | None, arguments: tuple[LazyStep, ...], *, is_quick: bool
+) -> LazyStep:
     # The rules of upstream count texts, and not the elements of all lists.
     counted = () if is_quick else (list,) if rule else (str, bytes, list)
 

@@ -7,14 +7,14 @@ from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.values import Optional, Value
 
 Scope = dict[str, Value]
-Step = Callable[[Scope], Value]
+LazyStep = Callable[[Scope], Value]
 
 
-def _plan_logic(decisive: bool) -> Callable[[Step, Step], Step]:
+def _plan_logic(decisive: bool) -> Callable[[LazyStep, LazyStep], LazyStep]:
     """Plan ``&&`` or ``||``: the decisive value of either side has priority over an error of the other
     one."""
 
-    def plan_pair(left: Step, right: Step) -> Step:
+    def plan_pair(left: LazyStep, right: LazyStep) -> LazyStep:
         def run(scope: Scope) -> Value:
             first: ExpressionError | None = None
             for step in (left, right):
@@ -36,7 +36,7 @@ def _plan_logic(decisive: bool) -> Callable[[Step, Step], Step]:
     return plan_pair
 
 
-def _plan_choice(condition: Step, then: Step, otherwise: Step) -> Step:
+def _plan_choice(condition: LazyStep, then: LazyStep, otherwise: LazyStep) -> LazyStep:
     def run(scope: Scope) -> Value:
         value = condition(scope)
         if type(value) is not bool:
@@ -46,7 +46,7 @@ def _plan_choice(condition: Step, then: Step, otherwise: Step) -> Step:
     return run
 
 
-def _plan_tolerance(step: Step) -> Step:
+def _plan_tolerance(step: LazyStep) -> LazyStep:
     def run(scope: Scope) -> Value:
         try:
             return step(scope) is not False
@@ -56,10 +56,10 @@ def _plan_tolerance(step: Step) -> Step:
     return run
 
 
-def _plan_or(get: Callable[[Optional], Value], name: str) -> Callable[[Step, Step], Step]:
+def _plan_or(get: Callable[[Optional], Value], name: str) -> Callable[[LazyStep, LazyStep], LazyStep]:
     """Plan ``or`` and ``orValue``: the second side is evaluated only if it is needed."""
 
-    def plan_pair(left: Step, right: Step) -> Step:
+    def plan_pair(left: LazyStep, right: LazyStep) -> LazyStep:
         def run(scope: Scope) -> Value:
             value = left(scope)
             if type(value) is not Optional:
@@ -71,7 +71,7 @@ def _plan_or(get: Callable[[Optional], Value], name: str) -> Callable[[Step, Ste
     return plan_pair
 
 
-LAZY: Final[dict[str, Callable[..., Step]]] = {
+LAZY: Final[dict[str, Callable[..., LazyStep]]] = {
     "_&&_": _plan_logic(False),
     "_||_": _plan_logic(True),
     "_?_:_": _plan_choice,

@@ -11,7 +11,7 @@ from typing import Final
 from simulator.cel.checker import Checked
 from simulator.cel.errors import ExpressionError, no_such_overload
 from simulator.cel.functions import Function
-from simulator.cel.lazy import LAZY, Scope, Step
+from simulator.cel.lazy import LAZY, LazyStep, Scope
 from simulator.cel.library import FUNCTIONS
 from simulator.cel.meter import Meter
 from simulator.cel.operators import find, find_optionally, look_up
@@ -57,7 +57,7 @@ class Planner:
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
 
-    def plan(self, node: Node) -> Step:
+    def plan(self, node: Node) -> LazyStep:
         if isinstance(node, Constant):
             value = node.value
             return lambda _: value
@@ -76,7 +76,7 @@ class Planner:
         assert isinstance(node, MessageLiteral)
         return _fail(ExpressionError(f"unknown type '{node.name}'"))
 
-    def plan_select(self, node: Select) -> Step:
+    def plan_select(self, node: Select) -> LazyStep:
         name = get_name(node)
         if node.id in self._checked.variables:
             return plan_name(name)
@@ -85,7 +85,7 @@ class Planner:
             return lambda scope: _tests(operand(scope), field)
         return lambda scope: look_up(operand(scope), field)
 
-    def plan_call(self, node: Call) -> Step:
+    def plan_call(self, node: Call) -> LazyStep:
         name, target = node.function, node.target
         if target is not None and node.id in self._checked.qualified:
             name, target = f"{get_name(target)}.{name}", None
@@ -93,7 +93,7 @@ class Planner:
         parts = node.arguments if target is None else (target, *node.arguments)
         return self.plan_function(node, name, tuple(self.plan(each) for each in parts))
 
-    def plan_function(self, node: Call, name: str, arguments: tuple[Step, ...]) -> Step:
+    def plan_function(self, node: Call, name: str, arguments: tuple[LazyStep, ...]) -> LazyStep:
         """Return the call of a function by its whole name."""
         run = self.find_function(node, name)
         if run is None:
@@ -117,7 +117,7 @@ class Planner:
         fitting = self._checked.overloads[node.id]
         return _dispatch(name, fitting if len(fitting) == 1 else candidates)
 
-    def plan_list(self, node: ListLiteral) -> Step:
+    def plan_list(self, node: ListLiteral) -> LazyStep:
         elements = [(self.plan(each), index in node.optional) for index, each in enumerate(node.elements)]
         if not node.optional:
             steps = [step for step, _ in elements]
@@ -132,7 +132,7 @@ class Planner:
 
         return run
 
-    def plan_map(self, node: MapLiteral) -> Step:
+    def plan_map(self, node: MapLiteral) -> LazyStep:
         entries = [(self.plan(each.key), self.plan(each.value), each.optional) for each in node.entries]
 
         def run(scope: Scope) -> Value:
@@ -156,14 +156,14 @@ def _items(value: Value) -> Iterable[Value]:
     return value.items
 
 
-def _fail(error: ExpressionError) -> Step:
+def _fail(error: ExpressionError) -> LazyStep:
     def run(_: Scope) -> Value:
         raise error
 
     return run
 
 
-def plan_name(name: str) -> Step:
+def plan_name(name: str) -> LazyStep:
     """Return a function that reads a variable."""
     name = name.removeprefix(".")
 
@@ -195,7 +195,7 @@ def _dispatch(name: str, candidates: Iterable[Function]) -> Callable[..., Value]
 class _Loop:
     """A comprehension, which all macros over lists and maps become (evalFold)."""
 
-    def __init__(self, node: Comprehension, plan_node: Callable[[Node], Step]) -> None:
+    def __init__(self, node: Comprehension, plan_node: Callable[[Node], LazyStep]) -> None:
         self._node = node
         self._over = plan_node(node.over)
         self._start = plan_node(node.start)
@@ -232,7 +232,7 @@ def _iterate(over: list[Value] | Map, in_pairs: bool) -> Iterable[tuple[Value, V
     return enumerate(over) if in_pairs else ((each, None) for each in over)
 
 
-def _try(step: Step, scope: Scope) -> Value:
+def _try(step: LazyStep, scope: Scope) -> Value:
     try:
         return step(scope)
     except ExpressionError as error:

@@ -12,7 +12,7 @@ SLACK: Final = 64
 """Number of cancelled entries that the heap may hold beside one for each live entry, before it is rebuilt."""
 
 
-class Place(NamedTuple):
+class AgendaPlace(NamedTuple):
     """The place of an entry in the order. Of entries with one time, the lower turn goes first; of entries
     with one time and turn, the one that was added first."""
 
@@ -26,7 +26,7 @@ class Agenda(Generic[T]):
 
     def __init__(self) -> None:
         self._counter = count()
-        self._heap: list[Place] = []
+        self._heap: list[AgendaPlace] = []
         self._entries: dict[int, T] = {}
 
     def add(self, time: Micros, turn: int, entry: T) -> int:
@@ -34,7 +34,7 @@ class Agenda(Generic[T]):
         number = next(self._counter)
         if time <= END:
             self._entries[number] = entry
-            heapq.heappush(self._heap, Place(time, turn, number))
+            heapq.heappush(self._heap, AgendaPlace(time, turn, number))
         return number
 
     def cancel(self, number: int) -> None:
@@ -44,7 +44,7 @@ class Agenda(Generic[T]):
             self._heap = [place for place in self._heap if place.number in self._entries]
             heapq.heapify(self._heap)
 
-    def first(self) -> Place | None:
+    def first(self) -> AgendaPlace | None:
         """Return the place of the first entry; None if there is no entry."""
         heap = self._heap
         while heap and heap[0].number not in self._entries:
@@ -56,7 +56,7 @@ class Agenda(Generic[T]):
         place = self.first()
         return None if place is None else place.time
 
-    def entry(self, place: Place) -> T:
+    def entry(self, place: AgendaPlace) -> T:
         """Return the entry at a place that :meth:`first` returned."""
         return self._entries[place.number]
 

@@ -13,7 +13,7 @@ from schedviz.api.admitted_write import write_admitted
 from schedviz.cache import default_caches
 from schedviz.store import Commit, Sandbox, Store
 from simulator.api import Admission, Manifest
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_options import DeleteOptions, WriteOptions
 from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.server import ApiServer
@@ -115,7 +115,7 @@ def test_a_pod_is_decided_again_when_its_namespace_or_what_is_in_it_changed(
     limit_range = {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
 
     changes: dict[str, Callable[[ApiServer], Admission]] = {
-        "namespaces": lambda server: server.delete(Place(NAMESPACES, "", "team"), DeleteOptions()),
+        "namespaces": lambda server: server.delete(RequestPlace(NAMESPACES, "", "team"), DeleteOptions()),
         "limitranges": lambda server: server.create_all([limit_range], source="other"),
     }
     decided: list[int] = []

@@ -9,7 +9,7 @@ from simulator.api import Admission, ApiError, Manifest
 from simulator.apiserver.commit import ATTEMPTS, ReadAgain, write
 from simulator.apiserver.component_writes import ComponentWrites
 from simulator.apiserver.new_cluster import bootstrap
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_errors import NotAllowedWhileTerminating
 from simulator.apiserver.request_options import DeleteOptions, WriteOptions
 from simulator.apiserver.resource import CRDS
@@ -24,7 +24,7 @@ from tests.apiserver.cluster import NOW, pod
 
 DEFINITIONS = find_built_in("apiextensions.k8s.io", "customresourcedefinitions")
 assert DEFINITIONS is not None
-WEB = Place(PODS, "default", "web")
+WEB = RequestPlace(PODS, "default", "web")
 
 
 class Served:
@@ -158,17 +158,17 @@ def test_a_definition_is_established_and_deleted_with_its_objects(served: Served
     served.create(*({**gadget, "metadata": each} for each in ({"name": "first"}, kept)))
     [resource] = defined_resources([stored])
     options = WriteOptions()
-    place = Place(DEFINITIONS, "", "gadgets.example.com")
+    place = RequestPlace(DEFINITIONS, "", "gadgets.example.com")
     # The first request ends before the objects are deleted; the next one goes on.
     marking = served.serve().delete(place, DeleteOptions())
     served.store(marking)
     assert len(served.storage.names(resource.id)) == 2
     assert not write(served, lambda server: server.delete(place, DeleteOptions()), options).is_gone
     assert served.storage.names(resource.id) == ["default/kept"]
-    later, manifest = Place(resource, "default", ""), {**gadget, "metadata": {"name": "later"}}
+    later, manifest = RequestPlace(resource, "default", ""), {**gadget, "metadata": {"name": "later"}}
     with pytest.raises(NotAllowedWhileTerminating):
         write(served, lambda server: server.create(later, manifest, options), options)
-    last = Place(resource, "default", "kept")
+    last = RequestPlace(resource, "default", "kept")
     write(served, lambda server: server.update(last, without_finalizers, options), options)
     assert served.storage.names(CRDS) == served.storage.names(resource.id) == []
 

@@ -14,7 +14,7 @@ from schedviz.api.write import create
 from schedviz.bundled_scenarios import FIRST, FOLDER
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, app
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
-from schedviz.jobs.job import Job, JobKind, State
+from schedviz.jobs.job import Job, JobKind, JobState
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.store import Meta, Store
@@ -85,7 +85,7 @@ class Case(NamedTuple):
     new_job: Callable[[Store], Job]
     is_meant: Callable[[Job, Command], bool]
     """Whether it is the command after which the job runner is killed."""
-    state: State
+    state: JobState
     """The state of the job then."""
 
 

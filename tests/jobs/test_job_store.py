@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from schedviz.bundled_scenarios import FIRST, FOLDER
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
 from schedviz.jobs.comparison_turns import ComparisonTurns
-from schedviz.jobs.job import JobKind, State
+from schedviz.jobs.job import JobKind, JobState
 from schedviz.jobs.job_store import RUNNER_LOST, JobStore
 from schedviz.jobs.question import QUESTIONS, Question, question_key
 from schedviz.jobs.tasks import answer_question
@@ -34,7 +34,7 @@ def prefix(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> 
     store.redis.delete(*store.redis.keys(f"{prefix}:*"))
 
 
-def question(pod: str, state: State = "waiting", **fields: object) -> Question:
+def question(pod: str, state: JobState = "waiting", **fields: object) -> Question:
     named = Question(kind="what-if", sandbox="demo", pod=pod, uid="u", state=state)
     return replace(named, **fields)
 
@@ -102,7 +102,7 @@ def test_a_stop_is_requested_of_one_job_only(store: Store) -> None:
     ],
 )
 def test_the_expiry_of_a_job_depends_on_its_state(
-    store: Store, prefix: str, state: State, seconds: int
+    store: Store, prefix: str, state: JobState, seconds: int
 ) -> None:
     job = question("default/a", state)
     JobStore(store, QUESTIONS).save(job)
@@ -129,7 +129,7 @@ class Silence:
 
 @pytest.mark.parametrize("state", ["running", "waiting"])
 def test_a_question_whose_job_runner_was_killed_is_asked_again(
-    store: Store, prefix: str, monkeypatch: pytest.MonkeyPatch, state: State
+    store: Store, prefix: str, monkeypatch: pytest.MonkeyPatch, state: JobState
 ) -> None:
     """Of a waiting one, the killed job runner had the message."""
     silence, questions = Silence(store, prefix, monkeypatch), JobStore(store, QUESTIONS)

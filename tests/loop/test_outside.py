@@ -19,7 +19,7 @@ from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.past import Past
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Change, Manifest, Micros, bare
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.resources import PODS
 from simulator.objects.conditions import with_condition
 from simulator.objects.timestamps import timestamp
@@ -75,7 +75,7 @@ def slices_of(store: Store, sandbox: Sandbox) -> Callable[[float], None]:
 
 def bind(sandbox: Sandbox, name: str) -> None:
     binding = {"metadata": {"name": name}, "target": {"kind": "Node", "name": "n0"}}
-    write_admitted(sandbox, lambda server: server.bind(Place(PODS, "default", name), binding))
+    write_admitted(sandbox, lambda server: server.bind(RequestPlace(PODS, "default", name), binding))
 
 
 def test_the_sandbox_runs_beside_an_outside_scheduler_and_then_schedules_again(

@@ -11,7 +11,7 @@ from schedviz.loop.clock import pause, resume, run_until, step
 from schedviz.store import Clock, Meta, Sandbox
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.new_cluster import new_cluster
-from simulator.apiserver.place import Place
+from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_options import WriteOptions
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.server import ApiServer
@@ -249,7 +249,7 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     expected = run_simulation(simulation, api, START, then)
     kind = find_by_kind("apps/v1", "Deployment")
     assert kind
-    server, place = ApiServer(api, lambda: then, DEFAULT_FEATURES), Place(kind, "default", "web")
+    server, place = ApiServer(api, lambda: then, DEFAULT_FEATURES), RequestPlace(kind, "default", "web")
     api.commit(server.update(place, scaled, WriteOptions()).changes)
     expected += run_simulation(simulation, api, then, end)
 

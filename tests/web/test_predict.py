@@ -11,8 +11,8 @@ from schedviz.web.picture.picture import NODES, PODS, Picture
 from schedviz.web.predict import facts, words
 from schedviz.web.predict.grade import ClusterState, Mistake, grade
 from schedviz.web.predict.question import (
+    GuessKind,
     GuessQuestion,
-    Kind,
     answer,
     equal_victims,
     next_pod_question,
@@ -52,7 +52,7 @@ def waits(name: str, lane: Lane, priority: int = 0, queued: int = 0) -> LaneEntr
     )
 
 
-def mistake(kind: Kind, picks: set[str], decision: Decision, there: ClusterState) -> Mistake:
+def mistake(kind: GuessKind, picks: set[str], decision: Decision, there: ClusterState) -> Mistake:
     graded = grade(kind, frozenset(picks), decision, there)
     assert not graded.right
     for language in ("en", "zh-hans"):
@@ -189,7 +189,7 @@ def test_only_the_decisions_own_answer_is_right(seed: int) -> None:
     ]
     decision, there = decide(nodes, pods, a_pod("web", str(draw.randint(1, 6)), priority=2))
     names, keys = [*there.nodes], [f"default/p{at}" for at in range(8)]
-    kinds: list[tuple[Kind, list[str]]] = [("nodes", names), ("victims", keys)]
+    kinds: list[tuple[GuessKind, list[str]]] = [("nodes", names), ("victims", keys)]
     for kind, choices in kinds:
         truth = answer(kind, decision)
         assert truth is not None

@@ -19,7 +19,7 @@ PODS_AT_MOST: Final = 5
 """Maximum number of pods that have a step each, so that a play has about eight steps. The other pods share
 one."""
 
-Place = Literal["removed", "stays", "victim"]
+PodFate = Literal["removed", "stays", "victim"]
 
 
 class PlayedPod(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class PlayedPod(msgspec.Struct, frozen=True):
     label: str
     priority: str
     protected: bool
-    place: Place
+    place: PodFate
     words: str
     now: bool
     """Whether the step is about the pod."""
@@ -77,7 +77,7 @@ def victim_steps(preemptor: str, candidate: Candidate) -> Iterator[PlayStep]:
         return
     title = gettext("%(node)s: which pods are victims?") % {"node": node_name(candidate.node)}
     stage = Stage(candidate, title)
-    places: dict[str, Place] = dict.fromkeys(candidate.tried, "removed")
+    places: dict[str, PodFate] = dict.fromkeys(candidate.tried, "removed")
     victims = {each.pod for each in candidate.victims}
     protected = {each.pod for each in (*candidate.victims, *candidate.spared) if each.violates_pdb}
     yield step(
@@ -117,7 +117,7 @@ class Stage(NamedTuple):
     title: str
 
 
-def step(stage: Stage, text: str, places: dict[str, Place], now: str = "") -> PlayStep:
+def step(stage: Stage, text: str, places: dict[str, PodFate], now: str = "") -> PlayStep:
     candidate = stage.candidate
     fits = places.get(now) != "victim"
     pods = {each.pod: each for each in (*candidate.victims, *candidate.spared)}
@@ -145,12 +145,12 @@ def step(stage: Stage, text: str, places: dict[str, Place], now: str = "") -> Pl
     )
 
 
-def tally(counts: Counter[Place]) -> str:
-    texts: dict[Place, str] = {"removed": gettext("removed: %(n)s"), "victim": gettext("victims: %(n)s")}
+def tally(counts: Counter[PodFate]) -> str:
+    texts: dict[PodFate, str] = {"removed": gettext("removed: %(n)s"), "victim": gettext("victims: %(n)s")}
     return " · ".join(text % {"n": counts[place]} for place, text in texts.items() if counts[place])
 
 
-def words(place: Place) -> str:
+def words(place: PodFate) -> str:
     return {
         "removed": gettext("removed"),
         "stays": gettext("stays"),
@@ -162,7 +162,7 @@ def rule_steps(decision: Decision, found: Preemption, chosen: Candidate) -> Iter
     """Yield the steps that say why this candidate was chosen, with the numbers of the others, and what
     follows."""
     preemptor = fmt.pod_name(decision.pod)
-    places: dict[str, Place] = {each.pod: "stays" for each in chosen.spared}
+    places: dict[str, PodFate] = {each.pod: "stays" for each in chosen.spared}
     places |= {each.pod: "victim" for each in chosen.victims}
     title = gettext("Why %(node)s?") % {"node": node_name(found.chosen)}
     others = other_candidates(found)

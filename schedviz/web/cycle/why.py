@@ -8,7 +8,7 @@ import msgspec
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
-from schedviz.jobs.job import State
+from schedviz.jobs.job import JobState
 from schedviz.jobs.question import Question
 from schedviz.web.cycle import preemption
 from schedviz.web.cycle.sampling import sample_sentence
@@ -59,7 +59,7 @@ class EvictionView(msgspec.Struct, frozen=True):
 
 
 class PreventionsView(msgspec.Struct, frozen=True):
-    state: State
+    state: JobState
     finished: bool
     savings: list[tuple[str, SafeString]]
     """Changes that would have prevented the eviction, each with the outcome for the preemptor."""

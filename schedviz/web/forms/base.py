@@ -27,7 +27,7 @@ admission, and a fourth of the watch events that the store keeps, so that no pag
 behind."""
 
 
-class Place:
+class FieldPlace:
     """The path of a field's value in a manifest, and its notation in the field. ``also``: more paths that get
     the same value."""
 
@@ -51,7 +51,7 @@ class Place:
             put(manifest, (*root, *path), value)
 
 
-class Pairs(Place):
+class Pairs(FieldPlace):
     """The entries of a mapping whose keys satisfy ``belongs``; the other entries belong to other fields."""
 
     def __init__(
@@ -107,7 +107,7 @@ class ManifestForm(forms.Form):
         super().__init__(data)
         self.sandbox = sandbox
         self.exists = exists
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, FieldPlace] = {}
         self.only_yaml: set[str] = set()
         """Fields whose notation cannot express the value of the manifest."""
         self.set_up(manifest)

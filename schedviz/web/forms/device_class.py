@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
-from schedviz.web.forms.base import ManifestForm, Place, text_field
+from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field
 from schedviz.web.forms.device_fields import SELECTORS
 from simulator.api import Manifest
 
@@ -26,8 +26,8 @@ class DeviceClassForm(ManifestForm):
 
     def set_up(self, manifest: Manifest) -> None:
         self.places = {
-            "name": Place("metadata", "name"),
-            "selectors": Place("spec", "selectors", notation=SELECTORS),
+            "name": FieldPlace("metadata", "name"),
+            "selectors": FieldPlace("spec", "selectors", notation=SELECTORS),
         }
 
     @staticmethod

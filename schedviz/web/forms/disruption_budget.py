@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
-from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
+from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field, verbatim
 from simulator.api import Manifest
 
 
@@ -41,12 +41,12 @@ class DisruptionBudgetForm(ManifestForm):
 
     def set_up(self, manifest: Manifest) -> None:
         self.places = {
-            "name": Place("metadata", "name"),
-            "namespace": Place("metadata", "namespace"),
-            "selector": Place("spec", "selector", notation=notation.LABEL_SELECTOR),
-            "min_available": Place("spec", "minAvailable", notation=notation.INT_OR_STRING),
-            "max_unavailable": Place("spec", "maxUnavailable", notation=notation.INT_OR_STRING),
-            "unhealthy": Place("spec", "unhealthyPodEvictionPolicy"),
+            "name": FieldPlace("metadata", "name"),
+            "namespace": FieldPlace("metadata", "namespace"),
+            "selector": FieldPlace("spec", "selector", notation=notation.LABEL_SELECTOR),
+            "min_available": FieldPlace("spec", "minAvailable", notation=notation.INT_OR_STRING),
+            "max_unavailable": FieldPlace("spec", "maxUnavailable", notation=notation.INT_OR_STRING),
+            "unhealthy": FieldPlace("spec", "unhealthyPodEvictionPolicy"),
         }
 
     @staticmethod

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
-from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
+from schedviz.web.forms.base import FieldPlace, ManifestForm, Pairs, copies_field, text_field
 from schedviz.web.manifests.paths import get, mapping
 from schedviz.web.picture.picture import NODES
 from simulator.api import Manifest
@@ -35,8 +35,8 @@ MACHINES: Final = {
 }
 
 
-def amounts(name: str) -> Place:
-    return Place(*ALLOCATABLE, name, also=((*CAPACITY, name),))
+def amounts(name: str) -> FieldPlace:
+    return FieldPlace(*ALLOCATABLE, name, also=((*CAPACITY, name),))
 
 
 class NodeForm(ManifestForm):
@@ -73,13 +73,13 @@ class NodeForm(ManifestForm):
 
     def set_up(self, manifest: Manifest) -> None:
         self.places = {
-            "name": Place("metadata", "name"),
-            "zone": Place("metadata", "labels", ZONE),
+            "name": FieldPlace("metadata", "name"),
+            "zone": FieldPlace("metadata", "labels", ZONE),
             "labels": Pairs("metadata", "labels", notation=notation.PAIRS, belongs=lambda key: key != ZONE),
-            "unschedulable": Place("spec", "unschedulable", notation=notation.FLAG),
-            "taints": Place("spec", "taints", notation=notation.TAINTS),
+            "unschedulable": FieldPlace("spec", "unschedulable", notation=notation.FLAG),
+            "taints": FieldPlace("spec", "taints", notation=notation.TAINTS),
             **{name: amounts(name) for name in FIRST},
-            "devices": Place("metadata", "annotations", DEVICES),
+            "devices": FieldPlace("metadata", "annotations", DEVICES),
             "extended": Pairs(
                 *ALLOCATABLE, notation=notation.PAIRS, belongs=lambda key: key not in FIRST, also=(CAPACITY,)
             ),

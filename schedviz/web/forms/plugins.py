@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from schedviz.web.forms import notation
-from schedviz.web.forms.base import Place
+from schedviz.web.forms.base import FieldPlace
 from schedviz.web.manifests.paths import Path, get, mapping, put
 from simulator.api import Manifest
 from simulator.framework.interface import EXTENSION_POINTS
@@ -26,7 +26,7 @@ def names(entries: Any) -> list[str]:
     return [str(entry["name"]) for entry in found if isinstance(entry, dict) and "name" in entry]
 
 
-class Plugin(Place):
+class Plugin(FieldPlace):
     """The base class of the places in ``plugins`` of a profile."""
 
     def __init__(self, profile: Path, defaults: Defaults, name: str, notes: notation.Notation) -> None:
@@ -111,7 +111,7 @@ class Weight(Plugin):
         self.put_entries(manifest, point, "enabled", entries)
 
 
-class Argument(Place):
+class Argument(FieldPlace):
     """An argument of a plugin, in ``pluginConfig`` of the profile."""
 
     def __init__(

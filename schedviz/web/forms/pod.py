@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms import workload as workloads
-from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
+from schedviz.web.forms.base import FieldPlace, ManifestForm, Pairs, copies_field, text_field
 from schedviz.web.forms.pod_claims import ClaimsPlace, container_names, existing_sources
 from schedviz.web.forms.resource_claim import with_names
 from schedviz.web.manifests.paths import Path, get
@@ -149,26 +149,28 @@ class PodForm(ManifestForm):
         requests, limits = (*RESOURCES, "requests"), (*RESOURCES, "limits")
         affinity = ("spec", "affinity")
         self.places = {
-            "cpu": Place(*requests, "cpu"),
-            "memory": Place(*requests, "memory"),
-            "cpu_limit": Place(*limits, "cpu"),
-            "memory_limit": Place(*limits, "memory"),
+            "cpu": FieldPlace(*requests, "cpu"),
+            "memory": FieldPlace(*requests, "memory"),
+            "cpu_limit": FieldPlace(*limits, "cpu"),
+            "memory_limit": FieldPlace(*limits, "memory"),
             "extended": Pairs(
                 *requests, notation=notation.PAIRS, belongs=lambda key: key not in FIRST, also=(limits,)
             ),
-            "priority_class": Place("spec", "priorityClassName"),
-            "run_seconds": Place("metadata", "annotations", RUN_SECONDS),
-            "labels": Place("metadata", "labels", notation=notation.PAIRS),
-            "node_selector": Place("spec", "nodeSelector", notation=notation.PAIRS),
-            "tolerations": Place("spec", "tolerations", notation=notation.TOLERATIONS),
-            "node_affinity": Place(*affinity, "nodeAffinity", notation=notation.NODE_AFFINITY),
-            "pod_affinity": Place(*affinity, "podAffinity", notation=notation.POD_AFFINITY),
-            "pod_anti_affinity": Place(*affinity, "podAntiAffinity", notation=notation.POD_AFFINITY),
-            "topology_spread": Place("spec", "topologySpreadConstraints", notation=notation.TOPOLOGY_SPREAD),
+            "priority_class": FieldPlace("spec", "priorityClassName"),
+            "run_seconds": FieldPlace("metadata", "annotations", RUN_SECONDS),
+            "labels": FieldPlace("metadata", "labels", notation=notation.PAIRS),
+            "node_selector": FieldPlace("spec", "nodeSelector", notation=notation.PAIRS),
+            "tolerations": FieldPlace("spec", "tolerations", notation=notation.TOLERATIONS),
+            "node_affinity": FieldPlace(*affinity, "nodeAffinity", notation=notation.NODE_AFFINITY),
+            "pod_affinity": FieldPlace(*affinity, "podAffinity", notation=notation.POD_AFFINITY),
+            "pod_anti_affinity": FieldPlace(*affinity, "podAntiAffinity", notation=notation.POD_AFFINITY),
+            "topology_spread": FieldPlace(
+                "spec", "topologySpreadConstraints", notation=notation.TOPOLOGY_SPREAD
+            ),
             "claims": ClaimsPlace(container_names(get(manifest, self.root(manifest)) or {})),
-            "gates": Place("spec", "schedulingGates", notation=notation.GATES),
-            "grace": Place("spec", "terminationGracePeriodSeconds", notation=notation.NUMBER),
-            "scheduler_name": Place("spec", "schedulerName"),
+            "gates": FieldPlace("spec", "schedulingGates", notation=notation.GATES),
+            "grace": FieldPlace("spec", "terminationGracePeriodSeconds", notation=notation.NUMBER),
+            "scheduler_name": FieldPlace("spec", "schedulerName"),
         }
         claims = self.fields["claims"]
         claims.help_text = with_names(
@@ -215,7 +217,7 @@ class PodForm(ManifestForm):
             "namespace": str(metadata.get("namespace") or ""),
         }
         if manifest["kind"] != "Pod":
-            copies = [Place(*path).show(manifest) for path in workloads.COPIES[manifest["kind"]][:1]]
+            copies = [FieldPlace(*path).show(manifest) for path in workloads.COPIES[manifest["kind"]][:1]]
             texts["copies"] = copies[0] or "1"
         return texts
 

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
-from schedviz.web.forms.base import Place
+from schedviz.web.forms.base import FieldPlace
 from schedviz.web.forms.device_fields import CLAIMS
 from schedviz.web.manifests.paths import Path, get, put
 from simulator.api import Manifest
@@ -18,7 +18,7 @@ CLAIMS_PATH: Final = ("spec", "resourceClaims")
 CONTAINERS: Final = ("spec", "containers")
 
 
-class ClaimsPlace(Place):
+class ClaimsPlace(FieldPlace):
     """The place of a pod's claims in the form. containers: the names of those that the pod has."""
 
     def __init__(self, containers: Sequence[str]) -> None:

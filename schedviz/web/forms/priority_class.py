@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
-from schedviz.web.forms.base import ManifestForm, Place, text_field
+from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field
 from simulator.api import Manifest
 
 
@@ -37,11 +37,11 @@ class PriorityClassForm(ManifestForm):
 
     def set_up(self, manifest: Manifest) -> None:
         self.places = {
-            "name": Place("metadata", "name"),
-            "value": Place("value", notation=notation.NUMBER),
-            "preemption_policy": Place("preemptionPolicy"),
-            "global_default": Place("globalDefault", notation=notation.FLAG),
-            "description": Place("description"),
+            "name": FieldPlace("metadata", "name"),
+            "value": FieldPlace("value", notation=notation.NUMBER),
+            "preemption_policy": FieldPlace("preemptionPolicy"),
+            "global_default": FieldPlace("globalDefault", notation=notation.FLAG),
+            "description": FieldPlace("description"),
         }
 
     @staticmethod

@@ -8,7 +8,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
-from schedviz.web.forms.base import ManifestForm, Place, text_field
+from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field
 from schedviz.web.forms.device_fields import CONSTRAINTS, REQUESTS
 from schedviz.web.manifests.paths import Path
 from simulator.api import Manifest
@@ -56,10 +56,10 @@ class ResourceClaimForm(ManifestForm):
 
     def set_up(self, manifest: Manifest) -> None:
         self.places = {
-            "name": Place("metadata", "name"),
-            "namespace": Place("metadata", "namespace"),
-            "requests": Place(*self.devices, "requests", notation=REQUESTS),
-            "constraints": Place(*self.devices, "constraints", notation=CONSTRAINTS),
+            "name": FieldPlace("metadata", "name"),
+            "namespace": FieldPlace("metadata", "namespace"),
+            "requests": FieldPlace(*self.devices, "requests", notation=REQUESTS),
+            "constraints": FieldPlace(*self.devices, "constraints", notation=CONSTRAINTS),
         }
         field = self.fields["requests"]
         if self.exists:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
-from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
+from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field, verbatim
 from schedviz.web.forms.plugins import Argument, Switch, Weight, defaults_of
 from schedviz.web.manifests.paths import Path, get, mapping
 from simulator.api import Manifest
@@ -113,7 +113,7 @@ class SchedulerForm(ManifestForm):
         order = [*defaults, *sorted(plugins.keys() - defaults.keys())]
 
         first = (
-            self.text(name("name"), verbatim("schedulerName"), Place(*path, "schedulerName")),
+            self.text(name("name"), verbatim("schedulerName"), FieldPlace(*path, "schedulerName")),
             self.choice(name("strategy"), _("Scoring strategy of NodeResourcesFit"), fit("type"), STRATEGIES),
             self.text(
                 name("resources"),
@@ -178,18 +178,18 @@ class SchedulerForm(ManifestForm):
     # Each method adds one field and returns its name.
 
     def number(self, name: str, label: str, path: Path) -> str:
-        return self.integer(name, verbatim(label), Place(*path, notation=notation.NUMBER))
+        return self.integer(name, verbatim(label), FieldPlace(*path, notation=notation.NUMBER))
 
-    def integer(self, name: str, label: Any, place: Place) -> str:
+    def integer(self, name: str, label: Any, place: FieldPlace) -> str:
         return self.put(name, place, forms.IntegerField(label=label, required=False))
 
-    def text(self, name: str, label: Any, place: Place, placeholder: str = "") -> str:
+    def text(self, name: str, label: Any, place: FieldPlace, placeholder: str = "") -> str:
         return self.put(name, place, text_field(label, placeholder=placeholder))
 
-    def box(self, name: str, label: Any, place: Place) -> str:
+    def box(self, name: str, label: Any, place: FieldPlace) -> str:
         return self.put(name, place, forms.BooleanField(label=label, required=False))
 
-    def choice(self, name: str, label: Any, place: Place, choices: Sequence[str]) -> str:
+    def choice(self, name: str, label: Any, place: FieldPlace, choices: Sequence[str]) -> str:
         default = gettext("Default ({value})").format(value=choices[0])
         options = [("", default), *((each, each) for each in choices)]
         return self.put(name, place, forms.ChoiceField(label=label, required=False, choices=options))
@@ -205,9 +205,9 @@ class SchedulerForm(ManifestForm):
             offered = (*offered, there)
         options = [("", default), *((str(each), percentage_choice(each)) for each in offered)]
         field = forms.ChoiceField(label=label, required=False, choices=options)
-        return self.put(name, Place(*path, notation=notation.NUMBER), field)
+        return self.put(name, FieldPlace(*path, notation=notation.NUMBER), field)
 
-    def put(self, name: str, place: Place, field: forms.Field) -> str:
+    def put(self, name: str, place: FieldPlace, field: forms.Field) -> str:
         self.places[name], self.fields[name] = place, field
         return name
 
@@ -220,7 +220,7 @@ def percentage_choice(percentage: int) -> str:
     return gettext("%(percent)s%% of the nodes") % {"percent": percentage}
 
 
-def named(place: Place, profile: int) -> Iterable[Path]:
+def named(place: FieldPlace, profile: int) -> Iterable[Path]:
     """Yield the path of the plugin's name, for an Argument of this profile."""
     if isinstance(place, Argument) and place.list[1] == profile:
         yield (*place.paths[0][: len(place.list) + 1], "name")

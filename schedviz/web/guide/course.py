@@ -20,7 +20,7 @@ from simulator.decision import Decision
 from simulator.plugins.scheduling_gates import SchedulingGates
 
 Stage = Literal["queue", "cycle", "evicting", "bound", "refused", "gone"]
-Step = Literal["", "cycle", "bound"]
+ProposedStep = Literal["", "cycle", "bound"]
 """The proposed step of a paused sandbox: a scheduling cycle, or on until the pod is bound."""
 
 
@@ -31,7 +31,7 @@ class CourseView(msgspec.Struct, frozen=True):
     stage: Stage
     text: str
     because: str = ""
-    step: Step = ""
+    step: ProposedStep = ""
     cycle: int = 0
     """The cycle that evicted pods for it; 0 if none did."""
 
@@ -91,7 +91,7 @@ def evicted_by(source: Readable, found: trace.Nominated) -> list[str]:
 
 def _describe(
     source: Readable, act: Act, manifest: Manifest, found: trace.Nominated | None, evicted: Sequence[str]
-) -> tuple[Stage, str, Step]:
+) -> tuple[Stage, str, ProposedStep]:
     key, pod = act.pod, fmt.pod_name(act.pod)
     node = (manifest.get("spec") or {}).get("nodeName", "")
     if node:

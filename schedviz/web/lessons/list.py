@@ -11,7 +11,7 @@ from schedviz.lessons.progress import Progress
 from schedviz.lessons.uploads import is_upload
 from schedviz.web.lessons.result import ResultView, present_results
 
-State = Literal["new", "begun", "done"]
+LessonState = Literal["new", "begun", "done"]
 
 
 class LessonRow(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class LessonRow(msgspec.Struct, frozen=True):
     language: str
     number: int
     minutes: int
-    state: State
+    state: LessonState
     at: int
     """The number of the step, from 1, of a lesson that was begun."""
     steps: int
@@ -86,7 +86,7 @@ def numbers(lessons: Iterable[Lesson]) -> dict[str, int]:
 def _row(lesson: Lesson, number: int, progress: Progress | None, sandboxes: Collection[str]) -> LessonRow:
     language = get_language() or "en"
     text = lesson.text(language)
-    state: State = "new"
+    state: LessonState = "new"
     if progress and progress.finished:
         state = "done"
     elif progress and progress.sandbox in sandboxes:

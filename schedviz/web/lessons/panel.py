@@ -17,7 +17,7 @@ from schedviz.lessons.situation import KINDS
 from schedviz.web.lessons.result import ResultView
 from schedviz.web.lessons.solution import SolutionAct, present_solution
 
-Place = Literal["done", "here", "later"]
+StepPlace = Literal["done", "here", "later"]
 
 
 class LessonLink(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class LessonPanel(msgspec.Struct, frozen=True):
     """The language of the texts, which is not the page's if they are not translated."""
     at: int
     """The number of the step, from 1."""
-    places: list[Place]
+    places: list[StepPlace]
     """The place of each step."""
     step: str
     """The id of the step."""
@@ -208,7 +208,7 @@ def present_lesson(
     )
 
 
-def place_of(step: int, at: int, *, finished: bool) -> Place:
+def place_of(step: int, at: int, *, finished: bool) -> StepPlace:
     if step == at and not finished:
         return "here"
     return "done" if step <= at else "later"

@@ -26,7 +26,7 @@ NAMED_AT_ONCE: Final = 5
 others."""
 
 
-class Kind(msgspec.Struct, frozen=True):
+class StoredKind(msgspec.Struct, frozen=True):
     """A kind in the list of stored objects. ``count`` of its objects have the searched text in their names,
     or all; ``first`` are the first of them by key."""
 
@@ -52,7 +52,7 @@ class Row(msgspec.Struct, frozen=True):
     cells: list[Any]
 
 
-class Objects(msgspec.Struct, frozen=True):
+class ObjectRows(msgspec.Struct, frozen=True):
     """A page of the objects of a kind. ``found`` of ``count`` have the text in their names; ``after``: where
     the next page begins, "" = there is none."""
 
@@ -82,7 +82,7 @@ def _megabytes(size: int) -> float:
     return round(size / 1_000_000, 1)
 
 
-def kinds(sandbox: Readable, part: str = "") -> list[Kind]:
+def kinds(sandbox: Readable, part: str = "") -> list[StoredKind]:
     """Return the kinds that have objects with this text in their names, by name."""
     found = []
     for name in sandbox.resources():
@@ -91,11 +91,11 @@ def kinds(sandbox: Readable, part: str = "") -> list[Kind]:
         count = len(keys) if part else sandbox.count(name)
         resource = find_resource(sandbox, group, plural) if count else None
         if resource is not None:
-            found.append(Kind(resource, count, keys[:NAMED_AT_ONCE]))
+            found.append(StoredKind(resource, count, keys[:NAMED_AT_ONCE]))
     return sorted(found, key=lambda kind: (kind.resource.kind, kind.resource.group))
 
 
-def objects(sandbox: Readable, resource: Resource, part: str, after: str, now: Micros) -> Objects:
+def objects(sandbox: Readable, resource: Resource, part: str, after: str, now: Micros) -> ObjectRows:
     keys = sorted(sandbox.names(resource.id))
     matching = [key for key in keys if part in key]
     rest = (key for key in matching if key > after)
@@ -113,7 +113,7 @@ def objects(sandbox: Readable, resource: Resource, part: str, after: str, now: M
         key = resource.key(metadata.get("namespace", ""), metadata["name"])
         cells = [row["cells"][at] for at in always[1:]]
         rows.append(Row(key, key.removeprefix("default/"), cells))
-    return Objects(
+    return ObjectRows(
         resource=resource,
         part=part,
         count=len(keys),

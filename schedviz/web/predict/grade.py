@@ -9,7 +9,7 @@ from schedviz.web.picture.records import NodeRecord, PodRecord
 from simulator.decision import Decision, PluginScores
 from simulator.trace import LaneEntry
 
-from .question import Kind, Popped, answer, equal_victims
+from .question import GuessKind, Popped, answer, equal_victims
 
 Mistake = Literal[
     "",
@@ -58,7 +58,7 @@ class Grade(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-def grade(kind: Kind, picks: frozenset[str], decision: Decision, world: ClusterState) -> Grade:
+def grade(kind: GuessKind, picks: frozenset[str], decision: Decision, world: ClusterState) -> Grade:
     """Grade a guess. ``decision`` must be complete enough for an answer."""
     truth = answer(kind, decision)
     if truth is None:

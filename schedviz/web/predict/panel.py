@@ -17,10 +17,10 @@ from simulator.decision import Decision
 from . import facts, words
 from .facts import Fact
 from .grade import Grade
-from .question import GuessQuestion, Kind, Popped, answer
+from .question import GuessKind, GuessQuestion, Popped, answer
 from .viewer import Score
 
-CHOSEN_ON: Final[Mapping[Kind, str]] = {
+CHOSEN_ON: Final[Mapping[GuessKind, str]] = {
     "next": "queue",
     "nodes": "nodes",
     "winner": "nodes",
@@ -47,7 +47,7 @@ class MarkView(msgspec.Struct, frozen=True):
 
 class QuestionView(msgspec.Struct, frozen=True):
     id: str
-    kind: Kind
+    kind: GuessKind
     text: str
     how: str
     many: bool
@@ -66,7 +66,7 @@ class TallyBar(msgspec.Struct, frozen=True):
 
 
 class AnswerView(msgspec.Struct, frozen=True):
-    kind: Kind
+    kind: GuessKind
     marks: list[MarkView]
     question: str
     solution: str
@@ -119,7 +119,7 @@ def question_view(question: GuessQuestion, picture: Picture, pod: Manifest | Non
     )
 
 
-def choice(kind: Kind, value: str, picture: Picture, wanted: Mapping[str, int]) -> ChoiceView:
+def choice(kind: GuessKind, value: str, picture: Picture, wanted: Mapping[str, int]) -> ChoiceView:
     """Return the view of a choice. wanted: the requests of the pod in question."""
     if kind in ("nodes", "winner"):
         return ChoiceView(
@@ -139,14 +139,14 @@ def priority_note(value: int, place: str) -> str:
 
 
 def answer_view(
-    kind: Kind,
+    kind: GuessKind,
     decision: Decision,
     point: str,
     tally: dict[str, int],
     guess: tuple[tuple[str, ...], Grade] | None,
     *,
     popped: Popped,
-    open_question: Kind | None,
+    open_question: GuessKind | None,
 ) -> AnswerView:
     """Return the answer to a question. guess: the guess of the viewer with its grade; None without a
     guess. open_question: the question that the panel asks below the answer. Where it is about the same things

@@ -14,7 +14,7 @@ from simulator import trace
 from simulator.decision import Decision, UnderWay
 from simulator.trace import LaneEntry
 
-Kind = Literal["next", "nodes", "winner", "victims"]
+GuessKind = Literal["next", "nodes", "winner", "victims"]
 
 CHOICES_AT_MOST: Final = 100
 """Maximum number of choices of a question; with more, nothing is asked."""
@@ -23,7 +23,7 @@ LANES: Final = ("activeQ", "backoffQ", "unschedulable", "gated")
 
 
 class GuessQuestion(msgspec.Struct, frozen=True):
-    kind: Kind
+    kind: GuessKind
     cycle: int
     """The scheduling cycle whose Decision answers it."""
     pod: str
@@ -92,7 +92,7 @@ def cycle_question(picture: Picture, under_way: UnderWay, so_far: Decision) -> G
     return None
 
 
-def answer(kind: Kind, decision: Decision, point: str = "") -> frozenset[str] | None:
+def answer(kind: GuessKind, decision: Decision, point: str = "") -> frozenset[str] | None:
     """Return the right choices; None while it is undecided. point: the next extension point of a cycle under
     way. All nodes with the best total score are right, because one of them is drawn at random."""
     if kind == "next":

@@ -23,7 +23,7 @@ from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
 from schedviz.web.predict.hold import may_end_hold
 from schedviz.web.predict.panel import AnswerView, PredictView, answer_view, picked, question_view
-from schedviz.web.predict.question import GuessQuestion, Kind, answer, find_popped, next_question
+from schedviz.web.predict.question import GuessKind, GuessQuestion, answer, find_popped, next_question
 from schedviz.web.predict.shared_prediction import SharedPrediction
 from schedviz.web.predict.viewer import Guess, ViewerState
 from schedviz.web.sources import address, find_present
@@ -166,12 +166,12 @@ def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) 
     return replace(viewer_state, guess=Guess(question.id, tuple(sorted(picks))), graded=False)
 
 
-def decision_of(state: PredictState, question_id: str) -> tuple[Kind, Decision, str] | None:
+def decision_of(state: PredictState, question_id: str) -> tuple[GuessKind, Decision, str] | None:
     """Return the kind of a question, its Decision, and the next extension point of the cycle ("" = it has
     ended); None if it is not decided yet, or the decision is not stored any more."""
     number, _, rest = question_id.partition("-")
     kind = rest.partition("-")[0]
-    if kind not in get_args(Kind):
+    if kind not in get_args(GuessKind):
         return None
     under_way = state.picture.under_way
     if under_way and under_way.decision and under_way.cycle == int(number):
@@ -181,7 +181,7 @@ def decision_of(state: PredictState, question_id: str) -> tuple[Kind, Decision, 
         if known is None:
             return None
         decision, point = known, ""
-    asked_kind = cast(Kind, kind)
+    asked_kind = cast(GuessKind, kind)
     undecided = answer(asked_kind, decision, point) is None and not decision.outcome
     return None if undecided else (asked_kind, decision, point)
 

@@ -13,7 +13,7 @@ from schedviz.web.text.node_names import node_name
 from simulator.decision import Decision
 
 from .grade import Grade
-from .question import UNKNOWN, GuessQuestion, Kind, Popped, answer
+from .question import UNKNOWN, GuessKind, GuessQuestion, Popped, answer
 
 
 def question(asked: GuessQuestion) -> str:
@@ -40,7 +40,7 @@ def how(asked: GuessQuestion) -> str:
     }[asked.kind]
 
 
-def solution(kind: Kind, decision: Decision, point: str) -> str:
+def solution(kind: GuessKind, decision: Decision, point: str) -> str:
     """Return the right answer, as a short text."""
     found = sorted(answer(kind, decision, point) or ())
     if kind == "nodes":
@@ -68,7 +68,7 @@ def why_next(decision: Decision, popped: Popped) -> str:
     return gettext("%(pod)s was popped from the queue.") % values
 
 
-def why(kind: Kind, decision: Decision, popped: Popped = UNKNOWN) -> str:
+def why(kind: GuessKind, decision: Decision, popped: Popped = UNKNOWN) -> str:
     """Return the sentence that says why the answer is right, from the reasons in the decision."""
     pod = fmt.pod_name(decision.pod)
     if kind == "next":

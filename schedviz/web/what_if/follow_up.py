@@ -20,7 +20,7 @@ from simulator.objects.status import status_of
 Numbered = tuple[int, trace.Event]
 """A trace event with its number."""
 
-State = Literal["waits", "helped", "nominated", "failed"]
+FollowUpState = Literal["waits", "helped", "nominated", "failed"]
 
 
 class FollowUp(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class FollowUp(msgspec.Struct, frozen=True):
     time: str
     """The time at which the suggestion was applied."""
     change: str
-    state: State
+    state: FollowUpState
     text: str
     """The events of the pod since then, in words."""
 
@@ -49,7 +49,7 @@ def present_follow_up(sandbox: Readable, applied: Applied, manifest: Manifest) -
     return FollowUp(fmt.clock(applied.t), suggestion_sentence(applied.suggestion), state, text)
 
 
-def outcome(events: Sequence[trace.Event], manifest: Manifest) -> tuple[State, str, int]:
+def outcome(events: Sequence[trace.Event], manifest: Manifest) -> tuple[FollowUpState, str, int]:
     """Return the state and the text that follow from the pod's events since the change, and the time of the
     attempt that failed."""
     pod = fmt.pod_name(key_of(manifest))

@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
-from schedviz.jobs.job import State
+from schedviz.jobs.job import JobState
 from schedviz.jobs.question import Question
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.reasons.plugin_reasons import meaning_of
@@ -133,7 +133,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 class WhatIfView(msgspec.Struct, frozen=True):
     id: str
-    state: State
+    state: JobState
     finished: bool
     doing: str
     percent: int

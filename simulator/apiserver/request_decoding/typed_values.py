@@ -29,7 +29,7 @@ MICRO_TIME_LAYOUT: Final = "2006-01-02T15:04:05.000000Z07:00"
 _YEAR: Final = re.compile(r"[0-9]{4}")
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """The place of a value."""
 
     path: str
@@ -39,13 +39,13 @@ class Place(NamedTuple):
     struct: str = ""
     """The Go type that has the last one of the fields."""
 
-    def field(self, name: str, struct: str) -> "Place":
-        return Place(join_key(self.path, name), (*self.fields, name), struct)
+    def field(self, name: str, struct: str) -> "ValuePlace":
+        return ValuePlace(join_key(self.path, name), (*self.fields, name), struct)
 
-    def key(self, name: str) -> "Place":
+    def key(self, name: str) -> "ValuePlace":
         return self._replace(path=join_key(self.path, name))
 
-    def item(self, index: int) -> "Place":
+    def item(self, index: int) -> "ValuePlace":
         return self._replace(path=f"{self.path}[{index}]")
 
 
@@ -68,9 +68,9 @@ class TypedValues:
         misfits: Misfits = []
         normal = normalizer(of)(value, misfits)
         is_custom = isinstance(of, StructType) and of.others is not None  # whose content is not looked at
-        return self._value(of, value, Place(path)) if misfits or is_custom else normal
+        return self._value(of, value, ValuePlace(path)) if misfits or is_custom else normal
 
-    def _note(self, wrong: str, place: Place) -> None:
+    def _note(self, wrong: str, place: ValuePlace) -> None:
         """Note an unknown or a duplicate field."""
         if len(self.strict) < MAX_STRICT_ERRORS:
             self.strict.append(f'{wrong} field "{place.path}"')
@@ -83,15 +83,15 @@ class TypedValues:
         if error and not self._ended:
             self.error, self._ended = error, True
 
-    def _mismatch(self, kind: str, place: Place, go_type: str) -> None:
+    def _mismatch(self, kind: str, place: ValuePlace, go_type: str) -> None:
         self._fail(self._type_error(kind, place, go_type))
 
-    def _type_error(self, kind: str, place: Place, go_type: str) -> str:
+    def _type_error(self, kind: str, place: ValuePlace, go_type: str) -> str:
         named = self._names_fields and place.fields
         where = f"struct field {place.struct}.{'.'.join(place.fields)}" if named else "value"
         return f"json: cannot unmarshal {kind} into Go {where} of type {go_type}"
 
-    def _value(self, of: Type, value: Any, place: Place) -> Any:
+    def _value(self, of: Type, value: Any, place: ValuePlace) -> Any:
         if value is None:
             return None
         match of:
@@ -109,7 +109,7 @@ class TypedValues:
                 return self._own(of, value, place)
         return value
 
-    def _own(self, of: OwnType, value: Any, place: Place) -> Any:
+    def _own(self, of: OwnType, value: Any, place: ValuePlace) -> Any:
         match of.short_name:
             case "Quantity":
                 return self._quantity(value)
@@ -125,7 +125,7 @@ class TypedValues:
                 return value
         return self._schema_or_other(of.name, value)
 
-    def _struct(self, of: StructType, value: Any, place: Place) -> Any:
+    def _struct(self, of: StructType, value: Any, place: ValuePlace) -> Any:
         if not isinstance(value, dict):
             self._mismatch(json_kind(value), place, of.go_name)
             return None
@@ -146,7 +146,7 @@ class TypedValues:
                 self._note_repeated(item, at)
         return kept
 
-    def _note_repeated(self, value: Any, place: Place) -> None:
+    def _note_repeated(self, value: Any, place: ValuePlace) -> None:
         """Note the repeated fields of a value without a type, a part of a custom resource."""
         if isinstance(value, list):
             for index, item in enumerate(value):
@@ -178,7 +178,7 @@ class TypedValues:
         self._end(inner.error)
         return decoded
 
-    def _map(self, of: MapType, value: Any, place: Place) -> Any:
+    def _map(self, of: MapType, value: Any, place: ValuePlace) -> Any:
         if not isinstance(value, dict):
             self._mismatch(json_kind(value), place, of.go_name)
             return None
@@ -190,17 +190,17 @@ class TypedValues:
             kept[key] = self._element(of.values, item, at)
         return kept
 
-    def _array(self, of: ListType, value: Any, place: Place) -> Any:
+    def _array(self, of: ListType, value: Any, place: ValuePlace) -> Any:
         if not isinstance(value, list):
             self._mismatch(json_kind(value), place, of.go_name)
             return None
         return [self._element(of.items, item, place.item(index)) for index, item in enumerate(value)]
 
-    def _element(self, of: Type, value: Any, place: Place) -> Any:
+    def _element(self, of: Type, value: Any, place: ValuePlace) -> Any:
         """Return a value of a map or of a list, where null is the zero value of the type."""
         return element_of_null(of) if value is None else self._value(of, value, place)
 
-    def _scalar(self, of: Scalar, value: Any, place: Place) -> Any:
+    def _scalar(self, of: Scalar, value: Any, place: ValuePlace) -> Any:
         match of.kind, value:
             case "bytes", str():
                 try:
@@ -215,14 +215,14 @@ class TypedValues:
         self._mismatch(json_kind(value), place, of.go_name)
         return None
 
-    def _integer(self, of: Scalar, value: Any, place: Place) -> Any:
+    def _integer(self, of: Scalar, value: Any, place: ValuePlace) -> Any:
         if not self._names_fields and isinstance(value, float) and value.is_integer():
             value = int(value)  # the converter takes 3.0 for 3, the decoder does not
         error = self._integer_error(of.kind, of.go_name, value, place)
         self._fail(error)
         return None if error else value
 
-    def _integer_error(self, kind: str, go_type: str, value: Any, place: Place) -> str:
+    def _integer_error(self, kind: str, go_type: str, value: Any, place: ValuePlace) -> str:
         limit = INT_LIMITS[kind]
         if isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit:
             return ""
@@ -238,7 +238,7 @@ class TypedValues:
             self._end(str(error))
         return value
 
-    def _time(self, value: Any, layout: str, place: Place) -> Any:
+    def _time(self, value: Any, layout: str, place: ValuePlace) -> Any:
         if not isinstance(value, str):
             self._end(self._type_error(json_kind(value), place, "string"))
             return None

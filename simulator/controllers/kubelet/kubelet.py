@@ -41,7 +41,7 @@ NOT_READY = ("ContainersNotReady", "NodeNotReady")
 """The reasons of a Ready condition that the kubelet sets to True again."""
 
 
-class Step(NamedTuple):
+class PodStep(NamedTuple):
     """The next step of a pod. ``what`` is the same text for the same step."""
 
     time: Micros
@@ -57,7 +57,7 @@ class Kubelet(Controller):
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
-        self._steps: dict[str, tuple[str, Step]] = {}
+        self._steps: dict[str, tuple[str, PodStep]] = {}
         """Pod in the work queue -> its uid and next step."""
         self._addresses = PodAddresses()
 
@@ -100,7 +100,7 @@ class Kubelet(Controller):
         if step is not None:
             self.enqueue(key, step.time)
 
-    def _next_step(self, pod: Pod) -> Step | None:
+    def _next_step(self, pod: Pod) -> PodStep | None:
         if not pod.node_name:
             return None
         node = self._world.informer.get("nodes", pod.node_name)
@@ -108,7 +108,7 @@ class Kubelet(Controller):
             return None
         if pod.terminating:
             stopped = stopped_at(pod)
-            return None if stopped is None else Step(stopped, f"remove at {stopped}", self._remove)
+            return None if stopped is None else PodStep(stopped, f"remove at {stopped}", self._remove)
         if node is None or not internal_addresses(node):
             # Its kubelet has not joined yet.
             return None
@@ -117,7 +117,7 @@ class Kubelet(Controller):
             if seconds is None:
                 return None
             due = _finished_at(pod) + seconds * SECOND
-            return Step(due, f"remove at {due}", self._remove)
+            return PodStep(due, f"remove at {due}", self._remove)
         if pod.phase == "Running":
             return min(self._steps_of_running(pod), default=None, key=lambda step: step.time)
         if not all(self._is_bound(key) for key in _claims(pod)):
@@ -125,26 +125,26 @@ class Kubelet(Controller):
         # A pod that a scenario created with a node is to run there from the beginning.
         created_bound = not condition(pod.manifest, "PodScheduled") and controller_of(pod.manifest) is None
         delay = 0 if created_bound else START_DELAY
-        return Step(self._world.now + delay, "start", self._start)
+        return PodStep(self._world.now + delay, "start", self._start)
 
-    def _steps_of_running(self, pod: Pod) -> Iterable[Step]:
+    def _steps_of_running(self, pod: Pod) -> Iterable[PodStep]:
         """Yield the next steps of a running pod. The first of those due at the same time is done."""
         restart = container_status.restart_time(pod.manifest)
         if restart is not None:
-            yield Step(restart, f"restart at {restart}", self._restart)
+            yield PodStep(restart, f"restart at {restart}", self._restart)
             return
         since = self._running_since(pod)
         ready = condition(pod.manifest, "Ready") or {}
         if ready.get("reason") in NOT_READY and self._is_node_ready(pod.node_name):
             time = since + (seconds_in(pod.manifest, READY_SECONDS) or 0) * SECOND
-            yield Step(time, f"ready at {time}", self._make_ready)
+            yield PodStep(time, f"ready at {time}", self._make_ready)
         for seconds, what, action in (
             (seconds_in(pod.manifest, FAIL_SECONDS), "fail", self._fail),
             (run_seconds(pod.manifest), "finish", self._succeed),
         ):
             if seconds is not None:
                 time = since + seconds * SECOND
-                yield Step(time, f"{what} at {time}", action)
+                yield PodStep(time, f"{what} at {time}", action)
 
     def _is_node_ready(self, name: str) -> bool:
         node = self._world.informer.get("nodes", name)

@@ -16,7 +16,7 @@ EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 _META_FIELDS: Final = ("metadata", "kind", "apiVersion")
 
 
-class Place(NamedTuple):
+class SchemaPlace(NamedTuple):
     schema: Schema
     closed: Schema
     """The same in the structural schema; {} where that has none."""
@@ -29,7 +29,7 @@ class Place(NamedTuple):
     uncorrelated: str = ""
     """The path of the outermost list or map whose items cannot be compared with their old ones."""
 
-    def places_below(self) -> Iterator["Place"]:
+    def places_below(self) -> Iterator["SchemaPlace"]:
         schema, closed, path = self[:3]
         of_field = self._replace(level="nested" if self.level == "nested" else "field")
         others, items = child(schema, "additionalProperties"), child(schema, "items")

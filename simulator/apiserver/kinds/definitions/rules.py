@@ -19,7 +19,7 @@ from simulator.apiserver.custom_resources.rules import (
     has_declared_type,
 )
 from simulator.apiserver.go_structs import definition_struct
-from simulator.apiserver.kinds.definitions.places import Place
+from simulator.apiserver.kinds.definitions.places import SchemaPlace
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.apiserver.structural_schema import META, Schema
 from simulator.cel.expression import Expression
@@ -45,7 +45,7 @@ class Expressions(NamedTuple):
 NO_EXPRESSIONS: Final = Expressions(frozenset(), frozenset())
 
 
-def find_expressions(places: Iterable[Place]) -> Expressions:
+def find_expressions(places: Iterable[SchemaPlace]) -> Expressions:
     """Return the expressions in schemas, and in those below them."""
     waiting, rules, messages = [*places], set[str](), set[str]()
     while waiting:
@@ -100,7 +100,7 @@ def _has_line_breaks(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
-def compile_faults(place: Place, stored: Expressions) -> Iterator[Cause]:
+def compile_faults(place: SchemaPlace, stored: Expressions) -> Iterator[Cause]:
     """Yield the rules that do not compile, and those that compare old values where they are not known.
     ``stored``: the expressions of the definition that is updated. They may use more than new ones."""
     closed, path = place.closed, place.path

@@ -13,7 +13,7 @@ from simulator.apiserver.custom_resources.coercion import prune
 from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.go_structs import DEFINITION_TYPES, definition_struct
-from simulator.apiserver.kinds.definitions.places import Place, fields_of
+from simulator.apiserver.kinds.definitions.places import SchemaPlace, fields_of
 from simulator.apiserver.kinds.definitions.rules import Expressions, compile_faults, rule_field_faults
 from simulator.apiserver.kinds.definitions.structural import (
     list_type_faults,
@@ -46,11 +46,11 @@ class _Examined:
         """Whether no schema has a field that a structural one cannot have (validateUnsupportedFields)."""
         self.structural: list[Cause] = []
         self.faults: list[Cause] = []
-        self.with_default: list[Place] = []
-        self.with_rules: list[Place] = []
+        self.with_default: list[SchemaPlace] = []
+        self.with_rules: list[SchemaPlace] = []
         """The schemas without faults whose rules are to be compiled."""
 
-    def examine(self, place: Place) -> None:
+    def examine(self, place: SchemaPlace) -> None:
         schema, before = place.schema, len(self.faults)
         self.is_convertible &= not (
             any(schema.get(name) for name in (*_UNSUPPORTED, "$schema"))
@@ -72,7 +72,7 @@ def validate_schema(schema: Schema, path: str, has_status: bool, stored: Express
     """Return the faults of the schema of a version, or of that of all versions. ``has_status``: it is that of
     objects with the subresource status. ``stored``: the expressions of the definition that is updated."""
     found = _Examined()
-    found.examine(Place(schema, structural_schema(json.dumps(schema)), path))
+    found.examine(SchemaPlace(schema, structural_schema(json.dumps(schema)), path))
     faults = [*_root_faults(schema, path, has_status)]
     rules: list[Cause] = []
     if found.is_convertible:
@@ -100,7 +100,7 @@ def _root_faults(schema: Schema, path: str, has_status: bool) -> Iterator[Cause]
         yield forbidden(f"{path}.nullable", "nullable cannot be true at the root")
 
 
-def _default_faults(place: Place) -> Iterator[Cause]:
+def _default_faults(place: SchemaPlace) -> Iterator[Cause]:
     """Yield why a default is no value of its schema."""
     value, at = place.schema["default"], f"{place.path}.default"
     if prune(place.closed, value).unknown:
@@ -109,7 +109,7 @@ def _default_faults(place: Place) -> Iterator[Cause]:
     yield from found or rule_faults(place.closed, value, path=at)
 
 
-def _standard_faults(place: Place) -> Iterator[Cause]:
+def _standard_faults(place: SchemaPlace) -> Iterator[Cause]:
     schema, path, kind = place.schema, place.path, place.schema.get("type", "")
     if kind and kind not in _TYPES:
         yield not_supported(f"{path}.type", kind, _TYPES)
@@ -132,7 +132,7 @@ def _standard_faults(place: Place) -> Iterator[Cause]:
         yield forbidden(f"{path}.additionalProperties", detail)
 
 
-def _extension_faults(place: Place) -> Iterator[Cause]:
+def _extension_faults(place: SchemaPlace) -> Iterator[Cause]:
     schema, path = place.schema, place.path
     if schema.get(PRESERVES) is False:
         yield invalid(f"{path}.{PRESERVES}", False, "must be true or undefined")

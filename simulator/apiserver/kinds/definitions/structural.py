@@ -9,7 +9,7 @@ apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go.
 from collections.abc import Iterator
 from typing import Final
 
-from simulator.apiserver.kinds.definitions.places import Place, alternatives, child, fields_of
+from simulator.apiserver.kinds.definitions.places import SchemaPlace, alternatives, child, fields_of
 from simulator.apiserver.repeated import repeats
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.structural_schema import EMBEDDED, PRESERVES, Schema
@@ -51,7 +51,7 @@ _ONLY_NAMES: Final = (
 )
 
 
-def structural_faults(place: Place) -> Iterator[Cause]:
+def structural_faults(place: SchemaPlace) -> Iterator[Cause]:
     """Yield the faults of one schema."""
     pattern = place.schema.get("pattern")
     if pattern and (fault := find_fault(pattern)):

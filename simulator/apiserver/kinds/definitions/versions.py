@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.field_checks import too_many
-from simulator.apiserver.kinds.definitions.places import Place
+from simulator.apiserver.kinds.definitions.places import SchemaPlace
 from simulator.apiserver.kinds.definitions.rules import (
     NO_EXPRESSIONS,
     Expressions,
@@ -92,7 +92,7 @@ def expressions_of(spec: Manifest) -> Expressions:
     """Return the expressions of a definition (findPreexistingExpressions)."""
     shared, versions = to_internal_spec(spec)
     schemas = [section.schema for section in (shared, *versions) if section.schema is not None]
-    return find_expressions(Place(schema, {}, "") for schema in schemas)
+    return find_expressions(SchemaPlace(schema, {}, "") for schema in schemas)
 
 
 def validate_section(section: Section) -> Iterator[Cause]:
