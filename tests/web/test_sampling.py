@@ -69,3 +69,23 @@ def test_nodes_that_were_not_checked_are_marked_and_counted() -> None:
 )
 def test_a_configuration_says_which_nodes_are_checked(config: Any, words: str) -> None:
     assert sampling.configuration_words(config, DEFAULT_FEATURES) == words
+
+
+def test_a_cycle_that_used_the_ranking_of_the_cycle_before_says_so() -> None:
+    hinted = replace(
+        SCHEDULED,
+        nodes=["n1", "n2", "n3"],
+        verdicts=IntColumn([-1, 0, -1]),
+        feasible=IntColumn([1]),
+        scores=[],
+        totals=IntColumn([]),
+        tied=[],
+        selected="n2",
+        nominated_shortcut=True,
+        hinted=True,
+    )
+    view = cycle.present_cycle(hinted, Ranks([1000]))
+    assert view.headline.endswith("the next best node of the cycle before, and nodes were not scored again.")
+    assert view.matrix
+    reasons = {row.reason for row in view.matrix.rows}
+    assert reasons == {"", "not looked at: the next best node of the cycle before fits"}
