@@ -23,6 +23,7 @@ from schedviz.up.programs import SERVER
 from simulator.api import Change, Manifest
 from simulator.objects.node_status import joined_node
 from simulator.objects.timestamps import timestamp
+from simulator.versions.features import UNSTATED_FEATURES
 from tests import chromium
 from tests.browser.conftest import node, pod
 from tests.processes import CELERY, Process
@@ -103,7 +104,7 @@ def cluster(store: Store, name: str, nodes: int, pods: int) -> Sandbox:
     sandbox = store.create(Meta(name, pace=100_000))
     since = timestamp(sandbox.clock().sim)
     made = [
-        joined_node(stored(node(f"node-{number:04}", "16"), tier=f"t{number % 4}"), since)
+        joined_node(stored(node(f"node-{number:04}", "16"), tier=f"t{number % 4}"), since, UNSTATED_FEATURES)
         for number in range(nodes)
     ]
     made += [
