@@ -145,9 +145,7 @@ class LocalSandbox(Sandbox):
         numbered = self.memory.trace()
         began = next(n for n, each in numbered if isinstance(each, CycleStarted) and each.cycle == cycle)
         before, preemptor = self.branch(at=began - 1).memory, self._explain(pod).preemptor
-        situation = _situation(before, before.list_all()[PODS.id][preemptor], cycle)
-        with serving(before.features):
-            return [*find_preventions(situation, pod)]
+        return [*find_preventions(_situation(before, before.list_all()[PODS.id][preemptor], cycle), pod)]
 
     def _trace(self, after: int) -> Sequence[tuple[int, Event]]:
         return self.memory.trace(after)

@@ -50,21 +50,19 @@ def find_answer(store: Store, questions: JobStore[Question], question: Question)
     deadline = time.monotonic() + MAX_SECONDS
     saved_at = 0.0
     try:
-        sandbox = store.sandbox(question.sandbox)
-        with serving(sandbox.meta().features()):
-            for step in _search_steps(sandbox, question):
-                found = step
-                if not found.finished:
-                    if time.monotonic() - saved_at < SAVE_SECONDS:
-                        continue
-                    if questions.is_stop_requested(found):
-                        found = replace(found, state="stopped")
-                    elif time.monotonic() > deadline:
-                        found = replace(found, state="late")
-                questions.save(found)
-                saved_at = time.monotonic()
-                if found.finished:
-                    return
+        for step in _search_steps(store.sandbox(question.sandbox), question):
+            found = step
+            if not found.finished:
+                if time.monotonic() - saved_at < SAVE_SECONDS:
+                    continue
+                if questions.is_stop_requested(found):
+                    found = replace(found, state="stopped")
+                elif time.monotonic() > deadline:
+                    found = replace(found, state="late")
+            questions.save(found)
+            saved_at = time.monotonic()
+            if found.finished:
+                return
     except NoSandbox:
         return
     except Gone:
@@ -82,12 +80,14 @@ def _search_steps(sandbox: Sandbox, question: Question) -> Iterator[Question]:
     )
     yield question
     if question.kind == "what-if":
-        yield from _find_suggestions(sandbox, question)
+        meta = sandbox.meta()
+        with serving(meta.features()):  # updates of pods are validated
+            yield from _find_suggestions(sandbox, meta, question)
     else:
         yield from _find_preventions(sandbox, question)
 
 
-def _find_suggestions(sandbox: Sandbox, question: Question) -> Iterator[Question]:
+def _find_suggestions(sandbox: Sandbox, meta: Meta, question: Question) -> Iterator[Question]:
     objects, version = sandbox.list_all()
     pod = objects.get(PODS.id, {}).get(question.pod)
     question = replace(question, version=version)
@@ -95,7 +95,7 @@ def _find_suggestions(sandbox: Sandbox, question: Question) -> Iterator[Question
         yield replace(question, state="failed", trouble="gone")
         return
     _, _, cycle = sandbox.progress()
-    situation = _situation(sandbox, sandbox.meta(), objects, pod, cycle + 1)
+    situation = _situation(sandbox, meta, objects, pod, cycle + 1)
     for found in search(situation):
         match found:
             case Progress():
