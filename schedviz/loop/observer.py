@@ -14,8 +14,8 @@ from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import Plugin
 from simulator.framework.observer import AttemptResult
 from simulator.framework.status import Status
-from simulator.plugins.registry import FEATURES_CACHED, registered
-from simulator.versions.features import Features
+from simulator.plugins.registry import registered
+from simulator.versions.features import FEATURES_CACHED, Features
 
 SAMPLE: Final = 10
 """Plugins are measured in every tenth cycle, as upstream (pluginMetricsSamplePercent)."""

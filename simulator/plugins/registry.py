@@ -4,7 +4,6 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
-from typing import Final
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
@@ -34,7 +33,7 @@ from simulator.plugins.taint_toleration import TaintToleration
 from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
-from simulator.versions.features import DEFAULT_FEATURES, Features
+from simulator.versions.features import DEFAULT_FEATURES, FEATURES_CACHED, Features
 
 _DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
     (SchedulingGates, 0),
@@ -58,10 +57,6 @@ _DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
     (DefaultBinder, 0),
     (NodeDeclaredFeatures, 0),
 )
-
-
-FEATURES_CACHED: Final = 32
-"""Number of versions with their gates whose plugins are kept."""
 
 
 @lru_cache(maxsize=FEATURES_CACHED)

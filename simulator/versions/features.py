@@ -10,6 +10,9 @@ from msgspec import UNSET, UnsetType
 from simulator.versions.feature_gates import check_gates, feature_gates
 from simulator.versions.kubernetes_version import V1_34_1, VERSIONS, KubernetesVersion, find_version
 
+FEATURES_CACHED: Final = 32
+"""Number of versions with their gates for which a cache keeps what depends on them. Users choose gates."""
+
 
 class Features:
     """Immutable; equal where version and gates are."""

@@ -2,11 +2,11 @@
 dynamicresources.go, and NewAllocator in
 staging/src/k8s.io/dynamic-resource-allocation/structured/allocator.go)."""
 
-from functools import cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from simulator.plugins.dynamic_resources.device import Device
-from simulator.versions.features import UNSTATED_FEATURES, Features
+from simulator.versions.features import FEATURES_CACHED, UNSTATED_FEATURES, Features
 from simulator.versions.kubernetes_version import KubernetesVersion
 
 
@@ -42,7 +42,7 @@ class AllocatorRules(NamedTuple):
         return self.consumable_capacity and device.shareable
 
 
-@cache
+@lru_cache(maxsize=FEATURES_CACHED)
 def allocator_rules(features: Features) -> AllocatorRules:
     conditions = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
     return AllocatorRules(
