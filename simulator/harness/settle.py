@@ -22,7 +22,6 @@ from simulator.objects.metadata import key_of, object_key
 from simulator.objects.timestamps import timestamp
 from simulator.simulation import Options, Simulation
 from simulator.versions.features import UNSTATED_FEATURES, Features, read_features
-from simulator.versions.kubernetes_version import V1_34_1
 
 START: Micros = 1_748_736_000 * SECOND
 TICK: Micros = 10
@@ -43,7 +42,10 @@ def run(options: Namespace) -> int:
 
 
 def run_history(given: Manifest) -> Manifest:
-    kubernetes, gates = given.get("kubernetes", V1_34_1.patch), given.get("featureGates") or {}
+    kubernetes, gates = (
+        given.get("kubernetes", UNSTATED_FEATURES.version.patch),
+        given.get("featureGates") or {},
+    )
     history = SettledHistory(given.get("config"), read_features(kubernetes, gates))
     steps = [history.step(step.get("apply") or (), step.get("delete") or ()) for step in given["steps"]]
     return {"name": given["name"], "steps": steps}

@@ -12,8 +12,7 @@ from simulator.framework.extender import Transport
 from simulator.framework.runtime import Framework
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
-from simulator.versions.features import read_features
-from simulator.versions.kubernetes_version import V1_34_1
+from simulator.versions.features import UNSTATED_FEATURES, read_features
 
 _LISTS = {
     "nodes": "nodes",
@@ -57,7 +56,7 @@ class DecideInput(msgspec.Struct, rename="camel"):
     pod: Manifest | None = None
     """The pending pod."""
     config: Manifest | None = None
-    kubernetes: str = V1_34_1.patch
+    kubernetes: str = UNSTATED_FEATURES.version.patch
     """The version of Kubernetes."""
     feature_gates: dict[str, bool] = {}
     """The feature gates that are set."""
