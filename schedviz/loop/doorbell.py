@@ -21,7 +21,7 @@ RING_SECONDS: Final = 0.05
 REMEMBERED: Final = 500
 """Maximum number of sandboxes whose last message is kept, before older ones are dropped: as many as there
 may be."""
-CLOSE_SECONDS: Final = 1.0
+CLOSE_SECONDS: Final = 3.0
 """The longest time for which the end of a process waits for the messages that are not sent yet."""
 
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import socket
 import sys
-from typing import Any
 
 import pytest
 from channels.layers import get_channel_layer
@@ -48,8 +47,11 @@ async def test_a_process_sends_its_messages_before_it_ends(
         await layer.group_add(group(name), channel)
     async with asyncio.timeout(PATIENCE):
         assert await run_command(names, redis_url) == (0, "")
-        received: list[dict[str, Any]] = [await layer.receive(channel) for _ in names]
-    assert {(each["type"], each["sandbox"]) for each in received} == {("doorbell", name) for name in names}
+        received: set[str] = set()
+        while received != {*names}:  # a sandbox has a second message if its first one was sent between both
+            message = await layer.receive(channel)
+            assert message["type"] == "doorbell"
+            received.add(message["sandbox"])
 
 
 async def test_a_process_ends_though_redis_does_not_answer() -> None:
