@@ -1,9 +1,9 @@
 # The commands of the project; `make up` and `make test` are all that a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
-# Tests are shared out by file, those of the browser one by one. One process more than processors, as many tests wait for others of their
-# processes; at most four, as each starts a Redis, a server and a worker.
-PROCESSES ?= -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))') --dist loadgroup --no-loadscope-reorder
+# Tests are shared out by file, those of the browser one by one. Two processes more than processors, as many tests wait for others of
+# their processes; at most four, as each starts a Redis, a server and a worker.
+PROCESSES ?= -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 2))') --dist loadgroup --no-loadscope-reorder
 # The files of the tests that run after the others; the other files need not be collected again.
 ALONE = $(shell grep -rl --include='test_*.py' 'pytest.mark.alone' tests)
 

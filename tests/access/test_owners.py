@@ -221,6 +221,7 @@ def started(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.long
 def test_a_web_process_with_owners_needs_a_key(redis_url: str, tmp_path: Path) -> None:
     environment = {"REDIS_URL": redis_url, "ACCESS": "owners"}
     refused = started(environment)

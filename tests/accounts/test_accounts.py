@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.processes import ROOT
 
 CASES = Path(__file__).parent / "cases"
 
 
+@pytest.mark.long
 def test_all_cases_with_accounts(tmp_path: Path) -> None:
     """What is in cases/, which is collected with ACCOUNTS=1 only. To run one by itself:
     ``ACCOUNTS=1 SECRET_KEY=x pytest tests/accounts/cases``."""

@@ -64,6 +64,7 @@ def whole(tmp_path: Path, own_redis: EmbeddedRedis) -> Iterator[Whole]:
         yield Whole(tmp_path, own_redis, ends)
 
 
+@pytest.mark.long
 def test_each_missing_process_is_named_with_its_error(whole: Whole) -> None:
     assert whole.readyz() == (503, [NO_WORKER, NO_JOB_RUNNER])
     worker = whole.start_celery("worker", WORKER_ARGUMENTS)

@@ -115,6 +115,7 @@ def test_the_trace_is_served_as_json_lines(server: str, sandbox: Sandbox) -> Non
     assert (code, answer["reason"]) == (410, "Expired")
 
 
+@pytest.mark.long
 def test_the_command_replays_a_downloaded_recording(
     stack: str, store: Store, sandbox_name: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -41,6 +41,7 @@ def wrong_ones(store: Store, cases: list[Case]) -> list[str]:
     return [f"{calls.wrong}: {case.name}" for case, calls in counted if calls and calls.wrong]
 
 
+@pytest.mark.long
 def test_a_sample_of_all_requests_grows_no_faster_than_its_lists(store: Store) -> None:
     cases = sample(len(GROWING), SEED)
     assert {case.growing.resource for case in cases} == {*GROWING}

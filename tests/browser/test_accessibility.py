@@ -240,6 +240,7 @@ WALK = """
 """
 
 
+@pytest.mark.long
 def test_the_live_region_announces_at_most_one_cycle_in_five_seconds(screen: Page, live: Open) -> None:
     """The test sets the browser's clock, so the time that the pods take does not matter."""
     screen.clock.install()

@@ -26,6 +26,7 @@ def choose_language(screen: Page, label: str) -> None:
     expect(screen.locator("#connection")).to_have_text(re.compile("^(live|实时)$"))
 
 
+@pytest.mark.long
 @pytest.mark.sampled
 @pytest.mark.parametrize("language", long_but_first(LANGUAGES))
 def test_axe_finds_nothing_in_the_table_the_play_and_the_projector_view(
@@ -70,6 +71,7 @@ def test_axe_finds_nothing_in_the_table_the_play_and_the_projector_view(
     assert violations.found == []
 
 
+@pytest.mark.long
 @pytest.mark.sampled
 @pytest.mark.parametrize("language", long_but_first(LANGUAGES))
 def test_axe_finds_nothing_in_the_follow_up_of_a_change_that_did_not_help(

@@ -73,6 +73,7 @@ def test_a_page_without_its_server_stops_its_clock_keeps_its_layout_and_reconnec
     server.stop()
 
 
+@pytest.mark.long
 def test_the_page_notices_an_open_stream_on_which_nothing_arrives(
     browser: Browser, stack: str, store: Store, sandbox_name: str
 ) -> None:

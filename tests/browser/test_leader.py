@@ -25,6 +25,7 @@ def second_worker(stack: str, store: Store, tmp_path: Path) -> Iterator[Process]
     process.stop()
 
 
+@pytest.mark.long
 def test_another_worker_leads_the_sandbox_after_its_leader_was_killed(
     screen: Page, live: Open, store: Store, second_worker: Process
 ) -> None:

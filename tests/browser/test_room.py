@@ -198,6 +198,7 @@ def own_stack(tmp_path: Path) -> Iterator[OwnStack]:
         stack.stop()
 
 
+@pytest.mark.long
 def test_a_room_finishes_a_lesson_after_its_worker_was_killed(visit: NewPage, own_stack: OwnStack) -> None:
     teacher, *learners = (visit(url=own_stack.url) for _ in range(4))
     code = open_room(teacher, "lesson:walk")

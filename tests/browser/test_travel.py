@@ -158,6 +158,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     expect(screen.get_by_role("button", name="Resume")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(screen: Page, live: Open) -> None:
     sandbox = live(
         node("node-1", "2"),

@@ -67,6 +67,7 @@ def change(sandbox: Sandbox, rng: random.Random, number: int) -> None:
         write.patch(sandbox, "pods", f"default/{name}", {"metadata": {"labels": labels}})
 
 
+@pytest.mark.long
 def test_an_informer_continues_after_the_server_was_stopped(
     informer: Process, own_server: Server, cluster: Sandbox
 ) -> None:

@@ -87,6 +87,7 @@ def test_lightkube(kubeconfig: Path) -> None:
         assert (refused.value.status.code, refused.value.status.reason) == (404, "NotFound")
 
 
+@pytest.mark.long
 def test_an_operator_of_kopf_reacts_to_custom_resources(
     kubeconfig: Path, cluster: Sandbox, tmp_path: Path
 ) -> None:

@@ -89,6 +89,7 @@ def test_kr8s_discovers(api: kr8s.Api) -> None:
     assert api.lookup_kind("po")[:2] == ("pod/v1", "pods")
 
 
+@pytest.mark.long
 def test_kr8s_changes_objects(api: kr8s.Api, tmp_path: Path) -> None:
     pod = Pod(POD, api=api)
     pod.create()

@@ -138,6 +138,7 @@ def story(own_redis: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator
     store.close()
 
 
+@pytest.mark.long
 @pytest.mark.sampled
 def test_a_worker_killed_at_any_command_of_a_slice_keeps_the_invariants(story: Story) -> None:
     story.perform(None, "pass", kill=False)  # Redis has all scripts from here on
@@ -152,6 +153,7 @@ def test_a_worker_killed_at_any_command_of_a_slice_keeps_the_invariants(story: S
     assert killed > (30 if WHOLE else 7)
 
 
+@pytest.mark.long
 @pytest.mark.sampled
 @pytest.mark.parametrize("act", ["before", "after"])
 def test_a_connection_cut_at_any_command_of_a_slice_keeps_the_invariants(story: Story, act: Act) -> None:

@@ -89,6 +89,7 @@ def test_redis_ends_and_loses_nothing_that_was_acknowledged(
     workers.recover(f"Redis {how}", sandbox, began)
 
 
+@pytest.mark.long
 def test_all_processes_read_again_after_redis_lost_its_last_writes(
     workers: FaultArena, sandbox: Sandbox, file: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_redis_has_no_memory(workers: FaultArena, sandbox: Sandbox) -> None:
     workers.recover("Redis without memory, from when it has some again", sandbox, began)
 
 
+@pytest.mark.long
 def test_redis_has_no_disk(
     workers: FaultArena, sandbox: Sandbox, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,6 +155,7 @@ class ClientAtWork(threading.Thread):
         self.join()
 
 
+@pytest.mark.long
 def test_after_the_web_server_was_killed_all_viewers_get_the_current_page(web: Web, sandbox: Sandbox) -> None:
     fault_arena = web.fault_arena
     languages = ["en", "en", "zh-hans"]
@@ -228,6 +229,7 @@ def test_viewers_that_never_read_use_bounded_memory_and_delay_no_other(web: Web,
         assert_invariants(fault_arena.store, sandbox, fault_arena.acknowledged[sandbox.name])
 
 
+@pytest.mark.long
 def test_a_viewer_that_missed_more_than_the_log_holds_gets_the_whole_page(web: Web, sandbox: Sandbox) -> None:
     fault_arena = web.fault_arena
     with web.viewer(sandbox) as viewer:
@@ -255,6 +257,7 @@ def config_map(name: str) -> Change:
     return Change("configmaps", f"default/{name}", manifest, 0)
 
 
+@pytest.mark.long
 def test_viewers_are_shown_no_write_that_redis_lost(web: Web, sandbox: Sandbox) -> None:
     fault_arena = web.fault_arena
     (file,) = Path(fault_arena.store.redis.config_get("dir")["dir"]).glob("appendonlydir/*.incr.aof")

@@ -73,6 +73,7 @@ STAGES: dict[str, tuple[Callable[[str], Callable[[Command], bool]], int, Act]] =
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", long_but_first(STAGES))
 def test_a_worker_is_killed(fault_arena: FaultArena, proxied: ProxiedWorker, stage: str) -> None:
     worker, proxy = proxied
@@ -148,6 +149,7 @@ def test_a_worker_stops_for_longer_than_its_lease_in_the_middle_of_a_slice(
     eventually(lambda: worker.alive() and fault_arena.name_of(worker), "it lives again")
 
 
+@pytest.mark.long
 def test_the_broker_is_emptied(fault_arena: FaultArena, proxied: ProxiedWorker) -> None:
     """For each lost message the store records that it waits for the leader, so no other one is sent."""
     sandbox = fault_arena.make("emptied", [node("n")])

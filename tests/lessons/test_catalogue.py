@@ -62,6 +62,7 @@ def test_the_lesson_of_a_sandbox_is_found_by_its_scenario() -> None:
         assert lesson_in(other) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [["manage.py", "up"], ["-c", "import schedviz.asgi"]])
 def test_a_broken_lesson_ends_the_start_with_its_file_and_line(
     redis_url: str, tmp_path: Path, command: list[str]

@@ -137,6 +137,7 @@ def test_a_learner_counts_alone_however_many_are_behind_the_address(
     assert [learner.get(path, REMOTE_ADDR=OUTSIDE).status_code for _ in range(21)] == [200] * 20 + [429]
 
 
+@pytest.mark.long
 def test_a_class_of_110_works_in_one_room_from_one_address(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ def test_whoever_is_in_the_room_is_not_refused(room: tuple[str, str], store: Sto
     assert stranger.get(f"/rooms/{code}/").status_code == HTTPStatus.TOO_MANY_REQUESTS
 
 
+@pytest.mark.long
 def test_a_class_behind_one_address_joins_within_a_minute(room: tuple[str, str], limits: Limits) -> None:
     """With the default limits, and buckets that are not refilled meanwhile. One in ten mistypes the code."""
     limits.update(DEFAULTS)

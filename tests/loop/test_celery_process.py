@@ -105,6 +105,7 @@ def test_a_process_that_receives_no_messages_shuts_down(
     proxy.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("role", long_but_first(ROLES))
 def test_the_data_of_a_killed_process_in_redis_is_removed(bench: Bench, role: Role) -> None:
     redis = bench.store.redis

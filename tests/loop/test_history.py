@@ -212,6 +212,7 @@ def test_the_archive_has_what_the_streams_lost_and_permalinks_stay_valid(
     assert not store.redis.exists(Keys.of(sandbox.name).chapters, Keys.of(sandbox.name).pages)
 
 
+@pytest.mark.long
 def test_a_chapter_ends_before_large_writes_leave_the_log(store: Store, short: pytest.MonkeyPatch) -> None:
     """After a chapter whose log has a gap, the next one begins with a copy of all objects."""
     short.setitem(LIMITS, "log_bytes", 40_000)
@@ -235,6 +236,7 @@ def test_a_chapter_ends_before_large_writes_leave_the_log(store: Store, short: p
     store.delete(world.sandbox.name)
 
 
+@pytest.mark.long
 def test_the_oldest_chapters_are_deleted_beyond_the_bound(store: Store, short: pytest.MonkeyPatch) -> None:
     short.setattr(archive, "ARCHIVE_BYTES", 40_000)
     witness = Witness(short)

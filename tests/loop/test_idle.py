@@ -57,6 +57,7 @@ def pass_long_time(world: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
         world.slice()
 
 
+@pytest.mark.long
 def test_the_simulation_of_a_deleted_sandbox_does_not_stay_in_memory(world: Kept, store: Store) -> None:
     """Nothing wakes a deleted sandbox. The worker notices the deletion when it runs another one."""
     world.create(node("n0"))

@@ -1,5 +1,7 @@
 """The lease of a living leader is ended from outside, and another real worker continues."""
 
+import pytest
+
 from schedviz.api.write import create
 from schedviz.loop.leadership import break_watch, end_lease, living_workers
 from schedviz.store import Sandbox
@@ -12,6 +14,7 @@ from tests.waiting import eventually
 BATCH = 60
 
 
+@pytest.mark.long
 def test_another_worker_rebuilds_the_queue_after_the_leaders_lease_was_ended(arena: Arena) -> None:
     sandbox = arena.make("deposed", [node("n1"), node("n2"), pod("big", cpu="64")])
 

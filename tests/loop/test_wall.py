@@ -21,6 +21,7 @@ def lonely_arena(tmp_path: Path, redis_url: str) -> Iterator[Arena]:
         arena.close()
 
 
+@pytest.mark.long
 def test_workers_whose_clocks_differ_by_a_minute_run_all_sandboxes_at_one_time(lonely_arena: Arena) -> None:
     arena = lonely_arena
     ahead, behind = arena.start_worker(ahead_seconds=60), arena.start_worker(ahead_seconds=-60)

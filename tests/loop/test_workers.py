@@ -88,6 +88,7 @@ def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_t
     assert [election.epoch for election in elections] == sorted({election.epoch for election in elections})
 
 
+@pytest.mark.long
 def test_a_worker_that_stops_at_a_signal_is_replaced_at_once(arena: Arena) -> None:
     sandbox = arena.make("stopped", [node("n"), pod("first")])
     eventually(until_bound(sandbox, 1))

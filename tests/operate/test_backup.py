@@ -221,6 +221,7 @@ def run(command: str, url: str, *arguments: str) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.long
 def test_the_commands(own_store: Store, tmp_path: Path) -> None:
     sandbox_of(own_store, "demo").stop()
     before = stored(own_store, "demo")

@@ -324,6 +324,7 @@ def doctor(url: str) -> tuple[int, list[str]]:
     return ended.returncode, ended.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_the_command_checks_real_processes(own_store: Store, tmp_path: Path) -> None:
     for role in ("worker", "job-runner"):
         Heartbeats(own_store.redis, role).stop(f"a-{role}")

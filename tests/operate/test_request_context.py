@@ -89,6 +89,7 @@ def test_a_log_line_as_json() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_all_processes_log_json(own_redis: EmbeddedRedis, tmp_path: Path) -> None:
     """A web server and a worker, whose Redis ends."""
     environment = {"REDIS_URL": own_redis.url, "LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}

@@ -83,6 +83,7 @@ def test_without_the_setting_nothing_is_traced() -> None:
     assert context() == ""
 
 
+@pytest.mark.long
 def test_a_request_is_traced_to_its_frames(
     own_redis: EmbeddedRedis, tmp_path: Path, collector: Collector
 ) -> None:

@@ -179,6 +179,7 @@ def test_a_process_that_starts_waits_for_its_redis(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.long
 def test_every_process_refuses_a_newer_store_with_one_line(
     redis: Redis, own_url: str, tmp_path: Path
 ) -> None:
@@ -202,6 +203,7 @@ def test_every_process_refuses_a_newer_store_with_one_line(
     assert redis.keys("*") == [SCHEMA.encode()]
 
 
+@pytest.mark.long
 def test_processes_of_the_older_version_end_before_a_migration_begins(
     redis: Redis, own_url: str, tmp_path: Path
 ) -> None:

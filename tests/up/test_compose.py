@@ -269,6 +269,7 @@ print(answer.content.decode())
 """
 
 
+@pytest.mark.long
 def test_the_image_holds_all_that_pages_need_in_every_language(image: Path, redis_url: str) -> None:
     """From the image's own files: code, templates, words."""
     answer = subprocess.run(

@@ -102,6 +102,7 @@ def restricted(own_redis: EmbeddedRedis) -> Iterator[str]:
     front.close()
 
 
+@pytest.mark.long
 def test_everything_works_by_tls_with_the_documented_rights(
     own_redis: EmbeddedRedis, restricted: str, tmp_path: Path
 ) -> None:
@@ -164,6 +165,7 @@ def send(url: str, body: str, content_type: str = "application/x-www-form-urlenc
         assert answer.status in (200, 201)
 
 
+@pytest.mark.long
 def test_a_wrong_password_is_not_printed(restricted: str, tmp_path: Path) -> None:
     wrong = {"REDIS_URL": restricted, "REDIS_PASSWORD": f"not-{SECRET}"}
     up = Process(["manage.py", "up"], tmp_path / "up", {**wrong, "PORT": str(free_port())})

@@ -192,6 +192,7 @@ def test_up_replaces_a_dead_worker_and_redis_and_leaves_no_process_when_killed(u
     assert_gone(family)
 
 
+@pytest.mark.long
 def test_a_damaged_file_gets_one_error_line_and_repair_cuts_its_end_off(up: Up, tmp_path: Path) -> None:
     data = tmp_path / "data"
     with lock(data) as held:
