@@ -1,7 +1,7 @@
 """Replay of a recording: a Simulation receives the recorded inputs, and its commits get the recorded
 results."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from simulator.recording import (
     Write,
     unknown_kinds,
 )
-from simulator.simulation import Simulation
+from simulator.simulation import Options, Simulation
 from simulator.trace import Event
 from simulator.versions.feature_gates import FeatureGateError
 from simulator.versions.kubernetes_version import UnknownVersion
@@ -60,7 +60,11 @@ class Replay:
 
     It is the :class:`simulator.api.Storage` of its Simulation."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(
+        self, records: Iterable[Record], began: Callable[[Simulation, Options], None] | None = None
+    ) -> None:
+        """``began`` is called with the Simulation of each term, before it is given any input."""
+        self._began = began
         self._items = self._items_of(iter(records))
         self._peeked: TermStart | TermInput | Entry | None = None
         self._term: LeaderTerm | None = None
@@ -150,11 +154,14 @@ class Replay:
             except (UnknownVersion, FeatureGateError) as unknown:
                 raise RecordingError(f"a newer version recorded this: {unknown}") from None
             try:
-                self._term = LeaderTerm(Simulation(self, ApiServer, item.options), item)
+                simulation = Simulation(self, ApiServer, item.options)
             except ConfigError as error:
                 # Responses of extenders are not recorded, so a configuration with extenders is refused here
                 # too.
                 raise RecordingError(f"the configuration cannot be used: {error}") from None
+            if self._began is not None:
+                self._began(simulation, item.options)
+            self._term = LeaderTerm(simulation, item)
             return
         if isinstance(item, Entry) and item.ended:
             self._term = None

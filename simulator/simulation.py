@@ -5,7 +5,7 @@ It never waits and reads no clock: :meth:`Simulation.step` does one thing that i
 :meth:`Simulation.next_due` says when the next is. The same inputs give the same trace, byte for byte.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -24,6 +24,7 @@ from simulator.framework.observer import Observer
 from simulator.kernel.environment import Process, Turn
 from simulator.plugins.registry import load
 from simulator.queueing.queue_version import QueueVersion
+from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
@@ -278,6 +279,11 @@ class Simulation:
         """Make and keep no Decisions from now on, for a caller that takes none."""
         self._scheduler.decisions.wanted = False
         self._scheduler.decisions.take()
+
+    def before_searches(self, listener: Callable[[Attempt], None]) -> None:
+        """Call ``listener`` with each attempt before it is run. It changes nothing; what it raises is
+        logged."""
+        self._scheduler.decisions.before_search = listener
 
     def take_lanes(self) -> dict[str, LaneEntry | None]:
         """Return the places in the queue that have changed since the last call; None = the pod has left the

@@ -196,6 +196,21 @@ POD_REASONS: Final[dict[PodReasonKind, str]] = {
 }
 
 
+# Versions
+
+CHANGED: Final[dict[str, str]] = {
+    "runs": gettext_noop("would run, and did not"),
+    "pends": gettext_noop("would be pending, and was not"),
+    "elsewhere": gettext_noop("would run on another node"),
+    "ties": gettext_noop("would run on one of other nodes with equal scores"),
+    "preemption": gettext_noop("would preempt other pods"),
+    "message": gettext_noop("would have another message"),
+}
+"""What another version of Kubernetes changes for a pod; the keys are those of
+:data:`simulator.compare.version_decisions.Effect`."""
+SEVERAL_CHANGES: Final = gettext_noop("Several of the changes together.")
+
+
 # Durations
 
 

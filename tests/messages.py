@@ -22,6 +22,7 @@ from django.utils.translation.template import templatize
 
 from schedviz.web import guides
 from schedviz.web.ideas import texts as ideas
+from simulator.versions.changes import CHANGES
 
 ROOT: Final = Path(__file__).parent.parent
 LANGUAGE: Final = "zh_Hans"
@@ -64,6 +65,8 @@ def extracted() -> Catalog:
         spec = next(iter(yaml.safe_load_all(path.read_text())))["spec"]
         for text in (spec["title"], spec["summary"]):
             add(catalog, path, "gettext", text, [])
+    for change in CHANGES:
+        add(catalog, ROOT / "simulator" / "versions" / "changes.py", "gettext", change.text, [])
     for folder, words in (("ideas", ideas.WORDS), ("guides", guides.WORDS)):
         for path in sorted((ROOT / "schedviz" / folder).glob("*.yaml")):
             texts = yaml.safe_load(path.read_text())

@@ -17,9 +17,10 @@ from simulator.commands.run import START
 from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.outside_comparison import OutsideComparison
 from simulator.compare.place_again import place_pods_again
-from simulator.compare.recorded_history import RecordedHistory, read_history
+from simulator.compare.played_history import PlayedHistory
+from simulator.compare.recorded_history import read_history
 from simulator.compare.workload import ComparedWorkload, workload_of_objects, workload_of_scenario
-from simulator.recording import record_decoder
+from simulator.recording import Record, record_decoder
 from simulator.replay import RecordingError
 from simulator.scenario import load_scenario
 from simulator.scheduler.extender_http import HttpTransport
@@ -80,10 +81,12 @@ class _RunningComparison:
     def __init__(self, store: Store, request: ComparisonRequest) -> None:
         transport = HttpTransport(settings.EXTENDER_HOSTS)
         duration = request.seconds * SECOND
-        self.comparison_run: ComparisonRun | OutsideComparison
+        self.comparison_run: ComparisonRun | PlayedHistory
         if request.a.preset == RECORDED:
-            history = _recorded_history(store, request.name)
-            self.comparison_run = OutsideComparison(history, _side(request.b), duration or None, transport)
+            history = read_history(_records(store, request.name))
+            outside = OutsideComparison(history, _side(request.b), duration or None, transport)
+            records = _records(store, request.name)
+            self.comparison_run = PlayedHistory(outside, records, request.b.features())
         else:
             workload = _workload(store, request)
             if request.place_again:
@@ -115,11 +118,11 @@ def _workload(store: Store, request: ComparisonRequest) -> ComparedWorkload:
     return workload_of_objects(objects, sandbox.now(), sandbox.meta().pace, cycle + 1)
 
 
-def _recorded_history(store: Store, name: str) -> RecordedHistory:
-    """Return the history of the sandbox's recording. Raises RecordingError."""
+def _records(store: Store, name: str) -> Iterator[Record]:
+    """Yield the records of the sandbox's recording. Raises RecordingError."""
     try:
-        lines = recording_lines(store.sandbox(name))
-        return read_history(record_decoder.decode(line) for line in lines)
+        for line in recording_lines(store.sandbox(name)):
+            yield record_decoder.decode(line)
     except Gone:
         raise RecordingError(
             f"sandbox {name} has no recording now; one begins when its leader is killed"

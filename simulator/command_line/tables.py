@@ -7,8 +7,9 @@ MAX_LISTED: Final = 10
 """Maximum number of names in a sentence; further names are only counted."""
 
 
-def join_names(names: Sequence[str]) -> str:
-    more = len(names) - MAX_LISTED
+def join_names(names: Sequence[str], unlisted: int = 0) -> str:
+    """Return the first names, and how many more there are, with those that are ``unlisted``."""
+    more = len(names) - MAX_LISTED + unlisted
     return ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 

@@ -22,8 +22,10 @@ from simulator.command_line.queue_option import add_queue_option
 from simulator.command_line.tables import align_columns
 from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.run import DEFAULT_UNTIL, START
+from simulator.commands.upgrade import LISTED, cause_lines, decision_text
 from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
 from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.version_decisions import RunDecisions
 from simulator.compare.workload import workload_of_scenario
 from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
@@ -31,6 +33,7 @@ from simulator.objects import durations
 from simulator.plugins.registry import load
 from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
+from simulator.words import CHANGED
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -109,6 +112,24 @@ def report_lines(found: Comparison) -> Iterator[str]:
         requests = ", ".join(f"{name} {amount}" for name, amount in found.reference.items())
         yield f"fragmentation: free cpu and memory on nodes that would not take one more pod of {requests}"
     yield first_difference_text(found.difference)
+    if found.versions is not None:
+        yield ""
+        yield from version_lines(found.versions)
+
+
+def version_lines(found: RunDecisions) -> Iterator[str]:
+    yield (
+        f"decisions of A that change with the version of B: {found.changed} of {found.decided}"
+        + ("" if found.complete else ", the first ones; the others were not decided again")
+    )
+    if found.changed:
+        yield from cause_lines("DECISIONS", found.causes, found.changes)
+    for each in found.decisions[:LISTED]:
+        yield f"  cycle {each.cycle}: {each.pod} {CHANGED[each.effect]}: {', '.join(each.causes)}"
+        yield f"    A: {decision_text(each.before)}"
+        yield f"    B: {decision_text(each.after)}"
+    if found.changed > LISTED:
+        yield f"  and {found.changed - LISTED} more"
 
 
 def _count_row(name: str, a: int, b: int) -> list[str]:

@@ -6,8 +6,7 @@ as the scheduler would decide it next, a bound pod as if it alone were not bound
 """
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,18 +17,13 @@ from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.tables import align_columns, join_names
 from simulator.command_line.version_options import add_gates_option, features_of
 from simulator.commands.explain import read_cluster
-from simulator.compare.upgrade import Effect, Upgrade, UpgradeComparison, VersionDecision
+from simulator.compare.upgrade import Upgrade, UpgradeComparison
+from simulator.compare.version_decisions import CausedDecisions, VersionDecision
+from simulator.versions.changes import VersionChange
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_34, V1_36
+from simulator.words import CHANGED, SEVERAL_CHANGES
 
-EFFECTS: Final[dict[Effect, str]] = {
-    "runs": "would run, and did not",
-    "pends": "would be pending, and did not",
-    "elsewhere": "would run on another node",
-    "ties": "would run on one of other nodes with equal scores",
-    "preemption": "would preempt other pods",
-    "message": "would have another message",
-}
 LISTED: Final = 20
 """Maximum number of pods of one effect that are listed."""
 
@@ -72,9 +66,8 @@ def report_lines(found: Upgrade, before: Features, after: Features) -> Iterator[
     if not found.pods:
         yield "No decision differs."
         return
-    rows = [["PODS", "CAUSE"], *([str(count), text] for text, count in _causes(found))]
-    yield from align_columns(rows)
-    for effect, text in EFFECTS.items():
+    yield from cause_lines("PODS", found.causes, found.changes)
+    for effect, text in CHANGED.items():
         for kind, pods in (("pending", False), ("bound", True)):
             differing = [pod for pod in found.pods if pod.effect == effect and bool(pod.node) == pods]
             if differing:
@@ -83,26 +76,24 @@ def report_lines(found: Upgrade, before: Features, after: Features) -> Iterator[
                 yield f"{len(differing)} {kind} {noun} {text}:"
                 for pod in differing[:LISTED]:
                     yield f"  {pod.pod}"
-                    yield f"    {before.version.name}: {_decision_text(pod.before)}"
-                    yield f"    {after.version.name}: {_decision_text(pod.after)}"
+                    yield f"    {before.version.name}: {decision_text(pod.before)}"
+                    yield f"    {after.version.name}: {decision_text(pod.after)}"
                 if len(differing) > LISTED:
                     yield f"  and {len(differing) - LISTED} more"
 
 
-def _causes(found: Upgrade) -> list[tuple[str, int]]:
-    """Return each cause with the number of pods, the most first."""
-    texts = {change.name: change.text for change in found.changes}
-    counts = Counter(texts[cause] for pod in found.pods for cause in pod.causes)
-    several = sum(not pod.causes for pod in found.pods)
-    if several:
-        counts["Several of the changes together."] = several
-    return counts.most_common()
+def cause_lines(
+    counted: str, causes: Sequence[CausedDecisions], changes: Sequence[VersionChange]
+) -> Iterator[str]:
+    """Yield each cause with the number of what is counted."""
+    texts = {change.name: change.text for change in changes} | {"": SEVERAL_CHANGES}
+    yield from align_columns([[counted, "CAUSE"], *([str(each.count), texts[each.cause]] for each in causes)])
 
 
-def _decision_text(decision: VersionDecision) -> str:
+def decision_text(decision: VersionDecision) -> str:
     match decision.outcome:
         case "fits":
-            return join_names(decision.nodes)
+            return join_names(decision.nodes, decision.more)
         case "preempts":
             return f"nominated to {join_names(decision.nodes)}: {decision.message}"
         case "ignored":

@@ -10,6 +10,7 @@ from simulator.apiserver.server import ApiServer
 from simulator.compare.answer import Comparison, Difference, PlacedPod, PlacedPods
 from simulator.compare.observer import Observer
 from simulator.compare.place_again import is_placed_again
+from simulator.compare.version_decisions import RunVersions
 from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
@@ -22,6 +23,9 @@ MAX_MOVES: Final = 200
 """Maximum number of pods that are listed by name, of those that were placed again."""
 STEPS_PER_REPORT: Final = 20
 """Number of steps between two reports of progress: about 100 ms of work with 5,000 nodes."""
+
+WORK_PER_REPORT: Final = 200_000
+"""The work of deciding by two versions after which progress is reported, about 100 ms."""
 
 
 class Side(NamedTuple):
@@ -53,6 +57,10 @@ class ComparisonRun:
         self._a, self._b = (
             _SideRun(workload, side, self._end, self._reference, transport) for side in (a, b)
         )
+        self._versions: RunVersions | None = None
+        if a.features != b.features:
+            self._versions = RunVersions(b.features, transport)
+            self._versions.begin(self._a.simulation, a.config, a.features)
         self._nodes_before = workload.nodes_before
         self._kept = sum(
             is_placed_again(change.object)
@@ -68,14 +76,15 @@ class ComparisonRun:
         The side whose next step is due earlier runs next, so that the sides can be compared whenever the run
         is stopped. The run ends when the duration is over or nothing more is due on both sides. Exceptions
         are faults of a simulation."""
-        steps = 0
+        steps, work_left = 0, self._work_left()
         while not (self._a.over and self._b.over):
             behind = self._b if self._a.over or (not self._b.over and self._b.due < self._a.due) else self._a
             behind.step()
             if self._difference is None:
                 self._difference = self._find()
             steps += 1
-            if steps % STEPS_PER_REPORT == 0:
+            if steps % STEPS_PER_REPORT == 0 or work_left - self._work_left() > WORK_PER_REPORT:
+                work_left = self._work_left()
                 yield (self._reached() - self._start) / (self._end - self._start or 1)
         self._difference = self._difference or self._find()
         yield 1.0
@@ -94,7 +103,11 @@ class ComparisonRun:
             difference=self._difference,
             placed=self._placed() if self._nodes_before else None,
             kept=self._kept,
+            versions=self._versions.result() if self._versions else None,
         )
+
+    def _work_left(self) -> int:
+        return self._versions.work_left if self._versions else 0
 
     def _placed(self) -> PlacedPods:
         placed = [
@@ -168,7 +181,7 @@ class _SideRun:
             kubernetes=side.features.version.patch,
             feature_gates=side.features.gates,
         )
-        self._simulation = Simulation(self._api, ApiServer, options, transport=transport)
+        self.simulation = Simulation(self._api, ApiServer, options, transport=transport)
         self.observer = Observer(workload.start, reference)
         self.now = workload.start
         self.due = workload.start
@@ -179,10 +192,10 @@ class _SideRun:
         self._transfer_events()
 
     def step(self) -> None:
-        self._simulation.step(self.due)
-        self.now = max(self.now, self._simulation.now)
+        self.simulation.step(self.due)
+        self.now = max(self.now, self.simulation.now)
         self._transfer_events()
-        self.decisions.extend(self._simulation.take_decisions())
+        self.decisions.extend(self.simulation.take_decisions())
 
     def node_of(self, pod: str) -> str | None:
         """Return the node of a pod; "" if it has none, None if the pod is gone."""
@@ -191,15 +204,15 @@ class _SideRun:
 
     def forget_decisions(self) -> None:
         """Stop making Decisions, and remove the existing ones."""
-        self._simulation.make_no_decisions()
+        self.simulation.make_no_decisions()
         self.decisions.clear()
 
     def _transfer_events(self) -> None:
         events = self._api.take_events()
-        self._simulation.observe(events)
-        self.observer.observe(self.now, events, self._simulation.take_trace())
-        self._simulation.take_lanes()
-        due = self._simulation.next_due()
+        self.simulation.observe(events)
+        self.observer.observe(self.now, events, self.simulation.take_trace())
+        self.simulation.take_lanes()
+        due = self.simulation.next_due()
         self.over = due is None or due > self._end
         if due is not None:
             self.due = max(self.due, due)

@@ -30,6 +30,13 @@ class DecisionLog:
         self._decisions: list[Decision] = []
         self.wanted = True
         """Whether the Decisions are taken. If not, none is made."""
+        self.before_search: Callable[[Attempt], None] | None = None
+        """Is called with each attempt before it is run."""
+
+    def search_begins(self, attempt: Attempt) -> None:
+        listener = self.before_search
+        if listener is not None:
+            _contained(attempt, lambda: listener(attempt))
 
     def search_ended(self, attempt: Attempt, attempts: int) -> None:
         """Note the end of a search. ``attempts``: the number of times that the pod was tried, this time

@@ -49,6 +49,8 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
         now=scheduler.world.now,
     )
 
+    scheduler.decisions.search_begins(attempt)
+
     def so_far() -> Decision | None:
         return scheduler.decisions.so_far(attempt, info.attempts)
 

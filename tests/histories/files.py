@@ -1,8 +1,11 @@
 """The recorded files: the lines of one history each, packed."""
 
 import lzma
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
+
+from simulator.recording import Record, record_decoder
 
 FOLDER = Path(__file__).parent / "recorded"
 SUFFIX = ".jsonl.xz"
@@ -38,3 +41,11 @@ def remove_others(names: Iterable[str]) -> list[str]:
 
 def _path(name: str) -> Path:
     return FOLDER / f"{name}{SUFFIX}"
+
+
+RECORDS: Final = (b'{"kind":"Recording"', b'{"kind":"Snapshot"', b'{"kind":"Write"', b'{"kind":"Entry"')
+
+
+def records(name: str) -> Iterator[Record]:
+    """Yield what a recording of this history has."""
+    return (record_decoder.decode(line) for line in read(name) or () if line.startswith(RECORDS))

@@ -11,7 +11,6 @@ from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.served_features import serving
 from simulator.decision_columns import plain_encoder
-from simulator.recording import record_decoder
 from simulator.replay import Replay
 from simulator.versions.features import DEFAULT_FEATURES
 from tests.histories import files
@@ -21,7 +20,6 @@ from tests.histories.catalogue import histories
 REPLAYED = [
     f"random/{theme}-0" for theme in ("volumes", "permit", "v1.10", "stepping", "leaders", "controllers")
 ]
-RECORDS = (b'{"kind":"Recording"', b'{"kind":"Snapshot"', b'{"kind":"Write"', b'{"kind":"Entry"')
 
 RESOURCES = {resource.id: resource for resource in reversed(BUILT_IN)}
 
@@ -43,9 +41,8 @@ def test_the_output_equals_the_recorded_one(name: str) -> None:
 def test_a_recorded_history_can_be_replayed(name: str) -> None:
     lines = files.read(name)
     assert lines
-    replay = Replay(record_decoder.decode(line) for line in lines if line.startswith(RECORDS))
     replayed: list[bytes] = []
-    for stored in replay.run():
+    for stored in Replay(files.records(name)).run():
         replayed += [msgspec.json.encode(event) for _, event in stored.trace]
         replayed += [plain_encoder.encode(decision) for decision in stored.decisions]
     recorded = [line for line in lines if line.startswith((b'{"kind":"Event"', b'{"kind":"Decision"'))]

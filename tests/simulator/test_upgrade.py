@@ -8,10 +8,21 @@ from typing import Any
 import pytest
 
 from simulator.__main__ import main
+from simulator.api import SECOND
+from simulator.commands.run import START
+from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.version_decisions import RunVersions
+from simulator.compare.workload import workload_of_scenario
+from simulator.replay import Replay
+from simulator.scenario import load_scenario
+from simulator.simulation import Options, Simulation
 from simulator.versions.changes import CHANGES, changes_between
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_34, V1_34_1, V1_36
+from tests.histories import files
 from tests.processes import ROOT
+
+SCENARIOS = ROOT / "schedviz" / "scenarios"
 
 
 def a_node(name: str, cpu: str, *taints: str) -> dict[str, Any]:
@@ -82,6 +93,13 @@ def test_the_report_counts_the_causes_and_lists_the_pods(
     )
     assert "1     TaintToleration's reason names no taint any more" in printed
     assert "1 pending pod would have another message:\n  shop/too-large\n    v1.34: 0/4 nodes" in printed
+
+
+def test_a_downgrade_has_causes_too(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The older version does not know some gates, which cannot be taken back in it."""
+    assert main(["upgrade", dump, "--from", "v1.36", "--to", "v1.34.1", "-o", "json"]) == 0
+    causes = {each["cause"] for each in json.loads(capsys.readouterr().out)["causes"]}
+    assert causes == {"taint_message_names_taint", "balanced_allocation_by_gain"}
 
 
 def test_one_version_decides_like_itself(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,6 +198,50 @@ def test_compare_runs_two_versions(dump: str, tmp_path: Path, capsys: pytest.Cap
     scenario.write_text("\n---\n".join(json.dumps(each) for each in (header, shop, *nodes, *pods)))
     assert main(["compare", str(scenario), "--kubernetes-b", "v1.36"]) == 0
     printed = capsys.readouterr().out
-    assert "checkout-7d9f8b6c5-x2x7q" in printed.splitlines()[-1]
+    assert "first difference: cycle 1: A shop/checkout-7d9f8b6c5-x2x7q scheduled" in printed
+    assert "decisions of A that change with the version of B: 1 of 1\nDECISIONS  CAUSE\n1  " in printed
+    assert "checkout-7d9f8b6c5-x2x7q would run on another node: balanced_allocation_by_gain" in printed
     assert main(["compare", str(scenario)]) == 0, "both sides have the scenario's version"
     assert "checkout-7d9f8b6c5-x2x7q" not in capsys.readouterr().out
+
+
+def tainted(seconds: int, a: Side, b: Side) -> ComparisonRun:
+    scenario = load_scenario((SCENARIOS / "taints-and-affinity.yaml").read_text())
+    run = ComparisonRun(workload_of_scenario(scenario, START), a, b, seconds * SECOND)
+    assert [*run.run()][-1] == 1.0
+    return run
+
+
+def test_each_attempt_of_a_run_is_decided_by_the_other_version_and_changes_nothing() -> None:
+    older, newer = Side(features=Features(V1_34)), Side(features=Features(V1_36))
+    found, alone = tainted(60, older, newer).result(), tainted(60, older, older).result()
+    assert (found.a, alone.versions) == (alone.a, None)
+    versions = found.versions
+    assert versions is not None
+    assert (versions.decided, versions.complete) == (found.a.cycles, True)
+    assert versions.changed == len(versions.decisions) > 0
+    assert {each.cause for each in versions.causes} == {"balanced_allocation_by_gain"}
+    first = versions.decisions[0]
+    assert found.difference is not None
+    assert (first.cycle, first.effect) <= (found.difference.cycle, "elsewhere")
+
+
+def test_deciding_again_ends_where_it_is_too_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RunVersions.__init__, "__defaults__", (None, 3000))
+    found = tainted(10, Side(features=Features(V1_34)), Side(features=Features(V1_36))).result()
+    assert found.versions is not None
+    assert not found.versions.complete
+    assert 0 < found.versions.decided < found.a.cycles
+
+
+def test_a_played_history_is_decided_by_another_version() -> None:
+    """The replay fails where deciding again changes anything."""
+    versions = RunVersions(Features(V1_34))
+
+    def begin(simulation: Simulation, options: Options) -> None:
+        versions.begin(simulation, options.config, options.features())
+
+    assert [*Replay(files.records("random/leaders-2"), begin).run()]
+    found = versions.result()
+    assert found.decided > found.changed > 0
+    assert found.causes[0].cause == "balanced_allocation_by_gain"

@@ -234,6 +234,9 @@ def test_the_sides_may_have_different_versions_of_kubernetes(client: Client, sto
     assert 'id="difference"' in page
     assert 'id="difference"' not in same
     assert "b_kubernetes=v1.34.9" in page
+    assert "in the cluster as it was: 1 of 1 would end otherwise." in page
+    assert '<small lang="en">balanced_allocation_by_gain</small>' in page
+    assert "would end otherwise" not in same
     assert "b_gates=StorageCapacityScoring%3Dtrue" in page
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_noop
 from schedviz.web.compare.figures import Figure, FigureRow, count_row, mean_row, present_figure
 from schedviz.web.compare.placed_again import PlacedView, placed_nodes, present_placed
 from schedviz.web.compare.scores import ScoresOfSide, compare_scores
+from schedviz.web.compare.versions import VersionsView, decided_nodes, present_versions
 from schedviz.web.cycle import cycle
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.text import format as fmt
@@ -76,6 +77,8 @@ class ComparisonView(msgspec.Struct, frozen=True):
     """Number of pods that had nodes at the start and kept them."""
     pods: PodsView | None = None
     """The pods that were placed alike or not, instead of ``difference``, where A is a recording."""
+    versions: VersionsView | None = None
+    """The decisions of A that change with the version of B."""
 
 
 def present_comparison(found: Comparison) -> ComparisonView:
@@ -100,6 +103,7 @@ def present_comparison(found: Comparison) -> ComparisonView:
         cycles=found.a.cycles + found.b.cycles,
         kept=found.kept,
         pods=_pods(found.pods, found.start) if found.pods else None,
+        versions=present_versions(found.versions) if found.versions else None,
     )
 
 
@@ -136,7 +140,9 @@ def compared_nodes(found: Comparison) -> tuple[str, ...]:
     if found.pods and found.pods.first:
         decisions = (None, found.pods.first.decision)
     names = {str(name) for each in decisions if each is not None for name in each.nodes}
-    return tuple(sorted(names | (placed_nodes(found.placed) if found.placed else set())))
+    names |= placed_nodes(found.placed) if found.placed else set()
+    names |= decided_nodes(found.versions) if found.versions else set()
+    return tuple(sorted(names))
 
 
 def _first_difference(found: Difference) -> FirstDifference:

@@ -109,7 +109,7 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
             for side, half in (("A", compared.a), ("B", compared.b))
         ],
         "again": urlencode(_form_values(compared)),
-        "versions_differ": compared.a.kubernetes != compared.b.kubernetes,
+        "versions_differ": compared.a.features() != compared.b.features(),
         "place_again": urlencode({**_form_values(compared), "place_again": "1"}),
     }
 
