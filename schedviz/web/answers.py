@@ -120,7 +120,7 @@ def missing_panel(request: HttpRequest, sandbox: Source, message: str) -> HttpRe
     """Render the panel of what is not there, or not any more. The live page shows it when it is there
     again."""
     status = HTTPStatus.OK if is_htmx(request) else HTTPStatus.NOT_FOUND
-    return panel(request, sandbox, "panels/missing.html", {"message": message}, status)
+    return panel(request, sandbox, "parts/missing.html", {"message": message}, status)
 
 
 def form_page(

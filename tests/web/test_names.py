@@ -77,7 +77,7 @@ def test_two_nodes_never_have_the_same_short_name() -> None:
 
 def test_names_in_use_are_those_of_one_sandbox() -> None:
     def link() -> str:
-        return render_to_string("parts/node_link.html", {"node": AWS[0], "base": "/s/x/"})
+        return render_to_string("text/node_link.html", {"node": AWS[0], "base": "/s/x/"})
 
     with using(NodeNames(AWS)):
         assert f'href="/s/x/nodes/{AWS[0]}/"' in link()
@@ -124,10 +124,10 @@ def test_generated_parts_of_a_pods_name_are_recognised() -> None:
         ("web", ""),
         ("checkout", "-x2x7q"),
     ]
-    html = render_to_string("parts/pod_name.html", {"label": "shop/checkout-7d9f8b6c5-x2x7q"})
+    html = render_to_string("text/pod_name.html", {"label": "shop/checkout-7d9f8b6c5-x2x7q"})
     assert 'checkout<span class="gen">-7d9f8b6c5-x2x7q</span>' in html
-    assert "gen" not in render_to_string("parts/pod_name.html", {"label": "<b>-1"})
-    assert "&lt;b&gt;" in render_to_string("parts/pod_name.html", {"label": "<b>-1"})
+    assert "gen" not in render_to_string("text/pod_name.html", {"label": "<b>-1"})
+    assert "&lt;b&gt;" in render_to_string("text/pod_name.html", {"label": "<b>-1"})
 
 
 def test_cards_show_what_some_pod_requests() -> None:

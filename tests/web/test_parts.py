@@ -23,16 +23,16 @@ class Sample:
     def draw(self, state: "State") -> Parts:
         plain, log, head, marks = state
         draw = self._drawing.draw
-        draw("pending", "parts/pending.html", plain)
-        draw("log", "parts/log.html", None)
+        draw("pending", "queue/pending_count.html", plain)
+        draw("log", "log/live.html", None)
         self._drawing.draw_list("log", "log", "parts/text.html", log)
-        draw("timeline", "parts/timeline.html", head)
+        draw("timeline", "past/timeline.html", head)
         draw("timeline/counts", "parts/text.html", plain, "counts")
-        draw("timeline/marks", "parts/marks.html", None)
+        draw("timeline/marks", "past/marks.html", None)
         self._drawing.draw_list("timeline/marks", "marks", "parts/text.html", marks)
-        draw("cycle", "parts/cycle.html", ("matrix",))
-        draw("cycle/matrix", "parts/matrix.html", Matrix([], [], [], 0, 1, [], []), "cycle-matrix")
-        draw("cycle/matrix/fit", "parts/fit.html", Fit(plain, 3, 0), "cycle-matrix-fit")
+        draw("cycle", "cycle/live.html", ("matrix",))
+        draw("cycle/matrix", "cycle/live_matrix.html", Matrix([], [], [], 0, 1, [], []), "cycle-matrix")
+        draw("cycle/matrix/fit", "cycle/live_fit.html", Fit(plain, 3, 0), "cycle-matrix-fit")
         rows = {name.replace("m", "row"): text for name, text in marks.items()}
         self._drawing.draw_list("cycle/matrix", "filter-rows", "parts/text.html", rows)
         return self._drawing.changes()

@@ -101,5 +101,5 @@ def test_a_list_of_victims_says_how_many_more_there_are() -> None:
 )
 def test_an_answer_says_of_which_cluster_it_is(state: Any, said: bool) -> None:
     question = Question(id="1", kind="what-if", sandbox="demo", pod="default/a", state=state, version=41)
-    page = render_to_string("panels/found.html", {"view": present_what_if(question, "/s/demo/", {})})
+    page = render_to_string("what_if/found.html", {"view": present_what_if(question, "/s/demo/", {})})
     assert ("about the cluster at resourceVersion 41 and does not follow" in page) is said

@@ -46,7 +46,7 @@ def answer(request: HttpRequest, sandbox: Current, text: str, result: CommandRes
 
 def completions(request: HttpRequest, name: str) -> HttpResponse:
     options = complete(find_present(name), request.GET.get("text", ""))
-    return render(request, "command/options.html", {"options": options})
+    return render(request, "commands/options.html", {"options": options})
 
 
 def bar(
@@ -67,7 +67,7 @@ def bar(
         "options": [] if result else complete(sandbox, text),
         "commands": COMMANDS,
     }
-    response = form_page(request, sandbox, "command/bar.html", context, status)
+    response = form_page(request, sandbox, "commands/bar.html", context, status)
     if result and result.kubectl and is_htmx(request):
         response.write(acted_html(result.kubectl, address(sandbox.sandbox)))
         end_act(request, response, address(sandbox.sandbox))

@@ -102,9 +102,9 @@ class CyclePanel:
         self._known = known
         view = cycle.cycle(picture, ranks)
         if view is None:
-            self._drawing.draw(PANEL, "parts/no_cycle.html", cycle.no_decision(picture))
+            self._drawing.draw(PANEL, "cycle/no_cycle.html", cycle.no_decision(picture))
             return
-        self._drawing.draw(PANEL, "parts/cycle.html", PIECES)
+        self._drawing.draw(PANEL, "cycle/live.html", PIECES)
         self._draw(view)
 
     def _draw_outside(self, picture: Picture) -> None:
@@ -113,34 +113,34 @@ class CyclePanel:
         if known == self._known:
             return
         self._known = known
-        self._drawing.draw(PANEL, "parts/cycle.html", OUTSIDE)
+        self._drawing.draw(PANEL, "cycle/live.html", OUTSIDE)
         acts = outside_acts(picture)
         last = picture.decision.cycle if picture.decision else 0
-        self._piece("outside", "panels/outside_head.html", {"acts": bool(acts), "last_cycle": last})
-        self._piece("acts", "panels/outside_acts.html", None)
+        self._piece("outside", "outside/head.html", {"acts": bool(acts), "last_cycle": last})
+        self._piece("acts", "outside/acts.html", None)
         views = {f"act-{act.seq}": act for act in acts}
-        self._drawing.draw_list(f"{PANEL}/acts", "cycle-acts", "panels/outside_act.html", views)
+        self._drawing.draw_list(f"{PANEL}/acts", "cycle-acts", "outside/act.html", views)
 
     def _draw(self, view: CycleView) -> None:
-        self._piece("title", "panels/cycle_title.html", Title(view.cycle, view.time, view.ended))
-        self._optional("earlier", "panels/earlier.html", view.earlier)
-        self._piece("steps", "panels/steps.html", None)
+        self._piece("title", "cycle/title.html", Title(view.cycle, view.time, view.ended))
+        self._optional("earlier", "cycle/earlier.html", view.earlier)
+        self._piece("steps", "cycle/steps.html", None)
         steps = {f"step-{step.name}": step for step in view.steps}
-        self._drawing.draw_list(f"{PANEL}/steps", "cycle-steps", "panels/step.html", steps)
+        self._drawing.draw_list(f"{PANEL}/steps", "cycle-steps", "cycle/step.html", steps)
         self._subject(view)
-        self._optional("sample", "panels/sampled.html", view.sample or None)
-        self._optional("preemption", "parts/preemption.html", view.preemption)
+        self._optional("sample", "cycle/sampled.html", view.sample or None)
+        self._optional("preemption", "cycle/live_preemption.html", view.preemption)
         played = view.preemption is not None and bool(view.preemption.chosen)
-        self._optional("play", "panels/to_play.html", view.cycle if played else None)
-        self._optional("devices", "panels/to_devices.html", view.cycle if view.device_reasons else None)
+        self._optional("play", "cycle/to_play.html", view.cycle if played else None)
+        self._optional("devices", "cycle/to_devices.html", view.cycle if view.device_reasons else None)
         if view.scores:
             self._scores(view.scores)
         else:
-            self._optional("scores", "parts/scores.html", None)
+            self._optional("scores", "cycle/live_scores.html", None)
         if view.matrix:
             self._matrix(view.matrix)
         else:
-            self._optional("matrix", "parts/matrix.html", None)
+            self._optional("matrix", "cycle/live_matrix.html", None)
 
     def _optional(self, name: str, template: str, view: Any) -> None:
         """Render a piece that not every cycle has; without a view, an empty element with its id."""
@@ -160,9 +160,9 @@ class CyclePanel:
             message=view.message,
             cycle=view.cycle if view.message else 0,
         )
-        self._piece("subject", "panels/subject.html", subject)
-        self._piece("subject/pod", "panels/subject_pod.html", SubjectPod(view.pod, view.label))
-        self._piece("subject/headline", "panels/headline.html", Headline(view.outcome, view.headline))
+        self._piece("subject", "cycle/subject.html", subject)
+        self._piece("subject/pod", "cycle/subject_pod.html", SubjectPod(view.pod, view.label))
+        self._piece("subject/headline", "cycle/headline.html", Headline(view.outcome, view.headline))
 
     def _scores(self, scores: Scores) -> None:
         table = replace(
@@ -170,22 +170,22 @@ class CyclePanel:
             rows=[ScoreRow("", [BLANK] * len(scores.plugins), 0)] * len(scores.rows),
             sentence="",
         )
-        self._piece("scores", "parts/scores.html", table)
-        self._piece("scores/sentence", "parts/sentence_of_scores.html", scores.sentence)
+        self._piece("scores", "cycle/live_scores.html", table)
+        self._piece("scores/sentence", "cycle/sentence_of_scores.html", scores.sentence)
         for place, row in enumerate(scores.rows):
-            self._piece(f"scores/n{place}", "parts/score_node.html", row.node)
-            self._piece(f"scores/t{place}", "parts/total.html", row.total)
+            self._piece(f"scores/n{place}", "cycle/score_node.html", row.node)
+            self._piece(f"scores/t{place}", "cycle/total.html", row.total)
             for number, cell in enumerate(row.cells):
-                self._piece(f"scores/{place}-{number}", "parts/score.html", ScorePiece(place, cell))
+                self._piece(f"scores/{place}-{number}", "cycle/live_score.html", ScorePiece(place, cell))
 
     def _matrix(self, matrix: Matrix) -> None:
         table = replace(matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[], looked_at=0)
-        self._piece("matrix", "parts/matrix.html", table)
-        self._piece("matrix/fit", "parts/fit.html", Fit(matrix.feasible, matrix.total, matrix.looked_at))
+        self._piece("matrix", "cycle/live_matrix.html", table)
+        self._piece("matrix/fit", "cycle/live_fit.html", Fit(matrix.feasible, matrix.total, matrix.looked_at))
         if matrix.total:
-            self._optional("matrix/meanings", "panels/meanings.html", matrix.meanings or None)
+            self._optional("matrix/meanings", "cycle/meanings.html", matrix.meanings or None)
         rows = {nodes.block_id("row", row.node): row for row in matrix.rows}
-        self._drawing.draw_list(f"{PANEL}/matrix", "filter-rows", "parts/filter_row.html", rows)
+        self._drawing.draw_list(f"{PANEL}/matrix", "filter-rows", "cycle/live_filter_row.html", rows)
 
 
 @lru_cache(maxsize=1_000)

@@ -52,7 +52,7 @@ def cycle_panel(
         "device_reasons": device_reasons(moment, decision) if moment else [],
         "why": present_why(decision, request.GET.get("other", "")) if asks_why else None,
     }
-    return panel(request, source, "panels/cycle_page.html", context, with_moment=whole and moment is not None)
+    return panel(request, source, "cycle/page.html", context, with_moment=whole and moment is not None)
 
 
 def missing_cycle(request: HttpRequest, source: Source, number: int) -> HttpResponse:

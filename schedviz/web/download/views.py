@@ -31,7 +31,7 @@ which is written a hundred times as fast."""
 
 
 def choice(request: HttpRequest, name: str) -> HttpResponse:
-    return panel(request, find_present(name), "panels/download.html", {"subject": gettext("Download")})
+    return panel(request, find_present(name), "download/download.html", {"subject": gettext("Download")})
 
 
 def objects(request: HttpRequest, name: str) -> HttpResponseBase:
@@ -66,7 +66,7 @@ def draw_picture(sandbox: Current) -> str:
     title = translated_meta(meta).title or sandbox.name
     named = gettext("Nodes of %(name)s") % {"name": title}
     context = {"drawing": drawn, "ranks": ranks, "named": named, "title": title, "summary": words}
-    return render_to_string("downloads/nodes.svg", context)
+    return render_to_string("download/nodes.svg", context)
 
 
 def _objects(sandbox: Current) -> Iterator[Manifest]:

@@ -45,7 +45,7 @@ def guide_box(request: HttpRequest, name: str) -> HttpResponse:
     source, path = find_present(name), reverse("sandbox", args=[name])
     if request.method == "POST":
         closed = {"box": None, "base": path}
-        response = render(request, "parts/guide.html", closed) if is_htmx(request) else redirect(path)
+        response = render(request, "guide/guide.html", closed) if is_htmx(request) else redirect(path)
         end_act(request, response, path)
         close_ending(response, source.meta().created, path)
         return response
@@ -53,7 +53,7 @@ def guide_box(request: HttpRequest, name: str) -> HttpResponse:
     box = find_box(request, source, embed)
     if request.GET.get("shown", "") == (box.shown if box else ""):
         return HttpResponse(status=204)
-    return render(request, "parts/guide.html", {"box": box, "base": path, "embed": embed})
+    return render(request, "guide/guide.html", {"box": box, "base": path, "embed": embed})
 
 
 def propose_pod(request: HttpRequest, name: str) -> HttpResponse:

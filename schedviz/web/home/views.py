@@ -130,4 +130,4 @@ def render_home(
         "error": error,
         "name": name,
     }
-    return render(request, "home.html", context, status=status)
+    return render(request, "home/home.html", context, status=status)

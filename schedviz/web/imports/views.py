@@ -62,7 +62,7 @@ def import_report(request: HttpRequest, name: str) -> HttpResponse:
     if imported is None:
         raise Http404(gettext("“%(name)s” was not created by an import.") % {"name": name})
     context = {"report": view.present_import(imported), "subject": gettext("Import report")}
-    return panel(request, sandbox, "panels/imported.html", context)
+    return panel(request, sandbox, "imports/imported.html", context)
 
 
 @contextmanager

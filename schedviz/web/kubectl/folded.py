@@ -11,7 +11,7 @@ IsUnfolded = Callable[[str], bool]
 
 
 def folded_yaml(manifest: Manifest, is_unfolded: IsUnfolded) -> str | None:
-    """Return the text of templates/panels/yaml.html."""
+    """Return the text of templates/kubectl/yaml.html."""
     return to_yaml([manifest]) if is_unfolded("panel-yaml") else None
 
 

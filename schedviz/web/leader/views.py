@@ -31,5 +31,5 @@ def relist_leader(request: HttpRequest, name: str) -> HttpResponse:
 def show_leader(request: HttpRequest, sandbox: Current) -> HttpResponse:
     view = leader_view.present_leader(default_store(), sandbox)
     return panel(
-        request, sandbox, "panels/leader.html", {"view": view, "subject": gettext("Leader election")}
+        request, sandbox, "leader/leader.html", {"view": view, "subject": gettext("Leader election")}
     )

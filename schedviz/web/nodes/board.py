@@ -48,7 +48,7 @@ class NodesPanel:
         if moved:
             self._layout = picture.layout
             self._arrange(groups.overview(picture, self.by))
-            self._drawing.draw(GROUPING, "parts/grouping.html", groups.choices(picture, self.by))
+            self._drawing.draw(GROUPING, "nodes/grouping.html", groups.choices(picture, self.by))
             dirty = set(picture.nodes)
         dirty = dirty & picture.nodes.keys()
         draw = self._draw_cells if self.overview.dense else self._draw_cards
@@ -87,7 +87,7 @@ class NodesPanel:
             overview.size,
             [(heading_part(place), [*names]) for place, names in enumerate(held)],
         )
-        self._drawing.draw(PANEL, "parts/nodes.html", panel)
+        self._drawing.draw(PANEL, "nodes/board.html", panel)
 
     def _draw_headings(self, picture: Picture, dirty: set[str]) -> None:
         touched = set()
@@ -97,7 +97,7 @@ class NodesPanel:
             touched.add(place)
         for place in sorted(touched):
             view = self._totals[place].heading(place, self.overview.groups[place])
-            self._drawing.draw(heading_part(place), "parts/heading.html", view)
+            self._drawing.draw(heading_part(place), "nodes/heading.html", view)
 
     def _draw_cards(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
         found, before = self._verdicts, self._verdicts
@@ -116,24 +116,24 @@ class NodesPanel:
         for name in sorted(dirty | judged & picture.nodes.keys()):
             verdict = found.get(name, NO_VERDICT)
             element = f"{nodes.node_id(name)}-v"
-            self._drawing.draw(f"{node_part(name)}/verdict", "parts/verdict.html", verdict, element)
+            self._drawing.draw(f"{node_part(name)}/verdict", "nodes/verdict.html", verdict, element)
 
     def _draw_card(self, card: nodes.Card) -> None:
         """Render a card in several parts: a new pod changes only the list of blocks and the meters."""
         ident = card.id
         name, area = f"{PANEL}/{ident}", f"{ident}-s"
         frame = replace(card, blocks=[], more=0, nominated=[], meters=[])
-        self._drawing.draw(name, "parts/card.html", (frame, range(len(card.meters))))
-        self._drawing.draw(f"{name}/pods", "parts/pod_area.html", None, area)
+        self._drawing.draw(name, "nodes/card.html", (frame, range(len(card.meters))))
+        self._drawing.draw(f"{name}/pods", "nodes/pod_area.html", None, area)
         pods: dict[str, nodes.Block | nodes.More] = {
             nodes.block_id(ident, each.key): each for each in card.blocks
         }
         if card.more:
             pods[f"{ident}-r"] = nodes.More(card.more)
         pods |= {nodes.block_id(ident, each.key): each for each in card.nominated}
-        self._drawing.draw_list(f"{name}/pods", area, "parts/block.html", pods or {f"{ident}-f": None})
+        self._drawing.draw_list(f"{name}/pods", area, "nodes/block.html", pods or {f"{ident}-f": None})
         for place, meter in enumerate(card.meters):
-            self._drawing.draw(f"{name}/m{place}", "parts/meter_row.html", meter, f"{ident}-m{place}")
+            self._drawing.draw(f"{name}/m{place}", "nodes/meter_row.html", meter, f"{ident}-m{place}")
 
     def _draw_devices(self, rows: list[PoolRow], more: nodes.More | None, node: str) -> None:
         """Render the devices of a card. A device that changed is one element of the list of its pool."""
@@ -142,23 +142,23 @@ class NodesPanel:
             self._drawing.draw(name, "parts/absent.html", None, element)
             return
         places = [f"{name}/{place}" for place in range(len(rows))]
-        self._drawing.draw(name, "parts/card_devices.html", (places, more), element)
+        self._drawing.draw(name, "nodes/card_devices.html", (places, more), element)
         for place, row in enumerate(rows):
             into = f"{element}{place}"
             frame = replace(row, slots={})
-            self._drawing.draw(places[place], "parts/pool_row.html", (frame, node), into)
-            self._drawing.draw_list(places[place], f"{into}-s", "parts/device_slot.html", row.slots)
+            self._drawing.draw(places[place], "nodes/pool_row.html", (frame, node), into)
+            self._drawing.draw_list(places[place], f"{into}-s", "nodes/device_slot.html", row.slots)
 
     def _draw_cells(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
         for name in dirty:
             self._cells[name] = grid.json(grid.cell(picture, ranks, name))
         for chunk in sorted({self._place[name][1] for name in dirty}):
             view = (chunk.removeprefix(f"{PANEL}/"), self._texts(chunk))
-            self._drawing.draw(chunk, "parts/cells.html", view)
+            self._drawing.draw(chunk, "nodes/cells.html", view)
         if moved or picture.judging != self._judged:
             self._judged = picture.judging
             verdicts_json = grid.json(grid.judged(picture.judging, self._place))
-            self._drawing.draw(JUDGED, "parts/judged.html", verdicts_json)
+            self._drawing.draw(JUDGED, "nodes/judged.html", verdicts_json)
 
     def _texts(self, chunk: str) -> list[SafeString]:
         return [self._cells[name] for name in self._chunks[chunk]]

@@ -1,7 +1,7 @@
 """The picture of the nodes for download: an SVG without external resources, with its content as text.
 
 It has cards, or cells if there are many nodes, filled as on the page, in the colours of the light theme. The
-template is downloads/nodes.svg.
+template is download/nodes.svg.
 """
 
 import re
@@ -192,7 +192,7 @@ def shade(percent: int) -> float:
 
 
 def cells_legend() -> list[LegendItem]:
-    """Return the entries for cells, as in parts/key.html."""
+    """Return the entries for cells, as in nodes/key.html."""
     label = gettext("shade: requested share of the fullest resource")
     half = shade(50)
     return [

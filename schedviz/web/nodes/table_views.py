@@ -19,4 +19,4 @@ def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> Http
     page = int(number) if number.isdecimal() and len(number) < 6 else 1
     with read_picture(sandbox) as picture:
         view = table.present_table(picture, sort, query, page)
-    return panel(request, sandbox, "panels/nodes.html", {"view": view, "subject": gettext("Nodes")})
+    return panel(request, sandbox, "nodes/table.html", {"view": view, "subject": gettext("Nodes")})

@@ -88,9 +88,9 @@ def show_node(
         "error": error,
         "typed": request.POST if error else {},
         "acted": acted,
-        "outcome": "panels/drained.html" if drained else "",
+        "outcome": "nodes/drained.html" if drained else "",
         "drained": drained,
         "drained_at": fmt.clock(sandbox.now()),
         "subject": subject,
     }
-    return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
+    return panel(request, sandbox, "nodes/node.html", context, 422 if error else 200)

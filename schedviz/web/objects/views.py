@@ -42,7 +42,7 @@ def kinds(request: HttpRequest, name: str, seq: int | None = None) -> HttpRespon
         "size": size,
         "subject": gettext("All objects"),
     }
-    return panel(request, source, "panels/kinds.html", context)
+    return panel(request, source, "objects/kinds.html", context)
 
 
 def objects(request: HttpRequest, name: str, resource: str, seq: int | None = None) -> HttpResponse:
@@ -52,7 +52,7 @@ def objects(request: HttpRequest, name: str, resource: str, seq: int | None = No
     kind = find_kind(source, resource)
     after = request.GET.get("after", "")
     shown = view.objects(source, kind, name_part(request), after, source.now())
-    return panel(request, source, "panels/objects.html", {"view": shown, "subject": kind.kind})
+    return panel(request, source, "objects/objects.html", {"view": shown, "subject": kind.kind})
 
 
 def name_part(request: HttpRequest) -> str:
@@ -79,7 +79,7 @@ def show_object(
     context = {"kind": kind, "key": key, "yaml": to_yaml([manifest]), "view": shells, "error": error}
     context["claim"] = claim_panel(sandbox, kind.id, manifest)
     context["subject"] = f"{kind.kind} {key}"
-    return panel(request, sandbox, "panels/object.html", context, 422 if error else 200)
+    return panel(request, sandbox, "objects/object.html", context, 422 if error else 200)
 
 
 def missing(request: HttpRequest, sandbox: Source, kind: Resource, key: str) -> HttpResponse:

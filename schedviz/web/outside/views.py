@@ -27,4 +27,4 @@ def outside_panel(request: HttpRequest, name: str) -> HttpResponse:
         "address": request.build_absolute_uri(reverse("sandbox", args=[name])).rstrip("/"),
         "scheduler": DEFAULT_SCHEDULER_NAME if stands_down else OTHER_NAME,
     }
-    return panel(request, source, "panels/connect_outside.html", context)
+    return panel(request, source, "outside/connect.html", context)

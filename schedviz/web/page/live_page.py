@@ -130,7 +130,7 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
             ("yaml", "YAML", "y"),
         ],
     }
-    return render_to_string("sandbox.html", context, request)
+    return render_to_string("page/sandbox.html", context, request)
 
 
 def is_origin_deleted(meta: Meta) -> bool:
@@ -170,12 +170,12 @@ def draw_parts(source: Source, look: Look) -> Parts:
     screens.draw({language: [look]})
     parts = screens.whole(language, look)
     if by_socket:
-        parts["nodes"] = render_to_string("parts/reading.html")
+        parts["nodes"] = render_to_string("past/reading.html")
     return parts
 
 
 def moment_html(request: HttpRequest, past: Past) -> str:
     """Return a past moment for htmx: its parts, as in a frame of the socket, and the bar."""
     parts = draw_parts(past, asked_look(request.GET.get("group", ""), request.GET.get("q", "")))
-    banner = render_to_string("parts/past.html", {"travel": travel.past_travel(past), "base": address(past)})
+    banner = render_to_string("past/past.html", {"travel": travel.past_travel(past), "base": address(past)})
     return "".join([banner, *parts.values()])

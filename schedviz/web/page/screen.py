@@ -147,26 +147,26 @@ class Screen:
 
     def _draw_informer(self) -> Parts:
         """Render the informer. It changes with each object, so only viewers who unfolded it get it."""
-        self._informer.draw("informer", "parts/informer.html", informer.present_stages(self._pipeline))
+        self._informer.draw("informer", "leader/informer.html", informer.present_stages(self._pipeline))
         return self._informer.changes()
 
     def _common(self, picture: Picture, clock: Clock, lanes: list[LaneView]) -> Parts:
         draw = self._drawing.draw
-        draw("lead", "parts/lead.html", picture.leader)
-        draw("failure", "parts/failure.html", failure(picture.failure))
-        draw("hint", "parts/hint.html", hint.hint(picture, sandbox_of(self.base)))
-        draw("transport", "parts/transport.html", transport.transport(picture, clock))
-        draw("idle", "parts/idle.html", transport.idle(picture, clock))
-        draw("until", "parts/until.html", transport.until(clock))
-        draw("proposals", "parts/proposals.html", transport.proposals(picture))
-        draw("legend", "parts/legend.html", self._ranks.legend(picture.classes))
-        draw("budgets", "parts/budgets.html", budgets(picture))
-        draw("queue_title", "parts/queue_title.html", picture.stands_down)
-        draw("cycle_tab", "parts/cycle_tab.html", picture.stands_down)
-        draw("pending", "parts/pending.html", sum(lane.count for lane in lanes))
+        draw("lead", "leader/lead.html", picture.leader)
+        draw("failure", "leader/failure.html", failure(picture.failure))
+        draw("hint", "guide/hint.html", hint.hint(picture, sandbox_of(self.base)))
+        draw("transport", "clock/transport.html", transport.transport(picture, clock))
+        draw("idle", "clock/idle.html", transport.idle(picture, clock))
+        draw("until", "clock/until.html", transport.until(clock))
+        draw("proposals", "clock/proposals.html", transport.proposals(picture))
+        draw("legend", "queue/legend.html", self._ranks.legend(picture.classes))
+        draw("budgets", "queue/budgets.html", budgets(picture))
+        draw("queue_title", "queue/title.html", picture.stands_down)
+        draw("cycle_tab", "cycle/tab.html", picture.stands_down)
+        draw("pending", "queue/pending_count.html", sum(lane.count for lane in lanes))
         for lane in lanes:
             self._draw_lane(lane)
-        draw("summary", "parts/summary.html", (nodes.summary(picture), picture.name_patterns()))
+        draw("summary", "nodes/summary.html", (nodes.summary(picture), picture.name_patterns()))
         self._cycle.draw(picture, self._ranks)
         self._draw_timeline(self._timeline.marks(picture), stands_down=picture.stands_down)
         self._draw_log(self._log.lines(picture))
@@ -176,18 +176,18 @@ class Screen:
         if lines is self._drawn_lines:
             return
         self._drawn_lines = lines
-        self._drawing.draw("log", "parts/log.html", None)
+        self._drawing.draw("log", "log/live.html", None)
         views = {f"l{line.seq}": line for line in lines}
-        self._drawing.draw_list("log", "log", "parts/line.html", views or {"l0": None})
+        self._drawing.draw_list("log", "log", "log/line.html", views or {"l0": None})
 
     def _draw_lane(self, lane: LaneView) -> None:
         if self._drawn_lanes.get(lane.name) == lane:
             return
         self._drawn_lanes[lane.name] = lane
         name, place = f"lane-{lane.name}", f"pods-{lane.name}"
-        self._drawing.draw(name, "parts/lane.html", replace(lane, chips=[], ties=[], count=0, more=0))
-        self._drawing.draw(f"{name}/count", "parts/count.html", lane.count, f"count-{lane.name}")
-        self._drawing.draw(f"{name}/pods", "parts/chips.html", lane.name)
+        self._drawing.draw(name, "queue/lane.html", replace(lane, chips=[], ties=[], count=0, more=0))
+        self._drawing.draw(f"{name}/count", "queue/count.html", lane.count, f"count-{lane.name}")
+        self._drawing.draw(f"{name}/pods", "queue/chips.html", lane.name)
         ties = {tie.first: tie for tie in lane.ties}
         chips: dict[str, Any] = {}
         for chip in lane.chips:
@@ -196,20 +196,20 @@ class Screen:
             chips[nodes.block_id(lane.name, chip.key)] = chip
         if lane.more:
             chips[f"more-{lane.name}"] = nodes.More(lane.more)
-        self._drawing.draw_list(f"{name}/pods", place, "parts/chip.html", chips)
+        self._drawing.draw_list(f"{name}/pods", place, "queue/chip.html", chips)
 
     def _draw_timeline(self, marks: list[MarkView], *, stands_down: bool) -> None:
         draw = self._drawing.draw
-        draw("timeline", "parts/timeline.html", {"marks": bool(marks), "stands_down": stands_down})
+        draw("timeline", "past/timeline.html", {"marks": bool(marks), "stands_down": stands_down})
         if marks is self._drawn_marks:
             return
         self._drawn_marks = marks
-        draw("timeline/marks", "parts/marks.html", None)
+        draw("timeline/marks", "past/marks.html", None)
         views = {f"m{mark.place}": mark for mark in marks}
-        self._drawing.draw_list("timeline/marks", "marks", "parts/mark.html", views)
-        draw("timeline/counts", "parts/counts.html", None)
+        self._drawing.draw_list("timeline/marks", "marks", "past/mark.html", views)
+        draw("timeline/counts", "past/counts.html", None)
         counts = {f"marks-{count.kind}": count for count in timeline.counts(marks)}
-        self._drawing.draw_list("timeline/counts", "counts", "parts/mark_count.html", counts)
+        self._drawing.draw_list("timeline/counts", "counts", "past/mark_count.html", counts)
 
     def _find(self, picture: Picture, lanes: list[LaneView], wanted: set[Look]) -> dict[Look, Parts]:
         """Return the results of the filters, by look. A filter reads all objects, so it runs again only after
@@ -225,7 +225,7 @@ class Screen:
                 view = filter_result.present_found(
                     picture, look.query, self._boards[look.group].overview, lanes
                 )
-                drawing.draw("found", "parts/found.html", view)
+                drawing.draw("found", "nodes/found.html", view)
             changed[look] = drawing.changes()
         if due:
             self._known = now

@@ -66,7 +66,7 @@ def show_pod(
         "follow_up": None if isinstance(sandbox, Past) else follow_up_of(sandbox, key),
         "subject": f"Pod {view.name}",
     }
-    return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
+    return panel(request, sandbox, "pods/pod.html", context, 422 if error else 200)
 
 
 def show_deleted_pod(request: HttpRequest, sandbox: Source, key: str, acted: str) -> HttpResponse:
@@ -75,4 +75,4 @@ def show_deleted_pod(request: HttpRequest, sandbox: Source, key: str, acted: str
     if view is None:
         return missing_panel(request, sandbox, gettext("Pod %(key)s no longer exists.") % {"key": key})
     context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}
-    return panel(request, sandbox, "panels/gone.html", context)
+    return panel(request, sandbox, "pods/gone.html", context)

@@ -92,14 +92,14 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     if "part" not in request.GET:
         if not is_htmx(request):
             context["follow_up"] = follow_up_of(find_present(name), key)
-        response = render_part(request, source, "panels/what_if.html", context)
+        response = render_part(request, source, "what_if/what_if.html", context)
         # The panel around this part shows what came of the change.
         return trigger_client_event(response, "schedviz:done") if applied else response
     # While the search runs, only the suggestions are replaced: a button that is replaced between press and
     # release of the mouse is not clicked.
     if question is not None and not question.finished:
-        return render_part(request, source, "panels/found.html", context)
-    response = render_part(request, source, "panels/what_if.html", context)
+        return render_part(request, source, "what_if/found.html", context)
+    response = render_part(request, source, "what_if/what_if.html", context)
     return reswap(retarget(response, "closest section"), "outerHTML")
 
 
@@ -175,14 +175,14 @@ def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     if request.method == "POST" and view:
         question, context["error"] = ask_question(request, questions, "saved", name, key, cycle=found.evicted)
     context["saved"] = why_view.present_preventions(question, base) if question else None
-    return render_part(request, sandbox, "panels/evicted.html", context)
+    return render_part(request, sandbox, "what_if/evicted.html", context)
 
 
 def render_part(
     request: HttpRequest, sandbox: Source, template: str, context: dict[str, Any]
 ) -> HttpResponse:
     """Render a part of a panel: alone for htmx, otherwise in the inspector of the whole page."""
-    if not is_htmx(request) and context.get("view") is None and template != "panels/what_if.html":
+    if not is_htmx(request) and context.get("view") is None and template != "what_if/what_if.html":
         raise Http404
     subject = f"Pod {context['key'].removeprefix('default/')}"
     return panel(request, sandbox, template, {**context, "subject": subject})

@@ -66,9 +66,9 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     source = find_present(name)
     if is_large(source):
         message = gettext("This sandbox is too large for Predict. Try one with a few dozen nodes.")
-        return panel(request, source, "panels/missing.html", {"message": message})
+        return panel(request, source, "parts/missing.html", {"message": message})
     if source.meta().stands_down:
-        return panel(request, source, "panels/missing.html", {"message": nothing_to_predict()})
+        return panel(request, source, "parts/missing.html", {"message": nothing_to_predict()})
     viewer_state, shared = viewer.read_cookie(request), shared_prediction_of(source)
     before, holds = viewer_state, viewer.read_holds(request)
     taken = ""
@@ -96,7 +96,7 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     guessed = request.POST.get("question", "") if request.POST.get("do") == "guess" else ""
     shown = view(state, viewer_state, seen, guessed, may_release=may_end_hold(request, name))
     context = {"view": shown, "subject": gettext("Predict")}
-    response = panel(request, source, "panels/predict.html", context)
+    response = panel(request, source, "predict/predict.html", context)
     # Not in every response: responses may arrive in another order and would restore an older cookie.
     if viewer_state != before:
         viewer.write_cookie(response, viewer_state, address(source))

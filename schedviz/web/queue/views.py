@@ -25,4 +25,4 @@ def pending_pods(request: HttpRequest, name: str, seq: int | None = None) -> Htt
         "refresh": LARGE_REFRESH_MS if is_large(sandbox) else REFRESH_MS,
         "can_try": bool(view.tries) and not sandbox.stands_down(),
     }
-    return panel(request, sandbox, "panels/pending.html", context)
+    return panel(request, sandbox, "queue/pending.html", context)

@@ -87,7 +87,7 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
         "has_rights": has_rights(name),
         "links": [(each, ago(now - each.created)) for each in reversed(record.links)],
         "typed": request.POST.get("label", "") if error else "",
-        "outcome": "panels/made_link.html" if made else "",
+        "outcome": "share/made_link.html" if made else "",
         "made": made,
         "made_right": request.POST.get("right", ""),
         "error": error,
@@ -95,7 +95,7 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
         "address": request.build_absolute_uri(reverse("sandbox", args=[name])),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    response = panel(request, source, "panels/share.html", context, status)
+    response = panel(request, source, "share/share.html", context, status)
     response.headers["Cache-Control"] = "no-store"
     return response
 

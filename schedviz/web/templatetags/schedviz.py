@@ -71,13 +71,13 @@ def words(name: str) -> SafeString:
     return _with_breaks(WORD.findall(name))
 
 
-@register.inclusion_tag("parts/idea.html")
+@register.inclusion_tag("ideas/idea.html")
 def idea(name: str) -> dict[str, ideas.Idea]:
     """Return a link to the page of an idea."""
     return {"idea": ideas.translated_idea(ideas.ideas()[name])}
 
 
-@register.inclusion_tag("parts/explanations.html")
+@register.inclusion_tag("ideas/explanations.html")
 def explanations() -> dict[str, list[ideas.Idea]]:
     """Return the sentences of all ideas, which the help mode shows on the page (static/js/help.js)."""
     return {"ideas": [ideas.translated_idea(each) for each in ideas.ideas().values()]}

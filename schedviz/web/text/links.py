@@ -12,7 +12,7 @@ from schedviz.web.text.node_names import node_name
 
 def pod_link(base: str, key: str) -> SafeString:
     """Return the name of a pod with a link; what was generated of it is marked
-    (templates/parts/pod_name.html)."""
+    (templates/text/pod_name.html)."""
     name = fmt.split_pod_name(fmt.pod_name(key))
     if not name.end:
         return format_html('<a data-panel href="{}pods/{}/">{}{}</a>', base, key, name.namespace, name.owner)

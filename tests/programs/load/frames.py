@@ -12,7 +12,7 @@ NUMBERS: Final = re.compile(rb'<div id="frame"[^>]* data-after="(\d+)" data-seq=
 """As static/js/live.js reads them."""
 
 BLOCK: Final = b' class="pod '
-"""In the tag of a pod in a node's card (templates/parts/block.html)."""
+"""In the tag of a pod in a node's card (templates/nodes/block.html)."""
 NOMINATED: Final = b' nominated"'
 """In the tag of a pod that is nominated to the node and not bound."""
 

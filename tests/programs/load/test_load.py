@@ -35,7 +35,7 @@ def head(after: int, seq: int) -> bytes:
 
 def block(state: str) -> bytes:
     pod = {"key": "default/web", "state": state, "stem": "web", "rank": 0, "uid": "u", "share": 250}
-    return PartRenderer("/s/a/").render("parts/block.html", pod, "n1-web").encode()
+    return PartRenderer("/s/a/").render("nodes/block.html", pod, "n1-web").encode()
 
 
 def test_a_pod_is_bound_where_a_card_has_it_and_not_as_nominated() -> None:
