@@ -1,4 +1,4 @@
-// The view for a projector: large type, and only the parts that a talk needs (static/css/board.css). It is remembered in the browser.
+// The view for a projector: large type, and only the parts that a talk needs (static/css/nodes_board.css). It is remembered in the browser.
 import { addClick, addShortcut } from "./registry.js";
 
 const STORED = "schedviz:projector";

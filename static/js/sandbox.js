@@ -34,5 +34,5 @@ export { listShortcuts } from "./registry.js";
 new Grid(document.getElementById("grid"));
 
 // htmx processes the page at this event too, and was asked to first. From now on every control has its handler: those that
-// do nothing without scripts appear (static/css/access.css).
+// do nothing without scripts appear (static/css/accessibility.css).
 document.addEventListener("DOMContentLoaded", () => document.documentElement.classList.add("scripted"));
