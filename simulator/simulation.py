@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from simulator.api import ApiServerLost, Manifest, Micros, Storage, WatchEvent
 from simulator.apiserver.component_writes import MakeServer
+from simulator.apiserver.served_features import in_version
 from simulator.client.informer import Pipeline
 from simulator.client.shared_informer import SharedInformer
 from simulator.client.world import World
@@ -87,7 +88,7 @@ class Simulation:
         are. ``observer`` gets the durations of the scheduling cycles.
 
         Raises ConfigError for a configuration with which the scheduler would not start."""
-        features = options.features()
+        self.features = features = options.features()
         self._world = World(storage, make_server, features)
         self._scheduler = Scheduler(
             self._world,
@@ -187,6 +188,7 @@ class Simulation:
         left activeQ."""
         return self._cycle is None and self._loop.all_tried
 
+    @in_version
     def try_each(self, now: Micros) -> None:
         """Move all pods of the queue to activeQ that no plugin gates, without backoff and queueing hints
         (PriorityQueue.Activate), so that each gets an attempt. To be called when no cycle stands at a point
@@ -206,6 +208,7 @@ class Simulation:
         found = self._handlers.pods.get(pod)
         return found is not None and bool(found.node_name)
 
+    @in_version
     def take_in(self, now: Micros) -> bool:
         """Take in some of what was observed, and do nothing else. Return whether there was anything.
 
@@ -224,6 +227,7 @@ class Simulation:
             self._handlers.first_list_ends()
         return bool(waiting)
 
+    @in_version
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
         """Take in changes, or do the next entry of the agenda that is due at ``now``. Return False if there
         is neither. The order is described in :mod:`simulator.kernel.environment`.

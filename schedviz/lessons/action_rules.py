@@ -11,6 +11,7 @@ from simulator.apiserver.admission import resource_of
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import BadRequest
 from simulator.config import ConfigError
 from simulator.plugins.registry import load, profiles
@@ -64,7 +65,9 @@ class ActionRules:
         except BadRequest as error:
             self._file.add(f"{path}.kind", error.message)
             return
-        for cause in decoding.decode(resource, manifest)[1]:
+        with serving(self._features):
+            causes = decoding.decode(resource, manifest)[1]
+        for cause in causes:
             if not (partial and cause.reason == "FieldValueRequired"):
                 self._file.add(f"{path}.{cause.field}", cause.message)
         metadata = manifest.get("metadata")

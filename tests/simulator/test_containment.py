@@ -11,6 +11,8 @@ from simulator.controllers.replica_set import ReplicaSetController
 from simulator.kernel import moment_limit
 from simulator.kernel.containment import FIRST_DELAY, LONGEST_DELAY, Actor, Containment, Run
 from simulator.kernel.moment_limit import EndlessMoment
+from simulator.simulation import Options
+from simulator.versions.kubernetes_version import V1_34, V1_36, KubernetesVersion
 from tests.simulator.controllers.workloads import names, workload
 from tests.simulator.lab import START, Lab, node, pod
 
@@ -69,6 +71,17 @@ def test_a_pod_that_cannot_be_read_is_ignored_and_reported(fields: Manifest, pro
     put(lab, "pods", "default/bad", bad)
     lab.run(5)
     assert lab.node_of("bad") == "n1", "now that it can be read"
+
+
+@pytest.mark.parametrize(("version", "bound_to"), [(V1_34, "n1"), (V1_36, "")])
+def test_what_can_be_read_depends_on_the_version(version: KubernetesVersion, bound_to: str) -> None:
+    """The types of v1.34 have no schedulingGroup; Go's decoder drops unknown fields."""
+    lab = Lab(Options(kubernetes=version.patch))
+    lab.create(node("n1"))
+    pending = stored(pod("p"))
+    put(lab, "pods", "default/p", {**pending, "spec": {**pending["spec"], "schedulingGroup": 7}})
+    lab.run(5)
+    assert lab.node_of("p") == bound_to
 
 
 def test_a_bound_pod_that_cannot_be_read_counts_as_deleted_until_it_can_be_read() -> None:

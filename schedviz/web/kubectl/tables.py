@@ -7,6 +7,7 @@ from django.utils.translation import gettext
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.table import build_table
 
 GAP = 3
@@ -72,10 +73,16 @@ def get_table(
     return "\n".join(lines)
 
 
+def table_of(sandbox: Readable, resource: Resource, items: Sequence[Manifest]) -> Manifest:
+    """Return the Table of objects as the version of their sandbox prints it. Raises TooLarge."""
+    with serving(sandbox.meta().features()):
+        return build_table(resource, items, {}, sandbox.now())
+
+
 def cells(
     sandbox: Readable, resource: Resource, items: Sequence[Manifest], wide: bool, everywhere: bool
 ) -> list[list[str]]:
-    made = build_table(resource, items, {}, sandbox.now())
+    made = table_of(sandbox, resource, items)
     shown = [not column["priority"] or wide for column in made["columnDefinitions"]]
     heads = [column["name"].upper() for column in made["columnDefinitions"]]
     rows = [heads, *([str(cell) for cell in row["cells"]] for row in made["rows"])]

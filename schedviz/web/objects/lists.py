@@ -9,11 +9,10 @@ import msgspec
 from schedviz.limit_settings import LIMITS
 from schedviz.store import Sandbox
 from schedviz.store.past import Readable
-from simulator.api import Micros
+from schedviz.web.kubectl.tables import table_of
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.table import build_table
 
 OBJECTS_AT_ONCE: Final = 50
 """A screen or two; the next page is one click away."""
@@ -95,16 +94,16 @@ def kinds(sandbox: Readable, part: str = "") -> list[StoredKind]:
     return sorted(found, key=lambda kind: (kind.resource.kind, kind.resource.group))
 
 
-def objects(sandbox: Readable, resource: Resource, part: str, after: str, now: Micros) -> ObjectRows:
+def objects(sandbox: Readable, resource: Resource, part: str, after: str) -> ObjectRows:
     keys = sorted(sandbox.names(resource.id))
     matching = [key for key in keys if part in key]
     rest = (key for key in matching if key > after)
     shown = [*islice(rest, OBJECTS_AT_ONCE)]
     items = [item for item in (sandbox.get(resource.id, key) for key in shown) if item is not None]
     try:
-        printed = build_table(resource, items, {}, now)
+        printed = table_of(sandbox, resource, items)
     except TooLarge:  # the columns of a definition; the names are listed without them
-        printed = build_table(msgspec.structs.replace(resource, columns_text=""), items, {}, now)
+        printed = table_of(sandbox, msgspec.structs.replace(resource, columns_text=""), items)
     always = [at for at, column in enumerate(printed["columnDefinitions"]) if not column["priority"]]
     names = [printed["columnDefinitions"][at]["name"] for at in always]
     rows = []

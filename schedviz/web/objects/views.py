@@ -51,7 +51,7 @@ def objects(request: HttpRequest, name: str, resource: str, seq: int | None = No
     source = find_at(name, seq)
     kind = find_kind(source, resource)
     after = request.GET.get("after", "")
-    shown = view.objects(source, kind, name_part(request), after, source.now())
+    shown = view.objects(source, kind, name_part(request), after)
     return panel(request, source, "objects/objects.html", {"view": shown, "subject": kind.kind})
 
 
