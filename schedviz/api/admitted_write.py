@@ -38,7 +38,8 @@ class SandboxStorage:
 
     def store(self, admitted: Admission) -> Sequence[int]:
         try:
-            versions = self._sandbox.commit(Commit(admitted.changes, unchanged=admitted.unchanged))
+            commit = Commit(admitted.changes, unchanged=admitted.unchanged)
+            committed = self._sandbox.commit_with_holder(commit)
         except CollectionChanged as changed:
             raise ReadAgain(str(changed)) from None
         except NoSandbox:
@@ -47,8 +48,8 @@ class SandboxStorage:
             if error.limit == "MAX_OBJECT_BYTES":
                 raise TooLarge(f"Request entity too large: {error}") from None
             raise Forbidden("sandboxes", self._sandbox.name, str(error)) from None
-        notify(self._sandbox)
-        return versions
+        notify(self._sandbox, committed.holder)
+        return committed.versions
 
     def hold(self) -> AbstractContextManager[object]:
         """Let the other writes of this process to the sandbox wait: otherwise they would make each other
@@ -65,7 +66,7 @@ def write_admitted(
     return write(SandboxStorage(sandbox), decide, options or RequestOptions())
 
 
-def notify(sandbox: Sandbox) -> None:
-    """Wake the sandbox and ring the doorbell: something was written."""
-    wake(sandbox.name)
+def notify(sandbox: Sandbox, holder: str | None = None) -> None:
+    """Wake the sandbox and ring the doorbell: something was written. holder: see :func:`wake`."""
+    wake(sandbox.name, holder)
     ring(sandbox.name)

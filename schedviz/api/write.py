@@ -41,7 +41,7 @@ def create_sandbox(
     now = int(meta.created or store.wall()) * SECOND
     changes = new_cluster(documents, now, meta.features(), for_servers=True)
     sandbox = create_named(store, names or [meta.name], meta, changes, clock, access=access)
-    notify(sandbox)
+    notify(sandbox, "")  # no worker leads it yet
     return sandbox
 
 

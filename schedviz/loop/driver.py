@@ -159,7 +159,7 @@ class Driver:
                 return  # the clocks must be moved first; Due sends the message again
             delay = self._run_leader(sandbox, renewal) if renewal else 0.0
             if delay == 0.0:
-                self._wakes.wake(name)
+                self._wakes.wake(name, renewal.lease.holder if renewal else None)
             else:
                 self._wakes.due.settle(name, began, delay)
         except NoSandbox:

@@ -7,8 +7,7 @@ message of a slice moves the entry RETRY_SECONDS ahead; only the end of the slic
 that is lost is sent again.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from redis import Redis
 
@@ -32,7 +31,7 @@ CLAIM_BATCH = 50
 """Maximum number of sandboxes that one call claims; other workers, or the next call 50 ms later, claim the
 rest."""
 
-_NOW = """
+NEXT_ORDER: Final = """
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local function next_order()
@@ -41,23 +40,23 @@ local function next_order()
   return order
 end
 """
+"""Lua: ``now``, and the function that returns the next order. KEYS begin with KEY and ORDER_KEY."""
 
-_MARK = _NOW + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return {next_order(), now}"
+_MARK = NEXT_ORDER + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return {next_order(), now}"
 
 _BEGIN = "redis.call('DEL', KEYS[3])\n" + _MARK
 
 _CLAIM = (
-    _NOW
+    NEXT_ORDER
     + """
 local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
-if #names == 0 then return {0, names} end
 for _, name in ipairs(names) do redis.call('ZADD', KEYS[1], now + ARGV[2], name) end
-return {next_order(), names}
+return names
 """
 )
 
 _SETTLE = (
-    _NOW
+    NEXT_ORDER
     + """
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 if ARGV[3] == '' then
@@ -70,7 +69,7 @@ return 1
 )
 
 _BRING_FORWARD = (
-    _NOW
+    NEXT_ORDER
     + """
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. string.format('%.0f', now), '+inf')) do
   redis.call('ZADD', KEYS[1], now, name)
@@ -106,26 +105,19 @@ class Due:
 
     def mark(self, name: str) -> SliceTime:
         """Request a slice of the sandbox now."""
-        return SliceTime(*cast("list[int]", self._mark([KEY, ORDER_KEY], [name, _us(RETRY_SECONDS)])))
-
-    def mark_many(self, names: Sequence[str]) -> dict[str, int]:
-        """Request a slice of each of the sandboxes now. Returns the orders of the requests, by name."""
-        with self._redis.pipeline(transaction=False) as pipe:
-            for name in names:
-                self._mark([KEY, ORDER_KEY], [name, _us(RETRY_SECONDS)], client=pipe)
-            return {name: order for name, (order, _) in zip(names, pipe.execute(), strict=True)}
+        return SliceTime(
+            *cast("list[int]", self._mark([KEY, ORDER_KEY], [name, microseconds(RETRY_SECONDS)]))
+        )
 
     def begin(self, name: str) -> SliceTime:
         """Note that a slice of the sandbox begins now, and that its message no longer waits."""
         keys = [KEY, ORDER_KEY, waiting_key(name)]
-        return SliceTime(*cast("list[int]", self._begin(keys, [name, _us(RETRY_SECONDS)])))
+        return SliceTime(*cast("list[int]", self._begin(keys, [name, microseconds(RETRY_SECONDS)])))
 
-    def claim(self) -> tuple[int, list[str]]:
-        """Return the sandboxes that are due, at most CLAIM_BATCH, and the order number of this call. The
-        caller sends their messages."""
-        args = [CLAIM_BATCH, _us(RETRY_SECONDS)]
-        order, names = cast("tuple[int, list[bytes]]", self._claim([KEY, ORDER_KEY], args))
-        return order, [name.decode() for name in names]
+    def claim(self) -> list[str]:
+        """Return the sandboxes that are due, at most CLAIM_BATCH. The caller wakes them."""
+        found = self._claim([KEY], [CLAIM_BATCH, microseconds(RETRY_SECONDS)])
+        return [name.decode() for name in cast("list[bytes]", found)]
 
     def bring_forward(self) -> None:
         """Make all sandboxes due now. To be called when the sandboxes' clocks were moved: their due times
@@ -138,8 +130,8 @@ class Due:
         slice was requested meanwhile."""
         args: list[str | int] = [
             name,
-            began.at + _us(RETRY_SECONDS),
-            "" if delay is None else max(0, _us(delay)),
+            began.at + microseconds(RETRY_SECONDS),
+            "" if delay is None else max(0, microseconds(delay)),
         ]
         return bool(self._settle([KEY], args))
 
@@ -147,5 +139,5 @@ class Due:
         self._redis.zrem(KEY, name)
 
 
-def _us(seconds: float) -> int:
+def microseconds(seconds: float) -> int:
     return round(seconds * 1_000_000)

@@ -17,7 +17,7 @@
 --         pipeline    JSON of the state of the leader's informer
 --         now, seen   how far the loop has come (seen: see below)  limits     {objects, nodes, pods, bytes, commit_bytes, resources, log, log_bytes,
 --                                                                             trace, decisions, journal, moves}
--- Reply {"OK", version, seq}, or the name of the precondition that failed and the number of the entry (the first is 1).
+-- Reply {"OK", version, holder of the lease}, or the name of the precondition that failed and the number of the entry (the first is 1).
 --
 -- Objects are opaque here: cjson would turn empty lists into maps.
 
@@ -237,4 +237,4 @@ if request.seen then
   -- A writer that had seen all writes before this commit has also seen this one.
   redis.call('HSET', state, 'seen', request.seen == before and version or request.seen)
 end
-return {'OK', version, seq}
+return {'OK', version, redis.call('HGET', state, 'holder') or ''}

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -54,7 +54,15 @@ REASONS: dict[bytes, Reason] = {
 """The replies about the precondition of a change."""
 
 
-def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> list[int]:
+class Committed(NamedTuple):
+    """``versions``: the new resourceVersions of the changes, in their order. ``holder``: of the lease, "" =
+    no worker."""
+
+    versions: list[int]
+    holder: str
+
+
+def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> Committed:
     """Store a commit in the sandbox of that name; see :meth:`Sandbox.commit`."""
     _check_changes(commit.changes)
     resources = [*dict.fromkeys(change.resource for change in commit.changes)]
@@ -68,8 +76,8 @@ def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> lis
     if outcome != b"OK":
         COMMITS_REFUSED.labels(outcome.decode()).inc()
         raise _refusal(name, commit, outcome, details)
-    version: int = details[0]
-    return [*range(version - len(commit.changes) + 1, version + 1)]
+    version, holder = details
+    return Committed([*range(version - len(commit.changes) + 1, version + 1)], holder.decode())
 
 
 def check_creation(changes: Sequence[Change]) -> None:

@@ -6,7 +6,7 @@ from schedviz.store import codec
 from schedviz.store.access_control import AccessControl
 from schedviz.store.clock_control import ClockControl
 from schedviz.store.commit import Commit
-from schedviz.store.commit_script import run_commit
+from schedviz.store.commit_script import Committed, run_commit
 from schedviz.store.errors import Gone
 from schedviz.store.history import History
 from schedviz.store.lease_control import LeaseControl
@@ -41,6 +41,11 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl,
         Raises :class:`ApiError` (NotFound, AlreadyExists, Conflict) for the precondition of a change,
         CollectionChanged, StaleLease, NoSandbox, SandboxExists, LimitReached.
         """
+        return self.commit_with_holder(commit).versions
+
+    def commit_with_holder(self, commit: Commit) -> Committed:
+        """Store all of the commit or nothing, as :meth:`commit` does. Return also the holder of the lease,
+        whom the caller wakes."""
         return run_commit(self._redis, self._scripts, self.name, commit)
 
     def history(self) -> History:

@@ -10,7 +10,7 @@ import pytest
 from schedviz.api import write
 from schedviz.loop import driver as module
 from schedviz.loop.driver import MAX_FAULT_SECONDS, Driver
-from schedviz.loop.due import RETRY_SECONDS, SliceTime
+from schedviz.loop.due import RETRY_SECONDS
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE, own_queue
@@ -93,31 +93,23 @@ def test_one_message_of_a_sandbox_waits_at_its_leader_however_often_it_is_woken(
     store.redis.delete(queue)
 
 
-def test_wakes_send_no_message_while_one_waits_at_the_leader(
-    driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+def test_a_message_that_waits_at_the_leader_covers_later_wakes(
+    driver: Driver, store: Store, sandbox: Sandbox
 ) -> None:
     run(driver, store, sandbox)
     lease = sandbox.lease()
     assert lease
     queue = f"{KEY_PREFIX}{own_queue(SLICES_QUEUE, lease.holder).name}"
-    slow = Wakes(store)
-    mark = slow.due.mark
-
-    def mark_and_be_overtaken(name: str) -> SliceTime:
-        asked = mark(name)
-        run(driver, store, sandbox)
-        return asked
-
-    monkeypatch.setattr(slow.due, "mark", mark_and_be_overtaken)
-    slow.wake(sandbox.name)  # sends a message for changes that a slice has observed already
+    wakes = Wakes(store)
+    wakes.wake(sandbox.name)
     sandbox.commit(Commit([create("a")]))
-    Wakes(store).wake(sandbox.name)
+    wakes.wake(sandbox.name, lease.holder)
     assert store.redis.llen(queue) == 1
     message = json.loads(cast("bytes", store.redis.rpop(queue)))
     arguments, *_ = json.loads(base64.b64decode(message["body"]))
     driver.slice(*arguments)
     assert sandbox.name not in store.unseen()
-    Wakes(store).wake(sandbox.name)
+    wakes.wake(sandbox.name)
     assert store.redis.llen(queue) == 1
     store.redis.delete(queue)
 

@@ -21,7 +21,7 @@ def due(store: Store, monkeypatch: pytest.MonkeyPatch) -> Due:
 
 
 def names(due: Due) -> list[str]:
-    return due.claim()[1]
+    return due.claim()
 
 
 def pass_time(store: Store, seconds: float) -> None:
