@@ -24,6 +24,7 @@ PANELS = {
     "objects/pods/": "create",
     "objects/priorityclasses.scheduling.k8s.io/system-node-critical/": "create",
     "leader/": "create",
+    "edit/nodes/node-1/": "nodes",
     "nodes/node-1/": "nodes",
     "pods/default/render-1/": "nodes",
     "pods/default/render-3/": "nodes",
@@ -64,6 +65,11 @@ def read(client: Client, address: str, language: str, part: str = "page") -> Lab
     return labels_of(response.content.decode(), part)
 
 
+def highlighted_nodes(lesson: Lesson) -> set[str]:
+    found = {each for step in lesson.steps for each in step.highlights if each.startswith("node ")}
+    return {each.removeprefix("node ") for each in found}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_has_what_a_lesson_names(store: Store, common: dict[str, Labels], name: str) -> None:
     lesson, client = lessons()[name], Client(headers={"host": "localhost"})
@@ -72,6 +78,8 @@ def test_the_page_has_what_a_lesson_names(store: Store, common: dict[str, Labels
     for language in LANGUAGES:
         found = common[language] | read(client, path, language)
         found |= read(client, f"{path}scheduler/", language, "create")
+        for node in highlighted_nodes(lesson):
+            found |= read(client, f"{path}nodes/{node}/", language, "nodes")
         missing += [
             f"{language}: {step}: {text}"
             for step, shown, text in named(lesson, language)
