@@ -93,7 +93,30 @@ DEFAULTS: Final[dict[LimitName, int]] = {
     "MAX_QUESTIONS_PER_MINUTE_PER_ADDRESS": 300,
 }
 
+RATES_OF_MANY: Final[tuple[LimitName, ...]] = (
+    "MAX_REQUESTS_PER_SECOND_PER_SANDBOX",
+    "MAX_REQUESTS_PER_SECOND_PER_OWNER",
+    "MAX_QUESTIONS_PER_MINUTE_PER_SANDBOX",
+    "MAX_QUESTIONS_PER_MINUTE_PER_OWNER",
+)
+"""The rates that share a server out among its users: a server with one user has none by default."""
+
 LIMITS: Final[dict[LimitName, int]] = {
-    name: environment.number(name, default, 0, 100_000_000) for name, default in DEFAULTS.items()
+    name: environment.number(
+        name,
+        default,
+        0,
+        100_000_000,
+        shown=f"{default}, on loopback without owners 0" if name in RATES_OF_MANY else "",
+    )
+    for name, default in DEFAULTS.items()
 }
 """Name of a limit -> its value; 0 = no limit."""
+
+
+def limits_for_one_user() -> dict[LimitName, int]:
+    """Return the limits of a server that only programs of its machine reach, and that has no owners."""
+    return {
+        name: 0 if name in RATES_OF_MANY and not environment.given(name) else limit
+        for name, limit in LIMITS.items()
+    }

@@ -53,11 +53,12 @@ METRICS_TOKEN = environment.secret("METRICS_TOKEN")
 ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 # Whether people log in. Without accounts nothing of them is loaded, and no database is needed.
 ACCOUNTS = environment.switch("ACCOUNTS")
-# Who may use a sandbox: everybody who reaches the server, or its owner and those with a link. Nobody else
-# reaches a server on loopback, unless a proxy on this machine asks it for another name.
+# Whether only programs of this machine reach the server: a proxy on it would ask for another name.
+ON_LOOPBACK = all(is_local(host) for host in (HOST, *ALLOWED_HOSTS))
+# Who may use a sandbox: everybody who reaches the server, or its owner and those with a link.
 ACCESS = environment.choice(
     "ACCESS",
-    "open" if not ACCOUNTS and all(is_local(host) for host in (HOST, *ALLOWED_HOSTS)) else "owners",
+    "open" if ON_LOOPBACK and not ACCOUNTS else "owners",
     ("open", "owners"),
     shown="open on loopback, otherwise owners",
 )
@@ -74,7 +75,7 @@ SECRET_KEY = SECRET_KEY or secrets.token_urlsafe(50)
 SECRET_KEY_FALLBACKS = environment.comma_separated("SECRET_KEY_FALLBACKS", "")
 CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 
-LIMITS = limit_settings.LIMITS
+LIMITS = limit_settings.limits_for_one_user() if ON_LOOPBACK and ACCESS == "open" else limit_settings.LIMITS
 # Sandboxes that nobody has used for so long are deleted; 0 = none is.
 SANDBOX_LIFETIME_HOURS = environment.number("SANDBOX_LIFETIME_HOURS", 0, 0, 100_000)
 # The header to which proxies add the address of who asked them, and how many proxies of one's own there are.

@@ -77,11 +77,29 @@ def test_an_empty_value_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_open_mode_is_allowed_only_without_other_allowed_hosts(given: dict[str, str], access: str) -> None:
+    assert read_settings("settings.ACCESS", given) == access
+
+
+@pytest.mark.parametrize(
+    ("given", "most"),
+    [
+        ({}, "0"),
+        ({"MAX_REQUESTS_PER_SECOND_PER_OWNER": "7"}, "7"),
+        ({"ACCESS": "owners"}, "50"),
+        ({"HOST": "0.0.0.0", "ACCESS": "open"}, "50"),
+    ],
+)
+def test_the_only_user_of_a_machine_has_no_limited_rate(given: dict[str, str], most: str) -> None:
+    assert read_settings("settings.LIMITS['MAX_REQUESTS_PER_SECOND_PER_OWNER']", given) == most
+
+
+def read_settings(what: str, given: dict[str, str]) -> str:
+    """What the settings are in a process with these variables."""
     plain = {
         name: text for name, text in os.environ.items() if name not in ("HOST", "ALLOWED_HOSTS", "ACCESS")
     }
     answer = subprocess.run(
-        [sys.executable, "-c", "from schedviz import settings; print(settings.ACCESS)"],
+        [sys.executable, "-c", f"from schedviz import settings; print({what})"],
         cwd=ROOT,
         env={**plain, **given},
         capture_output=True,
@@ -89,7 +107,7 @@ def test_open_mode_is_allowed_only_without_other_allowed_hosts(given: dict[str, 
         timeout=PATIENCE,
         check=True,
     )
-    assert answer.stdout.strip() == access
+    return answer.stdout.strip()
 
 
 @pytest.mark.parametrize(
