@@ -32,7 +32,6 @@ TOO_LARGE: Final = "schedviz.too_large"
 
 @cache
 def smallest_limit() -> int:
-    """Return the smallest limit of all routes."""
     return min(route.body_bytes for route in routes().values())
 
 

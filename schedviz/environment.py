@@ -58,7 +58,6 @@ def header(name: str) -> str:
 
 
 def comma_separated(name: str, default: str) -> list[str]:
-    """Read a comma-separated list."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 

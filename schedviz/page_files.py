@@ -45,5 +45,4 @@ def are_made(static: Path) -> bool:
 
 
 def source_path(static: Path, source: str) -> Path:
-    """Return the path of a source."""
     return (static_directory("django_htmx") if source.startswith("django_htmx/") else static) / source

@@ -11,7 +11,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.resources import PODS
 from simulator.decision import Decision, Shortage
 from simulator.pod_reason import PodReason, find_pod_reason
-from simulator.trace import CycleStarted, Event, LaneEntry, VictimDeleted
+from simulator.trace import CycleStarted, Event, QueuePlace, VictimDeleted
 
 REASONS_NAMED: Final = 10
 """Maximum number of lines of :meth:`Explanation.__str__` for nodes that fit, and for those that do not."""
@@ -82,7 +82,7 @@ class ExplainedSandbox(Protocol):
     """What an explanation reads of a sandbox."""
 
     def get(self, resource: str, key: str) -> Manifest | None: ...
-    def lane(self, pod: str) -> LaneEntry | None: ...
+    def queue_place(self, pod: str) -> QueuePlace | None: ...
     def decision(self, cycle: int) -> Decision | None: ...
     def now(self) -> Micros: ...
 
@@ -90,7 +90,7 @@ class ExplainedSandbox(Protocol):
 def explain_pod(pod: str, sandbox: ExplainedSandbox, about: Iterable[Event]) -> Explanation:
     """Explain a pod. about: trace events that name it, the oldest first. Raises LookupError for a pod that
     there never was."""
-    manifest, lane = sandbox.get(PODS.id, pod), sandbox.lane(pod)
+    manifest, place = sandbox.get(PODS.id, pod), sandbox.queue_place(pod)
     events = [*about]
     own = [event for event in events if getattr(event, "pod", "") == pod]
     if manifest is None and not own:
@@ -104,18 +104,18 @@ def explain_pod(pod: str, sandbox: ExplainedSandbox, about: Iterable[Event]) -> 
         evicted if evicted and (manifest is None or manifest["metadata"].get("deletionTimestamp")) else None
     )
     status = (manifest or {}).get("status") or {}
-    reason = find_pod_reason(manifest, lane, own, sandbox.get, sandbox.now())
+    reason = find_pod_reason(manifest, place, own, sandbox.get, sandbox.now())
     return Explanation(
         pod=pod,
         state="deleted" if manifest is None else "bound" if node else "pending",
         reason=reason,
         sentence=reason.sentence(sandbox.now()),
         node=node,
-        lane=lane.lane if lane and not node else "",
+        lane=place.lane if place and not node else "",
         message=""
         if node or manifest is None
-        else (lane and lane.message) or (found.message if found else ""),
-        plugins=[*lane.plugins] if lane and not node else [],
+        else (place and place.message) or (found.message if found else ""),
+        plugins=[*place.plugins] if place and not node else [],
         nominated_node=status.get("nominatedNodeName", ""),
         attempts=found.attempt if found else 0,
         cycle=found.cycle if found else 0,

@@ -25,7 +25,7 @@ from simulator.plugins.registry import load
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
-from simulator.trace import Event, LaneEntry, SchedulerConfigured
+from simulator.trace import Event, QueuePlace, SchedulerConfigured
 from simulator.versions.features import DEFAULT_FEATURES, Features
 
 START: Final[Micros] = 1_735_689_600 * SECOND
@@ -79,7 +79,7 @@ class MemorySandbox:
         else:
             self._api.commit(new_cluster(options.manifests, options.start, options.features))
         self._edits = 0
-        self._lanes: dict[str, LaneEntry] = {}
+        self._queue_places: dict[str, QueuePlace] = {}
         self._trace: list[tuple[int, Event]] = []
         self._decisions: dict[int, Decision] = {}
         self._simulation = self._elect()
@@ -119,11 +119,11 @@ class MemorySandbox:
     def resources(self) -> builtins.list[str]:
         return sorted(self._api.objects)
 
-    def queue(self) -> tuple[Mapping[str, LaneEntry], int]:
-        return self._lanes, 0
+    def queue(self) -> tuple[Mapping[str, QueuePlace], int]:
+        return self._queue_places, 0
 
-    def lane(self, pod: str) -> LaneEntry | None:
-        return self._lanes.get(pod)
+    def queue_place(self, pod: str) -> QueuePlace | None:
+        return self._queue_places.get(pod)
 
     def trace_tail(self, count: int) -> Sequence[tuple[int, Event]]:
         return self._trace[-count:] if count else []
@@ -179,7 +179,7 @@ class MemorySandbox:
         load(configuration, features=features)
         self._config, self.features = configuration, features
         self._note([SchedulerConfigured(t=self._now, fields=[])])
-        self._lanes = {}
+        self._queue_places = {}
         self._simulation = self._elect()
 
     # Time
@@ -278,11 +278,11 @@ class MemorySandbox:
         self._note(self._simulation.take_trace())
         decisions = self._simulation.take_decisions()
         self._decisions |= {decision.cycle: decision for decision in decisions}
-        for pod, entry in self._simulation.take_lanes().items():
+        for pod, entry in self._simulation.take_queue_places().items():
             if entry is None:
-                self._lanes.pop(pod, None)
+                self._queue_places.pop(pod, None)
             else:
-                self._lanes[pod] = entry
+                self._queue_places[pod] = entry
         return decisions
 
     def _note(self, events: Sequence[Event]) -> None:

@@ -27,7 +27,7 @@ from simulator.objects.volumes import (
 )
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.scheduling_gates import SchedulingGates
-from simulator.trace import CycleStarted, DevicesAwaited, Event, LaneEntry, Nominated, Scored, VolumesAwaited
+from simulator.trace import CycleStarted, DevicesAwaited, Event, Nominated, QueuePlace, Scored, VolumesAwaited
 from simulator.words import POD_REASONS, PodReasonKind
 
 Get = Callable[[str, str], Manifest | None]
@@ -55,7 +55,7 @@ class PodReason(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def find_pod_reason(
-    manifest: Manifest | None, entry: LaneEntry | None, own: Sequence[Event], get: Get, now: Micros
+    manifest: Manifest | None, entry: QueuePlace | None, own: Sequence[Event], get: Get, now: Micros
 ) -> PodReason:
     """Return the reason of a pod. manifest: None if it was deleted. entry: its queue place. own: the trace
     events of the pod, the oldest first."""
@@ -111,7 +111,7 @@ def _waits_for_selection(claim: Manifest, get: Get) -> bool:
     return (storage_class or {}).get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER
 
 
-def _of_pending(manifest: Manifest, entry: LaneEntry | None, own: Sequence[Event], get: Get) -> PodReason:
+def _of_pending(manifest: Manifest, entry: QueuePlace | None, own: Sequence[Event], get: Get) -> PodReason:
     if entry is None or entry.uid != manifest["metadata"].get("uid", entry.uid):
         return PodReason("arriving")
     match entry.lane:
@@ -162,7 +162,7 @@ def _of_cycle(events: Sequence[Event], get: Get) -> PodReason:
     return PodReason("cycle")
 
 
-def _victims(manifest: Manifest, entry: LaneEntry, own: Sequence[Event], get: Get) -> list[str]:
+def _victims(manifest: Manifest, entry: QueuePlace, own: Sequence[Event], get: Get) -> list[str]:
     """Return the victims that have not been removed yet, of the preemption whose nomination the pod has."""
     nominated = status_of(manifest).get("nominatedNodeName")
     last = next((event for event in reversed(own) if isinstance(event, Nominated)), None)

@@ -18,7 +18,7 @@ from simulator.api import ApiError, Manifest, Micros, Reason, WatchEvent, versio
 from simulator.decision import Decision
 from simulator.kernel.prepared_types import prepared
 from simulator.simulation import Options
-from simulator.trace import AnyEvent, Event, LaneEntry, SchedulerConfigured, SchedulerError
+from simulator.trace import AnyEvent, Event, QueuePlace, SchedulerConfigured, SchedulerError
 
 MAX_INPUTS = 100
 """Maximum number of inputs that are kept until the next commit. Inputs without any output are not stored at
@@ -90,7 +90,7 @@ class Entry(msgspec.Struct, frozen=True, tag=True, tag_field="kind", omit_defaul
     """The inputs since the previous entry, in order. Those of a later version: see :class:`RecordDecoder`."""
     changes: int = 0
     """Number of objects that the commit wrote. They have the last versions up to ``version``."""
-    lanes: dict[str, LaneEntry | None] = {}
+    lanes: dict[str, QueuePlace | None] = {}
     """The changed positions in the queue by pod; None = the pod is no longer queued. The first entry of a
     term contains all positions."""
     ended: SchedulerError | SchedulerConfigured | None = None
@@ -196,7 +196,7 @@ class RecordableSimulation(Protocol):
     def take_trace(self) -> list[Event]: ...
     def give_back_trace(self, trace: list[Event]) -> None: ...
     def take_decisions(self) -> list[Decision]: ...
-    def take_lanes(self) -> dict[str, LaneEntry | None]: ...
+    def take_queue_places(self) -> dict[str, QueuePlace | None]: ...
 
 
 class LeaderTerm:
@@ -210,7 +210,7 @@ class LeaderTerm:
         """The time at which the last events were received."""
         self.trace: list[Event] = [*began.events]
         self.decisions: list[Decision] = []
-        self.lanes: dict[str, LaneEntry | None] = {}
+        self.lanes: dict[str, QueuePlace | None] = {}
 
     # Inputs
 
@@ -272,7 +272,7 @@ class LeaderTerm:
         self.trace += self._simulation.take_trace()
         decisions = self._simulation.take_decisions()
         self.decisions += decisions
-        self.lanes |= self._simulation.take_lanes()
+        self.lanes |= self._simulation.take_queue_places()
         return decisions
 
     @property

@@ -42,8 +42,6 @@ class ReplayDiverged(RecordingError):
 
 
 class ReplayedCommit(NamedTuple):
-    """A replayed commit."""
-
     entry: Entry
     trace: list[tuple[int, Event]]
     """The trace events with their numbers."""

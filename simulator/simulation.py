@@ -29,7 +29,7 @@ from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
-from simulator.trace import Event, LaneEntry, WatchRelisted
+from simulator.trace import Event, QueuePlace, WatchRelisted
 from simulator.versions.features import Features, stored_features
 from simulator.watch_handlers import WatchHandlers
 
@@ -289,9 +289,9 @@ class Simulation:
         logged."""
         self._scheduler.decisions.before_search = listener
 
-    def take_lanes(self) -> dict[str, LaneEntry | None]:
+    def take_queue_places(self) -> dict[str, QueuePlace | None]:
         """Return the places in the queue that have changed since the last call; None = the pod has left the
         queue."""
         # A pod that changes its schedulerName leaves one of the two, and comes to the other.
-        own, outside = self._scheduler.lanes.take(), self._outside.take_lanes()
+        own, outside = self._scheduler.lanes.take(), self._outside.take_queue_places()
         return own | {pod: entry for pod, entry in outside.items() if entry is not None or not own.get(pod)}

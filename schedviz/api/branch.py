@@ -48,7 +48,7 @@ def branch_of_moment(store: Store, past: Past, name: str, access: str = "") -> S
     clock = past.sandbox.clock().stopped(mark.now, wall)
     changes = creations(past.moment.objects)
     with new_sandbox(
-        store, [name], meta, changes, clock, lanes=past.moment.lanes, after=mark, access=access
+        store, [name], meta, changes, clock, queue_places=past.moment.queue_places, after=mark, access=access
     ) as made:
         return made
 

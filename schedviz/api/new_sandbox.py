@@ -15,7 +15,7 @@ from schedviz.store.parts import CHANGES_AT_ONCE, parts_of
 from simulator.api import Change
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.status import AlreadyExists, TooManyRequests
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 OBJECTS_AT_ONCE: Final = CHANGES_AT_ONCE
 """Objects of one commit."""
@@ -34,13 +34,13 @@ def new_sandbox(
     changes: Iterable[Change],
     clock: Clock,
     *,
-    lanes: Mapping[str, LaneEntry] = {},
+    queue_places: Mapping[str, QueuePlace] = {},
     after: Mark | None = None,
     access: str = "",
 ) -> Iterator[Sandbox]:
     """Create a sandbox with the first free name of ``names`` and with these objects, which are not admitted
     again. They are stored in several commits while the sandbox is paused; after the ``with`` block its clock
-    is ``clock``. ``lanes``, ``after``, ``access``: see :meth:`Store.create`.
+    is ``clock``. ``queue_places``, ``after``, ``access``: see :meth:`Store.create`.
 
     The sandbox is deleted again if ``changes`` or the block raises. Raises StatusError, ValueError for a name
     that is not a DNS label."""
@@ -56,7 +56,7 @@ def new_sandbox(
         meta,
         first,
         paused,
-        lanes=lanes,
+        queue_places=queue_places,
         after=after,
         access=access,
     )
@@ -91,7 +91,7 @@ def create_named(
     changes: Sequence[Change],
     clock: Clock | None,
     *,
-    lanes: Mapping[str, LaneEntry] = {},
+    queue_places: Mapping[str, QueuePlace] = {},
     after: Mark | None = None,
     access: str = "",
 ) -> Sandbox:
@@ -103,7 +103,7 @@ def create_named(
                 replace(meta, name=tried),
                 changes,
                 clock,
-                lanes=lanes,
+                queue_places=queue_places,
                 after=after,
                 access=access,
                 version=VERSION_BEFORE_ALL,

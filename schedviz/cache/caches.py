@@ -156,5 +156,4 @@ def find_handle(name: str) -> Sandbox:
 
 @cache
 def caches_of(store: Store) -> Caches:
-    """Return the caches of a store in this process."""
     return Caches(store)

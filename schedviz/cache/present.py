@@ -15,7 +15,7 @@ from schedviz.store.wall import Wall
 from simulator.api import Manifest, Micros
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 HeldObjects = Mapping[str, Mapping[str, LogEntry]]
 """Resource -> key -> the last write of the object."""
@@ -44,7 +44,7 @@ class Present:
         meta: bytes,
         values: Values,
         newest: Newest,
-        lanes: Mapping[str, LaneEntry],
+        queue_places: Mapping[str, QueuePlace],
         trace: Trace,
         objects: HeldObjects | None,
         versions: Mapping[str, int],
@@ -58,7 +58,7 @@ class Present:
         self.generation = generation
         self.wall = wall
         self.values = values
-        self.lanes = lanes
+        self.queue_places = queue_places
         self._meta = meta
         self._newest = newest
         self._trace = trace
@@ -211,12 +211,12 @@ class Present:
         stored = self.values.under_way
         return codec.decode_under_way(stored.encode()) if stored else None
 
-    def lane(self, pod: str) -> LaneEntry | None:
-        return self.lanes.get(pod)
+    def queue_place(self, pod: str) -> QueuePlace | None:
+        return self.queue_places.get(pod)
 
-    def queue(self) -> tuple[Mapping[str, LaneEntry], int]:
+    def queue(self) -> tuple[Mapping[str, QueuePlace], int]:
         """Return a mapping of each pod to its queue place, and the number of the last move."""
-        return self.lanes, self.position.move
+        return self.queue_places, self.position.move
 
     # The loop
 

@@ -13,7 +13,7 @@ from schedviz.store import Gone, NoSandbox, Sandbox, Store, codec
 from schedviz.store.changes import Changes, Position, Whole
 from schedviz.store.model import LogEntry
 from schedviz.store.wall import Wall
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 ALWAYS_HELD_BYTES: Final = 500_000
 """Size of the objects of one sandbox, as JSON, that are always cached: about 300 pods. If there are more and
@@ -153,7 +153,7 @@ class SandboxCache:
             resource: {key: _entry(resource, key, stored) for key, stored in found.items()}
             for resource, found in whole.objects.items()
         }
-        lanes = {pod: codec.decode_lane(place) for pod, place in whole.lanes.items()}
+        lanes = {pod: codec.decode_queue_place(place) for pod, place in whole.lanes.items()}
         trace = Trace()
         for entry in whole.trace:
             trace.add(*codec.decode_trace(entry))
@@ -166,11 +166,11 @@ class SandboxCache:
             self._objects = objects
             self._versions = dict.fromkeys(objects, whole.position.version)
             self.bytes = sum(len(entry.json) for found in objects.values() for entry in found.values())
-            self._lanes: dict[str, LaneEntry] = lanes
+            self._queue_places: dict[str, QueuePlace] = lanes
             self._trace = trace
             self._rings = Rings(whole.position.version)
             self._shared: set[str] = set()
-            self._lanes_shared = False
+            self._queue_places_shared = False
             self._limit_objects()
             self._generation += 1
             self._position, self._outdated = whole.position, False
@@ -219,16 +219,18 @@ class SandboxCache:
 
     def _place(self, changes: Changes) -> None:
         if changes.lanes is not None:
-            self._lanes = {pod: codec.decode_lane(place.encode()) for pod, place in changes.lanes.items()}
-            self._lanes_shared = False
+            self._queue_places = {
+                pod: codec.decode_queue_place(place.encode()) for pod, place in changes.lanes.items()
+            }
+            self._queue_places_shared = False
         elif changes.moved:
-            if self._lanes_shared:
-                self._lanes, self._lanes_shared = {**self._lanes}, False
+            if self._queue_places_shared:
+                self._queue_places, self._queue_places_shared = {**self._queue_places}, False
             for pod, place in changes.moved:
                 if place:
-                    self._lanes[pod] = codec.decode_lane(place.encode())
+                    self._queue_places[pod] = codec.decode_queue_place(place.encode())
                 else:
-                    self._lanes.pop(pod, None)
+                    self._queue_places.pop(pod, None)
 
     # Reading the cache
 
@@ -262,7 +264,7 @@ class SandboxCache:
 
     def _present(self, objects: dict[str, dict[str, LogEntry]] | None) -> Present:
         assert self._position is not None, "the cache was read before"
-        self._lanes_shared = True
+        self._queue_places_shared = True
         return Present(
             self._sandbox,
             self._position,
@@ -270,7 +272,7 @@ class SandboxCache:
             meta=self._meta,
             values=self._values,
             newest=self._newest,
-            lanes=self._lanes,
+            queue_places=self._queue_places,
             trace=self._trace,
             objects=objects,
             versions={**self._versions} if objects is not None else {},

@@ -114,7 +114,6 @@ class JobStore(Generic[J]):
         return bool(self._redis.exists(self._stop_key(job)))
 
     def forget(self, job: J) -> None:
-        """Delete the job."""
         self._delete(job.key)
 
     def _delete_oldest(self, now: float) -> None:

@@ -75,7 +75,6 @@ def _read_upload(name: str) -> Lesson:
 
 
 def lesson_folders(folder: Path) -> list[Path]:
-    """Return the folders of lessons in a folder, sorted."""
     return sorted(path.parent for path in folder.glob(f"*/{FILE}"))
 
 

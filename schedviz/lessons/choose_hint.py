@@ -45,7 +45,6 @@ def note_changes(lesson: Lesson, progress: Progress, situation: Situation) -> Re
 def choose_hint(
     lesson: Lesson, step: int, check: StepCheck, situation: Situation, reached: Reached
 ) -> Chosen:
-    """Return the hint for a check of the step."""
     time_went_on = situation.seconds > reached.seconds
     acted = situation.changes != reached.changes or (time_went_on and situation.paused)
     own = _find_conditional(check, situation)

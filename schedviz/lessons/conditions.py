@@ -90,8 +90,6 @@ class ConditionError(ValueError):
 
 
 class Condition:
-    """A compiled condition."""
-
     def __init__(self, text: str) -> None:
         """Raises ConditionError."""
         if len(text) > MAX_LENGTH:

@@ -13,7 +13,7 @@ from schedviz.store import Clock, Listing, Meta
 from schedviz.store.changes import TRACE_READ
 from simulator.api import SECOND, Manifest, Micros
 from simulator.decision import Decision
-from simulator.trace import CycleStarted, Event, LaneEntry, SchedulerConfigured, VictimDeleted
+from simulator.trace import CycleStarted, Event, QueuePlace, SchedulerConfigured, VictimDeleted
 
 OBJECTS: Final = {
     "pods": "pods",
@@ -47,7 +47,7 @@ class Source(Protocol):
     def now(self) -> Micros: ...
     def clock(self) -> Clock: ...
     def list(self, resource: str) -> Listing: ...
-    def queue(self) -> tuple[Mapping[str, LaneEntry], int]: ...
+    def queue(self) -> tuple[Mapping[str, QueuePlace], int]: ...
     def trace_tail(self, count: int) -> Sequence[tuple[int, Event]]: ...
     def decision(self, cycle: int) -> Decision | None: ...
     def edits(self) -> int:
@@ -113,7 +113,7 @@ class Situation:
         metadata, spec = pod["metadata"], pod["spec"]
         if "deletionTimestamp" in metadata or spec.get("nodeName"):
             return "deletionTimestamp" in metadata
-        entry = self._lanes.get(f"{metadata['namespace']}/{metadata['name']}")
+        entry = self._queue_places.get(f"{metadata['namespace']}/{metadata['name']}")
         if entry is None:  # it was created a moment ago, or no profile has its name
             return spec.get("schedulerName") in self._profiles
         return entry.lane in _GOES_ON
@@ -145,7 +145,7 @@ class Situation:
     @cached_property
     def waiting(self) -> dict[str, str]:
         """Pod -> its lane in the queue."""
-        return {short_name(pod): entry.lane for pod, entry in self._lanes.items()}
+        return {short_name(pod): entry.lane for pod, entry in self._queue_places.items()}
 
     @cached_property
     def attempts(self) -> dict[str, int]:
@@ -168,7 +168,7 @@ class Situation:
         return [self._record(event) for event in self._events]
 
     @cached_property
-    def _lanes(self) -> Mapping[str, LaneEntry]:
+    def _queue_places(self) -> Mapping[str, QueuePlace]:
         return self._source.queue()[0]
 
     @cached_property

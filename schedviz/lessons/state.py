@@ -22,7 +22,7 @@ from schedviz.store.store import CopiedPast
 from simulator.api import Micros
 from simulator.apiserver.status import AlreadyExists, Conflict, TooManyRequests
 from simulator.decision import Decision
-from simulator.trace import Event, LaneEntry
+from simulator.trace import Event, QueuePlace
 
 DECISIONS_AT_MOST: Final = 200
 """Maximum number of decisions that are copied: more than a lesson has cycles."""
@@ -35,7 +35,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     cycle: int
     """The number of the last scheduling cycle."""
     objects: BranchedObjects
-    lanes: Mapping[str, LaneEntry]
+    queue_places: Mapping[str, QueuePlace]
     trace: Sequence[Event]
     decisions: Sequence[Decision]
     edits: int
@@ -54,7 +54,7 @@ def state_at_step(lesson: Lesson, step: int, created: float, seed: int) -> State
         now=played.now(),
         cycle=played.last_cycle(),
         objects=played.list_all(),
-        lanes=played.queue()[0],
+        queue_places=played.queue()[0],
         trace=[event for _, event in played.trace_tail(TRACE_READ)],
         decisions=decisions_to_copy(played, played.last_cycle()),
         edits=played.edits(),
@@ -69,7 +69,7 @@ def state_of(name: str) -> State:
         now=present.now(),
         cycle=present.last_cycle(),
         objects=present.list_all()[0],
-        lanes=present.queue()[0],
+        queue_places=present.queue()[0],
         trace=[event for _, event in present.trace_tail(TRACE_READ)],
         decisions=decisions_to_copy(present, present.last_cycle()),
         edits=present.edits(),
@@ -96,7 +96,7 @@ def create_with_state(
                 replace(state.meta, name=name),
                 changes,
                 clock,
-                lanes=state.lanes,
+                queue_places=state.queue_places,
                 after=after,
                 past=past,
                 access=access,

@@ -16,7 +16,7 @@ from schedviz.store.keys import PREFIX
 from schedviz.store.options_at import with_options_at
 from simulator.api import SECOND, Manifest
 from simulator.kernel.prepared_types import prepared
-from simulator.trace import LaneEntry, SchedulerConfigured
+from simulator.trace import QueuePlace, SchedulerConfigured
 
 UNDOS_AT_MOST: Final = 20
 """Maximum number of edits that can be undone one after the other."""
@@ -87,7 +87,7 @@ class _Before(msgspec.Struct, frozen=True):
     """The sandbox before an edit."""
 
     objects: dict[str, dict[str, Manifest]]
-    lanes: dict[str, LaneEntry]
+    queue_places: dict[str, QueuePlace]
     mark: Mark
     meta: Meta
     edits: int
@@ -172,7 +172,7 @@ def _states(sandbox: Sandbox) -> list[_Before]:
         found.append(
             _Before(
                 moment.objects,
-                moment.lanes,
+                moment.queue_places,
                 replace(moment.mark, now=now),
                 with_options_at(meta, history, moment.mark.entry),
                 before,
@@ -193,7 +193,7 @@ def _restore(store: Store, sandbox: Sandbox, before: _Before) -> Sandbox:
         now=max(before.mark.now, began, trace[-1].t if trace else 0),
         cycle=before.mark.cycle,
         objects=before.objects,
-        lanes=before.lanes,
+        queue_places=before.queue_places,
         trace=trace,
         decisions=decisions_to_copy(sandbox, before.mark.cycle),
         edits=before.edits,

@@ -67,8 +67,8 @@ def find_right(scope: Scope, sandbox: str) -> Right:
         return LIVE
     scope["asker"] = asker
     if is_reserved(sandbox):
-        in_room = room_access.find_visitor(Rooms(store), sandbox, cookies)
-        scope["visitor"] = None if in_room == "stranger" else in_room
+        in_room = room_access.find_participant(Rooms(store), sandbox, cookies)
+        scope["participant"] = None if in_room == "stranger" else in_room
     return asker.right
 
 

@@ -211,12 +211,12 @@ class LiveConsumer(PageConsumer):
 
     async def listen(self) -> None:
         """Listen to messages of the teacher, if the sandbox is one of a room."""
-        visitor = self.scope.get("visitor")
-        if visitor is None:
+        participant = self.scope.get("participant")
+        if participant is None:
             return
         # An embedded page has no place for the notice.
         send = None if "embed" in self.fields else self.send
-        self.room = RoomMember(self.sandbox, visitor, self.viewer.language, send)
+        self.room = RoomMember(self.sandbox, participant, self.viewer.language, send)
         with suppress(Exception):  # the layer is away: the notice is shown when the page is loaded again
             await self.channel_layer.group_add(learners_group(self.room.code), self.channel_name)
         # What came since the page was loaded: it may be connected again after Redis or the server was away.

@@ -92,7 +92,6 @@ class Hub(Generic[Chosen]):
         self.ring()
 
     def look(self, viewer: Viewer[Chosen], look: Chosen) -> None:
-        """Change the look of a viewer."""
         if viewer not in self._life.members:
             return  # its connection is being closed
         look = self._granted(viewer, look)

@@ -11,8 +11,6 @@ from schedviz.store import Store
 
 
 class Hubs:
-    """The hubs of this process."""
-
     def __init__(self) -> None:
         self._hubs: dict[str, Hub[Any]] = {}
         self._probe: Probe | None = None

@@ -10,7 +10,7 @@ from typing import Final
 from django.template.loader import render_to_string
 from django.utils.translation import override
 
-from schedviz.rooms.access import RoomVisitor
+from schedviz.rooms.access import Participant
 from schedviz.rooms.notice import Notice, room_notice
 from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import Member, room_of
@@ -33,7 +33,7 @@ class RoomMember:
     def __init__(
         self,
         sandbox: str,
-        visitor: RoomVisitor,
+        participant: Participant,
         language: str,
         send: Callable[[str], Awaitable[None]] | None,
     ) -> None:
@@ -42,14 +42,13 @@ class RoomMember:
         assert place is not None
         self.code = place[0]
         self._sandbox = sandbox
-        self._visitor = visitor
+        self._participant = participant
         self._language = language
         self._send = send
         self._sent: Notice | None = None
         self._noting = asyncio.create_task(self._note())
 
     async def send_notice(self, *, only_changed: bool = False) -> None:
-        """Send the notice."""
         if self._send is None:
             return
         with suppress(Exception):  # Redis is away, or the browser has disconnected
@@ -73,9 +72,9 @@ class RoomMember:
         first = True
         while True:
             with suppress(Exception):  # Redis may be away
-                if isinstance(self._visitor, Member):
+                if isinstance(self._participant, Member):
                     await asyncio.to_thread(
-                        Rooms(default_store()).note_connected, self.code, self._visitor.number
+                        Rooms(default_store()).note_connected, self.code, self._participant.number
                     )
                 await asyncio.to_thread(end_if_over, default_store(), self.code)
                 if first:
@@ -93,7 +92,7 @@ class RoomMember:
         """Return the notice and its HTML; None if only a changed one is wanted."""
         rooms = Rooms(default_store())
         notice = room_notice(
-            rooms, self._sandbox, self._visitor, lambda code: _READS.read(rooms, code, asked)
+            rooms, self._sandbox, self._participant, lambda code: _READS.read(rooms, code, asked)
         )
         if only_changed and notice == self._sent:
             return None

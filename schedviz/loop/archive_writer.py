@@ -138,7 +138,6 @@ class ArchiveWriter:
         self._renewals += sum(event.resource == LEASES and event.type == "MODIFIED" for event in events)
 
     def count_decisions(self, decisions: Sequence[Decision]) -> None:
-        """Count decisions that were stored."""
         self._decisions += len(decisions)
         self._decision_nodes += sum(len(decision.nodes) for decision in decisions)
 
@@ -213,7 +212,7 @@ class ArchiveWriter:
         chapter = self._open
         closed = chapter and replace(chapter, ended=replace(mark, version=chapter.began.version))
         opened = Chapter(chapter.number + 1 if chapter else 1, replace(mark, version=version), snapshot=True)
-        queue = {pod: codec.encode(lane) for pod, lane in self._sandbox.lanes().items()}
+        queue = {pod: codec.encode(lane) for pod, lane in self._sandbox.queue_places().items()}
         pages: dict[Page, bytes] = {"objects": bind(objects), "lanes": bind([piece("", queue)])}
         streams = self._streams(chapter, mark) if chapter else {}
         streams.pop("log", None)

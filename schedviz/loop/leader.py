@@ -294,10 +294,10 @@ class Leader:
             lease=self.lease,
             trace=term.trace,
             decisions=term.decisions,
-            lanes=term.lanes,
+            queue_places=term.lanes,
             journal=term.entry(len(changes), self._player.now),
             # The first commit replaces the queue places of the last leader.
-            reset_lanes=self._stored_seen is None,
+            reset_queue_places=self._stored_seen is None,
             now=self._player.now,
             under_way=under_way if moved else UNSET,
             pipeline=self._simulation.pipeline(),

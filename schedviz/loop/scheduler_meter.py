@@ -25,10 +25,10 @@ from simulator.trace import (
     Bound,
     CycleStarted,
     Event,
-    LaneEntry,
     Nominated,
     PodRemoved,
     QueueMoved,
+    QueuePlace,
     SchedulerError,
     Unschedulable,
 )
@@ -78,7 +78,7 @@ class SchedulerMeter:
         self,
         trace: Sequence[Event],
         decisions: Sequence[Decision],
-        lanes: Mapping[str, LaneEntry | None],
+        queue_places: Mapping[str, QueuePlace | None],
     ) -> None:
         """Count what one commit has stored."""
         profiles = {decision.cycle: profile_label(decision.profile) for decision in decisions}
@@ -92,7 +92,7 @@ class SchedulerMeter:
                 )
         for event in trace:
             self._event(event, profiles)
-        for pod, entry in lanes.items():
+        for pod, entry in queue_places.items():
             self._place(pod, entry)
 
     def _event(self, event: Event, profiles: Mapping[int, str]) -> None:
@@ -138,7 +138,7 @@ class SchedulerMeter:
             SCHEDULE_ATTEMPTS.labels(result, cycle.profile).inc()
         return cycle
 
-    def _place(self, pod: str, entry: LaneEntry | None) -> None:
+    def _place(self, pod: str, entry: QueuePlace | None) -> None:
         queue = QUEUES.get(entry.lane) if entry else None
         if entry is None or queue is None:
             self.places.pop(pod, None)

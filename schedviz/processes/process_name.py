@@ -7,7 +7,6 @@ import socket
 
 
 def make_process_name() -> str:
-    """Return a new name for this process."""
     # Random at the end: a container that starts again has the host name and the process id that it had
     # before.
     return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"

@@ -22,7 +22,8 @@ from schedviz.store import Store
 TOKEN: Final = re.compile(r"([1-9]\d{0,2})-([-\w]{10,60})", re.ASCII)
 """A learner's token with the learner's number before it, as in the cookie and in the personal link."""
 
-RoomVisitor = Member | Literal["teacher", "stranger"]
+Participant = Member | Literal["teacher", "stranger"]
+"""Who a visitor is in a room."""
 
 
 def teacher_cookie(code: str) -> str:
@@ -70,7 +71,7 @@ def is_in_room(rooms: Rooms, code: str, cookies: Mapping[str, str]) -> bool:
         return False
 
 
-def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> RoomVisitor:
+def find_participant(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> Participant:
     """Return who the visitor is in the room of a sandbox: its teacher, a member who may open the sandbox, or
     a stranger."""
     found = room_of(sandbox)
@@ -90,10 +91,11 @@ def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> Room
 
 
 def find_asker(store: Store, sandbox: str, visitor: Visitor, cookies: Mapping[str, str]) -> Asker | None:
-    """Return the asker for a sandbox, of a room or not. None = there is no such sandbox."""
+    """Return who asks for a sandbox, of a room or not; None = there is no such sandbox. In a sandbox of a
+    room, it is the participant who has the right, unless the access record of the sandbox gives more."""
     if not is_reserved(sandbox):
         return find_other_asker(store, sandbox, visitor)
-    found = "stranger" if visitor.bearer else find_visitor(Rooms(store), sandbox, cookies)
+    found = "stranger" if visitor.bearer else find_participant(Rooms(store), sandbox, cookies)
     asker = _asker_in_room(sandbox, found)
     if asker.right == Right.OWN or not visitor.has_proof(sandbox):
         return asker
@@ -121,10 +123,10 @@ def may_create(sandbox: str, right: Right) -> bool:
     return right == Right.OWN or place is None or sandbox != sandbox_name(place[0], SHARED)
 
 
-def _asker_in_room(sandbox: str, visitor: RoomVisitor) -> Asker:
+def _asker_in_room(sandbox: str, participant: Participant) -> Asker:
     place = room_of(sandbox)
-    if place is None or visitor == "stranger":
+    if place is None or participant == "stranger":
         return Asker(Right.NONE, "")
-    if isinstance(visitor, Member):
-        return Asker(Right.EDIT, f"schedviz:learner:{place[0]}-{visitor.number}")
+    if isinstance(participant, Member):
+        return Asker(Right.EDIT, f"schedviz:learner:{place[0]}-{participant.number}")
     return Asker(Right.OWN, f"schedviz:teacher:{place[0]}")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from schedviz.lessons.catalogue import lesson_in
-from schedviz.rooms.access import RoomVisitor
+from schedviz.rooms.access import Participant
 from schedviz.rooms.learners import has_begun
 from schedviz.rooms.room import SHARED, TEACHER, Member, Message, Room, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms, Seen
@@ -30,19 +30,19 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 def room_notice(
-    rooms: Rooms, sandbox: str, visitor: RoomVisitor, read: Callable[[str], Seen] | None = None
+    rooms: Rooms, sandbox: str, participant: Participant, read: Callable[[str], Seen] | None = None
 ) -> Notice | None:
     """Return the notice of a sandbox; None for a sandbox of no room, and for a visitor who is not of the
     room. read: None = :meth:`Rooms.read`."""
     place = room_of(sandbox)
-    if place is None or visitor == "stranger":
+    if place is None or participant == "stranger":
         return None
     code, number = place
     try:
         seen = (read or rooms.read)(code)
     except NoRoom:
         return None
-    member = visitor if isinstance(visitor, Member) else None
+    member = participant if isinstance(participant, Member) else None
     if member is None:
         name = next((each.name for each in seen.members if each.number == number), "")
         hint = None

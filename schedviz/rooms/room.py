@@ -66,8 +66,6 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
-    """A room as it is now."""
-
     settings: RoomSettings
     ends: float
     """Time at which the room ends by itself."""

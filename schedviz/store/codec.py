@@ -20,7 +20,7 @@ from simulator.decision_columns import decision_decoder, stored_encoder
 from simulator.kernel.prepared_types import prepared
 from simulator.recording import Entry as JournalEntry
 from simulator.recording import RecordDecoder, unknown_kinds
-from simulator.trace import AnyEvent, LaneEntry
+from simulator.trace import AnyEvent, QueuePlace
 from simulator.versions.feature_gates import FeatureGateError
 from simulator.versions.kubernetes_version import UnknownVersion
 
@@ -37,7 +37,7 @@ _decision_decoder = decision_decoder(Decision)
 _under_way_decoder = decision_decoder(UnderWay)
 _pipeline_decoder = msgspec.json.Decoder(prepared(Pipeline))
 _journal_decoder: RecordDecoder[JournalEntry] = RecordDecoder(JournalEntry)
-_lane_decoder = msgspec.json.Decoder(prepared(LaneEntry))
+_lane_decoder = msgspec.json.Decoder(prepared(QueuePlace))
 _failure_decoder = msgspec.json.Decoder(prepared(Failure))
 _meta_decoder = msgspec.json.Decoder(prepared(Meta))
 _clock_decoder = msgspec.json.Decoder(prepared(Clock))
@@ -146,7 +146,7 @@ def decode_pipeline(data: bytes) -> Pipeline:
     return _pipeline_decoder.decode(data)
 
 
-def decode_lane(data: bytes) -> LaneEntry:
+def decode_queue_place(data: bytes) -> QueuePlace:
     return _lane_decoder.decode(data)
 
 

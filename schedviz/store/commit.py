@@ -10,7 +10,7 @@ from simulator.api import Change, Micros
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.recording import Entry
-from simulator.trace import Event, LaneEntry
+from simulator.trace import Event, QueuePlace
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Commit:
     """New decisions, by cycle."""
     journal: Entry | None = None
     """The journal entry of this commit."""
-    lanes: Mapping[str, LaneEntry | None] = field(default_factory=dict)
+    queue_places: Mapping[str, QueuePlace | None] = field(default_factory=dict)
     """Pod -> its new queue place; None = it left the queue."""
-    reset_lanes: bool = False
-    """Whether ``lanes`` replaces all queue places."""
+    reset_queue_places: bool = False
+    """Whether ``queue_places`` replaces all queue places."""
     under_way: UnderWay | UnsetType | None = UNSET
     """The cycle that stands between two points; None = no cycle does any more."""
     pipeline: Pipeline | None = None

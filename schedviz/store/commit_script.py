@@ -123,7 +123,7 @@ def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
         "changes": [_encode_change(change, positions[change.resource]) for change in commit.changes],
         "trace": [codec.encode(event) for event in commit.trace],
         "decisions": [(decision.cycle, codec.encode(decision)) for decision in commit.decisions],
-        "lanes": [(pod, codec.encode(lane) if lane else False) for pod, lane in commit.lanes.items()],
+        "lanes": [(pod, codec.encode(lane) if lane else False) for pod, lane in commit.queue_places.items()],
         "limits": LIMITS,
     }
     if commit.cycle is not None:
@@ -142,7 +142,7 @@ def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
         request["journal"] = codec.encode(commit.journal)
     if commit.pipeline:
         request["pipeline"] = codec.encode(commit.pipeline)
-    if commit.reset_lanes:
+    if commit.reset_queue_places:
         request["reset_lanes"] = True
     if commit.lease:
         request["token"] = commit.lease.epoch

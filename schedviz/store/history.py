@@ -14,7 +14,7 @@ from simulator import trace
 from simulator.api import Manifest
 from simulator.decision import Decision
 from simulator.recording import Entry
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 TAIL = 200
 """Number of trace events of a moment by default: as many as the log of a page shows."""
@@ -28,7 +28,7 @@ class Moment(NamedTuple):
     simulated time."""
     objects: dict[str, dict[str, Manifest]]
     """Resource -> key -> manifest, without empty resources."""
-    lanes: dict[str, LaneEntry]
+    queue_places: dict[str, QueuePlace]
     """Pod -> its place in the queue."""
     trace: list[Numbered]
     """The last events, oldest first."""
@@ -72,7 +72,9 @@ class History(Chapters):
         moment = self._moment(place, mark, tail)
         if begun is not None:
             moves = self.trace(begun[0], seq - begun[0])
-            moment = moment._replace(lanes=move_lanes(moment.lanes, moves, begun[1].lanes))
+            moment = moment._replace(
+                queue_places=move_queue_places(moment.queue_places, moves, begun[1].lanes)
+            )
         return moment._replace(mark=replace(mark, now=moment.trace[-1][1].t)) if moment.trace else moment
 
     def at_entry(self, entry: int, version: int) -> Moment:
@@ -107,7 +109,7 @@ class History(Chapters):
         return Moment(
             mark,
             self._objects(base, mark.version),
-            self._lanes(base, mark.entry),
+            self._queue_places(base, mark.entry),
             self.tail(mark.seq, tail),
             self.decision(mark.cycle),
         )
@@ -142,8 +144,10 @@ class History(Chapters):
                 objects[key] = number, fields[b"object"]
         return stored
 
-    def _lanes(self, base: int, entry: int) -> dict[str, LaneEntry]:
-        lanes = {pod: codec.decode_lane(data) for (_, pod), data in self.snapshot(base, "lanes").items()}
+    def _queue_places(self, base: int, entry: int) -> dict[str, QueuePlace]:
+        lanes = {
+            pod: codec.decode_queue_place(data) for (_, pod), data in self.snapshot(base, "lanes").items()
+        }
         for number, fields in self.entries("journal", base, entry):
             commit = codec.decode_journal((b"%d-0" % number, fields))
             if commit.began:
@@ -156,9 +160,9 @@ class History(Chapters):
         return dict(sorted(lanes.items()))
 
 
-def move_lanes(
-    lanes: Mapping[str, LaneEntry], events: Iterable[Numbered], after: Mapping[str, LaneEntry | None]
-) -> dict[str, LaneEntry]:
+def move_queue_places(
+    lanes: Mapping[str, QueuePlace], events: Iterable[Numbered], after: Mapping[str, QueuePlace | None]
+) -> dict[str, QueuePlace]:
     """Return the places in the queue after the first events of a commit.
 
     lanes: the places before the commit. after: those that it changed, which have what the events do not say

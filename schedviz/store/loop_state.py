@@ -9,23 +9,23 @@ from schedviz.store.model import Failure, Lease
 from simulator.api import Micros
 from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 
 class LoopState(SandboxHandle):
-    def lanes(self) -> dict[str, LaneEntry]:
+    def queue_places(self) -> dict[str, QueuePlace]:
         """Return a mapping of each pod in the scheduling queue to its queue place."""
         return self.queue()[0]
 
-    def queue(self) -> tuple[dict[str, LaneEntry], int]:
-        """Return the queue places as :meth:`lanes` does, and the number of the last move."""
+    def queue(self) -> tuple[dict[str, QueuePlace], int]:
+        """Return the queue places as :meth:`queue_places` does, and the number of the last move."""
         move, [stored] = self._snapshot("move", lambda pipe: pipe.hgetall(self._keys.lanes))
-        return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}, move
+        return {pod.decode(): codec.decode_queue_place(stored[pod]) for pod in sorted(stored)}, move
 
-    def lane(self, pod: str) -> LaneEntry | None:
+    def queue_place(self, pod: str) -> QueuePlace | None:
         """Return the queue place of one pod; None = it is not in the queue."""
         stored = cast("bytes | None", self._redis.hget(self._keys.lanes, pod))
-        return codec.decode_lane(stored) if stored else None
+        return codec.decode_queue_place(stored) if stored else None
 
     def under_way(self) -> UnderWay | None:
         """Return the cycle that stands between two of its points; None = no cycle does."""

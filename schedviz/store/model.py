@@ -186,8 +186,6 @@ class Renewal(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The summary of a sandbox."""
-
     meta: Meta
     clock: Clock
     led: bool

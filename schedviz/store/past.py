@@ -14,7 +14,7 @@ from schedviz.store.sandbox import Sandbox
 from simulator.api import Manifest, Micros
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
-from simulator.trace import Event, LaneEntry
+from simulator.trace import Event, QueuePlace
 
 ENDS_WITHIN: Final = 20
 """Number of last trace events among which such an event is searched: more than one commit has."""
@@ -51,8 +51,8 @@ class Readable(Protocol):
     def decision(self, cycle: int) -> Decision | None: ...
     def last_decision(self) -> Decision | None: ...
     def under_way(self) -> UnderWay | None: ...
-    def lane(self, pod: str) -> LaneEntry | None: ...
-    def queue(self) -> tuple[Mapping[str, LaneEntry], int]: ...
+    def queue_place(self, pod: str) -> QueuePlace | None: ...
+    def queue(self) -> tuple[Mapping[str, QueuePlace], int]: ...
     def lease(self) -> Lease | None: ...
     def pipeline(self) -> Pipeline | None: ...
     def failure(self) -> Failure | None: ...
@@ -149,11 +149,11 @@ class Past:
     def under_way(self) -> UnderWay | None:
         return None
 
-    def lane(self, pod: str) -> LaneEntry | None:
-        return self.moment.lanes.get(pod)
+    def queue_place(self, pod: str) -> QueuePlace | None:
+        return self.moment.queue_places.get(pod)
 
-    def queue(self) -> tuple[dict[str, LaneEntry], int]:
-        return self.moment.lanes, 0
+    def queue(self) -> tuple[dict[str, QueuePlace], int]:
+        return self.moment.queue_places, 0
 
     def lease(self) -> Lease | None:
         return None

@@ -23,7 +23,7 @@ from schedviz.store.trouble import Trouble
 from schedviz.store.wall import wall_time
 from simulator.api import SECOND, Change
 from simulator.decision import Decision
-from simulator.trace import Event, LaneEntry
+from simulator.trace import Event, QueuePlace
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 """The name of a sandbox: a DNS label, because it is part of URLs and, in braces, of keys."""
@@ -73,7 +73,7 @@ class Store(RegistryReader):
         changes: Sequence[Change] = (),
         clock: Clock | None = None,
         *,
-        lanes: Mapping[str, LaneEntry] = {},
+        queue_places: Mapping[str, QueuePlace] = {},
         after: Mark | None = None,
         past: CopiedPast | None = None,
         access: str = "",
@@ -81,9 +81,9 @@ class Store(RegistryReader):
     ) -> Sandbox:
         """Create a sandbox with its first objects, in one commit.
 
-        clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x. lanes: the
-        queue places until the first leader stores its own. after: the mark of the sandbox that this one
-        continues; None = it begins again. past: what is copied of that sandbox. access: its access record
+        clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x.
+        queue_places: those until the first leader stores its own. after: the mark of the sandbox that this
+        one continues; None = it begins again. past: what is copied of that sandbox. access: its access record
         (:mod:`schedviz.access.record`). version: the version before the first write, at least.
         Raises SandboxExists, LimitReached, ValueError for a name that is no DNS label, ApiError for a change.
         """
@@ -103,7 +103,7 @@ class Store(RegistryReader):
                 Commit(
                     changes,
                     create=(meta, clock),
-                    lanes=lanes,
+                    queue_places=queue_places,
                     now=after.now if after else None,
                     cycle=after.cycle if after else None,
                     trace=past.trace if past else (),

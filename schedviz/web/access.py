@@ -158,7 +158,6 @@ def _not_found(request: HttpRequest, sandbox: str) -> HttpResponse:
 
 
 def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
-    """Return the refusal of a request to a sandbox."""
     if is_of_api(request):
         return refusal(refusal_of(request, path_below_sandbox(request.path_info), asker.user))
     if asker.right >= Right.VIEW:

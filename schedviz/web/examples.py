@@ -16,8 +16,8 @@ from simulator.scenario import Scenario, load_scenario
 
 ExampleKind = Literal["idea", "guide"]
 """The kind of an example: that of an idea page, or that of a guide for first visitors."""
-VISITOR: Final = re.compile(r"[0-9a-f]{12}")
-"""A visitor's identifier: a random number, drawn for the first example and kept in a cookie."""
+BROWSER_ID: Final = re.compile(r"[0-9a-f]{12}")
+"""The identifier of a browser: a random number, drawn for the first example and kept in a cookie."""
 EXAMPLES_AT_MOST: Final = 150
 """Maximum number of examples of all visitors: one for each in a class. Beyond it the oldest one of the
 address that has most is deleted."""
@@ -41,9 +41,9 @@ class Example(NamedTuple):
     def scenario(self) -> Scenario:
         return _load(self.path)
 
-    def sandbox(self, visitor: str) -> str:
+    def sandbox(self, browser_id: str) -> str:
         """Return the name of a visitor's sandbox."""
-        return f"{self.kind}-{self.name}-{visitor}"
+        return f"{self.kind}-{self.name}-{browser_id}"
 
 
 @cache
@@ -65,17 +65,17 @@ def example_in(meta: Meta) -> Example | None:
     one."""
     example = examples().get(meta.scenario)
     stem = example.sandbox("") if example else ""
-    return example if VISITOR.fullmatch(meta.name.removeprefix(stem)) else None
+    return example if BROWSER_ID.fullmatch(meta.name.removeprefix(stem)) else None
 
 
 def is_example(meta: Meta) -> bool:
     return example_in(meta) is not None
 
 
-def start_example(store: Store, example: Example, visitor: str, access: str = "") -> Sandbox:
+def start_example(store: Store, example: Example, browser_id: str, access: str = "") -> Sandbox:
     """Create the visitor's example, paused at its beginning; an existing one is deleted. access: its
     access record. Raises StatusError if there are too many sandboxes."""
-    name, now = example.sandbox(visitor), store.wall()
+    name, now = example.sandbox(browser_id), store.wall()
     with store.replacing(name) as kept:
         delete_old(store, now, room=1)
         access = continued(kept, access)

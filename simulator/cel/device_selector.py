@@ -145,5 +145,4 @@ def _to_result(value: Value) -> bool:
 def compile_selector(
     expression: str, environment: Environment = Environment.STORED_SELECTORS
 ) -> DeviceSelector:
-    """Return the compiled selector of an expression."""
     return DeviceSelector(expression, environment)

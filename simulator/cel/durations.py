@@ -20,7 +20,6 @@ _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def parse_duration(text: str) -> Duration | None:
-    """Return the duration in a text."""
     try:
         return Duration(parse_go_duration(text))
     except ValueError:
@@ -45,7 +44,6 @@ def parse_timestamp(text: str) -> Timestamp | None:
 
 
 def format_seconds(duration: Duration) -> str:
-    """Return the duration in seconds, as its string."""
     whole, rest = divmod(abs(duration.nanos), _SECOND)
     digits = f"{whole}.{rest:09}".rstrip("0").rstrip(".")
     return f"{'-' if duration.nanos < 0 else ''}{digits}s"

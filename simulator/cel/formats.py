@@ -17,8 +17,6 @@ from simulator.cel.values import NONE, Opaque, Optional, Value
 
 @dataclass(frozen=True, slots=True)
 class Format(Opaque):
-    """A format."""
-
     type_name = "kubernetes.NamedFormat"
     go_name = "*cel.Format"
     name: str

@@ -18,8 +18,6 @@ _WRONG: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([
 
 @dataclass(frozen=True, slots=True)
 class Quantity(Opaque):
-    """A quantity."""
-
     type_name = "kubernetes.Quantity"
     go_name = "cel.Quantity"
     nanos: int

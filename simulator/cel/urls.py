@@ -21,8 +21,6 @@ _USER: Final = re.compile(r"[a-zA-Z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class URL(Opaque):
-    """A URL."""
-
     type_name = "kubernetes.URL"
     go_name = "cel.URL"
     scheme: str

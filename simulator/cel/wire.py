@@ -56,7 +56,6 @@ def get_message(fields: Fields, number: int) -> Fields:
 
 
 def get_messages(fields: Fields, number: int) -> list[Fields]:
-    """Return all messages of a field."""
     return [read_fields(each) for each in fields.get(number, ()) if isinstance(each, bytes)]
 
 

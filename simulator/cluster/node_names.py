@@ -17,8 +17,6 @@ of 5,000 names takes some 400 kB."""
 
 
 class NodeNames(Sequence[str]):
-    """The names of nodes."""
-
     __slots__ = ("_names", "_stored")
 
     def __init__(self, names: Iterable[str] = ()) -> None:

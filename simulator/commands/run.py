@@ -30,7 +30,7 @@ from simulator.pod_reason import find_pod_reason
 from simulator.scenario import Scenario
 from simulator.scheduler import extender_http
 from simulator.simulation import Options, Simulation
-from simulator.trace import Event, LaneEntry
+from simulator.trace import Event, QueuePlace
 from simulator.versions.features import Features
 
 START: Micros = 1_735_689_600 * SECOND
@@ -42,7 +42,7 @@ PENDING_AT_MOST: Final = 20
 class FinishedRun(NamedTuple):
     trace: list[Event]
     api: MemoryStorage
-    queue: dict[str, LaneEntry]
+    queue: dict[str, QueuePlace]
     """The queue place of each pod that has one at the end."""
     now: Micros
     due: Micros | None
@@ -104,7 +104,7 @@ def finish_scenario(
     simulation = Simulation(api, ApiServer, options, transport=transport)
     simulation.make_no_decisions()
     trace = run_simulation(simulation, api, START, START + duration)
-    queue = {pod: entry for pod, entry in simulation.take_lanes().items() if entry is not None}
+    queue = {pod: entry for pod, entry in simulation.take_queue_places().items() if entry is not None}
     due = simulation.next_due()
     return FinishedRun(trace, api, queue, simulation.now if due is None else START + duration, due)
 

@@ -159,8 +159,6 @@ def find_difference(a: Decision, b: Decision) -> Difference | None:
 
 
 class _SideRun:
-    """The run of one side."""
-
     def __init__(
         self,
         workload: ComparedWorkload,
@@ -211,7 +209,7 @@ class _SideRun:
         events = self._api.take_events()
         self.simulation.observe(events)
         self.observer.observe(self.now, events, self.simulation.take_trace())
-        self.simulation.take_lanes()
+        self.simulation.take_queue_places()
         due = self.simulation.next_due()
         self.over = due is None or due > self._end
         if due is not None:

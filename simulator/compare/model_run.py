@@ -105,7 +105,7 @@ class ModelRun:
         events = self._api.take_events()
         self._simulation.observe(events)
         self.observer.observe(self._now, events, self._simulation.take_trace())
-        self._simulation.take_lanes()
+        self._simulation.take_queue_places()
         for event in events:
             self.placements.observe(event, self._now)
         for decision in self._simulation.take_decisions():

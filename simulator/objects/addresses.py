@@ -98,7 +98,6 @@ def pod_networks(node: Manifest) -> list[Network]:
 
 
 def internal_addresses(node: Manifest) -> list[str]:
-    """Return all internal addresses of a node."""
     return [address for kind, address in _addresses(node) if kind == "InternalIP"]
 
 

@@ -72,7 +72,6 @@ def to_amount(name: str, nanos: Nanos) -> int:
 
 
 def parse_resource_list(manifest: Mapping[str, Any] | None) -> Requests:
-    """Parse a ResourceList."""
     return {name: quantity.parse_quantity(value) for name, value in (manifest or {}).items()}
 
 

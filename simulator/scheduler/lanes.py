@@ -12,7 +12,7 @@ from simulator.objects.conditions import condition
 from simulator.queueing.active_queue import SortKey
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
-from simulator.trace import Lane, LaneEntry, QueueMoved
+from simulator.trace import Lane, QueueMoved, QueuePlace
 
 
 class Lanes:
@@ -95,12 +95,12 @@ class Lanes:
         if key in self._places:
             self._changed[key] = None
 
-    def take(self) -> dict[str, LaneEntry | None]:
+    def take(self) -> dict[str, QueuePlace | None]:
         """Return the entries that have changed since the last call; None = the pod has left all lanes."""
         changed, self._changed = self._changed, {}
         return {key: self._entry(key) for key in changed}
 
-    def _entry(self, key: str) -> LaneEntry | None:
+    def _entry(self, key: str) -> QueuePlace | None:
         if key not in self._places:
             return None
         info, lane, since = self._places[key]
@@ -109,7 +109,7 @@ class Lanes:
         waiting = self._waiting_pod(info.pod.uid) if lane == "waiting" else None
         plugins = waiting.pending_plugins if waiting else info.unschedulable_plugins | info.pending_plugins
         retry_at = self._leftover_time(info) if lane == "unschedulable" else None
-        return LaneEntry(
+        return QueuePlace(
             pod=key,
             uid=info.pod.uid,
             lane=lane,

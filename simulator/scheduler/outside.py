@@ -14,7 +14,7 @@ from simulator.objects.conditions import condition
 from simulator.objects.metadata import created_at
 from simulator.objects.pod import Pod
 from simulator.scheduler.evict import REASON as PREEMPTION
-from simulator.trace import LaneEntry, OutsideBound, OutsideFailed, OutsideNominated, OutsidePreempted
+from simulator.trace import OutsideBound, OutsideFailed, OutsideNominated, OutsidePreempted, QueuePlace
 
 GATES: Final = "SchedulingGates"
 CUT_OFF: Final = " ..."
@@ -97,7 +97,7 @@ class OutsideSchedulers:
             case "Preempted" if reporter and reporter not in self._profiles:
                 self._preempted_by_event(key, uid, reporter, _pod_key(event.get("related") or {}))
 
-    def take_lanes(self) -> dict[str, LaneEntry | None]:
+    def take_queue_places(self) -> dict[str, QueuePlace | None]:
         """Return the places that have changed since the last call; None = the pod does not wait any more."""
         changed, self._changed = self._changed, {}
         return {key: self._entry(key) for key in changed}
@@ -211,14 +211,14 @@ class OutsideSchedulers:
 
     # Places
 
-    def _entry(self, key: str) -> LaneEntry | None:
+    def _entry(self, key: str) -> QueuePlace | None:
         known = self._waiting.get(key)
         if known is None:
             return None
         pod = known.pod
         scheduled = condition(pod.manifest, "PodScheduled") or {}
         gated = bool(pod.scheduling_gates)
-        return LaneEntry(
+        return QueuePlace(
             pod=key,
             uid=pod.uid,
             lane="gated" if gated else "outside",

@@ -130,7 +130,7 @@ class QueueMoved(Event, frozen=True, tag=True):
     backoff_until: int | None = None
 
 
-class LaneEntry(msgspec.Struct, frozen=True):
+class QueuePlace(msgspec.Struct, frozen=True):
     """The position of a pending pod in the scheduling queue. It is not a trace event, but the state that
     results from the QueueMoved events."""
 

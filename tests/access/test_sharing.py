@@ -273,7 +273,7 @@ def test_over_https_the_token_is_in_the_user_of_the_kubeconfig() -> None:
 def test_a_viewers_guess_is_counted_and_runs_no_step(scene: Scene, store: Store) -> None:
     sandbox, path = store.sandbox(scene.own), f"/s/{scene.own}/predict/"
     write.create(sandbox, [pod("a"), pod("b")])
-    sandbox.commit(Commit(lanes={f"default/{name}": lane(name, "activeQ", 5) for name in "ab"}))
+    sandbox.commit(Commit(queue_places={f"default/{name}": lane(name, "activeQ", 5) for name in "ab"}))
     pause(sandbox)
 
     def guess(who: str) -> None:

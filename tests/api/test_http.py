@@ -147,7 +147,7 @@ def test_the_command_replays_a_downloaded_recording(
 
 
 def waiting(sandbox: Sandbox) -> int:
-    return sum(entry.lane == "unschedulable" for entry in sandbox.lanes().values())
+    return sum(entry.lane == "unschedulable" for entry in sandbox.queue_places().values())
 
 
 def test_a_server_with_a_worker_is_ready(server: str, worker: Process) -> None:

@@ -74,7 +74,7 @@ def test_a_run_stops_when_the_pod_is_bound(screen: Page, live: Open) -> None:
     screen.get_by_role("button", name="nothing is pending").click()
     expect(screen.locator(".node .pod", has_text="second")).to_be_visible()
     expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
-    assert not sandbox.lanes()
+    assert not sandbox.queue_places()
 
 
 @pytest.mark.parametrize("width", long_but_first([360, 390, 768, 1280]))

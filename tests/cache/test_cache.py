@@ -90,7 +90,9 @@ class Writer:
 
     def place(self, key: str, *, reset: bool, leaves: bool) -> None:
         self.count += 1
-        self.sandbox.commit(Commit(lanes={key: None if leaves else lane(key, self.count)}, reset_lanes=reset))
+        self.sandbox.commit(
+            Commit(queue_places={key: None if leaves else lane(key, self.count)}, reset_queue_places=reset)
+        )
 
     def describe(self, title: str) -> None:
         self.sandbox.commit(Commit(meta=Meta(self.sandbox.name, title=title)))
@@ -195,7 +197,7 @@ def test_objects_of_a_sandbox_too_large_for_the_cache_are_read_from_the_store(
     caches = Caches(store)
     caches.read(sandbox.name)
     for key in KEYS:
-        sandbox.commit(Commit([Change("pods", key, manifest(key, 1), 0)], lanes={key: lane(key)}))
+        sandbox.commit(Commit([Change("pods", key, manifest(key, 1), 0)], queue_places={key: lane(key)}))
         assert said(caches.read(sandbox.name)) == said(sandbox)
     assert said(Caches(store).read(sandbox.name)) == said(sandbox)
     assert caches.read(sandbox.name)._objects is None

@@ -95,7 +95,7 @@ def assert_each_pod_has_one_place(sandbox: Sandbox) -> None:
     assert sandbox.version() == sandbox.progress()[0], "the leader has seen all"
     pods = sandbox.list_all()[0].get("pods", {})
     pending = {k: p for k, p in pods.items() if not p["spec"].get("nodeName") and not is_finished(p)}
-    assert {pod: lane.uid for pod, lane in sandbox.lanes().items()} == {
+    assert {pod: lane.uid for pod, lane in sandbox.queue_places().items()} == {
         key: pod["metadata"]["uid"] for key, pod in pending.items()
     }
 

@@ -34,7 +34,7 @@ def state(sandbox: Sandbox) -> tuple[object, ...]:
     situation = Situation(sandbox, {})
     # A new leader queues the pods again.
     done = [event for event in situation.trace if event["type"] not in ("LeaderElected", "QueueMoved")]
-    return objects, done, [*sandbox.lanes()], situation.evicted, situation.edits, sandbox.clock().sim
+    return objects, done, [*sandbox.queue_places()], situation.evicted, situation.edits, sandbox.clock().sim
 
 
 def run(seconds: float) -> Action:

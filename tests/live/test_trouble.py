@@ -142,7 +142,7 @@ def make(stack: Stack, manifests: list[dict[str, Any]]) -> Sandbox:
 
 
 def lane_of(sandbox: Sandbox, pod: str) -> str:
-    entry = sandbox.lane(pod)
+    entry = sandbox.queue_place(pod)
     return entry.lane if entry else ""
 
 

@@ -11,7 +11,7 @@ from simulator.apiserver.component_writes import MakeServer
 from simulator.client.informer import Informer, Pipeline
 from simulator.decision import Decision
 from simulator.simulation import Options
-from simulator.trace import Event, LaneEntry, PodRemoved
+from simulator.trace import Event, PodRemoved, QueuePlace
 
 
 class StandIn:
@@ -37,7 +37,7 @@ class StandIn:
         self.inbox: list[WatchEvent] = []
         self.seen: list[WatchEvent] = []
         self.pending_trace: list[Event] = []
-        self.lanes: dict[str, LaneEntry | None] = {}
+        self.lanes: dict[str, QueuePlace | None] = {}
         made.append(self)
 
     def observe(self, events: Sequence[WatchEvent], wall: int | None = None) -> None:
@@ -80,7 +80,7 @@ class StandIn:
     def take_decisions(self) -> list[Decision]:
         return []
 
-    def take_lanes(self) -> dict[str, LaneEntry | None]:
+    def take_queue_places(self) -> dict[str, QueuePlace | None]:
         lanes, self.lanes = self.lanes, {}
         return lanes
 

@@ -56,7 +56,7 @@ def test_a_branch_equals_its_moment_and_two_branches_have_the_same_trace(
         made = branch_of_moment(store, past, f"{world.sandbox.name}-{name}")
         objects = {resource: found for resource, found in made.list_all()[0].items() if found}
         assert unversioned(objects) == unversioned(past.moment.objects)
-        assert made.lanes() == past.moment.lanes
+        assert made.queue_places() == past.moment.queue_places
         assert (made.mark().now, made.mark().cycle) == (past.moment.mark.now, past.moment.mark.cycle)
         clock = made.clock()
         assert (clock.paused, clock.sim) == (True, past.moment.mark.now)

@@ -19,7 +19,7 @@ from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys
 from simulator.api import SECOND, ApiError, Change, Micros
 from simulator.simulation import Simulation
-from simulator.trace import Bound, LaneEntry, LeaderElected, PodRemoved, SchedulerError
+from simulator.trace import Bound, LeaderElected, PodRemoved, QueuePlace, SchedulerError
 from tests.loop.conftest import node, pod
 from tests.loop.stand_in import StandIn, due_at, made, run, run_and_be_due_in, traced
 from tests.store.test_commit import create
@@ -29,7 +29,9 @@ def test_a_slice_observes_the_log_stores_its_leader_and_asks_for_the_next_slice(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
 ) -> None:
     sandbox.commit(Commit([create("a"), create("b")]))
-    sandbox.commit(Commit(lanes={"default/of-the-last-leader": LaneEntry("", "", "activeQ", 0, 0, 0, 1)}))
+    sandbox.commit(
+        Commit(queue_places={"default/of-the-last-leader": QueuePlace("", "", "activeQ", 0, 0, 0, 1)})
+    )
     stand_in.due = sandbox.clock().now(time.time()) + 3600 * SECOND
     before = store.wall()
     run(driver, store, sandbox)
@@ -39,7 +41,7 @@ def test_a_slice_observes_the_log_stores_its_leader_and_asks_for_the_next_slice(
     assert isinstance(elected, LeaderElected)
     assert (elected.holder, elected.epoch) == (lease.holder, lease.epoch)
     assert [event.pod for event in rest if isinstance(event, PodRemoved)] == ["default/a", "default/b"]
-    assert sandbox.lanes() == {}
+    assert sandbox.queue_places() == {}
     assert store.unseen().count(sandbox.name) == 0
     due = due_at(store, sandbox)
     assert due

@@ -54,7 +54,7 @@ def test_a_list_has_the_changes_that_the_trimmed_watch_log_lost(
     run(driver, store, sandbox)
     [relisted] = [event for event in traced(sandbox) if isinstance(event, WatchRelisted)]
     assert relisted.gone == 1
-    assert sandbox.lanes().keys() == {"default/b", "default/c"}
+    assert sandbox.queue_places().keys() == {"default/b", "default/c"}
     pipeline = sandbox.pipeline()
     assert pipeline
     assert pipeline.lists == 2
@@ -76,11 +76,11 @@ def test_a_slice_ends_while_a_new_leader_decodes_the_objects(
     monkeypatch.setattr(leader, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     for _ in range(10):
         run(driver, store, sandbox)
-        assert not sandbox.lanes()
+        assert not sandbox.queue_places()
     sandbox.commit(Commit([Change("pods", "default/p0", None), create("late")]))
     for _ in range(100):
         run(driver, store, sandbox)
-    assert sandbox.lanes().keys() == {f"default/p{i}" for i in range(1, 300)} | {"default/late"}
+    assert sandbox.queue_places().keys() == {f"default/p{i}" for i in range(1, 300)} | {"default/late"}
     history = sandbox.history()
     began = history.chapters[0].began.version
     names = [manifest["metadata"]["name"] for manifest in history.collection("pods", began)]

@@ -19,7 +19,7 @@ from simulator.api import SECOND, Change, Manifest
 from simulator.decision import Decision
 from simulator.recording import record_decoder
 from simulator.replay import Replay
-from simulator.trace import Event, LaneEntry, LeaderElected, QueueMoved
+from simulator.trace import Event, LeaderElected, QueueMoved, QueuePlace
 from tests.amounts import examples
 from tests.loop.conftest import node, pod
 from tests.loop.test_recording import assert_replay_equals
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
 
     mark: Mark
     objects: dict[str, dict[str, Manifest]]
-    lanes: dict[str, LaneEntry]
+    lanes: dict[str, QueuePlace]
 
 
 class Witness:
@@ -47,7 +47,7 @@ class Witness:
             versions = commit(sandbox, written)
             self.trace += written.trace
             self.decisions |= {decision.cycle: decision for decision in written.decisions}
-            self.seen.append(Seen(sandbox.mark(), sandbox.list_all()[0], sandbox.lanes()))
+            self.seen.append(Seen(sandbox.mark(), sandbox.list_all()[0], sandbox.queue_places()))
             return versions
 
         patch.setattr(Sandbox, "commit", witnessed)
@@ -108,9 +108,9 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
             moment = sandbox.history().at_seq(seq, tail=5)
             assert (moment.mark.seq, moment.mark.version) == (seq, then.mark.version)
             assert moment.objects == {resource: found for resource, found in then.objects.items() if found}
-            assert {pod: entry.lane for pod, entry in moment.lanes.items()} == witness.lanes_at(seq)
+            assert {pod: entry.lane for pod, entry in moment.queue_places.items()} == witness.lanes_at(seq)
             if then is seen:
-                assert moment.lanes == seen.lanes
+                assert moment.queue_places == seen.lanes
             assert moment.decision in (None, witness.decisions.get(moment.mark.cycle))
             if then is seen:
                 assert replace(moment.mark, now=seen.mark.now) == seen.mark

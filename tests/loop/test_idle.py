@@ -88,8 +88,8 @@ def test_the_simulation_of_an_idle_sandbox_is_built_again_when_something_is_writ
     world.create(pod("p1", "1"), pod("p2", "1"))
     world.slice()
     assert (world.kept, world.elections) == (1, 2)
-    assert world.sandbox.lanes()["default/p2"].lane == "unschedulable"
-    assert world.sandbox.lanes().keys() == {"default/p2"}
+    assert world.sandbox.queue_places()["default/p2"].lane == "unschedulable"
+    assert world.sandbox.queue_places().keys() == {"default/p2"}
     assert_replay_equals(store, world.sandbox)
 
 
@@ -101,12 +101,12 @@ def test_the_simulation_of_a_sandbox_with_a_pod_in_its_queue_is_kept(
     world.slice()
     world.let_time_pass(60)
     world.slice()
-    places = world.sandbox.lanes()
+    places = world.sandbox.queue_places()
     pass_long_time(world, monkeypatch)
     world.create(node("n1"))
     world.slice()
     assert (world.kept, world.elections) == (1, 1)
-    assert world.sandbox.lanes() == places != {}
+    assert world.sandbox.queue_places() == places != {}
     world.delete("pods", "default/p0")
     world.let_time_pass(60)
     world.slice()

@@ -19,7 +19,7 @@ def test_another_worker_rebuilds_the_queue_after_the_leaders_lease_was_ended(are
     sandbox = arena.make("deposed", [node("n1"), node("n2"), pod("big", cpu="64")])
 
     def waits() -> bool:
-        big = sandbox.lanes().get("default/big")
+        big = sandbox.queue_places().get("default/big")
         return big is not None and big.lane == "unschedulable"
 
     eventually(waits, "the pod has been tried")
@@ -46,7 +46,7 @@ def test_another_worker_rebuilds_the_queue_after_the_leaders_lease_was_ended(are
         assert elected.holder != over.holder
         assert elected.holder in living_workers(arena.store)
         eventually(until_bound(sandbox, (turn + 1) * BATCH), "all are bound")
-        eventually(lambda: sandbox.lanes().keys() == {"default/big"}, "the queue is as it was")
+        eventually(lambda: sandbox.queue_places().keys() == {"default/big"}, "the queue is as it was")
         eventually(waits, "the new leader has tried it too")
     assert len(set(holders)) == 2
     assert "big" not in bound(sandbox)

@@ -85,7 +85,7 @@ def test_the_sandbox_runs_beside_an_outside_scheduler_and_then_schedules_again(
     slice_at(1)
     write.create(sandbox, [pod("p1"), pod("p2")])
     slice_at(2)
-    lanes = {key: (entry.lane, entry.scheduler) for key, entry in sandbox.lanes().items()}
+    lanes = {key: (entry.lane, entry.scheduler) for key, entry in sandbox.queue_places().items()}
     assert lanes == dict.fromkeys([f"default/p{n}" for n in range(3)], ("outside", "default-scheduler"))
     bind(sandbox, "p0")
     bind(sandbox, "p1")

@@ -50,7 +50,7 @@ def assert_replay_equals(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]
     lanes: dict[str, Any] = {}
     for stored in replayed:
         lanes = (lanes if not stored.entry.began else {}) | stored.entry.lanes
-    assert {pod: lane for pod, lane in lanes.items() if lane} == sandbox.lanes()
+    assert {pod: lane for pod, lane in lanes.items() if lane} == sandbox.queue_places()
     return replayed
 
 

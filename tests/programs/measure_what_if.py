@@ -102,7 +102,7 @@ def made(store: Store, nodes: int, pods: int, pending: int) -> Sandbox:
     for first in range(0, len(objects), AT_ONCE):
         sandbox.commit(Commit(objects[first : first + AT_ONCE]))
     write.create(sandbox, [pod("big", cpu="8")])
-    eventually(lambda: sandbox.lane("default/big"), "the pod is queued", PATIENCE)
+    eventually(lambda: sandbox.queue_place("default/big"), "the pod is queued", PATIENCE)
     eventually(lambda: tried(sandbox.get("pods", "default/big")), "the pod was tried", PATIENCE)
     return sandbox
 

@@ -14,7 +14,7 @@ from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.memory import MemoryStorage
 from simulator.simulation import Options, Simulation
-from simulator.trace import Event, LaneEntry, QueueMoved
+from simulator.trace import Event, QueueMoved, QueuePlace
 
 START: Micros = 1_735_689_600 * SECOND
 MAX_STEPS = 20_000
@@ -41,7 +41,7 @@ class Lab:
         self.wall: int | None = None
         self.trace: list[Event] = []
         self.decisions: list[Decision] = []
-        self.lanes: dict[str, LaneEntry] = {}
+        self.lanes: dict[str, QueuePlace] = {}
         self.api = api or MemoryStorage()
         if api is None:
             self.api.commit(bootstrap(START))
@@ -101,7 +101,7 @@ class Lab:
         """Take the simulation's trace and decisions, and let it observe what was written."""
         self.trace += self.simulation.take_trace()
         self.decisions += self.simulation.take_decisions()
-        for key, entry in self.simulation.take_lanes().items():
+        for key, entry in self.simulation.take_queue_places().items():
             if entry is None:
                 del self.lanes[key]
             else:

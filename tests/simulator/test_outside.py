@@ -11,12 +11,12 @@ from simulator.simulation import Options
 from simulator.trace import (
     Bound,
     CycleStarted,
-    LaneEntry,
     OutsideBound,
     OutsideFailed,
     OutsideNominated,
     OutsidePreempted,
     PodStarted,
+    QueuePlace,
 )
 from tests.simulator.lab import START, Lab, node, pod
 
@@ -63,7 +63,7 @@ def test_a_pod_of_no_profile_waits_outside_the_queue_until_it_is_bound() -> None
     lab.create(pod("mine"), pod("theirs", schedulerName="other"))
     lab.run(seconds=2)
     assert lanes(lab) == {"default/theirs": "outside"}
-    entry: LaneEntry = lab.lanes["default/theirs"]
+    entry: QueuePlace = lab.lanes["default/theirs"]
     assert entry.scheduler == "other"
     assert entry.since == START + SECOND
     assert [each.pod for each in lab.of(Bound)] == ["default/mine"]

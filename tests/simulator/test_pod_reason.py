@@ -9,7 +9,7 @@ import schedviz
 from schedviz.client import Sandbox
 from simulator.api import SECOND
 from simulator.pod_reason import find_pod_reason
-from simulator.trace import Bound, CycleStarted, LaneEntry
+from simulator.trace import Bound, CycleStarted, QueuePlace
 from simulator.words import POD_REASONS, PodReasonKind, spoken_duration
 
 CLUSTER = """
@@ -117,7 +117,7 @@ def test_a_nominated_pod_waits_for_its_victims(sandbox: Sandbox) -> None:
     ],
 )
 def test_a_pod_that_backs_off_says_until_when(plugins: list[str], sentence: str) -> None:
-    entry = LaneEntry("default/web", "u", "backoffQ", 0, 0, 0, 1, backoff_until=5 * SECOND, plugins=plugins)
+    entry = QueuePlace("default/web", "u", "backoffQ", 0, 0, 0, 1, backoff_until=5 * SECOND, plugins=plugins)
     manifest = a_pod("web")
     manifest["metadata"]["uid"] = "u"
     found = find_pod_reason(manifest, entry, [], lambda *_: None, 3 * SECOND)

@@ -12,7 +12,7 @@ from schedviz.store.wall import Wall
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
 from simulator.decision import Decision, UnderWay
-from simulator.trace import Bound, LaneEntry
+from simulator.trace import Bound, QueuePlace
 
 from .test_commit import create
 
@@ -28,8 +28,8 @@ def here(store: Store, sandbox: Sandbox) -> Position:
     return store.read_whole(sandbox.name).position
 
 
-def lane(pod: str, attempts: int = 0) -> LaneEntry:
-    return LaneEntry(pod, "u", "activeQ", 0, 0, 0, attempts)
+def lane(pod: str, attempts: int = 0) -> QueuePlace:
+    return QueuePlace(pod, "u", "activeQ", 0, 0, 0, attempts)
 
 
 def test_a_reader_without_new_changes_gets_none(store: Store, sandbox: Sandbox) -> None:
@@ -51,7 +51,7 @@ def test_writes_of_objects_are_returned_once_in_order_with_the_rest_of_their_com
             [Change("pods", "default/a", None, 1)],
             trace=[Bound(2, 2, "default/b", "n")],
             decisions=[make_decision(1), make_decision(2)],
-            lanes={"default/b": lane("default/b")},
+            queue_places={"default/b": lane("default/b")},
         )
     )
     changes = read(store, sandbox, position)
@@ -124,13 +124,13 @@ def test_a_write_without_a_visible_change_is_no_revision(store: Store, sandbox: 
 
 
 def test_a_replaced_queue_is_returned_completely(store: Store, sandbox: Sandbox) -> None:
-    sandbox.commit(Commit(lanes={"default/a": lane("default/a")}))
+    sandbox.commit(Commit(queue_places={"default/a": lane("default/a")}))
     position = here(store, sandbox)
-    sandbox.commit(Commit(lanes={"default/b": lane("default/b")}, reset_lanes=True))
+    sandbox.commit(Commit(queue_places={"default/b": lane("default/b")}, reset_queue_places=True))
     changes = read(store, sandbox, position)
     assert changes.lanes is not None
     assert [*changes.lanes] == ["default/b"]
-    sandbox.commit(Commit(lanes={"default/b": None}))
+    sandbox.commit(Commit(queue_places={"default/b": None}))
     assert read(store, sandbox, changes.position).moved == [("default/b", "")]
 
 

@@ -21,7 +21,7 @@ from schedviz.store.model import Clock, Failure, Meta
 from simulator.api import ApiError, Change, WatchEvent
 from simulator.apiserver.bounds import MAX_OBJECT_BYTES
 from simulator.client.informer import Informer
-from simulator.trace import Bound, LaneEntry
+from simulator.trace import Bound, QueuePlace
 
 
 def pod(name: str, **spec: Any) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def everything(sandbox: Sandbox) -> tuple[object, ...]:
         sandbox.list_all(),
         sandbox.events(0),
         sandbox.trace(0),
-        sandbox.lanes(),
+        sandbox.queue_places(),
         sandbox.last_decision(),
         sandbox.progress(),
     )
@@ -87,14 +87,14 @@ def test_a_stored_manifest_is_read_as_it_was_written_with_its_version(sandbox: S
 def test_one_refused_object_refuses_the_whole_commit(sandbox: Sandbox, change: Change, reason: str) -> None:
     sandbox.commit(Commit([create("a")]))
     before = everything(sandbox)
-    lane = LaneEntry("default/b", "", "activeQ", 0, 0, 0, 1)
+    lane = QueuePlace("default/b", "", "activeQ", 0, 0, 0, 1)
 
     with pytest.raises(ApiError) as refused:
         sandbox.commit(
             Commit(
                 [create("b"), change],
                 trace=[Bound(1, 1, "default/b", "n")],
-                lanes={"default/b": lane},
+                queue_places={"default/b": lane},
                 now=5,
                 seen=1,
             )
@@ -222,12 +222,12 @@ def test_the_loop_has_observed_its_own_write_unless_others_wrote_in_between(
 
 
 def test_lanes_are_patched_or_replaced(sandbox: Sandbox) -> None:
-    a, b = (LaneEntry(f"default/{name}", name, "activeQ", 0, 0, 0, 1) for name in "ab")
-    sandbox.commit(Commit(lanes={a.pod: a, b.pod: b}))
-    sandbox.commit(Commit(lanes={b.pod: None}))
-    assert sandbox.lanes() == {a.pod: a}
-    sandbox.commit(Commit(lanes={b.pod: b}, reset_lanes=True))
-    assert sandbox.lanes() == {b.pod: b}
+    a, b = (QueuePlace(f"default/{name}", name, "activeQ", 0, 0, 0, 1) for name in "ab")
+    sandbox.commit(Commit(queue_places={a.pod: a, b.pod: b}))
+    sandbox.commit(Commit(queue_places={b.pod: None}))
+    assert sandbox.queue_places() == {a.pod: a}
+    sandbox.commit(Commit(queue_places={b.pod: b}, reset_queue_places=True))
+    assert sandbox.queue_places() == {b.pod: b}
 
 
 def test_the_pipeline_is_that_of_the_last_commit(sandbox: Sandbox) -> None:

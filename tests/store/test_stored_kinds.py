@@ -41,14 +41,14 @@ from simulator.recording import (
     unknown_kinds,
 )
 from simulator.replay import RecordingError, Replay
-from simulator.trace import AnyEvent, LaneEntry
+from simulator.trace import AnyEvent, QueuePlace
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
 RECORDED = Path(__file__).with_name("stored_kinds.json")
 STORED: tuple[Any, ...] = (
     # of a sandbox
-    *(Entry, AnyEvent, Decision, UnderWay, Pipeline, LaneEntry, Failure, Meta, Clock, Chapter, AccessRecord),
+    *(Entry, AnyEvent, Decision, UnderWay, Pipeline, QueuePlace, Failure, Meta, Clock, Chapter, AccessRecord),
     # of all else
     *(Room, Member, Work, Progress, Solution, Question, ComparisonJob, Applied),
 )
@@ -122,7 +122,7 @@ def test_a_sandbox_with_inputs_of_a_later_version_is_read_and_they_are_noted(
     ]
     assert b'["of a later version",5,{"x":1}]' in lines[-1]
     seq = sandbox.trace_head()
-    assert sandbox.history().at_seq(seq).lanes == sandbox.lanes()
+    assert sandbox.history().at_seq(seq).queue_places == sandbox.queue_places()
     with pytest.raises(RecordingError, match="a newer version recorded this: it has of a later version"):
         [*Replay(record_decoder.decode(line) for line in lines).run()]
     store.delete(sandbox.name)

@@ -9,7 +9,7 @@ from kombu.exceptions import OperationalError
 from schedviz.store import Commit, Meta, Sandbox, Store, Trouble, trouble_of
 from schedviz.up.embedded_redis import EmbeddedRedis
 from simulator.api import Change
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 from tests.store.test_commit import create
 
 
@@ -44,7 +44,7 @@ def everything(store: Store) -> dict[bytes, bytes]:
 def test_a_redis_without_memory_or_file_reports_it_reads_and_stores_nothing(own_store: Store) -> None:
     store = own_store
     sandbox = store.create(Meta("sandbox"), [create("a"), create("b")])
-    sandbox.commit(Commit(lanes={"default/a": LaneEntry("", "", "activeQ", 0, 0, 0, 1)}))
+    sandbox.commit(Commit(queue_places={"default/a": QueuePlace("", "", "activeQ", 0, 0, 0, 1)}))
     read = [sandbox.list("pods"), sandbox.list_all(), sandbox.queue(), sandbox.clock(), sandbox.mark()]
     before = everything(store)
     for trouble in (Trouble.FULL, Trouble.READ_ONLY):

@@ -136,7 +136,7 @@ def test_everything_works_by_tls_with_the_documented_rights(
             for name, cpu in (("fits", "1"), ("waits", "64")):
                 pods = f"{url}/s/sandbox/api/v1/namespaces/default/pods"
                 send(pods, json.dumps(pod(name, cpu)), "application/json")
-            eventually(lambda: sandbox.lane("default/waits") and bound(sandbox), "both were tried")
+            eventually(lambda: sandbox.queue_place("default/waits") and bound(sandbox), "both were tried")
             while "waits" not in str(watching.recv(PATIENCE)):
                 pass
         send(f"{url}/s/sandbox/pods/default/waits/whatif/", "do=ask")

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from simulator.api import Manifest
 from simulator.decision import Candidate, Decision, Failure, PluginScores, Preemption, PreFilter, Victim
 from simulator.decision_columns import IntColumn
-from simulator.trace import Lane, LaneEntry
+from simulator.trace import Lane, QueuePlace
 
 START = 1_800_000_000_000_000
 FILTERS = ["NodeUnschedulable", "TaintToleration", "NodeResourcesFit"]
@@ -40,8 +40,8 @@ def node(name: str, version: int = 1, zone: str = "zone-a", cpu: str = "4", **sp
     }
 
 
-def lane(name: str, where: Lane, priority: int = 0, **more: Any) -> LaneEntry:
-    return LaneEntry(
+def lane(name: str, where: Lane, priority: int = 0, **more: Any) -> QueuePlace:
+    return QueuePlace(
         pod=f"default/{name}",
         uid=f"uid-{name}",
         lane=where,

@@ -126,7 +126,7 @@ def full(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
             [Change(resource, key, made, expected=0) for resource, key, made in objects],
             trace=[*ended, *events],
             decisions=numbered,
-            lanes={entry.pod: entry for entry in lanes},
+            queue_places={entry.pod: entry for entry in lanes},
         )
     )
     yield sandbox

@@ -94,7 +94,7 @@ def test_the_order_is_that_of_the_nodes_that_each_reason_alone_rejects(seed: int
 def unschedulable(*messages: str) -> LaneView:
     picture = Picture()
     entries = [lane(f"p{at}", "unschedulable", message=message) for at, message in enumerate(messages)]
-    picture.lanes = {entry.pod: entry for entry in entries}
+    picture.queue_places = {entry.pod: entry for entry in entries}
     return next(view for view in lanes(picture, Ranks([])) if view.name == "unschedulable")
 
 
@@ -128,7 +128,7 @@ def test_a_gated_pod_names_the_gates_that_are_left() -> None:
     made["spec"]["schedulingGates"] = [{"name": "example.com/quota"}, {"name": "example.com/image"}]
     picture = Picture()
     picture.object("pods", made)
-    picture.lanes = {
+    picture.queue_places = {
         "default/web": lane("web", "gated", gate="SchedulingGates"),
         "default/held": lane("held", "gated", gate="DefaultPreemption"),
     }

@@ -53,7 +53,7 @@ class Cluster:
     def under_way(self) -> UnderWay | None:
         return self.given.get("under_way")
 
-    def lane(self, key: str) -> trace.LaneEntry | None:
+    def queue_place(self, key: str) -> trace.QueuePlace | None:
         return self.given.get("lane")
 
     def clock(self) -> Clock:

@@ -17,7 +17,7 @@ from schedviz.web.picture.outside_latency import (
     percentile,
 )
 from simulator.api import SECOND
-from simulator.trace import LaneEntry, OutsideBound, OutsideFailed, OutsidePreempted
+from simulator.trace import OutsideBound, OutsideFailed, OutsidePreempted, QueuePlace
 from tests.loop.conftest import node, pod
 
 NOW = 1_735_689_600 * SECOND
@@ -34,7 +34,7 @@ def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     )
     manifest = made.get("pods", "default/theirs")
     assert manifest
-    entry = LaneEntry(
+    entry = QueuePlace(
         pod="default/theirs",
         uid=manifest["metadata"]["uid"],
         lane="outside",
@@ -61,7 +61,7 @@ def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
             grace_seconds=30,
         ),
     ]
-    made.commit(Commit(lanes={entry.pod: entry}, trace=events, now=NOW))
+    made.commit(Commit(queue_places={entry.pod: entry}, trace=events, now=NOW))
     yield made
     store.delete(sandbox_name)
 

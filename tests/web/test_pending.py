@@ -18,7 +18,7 @@ from schedviz.web.queue.pending import PendingView, present_pending
 from schedviz.web.reasons import remedies
 from schedviz.web.reasons.plugin_reasons import REASONS
 from simulator.api import SECOND
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 from tests.web.asking import HTMX, text
@@ -28,10 +28,10 @@ CPU = "0/60 nodes are available: 1 node(s) had untolerated taint {a: b}, 59 Insu
 
 
 def shown(
-    *entries: LaneEntry, owners: dict[str, str] | None = None, chosen: str = "", **more: Any
+    *entries: QueuePlace, owners: dict[str, str] | None = None, chosen: str = "", **more: Any
 ) -> PendingView:
     picture = Picture()
-    picture.lanes = {entry.pod: entry for entry in entries}
+    picture.queue_places = {entry.pod: entry for entry in entries}
     for entry in entries:
         manifest = pod(entry.pod.partition("/")[2], **more)
         manifest["metadata"] |= {"uid": entry.uid, "namespace": "default"}
@@ -41,7 +41,7 @@ def shown(
     return present_pending(picture, START + 90 * SECOND, chosen)
 
 
-def waiting(name: str, message: str, **more: Any) -> LaneEntry:
+def waiting(name: str, message: str, **more: Any) -> QueuePlace:
     return lane(name, "unschedulable", message=message, plugins=["NodeResourcesFit"], **more)
 
 

@@ -14,7 +14,7 @@ from simulator.api import SECOND
 from simulator.decision import Shortages
 from simulator.decision_columns import IntColumn
 from simulator.pod_reason import PodReason
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 from .samples import NOTHING_FITS
 
@@ -87,10 +87,10 @@ def test_the_panel_of_an_unschedulable_pod_says_when_it_is_tried_again_and_what_
     manifest = sandbox.get("pods", "default/web")
     assert manifest
     uid, until = manifest["metadata"]["uid"], sandbox.now() + 252 * SECOND
-    entry = LaneEntry(
+    entry = QueuePlace(
         "default/web", uid, "unschedulable", 0, 1, 1, 1, plugins=["NodeResourcesFit"], retry_at=until
     )
-    sandbox.commit(Commit(lanes={"default/web": entry}))
+    sandbox.commit(Commit(queue_places={"default/web": entry}))
     page = client.get(f"/s/{sandbox.name}/pods/default/web/").content.decode()
     assert "It is tried again at the latest in <span data-until=" in page
     assert "the queueing hints of NodeResourcesFit wait for has happened." in page

@@ -20,7 +20,7 @@ from schedviz.web.predict.question import (
 )
 from simulator.decision import Decision, UnderWay
 from simulator.scheduler.attempt_record import record
-from simulator.trace import Lane, LaneEntry
+from simulator.trace import Lane, QueuePlace
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 
 Manifest = dict[str, Any]
@@ -37,7 +37,7 @@ def decide(nodes: list[Manifest], pods: list[Manifest], pod: Manifest) -> tuple[
 
 
 def world(
-    nodes: Iterable[Manifest], pods: Iterable[Manifest], lanes: Iterable[LaneEntry] = ()
+    nodes: Iterable[Manifest], pods: Iterable[Manifest], lanes: Iterable[QueuePlace] = ()
 ) -> ClusterState:
     picture = Picture()
     for resource, manifests in ((NODES, nodes), (PODS, pods)):
@@ -46,8 +46,8 @@ def world(
     return ClusterState({entry.pod: entry for entry in lanes}, picture.pods, picture.nodes, picture.by_node)
 
 
-def waits(name: str, lane: Lane, priority: int = 0, queued: int = 0) -> LaneEntry:
-    return LaneEntry(
+def waits(name: str, lane: Lane, priority: int = 0, queued: int = 0) -> QueuePlace:
+    return QueuePlace(
         pod=f"default/{name}", uid=name, lane=lane, since=0, priority=priority, queued=queued, attempts=0
     )
 

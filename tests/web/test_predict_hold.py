@@ -25,7 +25,7 @@ def asked(sandbox: Sandbox) -> Sandbox:
     """A paused sandbox in which two pods wait. The question is which of them is next."""
     write.create(sandbox, [pod("a"), pod("b")])
     entries = {f"default/{name}": lane(name, "activeQ", 5, sequence=place) for place, name in enumerate("ab")}
-    sandbox.commit(Commit(lanes=dict(entries)))
+    sandbox.commit(Commit(queue_places=dict(entries)))
     pause(sandbox)
     return sandbox
 
@@ -78,7 +78,7 @@ def test_a_hold_of_a_deleted_sandbox_has_no_effect(asked: Sandbox, store: Store)
 def test_a_guess_counts_only_for_the_queue_that_it_was_made_for(asked: Sandbox) -> None:
     client = Client(headers={"host": "localhost"})
     before = question(client, asked)
-    asked.commit(Commit(lanes={"default/c": lane("c", "activeQ", 9, sequence=3)}))
+    asked.commit(Commit(queue_places={"default/c": lane("c", "activeQ", 9, sequence=3)}))
     assert question(client, asked) != before
     view = client.post(
         f"/s/{asked.name}/predict/",

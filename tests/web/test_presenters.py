@@ -120,7 +120,7 @@ def test_lanes_are_in_pop_order_and_say_what_pods_wait_for() -> None:
         lane("soon", "backoffQ", 1, backoff_until=START + 2),
         lane("stuck", "unschedulable", message="0/1 nodes", plugins=["NodeResourcesFit"]),
     ]
-    picture.lanes = {entry.pod: entry for entry in entries}
+    picture.queue_places = {entry.pod: entry for entry in entries}
     for name in ("old", "unseen"):
         picture.object(PODS, pod(name))
     found = {view.name: view for view in queue.lanes(picture, Ranks([5, 9]))}
@@ -133,7 +133,7 @@ def test_lanes_are_in_pop_order_and_say_what_pods_wait_for() -> None:
 
 def test_a_long_lane_is_cut_and_counted() -> None:
     picture = Picture()
-    picture.lanes = {f"default/p{i}": lane(f"p{i}", "activeQ") for i in range(100)}
+    picture.queue_places = {f"default/p{i}": lane(f"p{i}", "activeQ") for i in range(100)}
     active = next(view for view in queue.lanes(picture, Ranks([])) if view.name == "activeQ")
     assert (len(active.chips), active.count, active.more) == (30, 100, 70)
 

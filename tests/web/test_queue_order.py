@@ -15,7 +15,7 @@ from simulator.objects.pod import Pod
 from simulator.plugins.registry import in_tree
 from simulator.queueing.queue_version import QueueVersion
 from simulator.simulation import Options
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 from tests.simulator.lab import Lab, node, pod, priority_class
 from tests.web.samples import START, lane
 
@@ -81,9 +81,9 @@ def test_the_order_shown_is_that_in_which_pods_are_popped(queue: QueueVersion, o
     assert seen["activeQ"] > HISTORIES, "some of these histories must end with pods in activeQ"
 
 
-def active_queue(*entries: LaneEntry) -> LaneView:
+def active_queue(*entries: QueuePlace) -> LaneView:
     picture = Picture()
-    picture.lanes = {entry.pod: entry for entry in entries}
+    picture.queue_places = {entry.pod: entry for entry in entries}
     return next(view for view in lanes(picture, Ranks([])) if view.name == "activeQ")
 
 

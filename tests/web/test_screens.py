@@ -11,7 +11,7 @@ from schedviz.web.page.screen import DEFAULT, look
 from schedviz.web.page.screens import SandboxScreens, screens_of
 from schedviz.web.parts.parts import Parts
 from simulator.api import Change
-from simulator.trace import Bound, LaneEntry
+from simulator.trace import Bound, QueuePlace
 from tests.web.samples import node, pod
 
 NAME = "screens-equal"
@@ -34,18 +34,20 @@ def write(sandbox: Sandbox, number: int, what: tuple[str, str, str | None]) -> N
     if value is None and there is None:
         return
     manifest: dict[str, Any] | None = None
-    lanes: dict[str, LaneEntry | None] = {}
+    lanes: dict[str, QueuePlace | None] = {}
     if value is not None:
         manifest = pod(name) if resource == "pods" else node(name)
     if resource == "pods":
         if manifest is not None and value:
             manifest["spec"]["nodeName"] = value
         waits = manifest is not None and not value
-        lanes[key] = LaneEntry(key, "u", "activeQ", 0, number, number, number) if waits else None
+        lanes[key] = QueuePlace(key, "u", "activeQ", 0, number, number, number) if waits else None
     expected = int(there["metadata"]["resourceVersion"]) if there else 0
     sandbox.commit(
         Commit(
-            [Change(resource, key, manifest, expected)], trace=[Bound(number, number, key, "n1")], lanes=lanes
+            [Change(resource, key, manifest, expected)],
+            trace=[Bound(number, number, key, "n1")],
+            queue_places=lanes,
         )
     )
 

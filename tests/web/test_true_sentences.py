@@ -84,7 +84,7 @@ def picture_of(lab: Lab) -> Picture:
     for resource in WATCHED:
         for manifest in lab.api.objects.get(resource, {}).values():
             picture.object(resource, manifest)
-    picture.lanes = lab.lanes
+    picture.queue_places = lab.lanes
     for seq, event in enumerate(lab.trace, start=1):
         picture.trace_event(seq, event)
     return picture
@@ -184,7 +184,7 @@ def test_predict_does_not_contradict_itself(seed: int) -> None:
     picture = picture_of(lab)
     for decision in lab.decisions:
         popped = find_popped(picture, decision)
-        world = ClusterState(picture.lanes, picture.pods, picture.nodes, picture.by_node, popped)
+        world = ClusterState(picture.queue_places, picture.pods, picture.nodes, picture.by_node, popped)
         lanes = history(seed).lanes
         begun = next(
             at
@@ -240,7 +240,7 @@ class Read:
     def under_way(self) -> None:
         return None
 
-    def lane(self, key: str) -> trace.LaneEntry | None:
+    def queue_place(self, key: str) -> trace.QueuePlace | None:
         return self._lab.lanes.get(key)
 
     def clock(self) -> Clock:
@@ -314,7 +314,7 @@ def test_the_hint_for_all_states_its_condition(seed: int) -> None:
 def test_the_panel_of_a_cycle_says_why_it_has_no_decision() -> None:
     lab = history(0).lab
     first = next(at for at, event in enumerate(lab.trace) if isinstance(event, trace.CycleStarted))
-    lanes: dict[str, trace.LaneEntry] = {}
+    lanes: dict[str, trace.QueuePlace] = {}
     for seq in range(first + 8):
         picture = Picture()
         for number, event in enumerate(lab.trace[:seq], start=1):
@@ -322,11 +322,11 @@ def test_the_panel_of_a_cycle_says_why_it_has_no_decision() -> None:
         known = history(0).lanes[seq]
         pod = getattr(lab.trace[first], "pod", "")
         if pod in known:
-            entry = trace.LaneEntry(pod, "u", known[pod], 0, 0, 0, 1)  # type: ignore[arg-type]
+            entry = trace.QueuePlace(pod, "u", known[pod], 0, 0, 0, 1)  # type: ignore[arg-type]
             lanes = {pod: entry}
         else:
             lanes = {}
-        picture.lanes = lanes
+        picture.queue_places = lanes
         text = cycle.no_decision(picture)
         if seq <= first:
             assert text.startswith("No scheduling cycle yet")

@@ -165,7 +165,7 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
         Commit(
             trace=[trace.CycleStarted(samples.START, 2, "default/next", 1, 5), evicted],
             decisions=[samples.replace(preempting, cycle=2)],
-            lanes={entry.pod: entry for entry in lanes},
+            queue_places={entry.pod: entry for entry in lanes},
         )
     )
     sandbox.take_lease("somebody", None)

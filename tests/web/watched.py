@@ -51,9 +51,9 @@ class Watched:
         for trace_event in self.simulation.take_trace():
             happened.append(trace_event)
             self.picture.trace_event(self.picture.seq + 1, trace_event)
-        moved = self.simulation.take_lanes()
-        lanes = {**self.picture.lanes, **moved}
-        self.picture.lanes = {key: entry for key, entry in lanes.items() if entry is not None}
+        moved = self.simulation.take_queue_places()
+        lanes = {**self.picture.queue_places, **moved}
+        self.picture.queue_places = {key: entry for key, entry in lanes.items() if entry is not None}
         self.picture.moves += len(moved)
         for decision in self.simulation.take_decisions():
             self.picture.decided(decision)

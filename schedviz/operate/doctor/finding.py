@@ -8,5 +8,4 @@ class Finding(NamedTuple):
     remedy: str
 
     def __str__(self) -> str:
-        """Return one line."""
         return f"{self.problem}: {self.remedy}"

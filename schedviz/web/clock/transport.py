@@ -32,8 +32,8 @@ def transport(picture: Picture, clock: Clock) -> TransportView:
 
 def idle(picture: Picture, clock: Clock) -> str:
     """Return a sentence that says why the last step changed nothing; "" if it did change something."""
-    outside = sum(entry.lane == "outside" for entry in picture.lanes.values())
-    pending = len(picture.lanes) - outside
+    outside = sum(entry.lane == "outside" for entry in picture.queue_places.values())
+    pending = len(picture.queue_places) - outside
     match clock.idle:
         case "nothing-due" if outside and not pending:
             return ngettext(
@@ -81,4 +81,4 @@ def until(clock: Clock) -> str:
 
 def proposals(picture: Picture) -> list[str]:
     """Return the pods to choose from for "until bound"."""
-    return nsmallest(PODS_AT_MOST, picture.lanes)
+    return nsmallest(PODS_AT_MOST, picture.queue_places)

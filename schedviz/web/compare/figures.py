@@ -121,10 +121,8 @@ def _signed(value: float, unit: Callable[[float], str]) -> str:
 
 
 def count_row(name: str, a: int, b: int) -> FigureRow:
-    """Return a row of the totals."""
     return _row(name, a, b, lambda value: fmt.number(int(value)))
 
 
 def mean_row(a: Curve, b: Curve) -> FigureRow:
-    """Return a row of the means of the curves."""
     return _row(gettext("%(figure)s, mean") % {"figure": _title(a.name)}, a.mean, b.mean, _unit(a))

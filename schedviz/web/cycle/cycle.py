@@ -18,7 +18,7 @@ from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from simulator import trace
 from simulator.decision import Decision
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 StepState = Literal["done", "failed", "skipped", "current", "todo"]
 
@@ -77,7 +77,7 @@ def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
     under_way = picture.under_way
     unfinished = under_way is not None and under_way.cycle == picture.decision.cycle
     point = under_way.point if under_way and unfinished else ""
-    entry = picture.lanes.get(picture.decision.pod)
+    entry = picture.queue_places.get(picture.decision.pod)
     return replace(present_cycle(picture.decision, ranks, point, entry), earlier=earlier(picture))
 
 
@@ -89,7 +89,7 @@ def no_decision(picture: Picture) -> str:
             "No scheduling cycle yet. Each cycle schedules one pod, which is popped from the queue."
         )
     values = {"cycle": begun[-1].cycle, "pod": fmt.pod_name(begun[-1].pod)}
-    entry = picture.lanes.get(begun[-1].pod)
+    entry = picture.queue_places.get(begun[-1].pod)
     if entry is not None and entry.lane == "inFlight":
         return gettext("Cycle %(cycle)s, of %(pod)s, is in progress. Its decision is not known yet.") % values
     return gettext("The decision of cycle %(cycle)s, of %(pod)s, is not stored.") % values
@@ -107,7 +107,7 @@ def earlier(picture: Picture) -> EarlierPreemption | None:
 
 
 def present_cycle(
-    decision: Decision, ranks: Ranks, point: str = "", entry: LaneEntry | None = None
+    decision: Decision, ranks: Ranks, point: str = "", entry: QueuePlace | None = None
 ) -> CycleView:
     """Return the view of a cycle.
 
@@ -132,7 +132,7 @@ def present_cycle(
     )
 
 
-def not_bound(view: CycleView, decision: Decision, entry: LaneEntry) -> CycleView:
+def not_bound(view: CycleView, decision: Decision, entry: QueuePlace) -> CycleView:
     """Return the view of a cycle whose pod is back in the queue: a plugin rejected it on Permit, or binding
     failed."""
     text = gettext("%(node)s was selected for %(pod)s, but %(pod)s was not bound: %(reasons)s.")

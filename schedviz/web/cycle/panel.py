@@ -93,7 +93,7 @@ class CyclePanel:
             self._draw_outside(picture)
             return
         decision = picture.decision
-        entry = picture.lanes.get(decision.pod) if decision else None
+        entry = picture.queue_places.get(decision.pod) if decision else None
         # Without a decision, the text depends on the last events.
         seq = picture.seq if decision is None else None
         known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names(), seq)

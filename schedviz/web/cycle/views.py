@@ -37,7 +37,7 @@ def cycle_panel(
     decision = source.decision(number)
     if decision is None:
         return missing_cycle(request, source, number)
-    view = cycle_view.present_cycle(decision, ranks(source), entry=source.lane(decision.pod))
+    view = cycle_view.present_cycle(decision, ranks(source), entry=source.queue_place(decision.pod))
     present = read_present(name) if moment else source
     asks_why = "why" in request.GET and bool(decision.selected)
     node = request.GET.get("node") or score_table.node_at(decision, request.GET.get("place", ""))

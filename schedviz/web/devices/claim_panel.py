@@ -59,8 +59,6 @@ class RequestView(msgspec.Struct, frozen=True):
 
 
 class AllocatedView(msgspec.Struct, frozen=True):
-    """An allocated device."""
-
     request: str
     device: str
     pool: str

@@ -101,7 +101,7 @@ def _describe(
         elif not found and bound_by_the_scheduler(source, act):
             text = gettext("%(pod)s is bound to %(node)s. It fitted there: no pod was evicted for it.")
         return "bound", text % {"pod": pod, "node": node_name(node)}, ""
-    under_way, entry = source.under_way(), source.lane(key)
+    under_way, entry = source.under_way(), source.queue_place(key)
     if under_way is not None and under_way.pod == key:
         text = gettext("%(pod)s is in a scheduling cycle, before %(point)s.")
         return "cycle", text % {"pod": pod, "point": under_way.point}, "cycle"

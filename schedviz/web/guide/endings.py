@@ -17,7 +17,7 @@ from simulator.controllers.kubelet.pod_status import TTL_SECONDS, run_seconds
 from simulator.controllers.timetable import TIMETABLES, next_creation
 from simulator.objects.metadata import key_of
 from simulator.scenario import Scenario
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 LANES_THAT_WAIT: Final = ("unschedulable", "gated", "outside")
 """Pods in these lanes wait for a change of the cluster."""
@@ -76,11 +76,11 @@ def has_ended(source: Readable) -> bool:
     nodes = source.list(NODES).items
     if any(int(each["metadata"]["resourceVersion"]) > pipeline.version for each in nodes):
         return False
-    lanes, _ = source.queue()
-    return all(is_settled(each, lanes.get(key_of(each))) for each in source.list(PODS).items)
+    queue_places, _ = source.queue()
+    return all(is_settled(each, queue_places.get(key_of(each))) for each in source.list(PODS).items)
 
 
-def is_settled(pod: Manifest, entry: LaneEntry | None) -> bool:
+def is_settled(pod: Manifest, entry: QueuePlace | None) -> bool:
     metadata, status = pod["metadata"], pod.get("status") or {}
     phase = status.get("phase")
     annotations = metadata.get("annotations") or {}

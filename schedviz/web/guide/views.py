@@ -11,6 +11,7 @@ from schedviz.store.default import default_store
 from schedviz.store.past import Readable
 from schedviz.web.act import QUERY, begin_act, close_ending, end_act
 from schedviz.web.answers import is_htmx
+from schedviz.web.browser_id import browser_id_of, write_browser_id
 from schedviz.web.examples import start_example
 from schedviz.web.guide.find_box import find_box
 from schedviz.web.guide.hint import urgent_pod_fields
@@ -19,7 +20,6 @@ from schedviz.web.home.views import render_home
 from schedviz.web.picture.load import load
 from schedviz.web.picture.picture import PODS
 from schedviz.web.sources import find_present
-from schedviz.web.visitor import visitor, write_visitor
 from simulator.apiserver.status import StatusError
 
 
@@ -28,13 +28,13 @@ def start_guide(request: HttpRequest, name: str) -> HttpResponse:
     guide = guides().get(name)
     if guide is None:
         raise Http404
-    identifier = visitor(request)
+    browser_id = browser_id_of(request)
     try:
-        sandbox = start_example(default_store(), guide.example, identifier, new_record(request))
+        sandbox = start_example(default_store(), guide.example, browser_id, new_record(request))
     except StatusError as refused:
         return render_home(request, refused.message, status=refused.code)
     response = redirect("sandbox", sandbox.name)
-    write_visitor(response, identifier)
+    write_browser_id(response, browser_id)
     begin_act(response, sandbox.meta().created, reverse("sandbox", args=[sandbox.name]))
     return response
 

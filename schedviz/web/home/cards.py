@@ -20,8 +20,6 @@ from schedviz.web.scenarios import translated_meta
 
 
 class SandboxCard(msgspec.Struct, frozen=True):
-    """One sandbox of the list."""
-
     name: str
     title: str
     paused: bool
@@ -107,7 +105,6 @@ def is_listed(meta: Meta) -> bool:
 
 
 def sandbox_card(found: Summary) -> SandboxCard:
-    """Return the card of one sandbox."""
     return SandboxCard(
         name=found.meta.name,
         title=translated_meta(found.meta).title or found.meta.name,

@@ -6,9 +6,9 @@ from django.shortcuts import redirect, render
 from schedviz.limits.requester import new_record
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
+from schedviz.web.browser_id import browser_id_of, read_browser_id, write_browser_id
 from schedviz.web.examples import start_example
 from schedviz.web.ideas import texts as ideas
-from schedviz.web.visitor import known_visitor, visitor, write_visitor
 from simulator.apiserver.status import StatusError
 
 
@@ -27,14 +27,14 @@ def idea_page(request: HttpRequest, name: str) -> HttpResponse:
 def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     """Create the visitor's example, or start it again from its beginning."""
     idea = find_idea(name)
-    visitor_id = visitor(request)
+    browser_id = browser_id_of(request)
     try:
-        start_example(default_store(), ideas.example_of(name), visitor_id, new_record(request))
+        start_example(default_store(), ideas.example_of(name), browser_id, new_record(request))
     except StatusError as refused:
         return render_idea(request, idea, refused.message, refused.code)
     response = redirect("idea", name)
     response["Location"] += "#example"
-    write_visitor(response, visitor_id)
+    write_browser_id(response, browser_id)
     return response
 
 
@@ -43,7 +43,7 @@ def render_idea(request: HttpRequest, idea: ideas.Idea, error: str = "", status:
     place = everyone.index(idea)
     context = {
         "idea": ideas.translated_idea(idea),
-        "example": running(idea.name, known_visitor(request)),
+        "example": running(idea.name, read_browser_id(request)),
         "embed": ",".join(idea.shows),
         "error": error,
         "before": ideas.translated_idea(everyone[place - 1]) if place else None,
@@ -59,9 +59,9 @@ def find_idea(name: str) -> ideas.Idea:
         raise Http404 from None
 
 
-def running(idea: str, visitor_id: str) -> str:
+def running(idea: str, browser_id: str) -> str:
     """Return the name of the sandbox of the visitor's example; "" if there is none."""
     try:
-        return default_store().sandbox(ideas.example_of(idea).sandbox(visitor_id)).name if visitor_id else ""
+        return default_store().sandbox(ideas.example_of(idea).sandbox(browser_id)).name if browser_id else ""
     except NoSandbox:
         return ""

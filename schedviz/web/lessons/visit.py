@@ -16,7 +16,7 @@ from schedviz.lessons.progress import Progress
 from schedviz.lessons.result import keep_best, result_of
 from schedviz.lessons.situation import Situation, situation_of
 from schedviz.lessons.start import start_own_lesson
-from schedviz.rooms.access import find_visitor
+from schedviz.rooms.access import find_participant
 from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import SHARED, TEACHER, Member, learner_id, room_of
 from schedviz.rooms.room_store import Rooms
@@ -70,7 +70,7 @@ def find_visit(request: HttpRequest, source: Current) -> Visit | None:
     if (
         room is None
         and place
-        and find_visitor(Rooms(default_store()), meta.name, request.COOKIES) == "teacher"
+        and find_participant(Rooms(default_store()), meta.name, request.COOKIES) == "teacher"
     ):
         return _find_watched(lesson, meta, place)
     identifier = learner_id(*room) if room else known_learner(request)
@@ -88,10 +88,10 @@ def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
     place = room_of(sandbox)
     if place is None:
         return None
-    visitor = find_visitor(Rooms(default_store()), sandbox, request.COOKIES)
-    if visitor == "teacher" and place[1] == TEACHER:
+    participant = find_participant(Rooms(default_store()), sandbox, request.COOKIES)
+    if participant == "teacher" and place[1] == TEACHER:
         return place
-    return (place[0], visitor.number) if isinstance(visitor, Member) else None
+    return (place[0], participant.number) if isinstance(participant, Member) else None
 
 
 def _find_watched(lesson: Lesson, meta: Meta, place: tuple[str, int]) -> Visit | None:

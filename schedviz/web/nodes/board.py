@@ -165,7 +165,6 @@ class NodesPanel:
 
 
 def node_part(name: str) -> str:
-    """Return the name of a node's part."""
     return f"{PANEL}/{nodes.node_id(name)}"
 
 

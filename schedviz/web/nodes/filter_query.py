@@ -42,7 +42,7 @@ def in_lane(*lanes: str) -> Term:
     def holds(picture: Picture, record: Record) -> bool:
         if not isinstance(record, PodRecord) or record.node:
             return False
-        entry = picture.lanes.get(record.key)
+        entry = picture.queue_places.get(record.key)
         return entry is not None and entry.lane in lanes
 
     return holds

@@ -121,7 +121,7 @@ def pod_item(picture: Picture, pod: PodRecord) -> Item:
             "node": node_name(pod.node),
         }
     else:
-        entry = picture.lanes.get(pod.key)
+        entry = picture.queue_places.get(pod.key)
         words = entry.lane if entry else gettext("pending")
     return Item(f"pods/{pod.key}/", fmt.pod_name(pod.key), words)
 

@@ -12,7 +12,7 @@ from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from schedviz.web.text.tone import Tone
 from simulator import trace
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 
 class OutsideAct(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class OutsidePod(msgspec.Struct, frozen=True):
     """The acts, newest first."""
 
 
-def outside_pod(pod: str, entry: LaneEntry | None, about: Sequence[trace.Event]) -> OutsidePod | None:
+def outside_pod(pod: str, entry: QueuePlace | None, about: Sequence[trace.Event]) -> OutsidePod | None:
     """Return the part of the panel of a pod; None for a pod of this scheduler. about: the trace events that
     are about it, oldest first."""
     events = [event for event in about if isinstance(event, OutsideEvent)]

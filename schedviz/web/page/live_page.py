@@ -12,7 +12,7 @@ from django.utils.translation import get_language, gettext
 from schedviz.access.asker import asker_of
 from schedviz.access.rights import Right
 from schedviz.cache import Present, default_caches
-from schedviz.rooms.access import find_visitor, may_replace
+from schedviz.rooms.access import find_participant, may_replace
 from schedviz.rooms.notice import Notice, room_notice
 from schedviz.rooms.room import room_of
 from schedviz.rooms.room_store import Rooms
@@ -151,7 +151,7 @@ def find_room_notice(request: HttpRequest, name: str) -> Notice | None:
     if room_of(name) is None:
         return None
     rooms = Rooms(default_store())
-    return room_notice(rooms, name, find_visitor(rooms, name, request.COOKIES))
+    return room_notice(rooms, name, find_participant(rooms, name, request.COOKIES))
 
 
 def draw_parts(source: Source, look: Look) -> Parts:

@@ -38,7 +38,7 @@ def load(source: Readable, resources: Iterable[str] = WATCHED) -> Picture:
 def refresh(source: Readable, picture: Picture) -> None:
     """Update what does not come from events: the places in the queue, the newest or unfinished decision, the
     leader, the informer and the failure. Raises NoSandbox."""
-    picture.lanes, picture.moves = source.queue()
+    picture.queue_places, picture.moves = source.queue()
     picture.under_way = source.under_way()
     so_far = picture.under_way.decision if picture.under_way else None
     decision = so_far or source.last_decision()

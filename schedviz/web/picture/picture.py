@@ -30,7 +30,7 @@ from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Picture:
         self.unqueued: dict[str, PodRecord] = {}
         """Pods without a node. The scheduler has not seen those yet that are in no lane."""
         self.priorities: Counter[int] = Counter()
-        self.lanes: Mapping[str, LaneEntry] = {}
+        self.queue_places: Mapping[str, QueuePlace] = {}
         self.moves = -1
         """The number of the last move in the queue; -1 before the first read."""
         self.decision: Decision | None = None

@@ -34,7 +34,7 @@ from simulator import trace
 from simulator.api import Manifest
 from simulator.apiserver import resources as kinds
 from simulator.objects.addresses import pod_addresses
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 
 class PodDetail(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     nominated: str
     terminating: bool
     gone_at: int
-    lane: str
+    queue_place: str
     reason: SafeString
     """Why it is where it is; "" if the rest of the panel shows it."""
     nearest: str
@@ -92,7 +92,7 @@ def pod_detail(
     manifest = sandbox.get(PODS, key)
     if manifest is None:
         return None
-    pod, entry = pod_record(manifest), sandbox.lane(key)
+    pod, entry = pod_record(manifest), sandbox.queue_place(key)
     ranks = load.ranks(sandbox)
     named = sandbox.about_pod(key)
     about = events_about(named, key)
@@ -111,7 +111,7 @@ def pod_detail(
         nominated=pod.nominated,
         terminating=pod.terminating,
         gone_at=pod.gone_at,
-        lane=queue_place(entry),
+        queue_place=queue_place(entry),
         reason=pod_reasons.pod_reason_sentence(sandbox, manifest, entry, about),
         nearest=nearest_node(sandbox, manifest, entry, about),
         chip=queue.chip(ranks, entry) if entry else None,
@@ -144,7 +144,7 @@ def pod_outputs(
 
 
 def nearest_node(
-    sandbox: Readable, manifest: Manifest, entry: LaneEntry | None, about: Sequence[trace.Event]
+    sandbox: Readable, manifest: Manifest, entry: QueuePlace | None, about: Sequence[trace.Event]
 ) -> str:
     """Return the sentence about the node that lacks least, for an unschedulable pod whose last decision is
     stored; otherwise ""."""
@@ -176,7 +176,7 @@ def deleted_pod(sandbox: Readable, key: str, base: str) -> DeletedPod | None:
     )
 
 
-def queue_place(entry: LaneEntry | None) -> str:
+def queue_place(entry: QueuePlace | None) -> str:
     """Return the pod's place in the scheduling queue, in words; empty for a pod that is not in the queue."""
     if entry is None:
         return ""

@@ -41,7 +41,7 @@ def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRes
     source, key, word = find_present(name), f"{namespace}/{pod}", request.POST.get("word")
     if word not in (APPROVE, REJECT):
         return HttpResponseBadRequest("word must be approve or reject", content_type="text/plain")
-    entry = source.lane(key)
+    entry = source.queue_place(key)
     if entry is not None and entry.lane == "waiting":
         value = annotation_value(word, entry.attempts)
         with suppress(StatusError):  # the pod was deleted meanwhile

@@ -47,7 +47,7 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     if manifest is None:
         return redirect("pod", name, namespace, pod) if not is_htmx(request) else HttpResponse(status=204)
     uid = manifest["metadata"]["uid"]
-    entry = source.lane(key)
+    entry = source.queue_place(key)
     context: dict[str, Any] = {"key": key, "outside": (entry.scheduler or "") if entry else ""}
     applied = False
     questions, base = JobStore(default_store(), QUESTIONS), reverse("sandbox", args=[name])
@@ -81,12 +81,12 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
                     question, applied = None, True
         case _:
             return HttpResponseBadRequest("do must be ask, stop, apply or branch", content_type="text/plain")
-    lanes = source.queue()[0] if question and question.answer else {}
+    queue_places = source.queue()[0] if question and question.answer else {}
     if question:
         profile = manifest["spec"].get("schedulerName") or DEFAULT_SCHEDULER_NAME
         meta = source.meta()
         sampling = what_if_words(meta.config, meta.features(), profile, source.count(NODES))
-        context["view"] = what_if.present_what_if(question, base, lanes, sampling)
+        context["view"] = what_if.present_what_if(question, base, queue_places, sampling)
     else:
         context["view"] = None
     if "part" not in request.GET:
@@ -127,7 +127,7 @@ def follow_up_of(source: Current, key: str) -> FollowUp | None:
 def may_have_been_asked(source: Current, key: str) -> bool:
     """Whether the pod waits, or has waited for another reason than its turn. Only such a pod has suggestions;
     Redis is not asked for the others."""
-    return source.lane(key) is not None or any(
+    return source.queue_place(key) is not None or any(
         isinstance(event, trace.Unschedulable | trace.SchedulerError)
         or (isinstance(event, trace.QueueMoved) and event.source == "gated")
         for _, event in source.about_pod(key)

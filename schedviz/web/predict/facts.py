@@ -94,7 +94,7 @@ def free(picture: Picture, name: str, wanted: Mapping[str, int]) -> str:
 
 def in_queue(picture: Picture, key: str) -> list[Fact]:
     """Return the facts of a pod that waits in the queue."""
-    entry, pod = picture.lanes.get(key), picture.pods.get(key)
+    entry, pod = picture.queue_places.get(key), picture.pods.get(key)
     if entry is None:
         return []
     facts = [

@@ -7,7 +7,7 @@ import msgspec
 
 from schedviz.web.picture.records import NodeRecord, PodRecord
 from simulator.decision import Decision, PluginScores
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 from .question import GuessKind, Popped, answer, equal_victims
 
@@ -43,7 +43,7 @@ Mistake = Literal[
 class ClusterState(msgspec.Struct, frozen=True):
     """The state of the sandbox from which mistakes are recognized. Pods by key, nodes by name."""
 
-    lanes: Mapping[str, LaneEntry]
+    queue_places: Mapping[str, QueuePlace]
     pods: Mapping[str, PodRecord]
     nodes: Mapping[str, NodeRecord]
     by_node: Mapping[str, Mapping[str, PodRecord]]
@@ -75,7 +75,7 @@ def grade(kind: GuessKind, picks: frozenset[str], decision: Decision, world: Clu
 
 
 def next_mistake(pick: str, decision: Decision, world: ClusterState) -> Grade:
-    entry = world.lanes.get(pick)
+    entry = world.queue_places.get(pick)
     if entry is None:
         return Grade(False)
     if entry.lane == "gated":

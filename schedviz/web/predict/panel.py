@@ -126,7 +126,7 @@ def choice(kind: GuessKind, value: str, picture: Picture, wanted: Mapping[str, i
             value, node_name(value), facts.free(picture, value, wanted), facts.of_node(picture, value)
         )
     note, more = "", facts.in_queue(picture, value)
-    if kind == "next" and (entry := picture.lanes.get(value)):
+    if kind == "next" and (entry := picture.queue_places.get(value)):
         note = priority_note(entry.priority, title(entry.lane))
     elif kind == "victims" and (pod := picture.pods.get(value)):
         note = priority_note(pod.priority, node_name(pod.node))

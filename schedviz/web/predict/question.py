@@ -12,7 +12,7 @@ from schedviz.web.picture.picture import Picture
 from schedviz.web.queue.order import sort_key
 from simulator import trace
 from simulator.decision import Decision, UnderWay
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 GuessKind = Literal["next", "nodes", "winner", "victims"]
 
@@ -50,7 +50,7 @@ def next_question(picture: Picture, last_cycle: int) -> GuessQuestion | None:
     step is then taken without a question."""
     under_way = picture.under_way
     if under_way is None:
-        question = next_pod_question(picture.lanes, last_cycle + 1)
+        question = next_pod_question(picture.queue_places, last_cycle + 1)
     elif under_way.decision is None:
         return None
     else:
@@ -60,10 +60,10 @@ def next_question(picture: Picture, last_cycle: int) -> GuessQuestion | None:
     return question
 
 
-def next_pod_question(lanes: Mapping[str, LaneEntry], cycle: int) -> GuessQuestion | None:
+def next_pod_question(queue_places: Mapping[str, QueuePlace], cycle: int) -> GuessQuestion | None:
     """Return the question which pod is next; None if fewer than two pods are in the queue, or none of them
     can be scheduled next."""
-    waiting = [entry for entry in lanes.values() if entry.lane in LANES]
+    waiting = [entry for entry in queue_places.values() if entry.lane in LANES]
     if len(waiting) < 2 or not any(entry.lane in ("activeQ", "backoffQ") for entry in waiting):
         return None
     # The head of a long queue, and the pods after it.
@@ -128,10 +128,10 @@ def find_popped(picture: Picture, decision: Decision) -> Popped:
         elif begun and isinstance(event, trace.QueueMoved) and event.pod == decision.pod:
             lane = event.source if event.source in ("activeQ", "backoffQ") else ""
             break
-    order: Literal["priority", "arrival", "plugin", ""] = "priority" if picture.lanes else ""
-    if any(entry.place for entry in picture.lanes.values()):
+    order: Literal["priority", "arrival", "plugin", ""] = "priority" if picture.queue_places else ""
+    if any(entry.place for entry in picture.queue_places.values()):
         order = "arrival"
-    elif any(entry.sort_key for entry in picture.lanes.values()):
+    elif any(entry.sort_key for entry in picture.queue_places.values()):
         order = "plugin"
     return Popped(lane, order)
 

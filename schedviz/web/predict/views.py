@@ -192,7 +192,7 @@ def grade_of(state: PredictState, viewer_state: ViewerState) -> Grade | None:
         return None
     picture = state.picture
     popped = find_popped(picture, found[1])
-    world = ClusterState(picture.lanes, picture.pods, picture.nodes, picture.by_node, popped)
+    world = ClusterState(picture.queue_places, picture.pods, picture.nodes, picture.by_node, popped)
     return grade(found[0], frozenset(viewer_state.guess.picks), found[1], world)
 
 
@@ -257,7 +257,7 @@ def idle(state: PredictState) -> str:
     under_way = state.picture.under_way
     if under_way is not None:
         return gettext("No choice here: %(point)s is next.") % {"point": under_way.point}
-    waiting = {entry.lane for entry in state.picture.lanes.values()}
+    waiting = {entry.lane for entry in state.picture.queue_places.values()}
     if waiting & {"activeQ", "backoffQ"}:
         return gettext("There is only one possible answer.")
     if "outside" in waiting:

@@ -19,7 +19,7 @@ from schedviz.web.text import format as fmt
 from schedviz.web.text.links import recorded_comparison
 from simulator.api import Micros
 from simulator.plugins.scheduling_gates import SchedulingGates
-from simulator.trace import Lane, LaneEntry
+from simulator.trace import Lane, QueuePlace
 
 CHIPS_AT_MOST: Final = 30
 """Maximum number of chips of one lane. The number of other pods is shown."""
@@ -86,7 +86,7 @@ class Lanes:
         self._sandbox = sandbox
         self._words: dict[LaneName, tuple[str, str]] = {}
         """The title and the hint of each lane."""
-        self._chips: dict[str, tuple[LaneEntry, frozenset[Reason], tuple[str, ...], Chip]] = {}
+        self._chips: dict[str, tuple[QueuePlace, frozenset[Reason], tuple[str, ...], Chip]] = {}
         self._ranks: Ranks | None = None
 
     def read(self, picture: Picture, ranks: Ranks) -> list[LaneView]:
@@ -94,8 +94,8 @@ class Lanes:
         self._words = self._words or {name: (title(name), hint) for name, hint in hints().items()}
         if ranks is not self._ranks:
             self._ranks, self._chips = ranks, {}
-        entries: dict[str, list[LaneEntry]] = {name: [] for name in ORDER}
-        for entry in picture.lanes.values():
+        entries: dict[str, list[QueuePlace]] = {name: [] for name in ORDER}
+        for entry in picture.queue_places.values():
             entries[entry.lane].append(entry)
         kept, self._chips = self._chips, {}
         views = []
@@ -137,7 +137,8 @@ def arriving(picture: Picture) -> list[PodRecord]:
     return [
         pod
         for key, pod in picture.unqueued.items()
-        if not pod.terminating and (key not in picture.lanes or picture.lanes[key].uid != pod.uid)
+        if not pod.terminating
+        and (key not in picture.queue_places or picture.queue_places[key].uid != pod.uid)
     ]
 
 
@@ -145,14 +146,14 @@ def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count
     return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
 
 
-def order_hint(first: LaneEntry) -> str:
+def order_hint(first: QueuePlace) -> str:
     """Return the hint of activeQ where not PrioritySort orders it; "" where it does."""
     if first.place:
         return gettext("by arrival")
     return gettext("by the QueueSort plugin") if first.sort_key else ""
 
 
-def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
+def with_order(lane: LaneView, entries: Sequence[QueuePlace]) -> LaneView:
     """Return activeQ with its ties, with its chips marked that are in one, and with the hint of its order.
     Without entries the order is not known: the scheduler may have a FIFO queue."""
     if not entries:
@@ -206,7 +207,7 @@ def title(name: LaneName | Literal[""]) -> str:
     }.get(name, name)
 
 
-def find_gates(entry: LaneEntry, picture: Picture) -> tuple[str, ...]:
+def find_gates(entry: QueuePlace, picture: Picture) -> tuple[str, ...]:
     """Return the names of the scheduling gates that hold a pod; () if a plugin of another kind holds it, or
     none."""
     if entry.lane != "gated" or entry.gate != SchedulingGates.name:
@@ -215,7 +216,9 @@ def find_gates(entry: LaneEntry, picture: Picture) -> tuple[str, ...]:
     return pod.gates if pod and pod.uid == entry.uid else ()
 
 
-def chip(ranks: Ranks, entry: LaneEntry, shared: frozenset[Reason] = NONE, gates: Sequence[str] = ()) -> Chip:
+def chip(
+    ranks: Ranks, entry: QueuePlace, shared: frozenset[Reason] = NONE, gates: Sequence[str] = ()
+) -> Chip:
     """Return the chip of a pod. shared: the reasons that all pods of its lane share. gates: the names of its
     scheduling gates."""
     note, others = notes(entry, shared, gates)
@@ -238,7 +241,7 @@ def chip(ranks: Ranks, entry: LaneEntry, shared: frozenset[Reason] = NONE, gates
     )
 
 
-def notes(entry: LaneEntry, shared: frozenset[Reason], gates: Sequence[str]) -> tuple[str, str]:
+def notes(entry: QueuePlace, shared: frozenset[Reason], gates: Sequence[str]) -> tuple[str, str]:
     """Return the deciding reason, and the others."""
     if entry.lane == "gated":
         return fmt.listed(gates) or entry.gate, ""

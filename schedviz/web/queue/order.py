@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext
 
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 
 class Tie(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class TieView(msgspec.Struct, frozen=True):
     explanation: str
 
 
-def sort_key(entry: LaneEntry) -> tuple[Any, ...]:
+def sort_key(entry: QueuePlace) -> tuple[Any, ...]:
     """Return the order of a lane. activeQ: as pods are popped (``_order`` of the queues in
     simulator/queueing). backoffQ: by the end of the backoff, then as activeQ, which is how pods are popped
     from it."""
@@ -37,17 +37,17 @@ def sort_key(entry: LaneEntry) -> tuple[Any, ...]:
     return until, entry.place, *_first_rule(entry), *_second_rule(entry), entry.sequence, entry.pod
 
 
-def _first_rule(entry: LaneEntry) -> tuple[Any, ...]:
+def _first_rule(entry: QueuePlace) -> tuple[Any, ...]:
     """Return the values that a QueueSort plugin compares first: PrioritySort the priority, another one its
     whole key."""
     return (1, *entry.sort_key) if entry.sort_key else (0, -entry.priority)
 
 
-def _second_rule(entry: LaneEntry) -> tuple[int, ...]:
+def _second_rule(entry: QueuePlace) -> tuple[int, ...]:
     return () if entry.sort_key else (entry.queued,)
 
 
-def ties(ordered: Sequence[LaneEntry]) -> list[Tie]:
+def ties(ordered: Sequence[QueuePlace]) -> list[Tie]:
     """Return the ties among the pods of activeQ. A queue without priorities has none."""
     found = []
     for first_rule, group in groupby(ordered, lambda entry: (entry.place, _first_rule(entry))):
@@ -64,7 +64,7 @@ def ties(ordered: Sequence[LaneEntry]) -> list[Tie]:
     return found
 
 
-def _rule_in_words(entries: Sequence[LaneEntry]) -> tuple[str, str]:
+def _rule_in_words(entries: Sequence[QueuePlace]) -> tuple[str, str]:
     """Return the rule that orders pods of the same priority, and its explanation."""
     undefined = gettext(
         "If this is equal, too, Kubernetes does not define the order. This simulator uses the order in "

@@ -27,7 +27,7 @@ from schedviz.web.text.node_names import node_name
 from simulator.api import SECOND, Micros
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.scheduling_gates import SchedulingGates
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 from simulator.words import PodReasonKind
 
 CAUSES_AT_MOST: Final = 40
@@ -115,7 +115,7 @@ class PendingView(msgspec.Struct, frozen=True):
 
 
 class _Member(NamedTuple):
-    entry: LaneEntry
+    entry: QueuePlace
     lane: LaneName
     record: PodRecord | None
 
@@ -129,7 +129,7 @@ def present_pending(picture: Picture, now: Micros, chosen: str = "") -> PendingV
     ordered = sorted(groups.items(), key=lambda each: (_is_turn(each[0]), -len(each[1]), each[0]))
     found = [each for each in ordered if chosen in ("", _id_of(each[0]))]
     at_most = PODS_OF_ONE_AT_MOST if chosen else PODS_AT_MOST
-    active = [entry for entry in picture.lanes.values() if entry.lane == "activeQ"]
+    active = [entry for entry in picture.queue_places.values() if entry.lane == "activeQ"]
     first = min(active, key=sort_key, default=None)
     left_out = found[CAUSES_AT_MOST:]
     return PendingView(
@@ -141,12 +141,14 @@ def present_pending(picture: Picture, now: Micros, chosen: str = "") -> PendingV
         more_causes=len(left_out),
         more_pods=sum(len(members) for _, members in left_out),
         first=_pod(_member(first, picture), now) if first else None,
-        tries=sum(entry.lane in ("activeQ", "backoffQ", "unschedulable") for entry in picture.lanes.values()),
+        tries=sum(
+            entry.lane in ("activeQ", "backoffQ", "unschedulable") for entry in picture.queue_places.values()
+        ),
         chosen=chosen,
     )
 
 
-def find_cause(entry: LaneEntry, lane: LaneName, record: PodRecord | None) -> Cause:
+def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> Cause:
     """Return what keeps a pod pending, from its queue place."""
     if lane in TURNS:
         return Cause(TURNS[lane])
@@ -167,7 +169,7 @@ def find_cause(entry: LaneEntry, lane: LaneName, record: PodRecord | None) -> Ca
     return Cause("unschedulable", known[0].pattern.pattern if known else rejection.deciding)
 
 
-def _cause_of_gate(entry: LaneEntry, record: PodRecord | None) -> Cause:
+def _cause_of_gate(entry: QueuePlace, record: PodRecord | None) -> Cause:
     if entry.gate == SchedulingGates.name:
         return Cause("gated", fmt.listed(record.gates) if record else "")
     if entry.gate == DefaultPreemption.name:
@@ -184,14 +186,14 @@ def _id_of(cause: Cause) -> str:
 
 
 def _members(picture: Picture) -> Iterable[_Member]:
-    for entry in picture.lanes.values():
+    for entry in picture.queue_places.values():
         yield _member(entry, picture)
     for pod in arriving(picture):
-        entry = LaneEntry(pod.key, pod.uid, "activeQ", pod.priority, pod.created, pod.created, 0)
+        entry = QueuePlace(pod.key, pod.uid, "activeQ", pod.priority, pod.created, pod.created, 0)
         yield _Member(entry, "arriving", pod)
 
 
-def _member(entry: LaneEntry, picture: Picture) -> _Member:
+def _member(entry: QueuePlace, picture: Picture) -> _Member:
     record = picture.pods.get(entry.pod)
     return _Member(entry, entry.lane, record if record and record.uid == entry.uid else None)
 

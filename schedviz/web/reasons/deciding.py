@@ -52,7 +52,7 @@ class Rejection(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4_000)
 def find_rejection(message: str) -> Rejection | None:
-    """Return the reasons of a pod's message, PodScheduled's or a LaneEntry's; None for another message."""
+    """Return the reasons of a pod's message, PodScheduled's or a QueuePlace's; None for another message."""
     found = AVAILABLE.match(message)
     if found is None:
         return None

@@ -15,7 +15,7 @@ from simulator import trace, words
 from simulator.api import SECOND, Manifest, Micros
 from simulator.decision import Decision, Shortage
 from simulator.pod_reason import PodReason, find_pod_reason
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 OBVIOUS: Final = ("running", "finished", "deleted", "terminating", "activeQ")
 """Reasons that the panel of a pod shows already: by its node, its phase, the time that is left or its
@@ -23,7 +23,7 @@ lane."""
 
 
 def pod_reason_sentence(
-    sandbox: Readable, manifest: Manifest, entry: LaneEntry | None, about: Sequence[trace.Event]
+    sandbox: Readable, manifest: Manifest, entry: QueuePlace | None, about: Sequence[trace.Event]
 ) -> SafeString:
     """Return why a pod is where it is; "" if its panel shows it already. about: its trace events, the oldest
     first."""

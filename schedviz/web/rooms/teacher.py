@@ -74,7 +74,6 @@ def projector(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def draw_page(room: Room, page: RoomPage) -> tuple[RoomNow, Parts]:
-    """Return the room as it is now, and all parts of a page."""
     language, screens = get_language() or "en", RoomScreens(default_store(), room.code)
     now = screens.update()
     screens.draw({language: {page}})

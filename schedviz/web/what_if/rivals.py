@@ -7,19 +7,19 @@ from django.utils.translation import gettext, ngettext
 
 from schedviz.web.queue.order import sort_key
 from schedviz.web.text import format as fmt
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 
 
 def rivals_sentence(
-    rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: str, *, partial: bool = False
+    rivals: Sequence[str], queue_places: Mapping[str, QueuePlace], pod: str, *, partial: bool = False
 ) -> str:
     """Return a sentence about the number of other pods that wait for the same room, and those that are popped
     before the pod; "" if none waits.
 
     rivals: pods that fit the same node, as the search found them; partial: there may be more of them.
     """
-    own = lanes.get(pod)
-    others = [lanes[rival] for rival in rivals if rival in lanes]
+    own = queue_places.get(pod)
+    others = [queue_places[rival] for rival in rivals if rival in queue_places]
     if own is None or not others:
         return ""
     first = sorted((entry for entry in others if _order(entry) < _order(own)), key=_order)
@@ -63,6 +63,6 @@ def _partial_text(others: int, first: int) -> str:
     )
 
 
-def _order(entry: LaneEntry) -> tuple[object, ...]:
+def _order(entry: QueuePlace) -> tuple[object, ...]:
     """Return the order in activeQ, for a pod in any lane."""
     return sort_key(msgspec.structs.replace(entry, lane="activeQ"))

@@ -17,7 +17,7 @@ from schedviz.web.text.links import node_link, pod_link
 from schedviz.web.text.node_names import node_name
 from schedviz.web.what_if.rivals import rivals_sentence
 from simulator.apiserver.resources import NODES, PODS
-from simulator.trace import LaneEntry
+from simulator.trace import QueuePlace
 from simulator.what_if.answer import AttemptOutcome, ChangePart, NodeObstacles, Suggestion
 from simulator.what_if.pod_changes import GATE_SEPARATOR
 
@@ -156,10 +156,9 @@ class WhatIfView(msgspec.Struct, frozen=True):
 
 
 def present_what_if(
-    question: Question, base: str, lanes: Mapping[str, LaneEntry], sampling: str = ""
+    question: Question, base: str, queue_places: Mapping[str, QueuePlace], sampling: str = ""
 ) -> WhatIfView:
-    """Return the view of a what-if question. lanes: the scheduling queue. sampling: which nodes the attempts
-    looked at."""
+    """Return the view of a what-if question. sampling: which nodes the attempts looked at."""
     answer = question.answer
     return WhatIfView(
         id=question.id,
@@ -175,7 +174,9 @@ def present_what_if(
                 suggestion,
                 base,
                 answer.owner if answer else "",
-                rivals_sentence(suggestion.rivals, lanes, question.pod, partial=suggestion.rivals_partial),
+                rivals_sentence(
+                    suggestion.rivals, queue_places, question.pod, partial=suggestion.rivals_partial
+                ),
             )
             for number, suggestion in enumerate(question.suggestions)
         ],

@@ -54,7 +54,6 @@ def compile_rule(schema: dict[str, Any], rule: dict[str, Any], *, is_new: bool =
 
 
 def compile_message(schema: dict[str, Any], rule: dict[str, Any], *, is_new: bool = False) -> Expression:
-    """Return the compiled messageExpression of a rule that has one."""
     return _compile(str(rule["messageExpression"]), schema, rule, "string", is_new)
 
 

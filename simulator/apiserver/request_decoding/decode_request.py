@@ -128,7 +128,6 @@ class TypedObject(NamedTuple):
 
 
 def decode_object(resource: Resource, value: Manifest) -> TypedObject:
-    """Decode an object as the type of the resource."""
     decoder = TypedValues()
     decoded = decoder.decode(decoded_type(resource), value)
     if decoder.error or not resource.schema_text:

@@ -30,8 +30,6 @@ _YEAR: Final = re.compile(r"[0-9]{4}")
 
 
 class ValuePlace(NamedTuple):
-    """The place of a value."""
-
     path: str
     """The path with indices: ``spec.containers[0].image``."""
     fields: tuple[str, ...] = ()

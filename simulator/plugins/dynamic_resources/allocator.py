@@ -60,8 +60,6 @@ class TakenDevice(NamedTuple):
 
 
 class ClaimAllocation(NamedTuple):
-    """The allocation of one claim."""
-
     claim: ResourceClaim
     devices: list[TakenDevice]
     chosen: dict[int, int]

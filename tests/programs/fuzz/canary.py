@@ -117,7 +117,7 @@ def _create_namespace(port: int, sandbox: Sandbox, path: str, manifest: dict[str
 
 def _situation(sandbox: Sandbox, pod: dict[str, object]) -> Iterator[str]:
     yield f"the canary is not bound: {json.dumps(pod.get('status'))}"
-    yield f"queue place: {sandbox.lane(f'{NAMESPACE}/{POD}')}; progress: {sandbox.progress()}"
+    yield f"queue place: {sandbox.queue_place(f'{NAMESPACE}/{POD}')}; progress: {sandbox.progress()}"
     yield f"{sandbox.clock()}"
     for number, event in sandbox.trace_tail(TRACE_SHOWN):
         yield f"  {number} {event}"
