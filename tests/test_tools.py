@@ -25,7 +25,7 @@ def test_elsewhere_the_programs_of_the_path_are_taken(
         tools.program("kubectl")
     assert tools.main() == 1
     assert "install helm" in capsys.readouterr().err
-    for name in tools.NAMES:
+    for name in tools.PROGRAMS:
         (tmp_path / name).touch(mode=0o755)
     assert tools.main() == 0
     assert tools.program("kubectl") == str(tmp_path / "kubectl")

@@ -1,6 +1,8 @@
 """A sandbox for kubectl. It is used with the kubeconfig that its page offers."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +13,9 @@ from django.test import Client
 from schedviz.api.write import create_sandbox
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
+from simulator.versions.kubernetes_version import V1_34, V1_36, KubernetesVersion
 from tests.kubectl.transcript import FOLDER, Shell
+from tests.tools import OLDER_KUBECTL
 from tests.waiting import eventually
 
 SPEED = 50.0
@@ -28,19 +32,24 @@ def node(name: str, zone: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module")
-def cluster(store: Store, stack: str) -> Iterator[Sandbox]:
+@contextmanager
+def running_cluster(store: Store, name: str, version: KubernetesVersion) -> Iterator[Sandbox]:
     """Three nodes, and at least one object of each common kind."""
     manifests = [*yaml.safe_load_all((FOLDER / "manifests" / "cluster.yaml").read_text())]
     now = store.wall()
     clock = Clock(sim=int(now) * SECOND, wall=now, speed=SPEED)
     nodes = [node(name, zone) for name, zone in NODES]
-    sandbox = create_sandbox(
-        store, Meta(name="", created=now), [*nodes, *manifests], clock, names=["kubectl"]
-    )
+    meta = Meta(name="", created=now, kubernetes=version.patch)
+    sandbox = create_sandbox(store, meta, [*nodes, *manifests], clock, names=[name])
     eventually(lambda: _is_available(sandbox), "the Deployment is available")
     yield sandbox
     store.delete(sandbox.name)
+
+
+@pytest.fixture(scope="module")
+def cluster(store: Store, stack: str) -> Iterator[Sandbox]:
+    with running_cluster(store, "kubectl", V1_36) as sandbox:
+        yield sandbox
 
 
 def _is_available(sandbox: Sandbox) -> bool:
@@ -48,13 +57,24 @@ def _is_available(sandbox: Sandbox) -> bool:
     return deployment is not None and deployment.get("status", {}).get("availableReplicas") == 2
 
 
-@pytest.fixture(scope="module")
-def shell(cluster: Sandbox, stack: str, tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    shell = Shell(tmp_path_factory.mktemp("home"), kubeconfig_of(cluster, stack))
+def ready_shell(home: Path, config: str, kubectl: str = "kubectl") -> Shell:
+    shell = Shell(home, config, kubectl)
     assert shell.run("kubectl create -f widgets.yaml && kubectl create -f small.yaml").endswith(
         "small created"
     )
     return shell
+
+
+@pytest.fixture(scope="module")
+def shell(cluster: Sandbox, stack: str, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return ready_shell(tmp_path_factory.mktemp("home"), kubeconfig_of(cluster, stack))
+
+
+@pytest.fixture(scope="module")
+def older_shell(store: Store, stack: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """kubectl v1.34 with a cluster v1.34."""
+    with running_cluster(store, OLDER_KUBECTL.replace(".", "-"), V1_34) as sandbox:
+        yield ready_shell(tmp_path_factory.mktemp("home"), kubeconfig_of(sandbox, stack), OLDER_KUBECTL)
 
 
 def kubeconfig_of(sandbox: Sandbox, server: str) -> str:

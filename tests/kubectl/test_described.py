@@ -18,6 +18,7 @@ from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.resources import NODES, PODS, find_by_kind
 from simulator.objects.metadata import key_of
+from simulator.versions.kubernetes_version import V1_36
 from tests.kubectl.conftest import kubeconfig_of
 from tests.kubectl.transcript import FOLDER, Shell
 
@@ -43,7 +44,9 @@ def described(store: Store, server: str) -> Iterator[Sandbox]:
         *bootstrap(clock.sim),
         *(stored(each) for each in yaml.safe_load_all((FOLDER / "described.yaml").read_text())),
     ]
-    with new_sandbox(store, ["described"], Meta(name="", created=now), changes, clock) as sandbox:
+    with new_sandbox(
+        store, ["described"], Meta(name="", created=now, kubernetes=V1_36.patch), changes, clock
+    ) as sandbox:
         yield sandbox
     store.delete(sandbox.name)
 

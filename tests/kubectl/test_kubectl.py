@@ -20,6 +20,14 @@ def test_kubectl_prints_what_the_transcript_says(shell: Shell, section: Section)
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
+@pytest.mark.parametrize("name", ["describe", "taint", "patch"])
+def test_an_older_kubectl_prints_the_same(older_shell: Shell, name: str) -> None:
+    """Of what did not change."""
+    section = next(each for each in SECTIONS if each.name == name)
+    wrong = [difference(step, older_shell.run(step.command)) for step in section.steps]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
 @pytest.mark.parametrize("section", SECTIONS, ids=IDS)
 def test_a_section_is_about_the_command_that_it_names(section: Section) -> None:
     command = re.compile(rf"\bkubectl (-\S+ \S+ )*{section.name}\b")

@@ -51,17 +51,22 @@ def read_transcript(path: Path) -> Iterator[Section]:
 
 
 class Shell:
-    """Runs commands with kubectl in the PATH. ``home``: an empty directory; ``config``: of the cluster."""
+    """Runs commands with kubectl in the PATH. ``home``: an empty directory; ``config``: of the cluster;
+    ``kubectl``: the program of this name."""
 
-    def __init__(self, home: Path, config: str) -> None:
+    def __init__(self, home: Path, config: str, kubectl: str = "kubectl") -> None:
         (home / "config").write_text(config)
-        path = os.pathsep.join([str(Path(program("kubectl")).parent), os.environ["PATH"]])
+        (home / "bin").mkdir()
+        self._kubectl = home / "bin" / "kubectl"
+        self._kubectl.symlink_to(program(kubectl))
+        (home / "bin" / "helm").symlink_to(program("helm"))
+        path = os.pathsep.join([str(home / "bin"), os.environ["PATH"]])
         self._environment = {"HOME": str(home), "KUBECONFIG": str(home / "config"), "PATH": path}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start kubectl, to read its output line by line."""
         return subprocess.Popen(
-            [program("kubectl"), *arguments], env=self._environment, stdout=subprocess.PIPE, text=True
+            [self._kubectl, *arguments], env=self._environment, stdout=subprocess.PIPE, text=True
         )
 
     def run(self, command: str) -> str:

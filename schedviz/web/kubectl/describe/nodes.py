@@ -1,5 +1,6 @@
 """The output of ``kubectl describe node`` (describeNode)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -24,6 +25,7 @@ from simulator.objects.metadata import key_of
 from simulator.objects.pod_requests import CPU, EPHEMERAL_STORAGE, MEMORY, pod_limits, pod_requests
 from simulator.objects.quantity import Nanos, milli_value, parse_quantity, text_in_format_of, value
 from simulator.objects.status import phase_of
+from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 
 LEASES: Final = "leases.coordination.k8s.io"
 NODE_LEASES: Final = "kube-node-lease"
@@ -40,7 +42,6 @@ FACTS: Final = (
     ("Architecture", "architecture"),
     ("Container Runtime Version", "containerRuntimeVersion"),
     ("Kubelet Version", "kubeletVersion"),
-    ("Kube-Proxy Version", "kubeProxyVersion"),
 )
 MIN_INT64: Final = -(1 << 63)
 """What a processor of the architecture x86-64 makes of a float that no int64 can hold: the share of a
@@ -64,6 +65,7 @@ def describe_node(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
         if status.get(field):
             to.line(0, f"{title}:")
             resource_list(to, 1, status[field])
+    _write_slices(to, sandbox, name)
     to.line(0, "System Info:")
     for title, field in FACTS:
         to.line(0, f"  {title}:\t{(status.get('nodeInfo') or {}).get(field, '')}")
@@ -123,6 +125,25 @@ def _write_conditions(to: Writer, conditions: Sequence[Manifest]) -> None:
         to.line(1, f"{each['type']} \t{each['status']} \t{times} \t{texts}")
 
 
+def _write_slices(to: Writer, sandbox: Readable, node: str) -> None:
+    """Write the pools of the ResourceSlices of the node, with the slices of all generations."""
+    slices: Counter[tuple[str, str]] = Counter()
+    devices: Counter[tuple[str, str]] = Counter()
+    for manifest in sandbox.list(RESOURCE_SLICES).items:
+        spec = manifest["spec"]
+        if spec.get("nodeName") == node:
+            pool = spec["driver"], spec["pool"]["name"]
+            slices[pool] += 1
+            devices[pool] += len(spec.get("devices") or ())
+    if not slices:
+        return
+    to.line(0, "Node-Local ResourceSlices:")
+    to.line(1, "Driver\tPool\tSlices\tDevices")
+    to.line(1, "------\t----\t------\t-------")
+    for (driver, name), count in sorted(slices.items()):
+        to.line(1, f"{driver}\t{name}\t{count}\t{devices[driver, name]}")
+
+
 def _running_pods(sandbox: Readable, node: str) -> Iterator[Manifest]:
     for pod in sandbox.speaking_of(PODS.id, node):
         if pod["spec"].get("nodeName") == node and phase_of(pod) not in ("Succeeded", "Failed"):
@@ -156,10 +177,11 @@ def _amounts(pod: Manifest) -> tuple[Amounts, Amounts]:
     """Return the requests and the limits of a pod."""
     spec, found = pod["spec"], []
     containers = [*spec["containers"], *(spec.get("initContainers") or ())]
-    nanos = pod_requests(pod, use_status=True, pod_level=False), pod_limits(pod, pod_level=False)
+    nanos = pod_requests(pod, use_status=True), pod_limits(pod)
     for amounts, field in zip(nanos, ("requests", "limits"), strict=True):
         formats: dict[str, str] = {}
         for given in (
+            (spec.get("resources") or {}).get(field),
             *((each.get("resources") or {}).get(field) for each in containers),
             spec.get("overhead"),
         ):
