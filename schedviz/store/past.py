@@ -10,6 +10,7 @@ from schedviz.store.changes import TRACE_READ
 from schedviz.store.chapters import ENDS
 from schedviz.store.mentions import mentions
 from schedviz.store.model import Clock, Failure, Lease, Listing, Meta
+from schedviz.store.options_at import with_options_at
 from schedviz.store.sandbox import Sandbox
 from simulator.api import Manifest, Micros
 from simulator.client.informer import Pipeline
@@ -73,6 +74,7 @@ class Past:
         self.seq = seq
         self.history = sandbox.history()
         self.moment = self.history.at_seq(seq, tail=1)
+        self._meta: Meta | None = None
 
     def ahead(self, count: int) -> builtins.list[tuple[int, Event]]:
         """Return the trace events after the moment, at most ``count``."""
@@ -86,8 +88,10 @@ class Past:
         return max(self.moment.mark.cycle, next(ended, 0))
 
     def meta(self) -> Meta:
-        """Return the description of the sandbox as it is now."""
-        return self.sandbox.meta()
+        """Return the description of the sandbox, with the options that its leader had."""
+        if self._meta is None:
+            self._meta = with_options_at(self.sandbox.meta(), self.history, self.moment.mark.entry)
+        return self._meta
 
     def clock(self) -> Clock:
         return Clock(self.moment.mark.now, wall=0, paused=True)

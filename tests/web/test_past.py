@@ -8,13 +8,16 @@ import pytest
 from django.test import Client
 
 from schedviz.api.branch import branch_of_now
+from schedviz.api.schedulers import configure
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.history import History
 from schedviz.store.model import Origin
+from simulator.versions.kubernetes_version import V1_36
 from simulator.what_if.edit import create_object
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
+GATES = {"StorageCapacityScoring": True}
 HTMX = {"HX-Request": "true"}
 
 
@@ -242,3 +245,18 @@ def test_a_branch_whose_parent_was_deleted_says_so_and_has_no_link(
     assert link not in text(client.get(f"/s/{branch.name}/").content)
     for each in (parent, branch):
         store.delete(each.name)
+
+
+def test_a_moment_has_the_feature_gates_of_its_time(client: Client, store: Store) -> None:
+    world = World(store, kubernetes=V1_36.patch)
+    world.create(node("n0", cpu="2"))
+    world.slice()
+    before = world.sandbox.trace_head()
+    configure(world.sandbox, None, [], feature_gates=GATES)
+    world.slice()
+    path = f"/s/{world.sandbox.name}/"
+    said = "<code>StorageCapacityScoring=true</code>"
+    assert said in text(client.get(path).content)
+    assert said not in text(client.get(f"{path}at/{before}/").content)
+    assert said in text(client.get(f"{path}at/{world.sandbox.trace_head()}/").content)
+    store.delete(world.sandbox.name)

@@ -89,7 +89,7 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
     parts = draw_parts(source, look)
     present = read_present(source.name) if isinstance(source, Past) else source
     visit = None if embed else find_visit(request, present)
-    meta = translated_meta(source.sandbox.meta() if isinstance(source, Past) else source.meta())
+    meta = translated_meta(source.meta())
     right = asker_of(request).right
     context = {
         "meta": meta,
