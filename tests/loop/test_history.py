@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from schedviz.loop import archive_writer
 from schedviz.store import Commit, Gone, Sandbox, StaleLease, Store, archive
 from schedviz.store.archive import Mark
-from schedviz.store.commit_script import LIMITS
+from schedviz.store.commit_script import LIMITS, Committed
 from schedviz.store.keys import Keys
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Change, Manifest
@@ -41,16 +41,16 @@ class Witness:
         self.seen: list[Seen] = []
         self.trace: list[Event] = []
         self.decisions: dict[int, Decision] = {}
-        commit = Sandbox.commit
+        commit = Sandbox.commit_with_holder
 
-        def witnessed(sandbox: Sandbox, written: Commit) -> list[int]:
-            versions = commit(sandbox, written)
+        def witnessed(sandbox: Sandbox, written: Commit) -> Committed:
+            committed = commit(sandbox, written)
             self.trace += written.trace
             self.decisions |= {decision.cycle: decision for decision in written.decisions}
             self.seen.append(Seen(sandbox.mark(), sandbox.list_all()[0], sandbox.queue_places()))
-            return versions
+            return committed
 
-        patch.setattr(Sandbox, "commit", witnessed)
+        patch.setattr(Sandbox, "commit_with_holder", witnessed)
 
     def lanes_at(self, seq: int) -> dict[str, str]:
         """Return the lane of each pod as the moves of the trace have it."""
