@@ -1,29 +1,27 @@
 // What a screen reader announces: the sentence of the shown cycle, at most one in five seconds, and failed requests, which are
 // also shown. The log and the lanes change many times a second, so they are not announced.
+import { paced } from "./pace.js";
 import { addEveryClick } from "./registry.js";
 
 const EVERY_MS = 5000; // it takes about this long to speak a sentence
 const region = document.getElementById("spoken");
 
 let announced = readSentence(); // the first sentence is read with the page
-let last = 0;
-let timer = 0;
 
 function readSentence() {
   return document.querySelector("#cycle .headline")?.textContent ?? "";
 }
 
 function announce() {
-  timer = 0;
   // An open panel is read without interruption.
   if (document.getElementById("detail").childElementCount || readSentence() === announced) return;
   announced = region.textContent = readSentence();
-  last = Date.now();
 }
 
+const announceSoon = paced(announce, EVERY_MS);
+
 document.body.addEventListener("frame", () => {
-  if (!timer && readSentence() !== announced)
-    timer = setTimeout(announce, Math.max(0, last + EVERY_MS - Date.now()));
+  if (readSentence() !== announced) announceSoon();
 });
 
 let shown = ""; // the text that showError has shown

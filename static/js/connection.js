@@ -80,7 +80,6 @@ export function showGone() {
   gone.showModal(); // nothing else on the page can be used
 }
 
-gone.addEventListener("cancel", (event) => event.preventDefault());
 gone.addEventListener("close", () => gone.showModal());
 
 document.addEventListener("htmx:wsBeforeMessage", (event) => {

@@ -1,6 +1,6 @@
 // Opens forms in the dialog. Without scripts the same links lead to whole pages.
 import { addClick } from "./registry.js";
-import { closeMenuOf } from "./menus.js";
+import { closeMenuOf, reachableOf } from "./menus.js";
 import { openPanel, panelAddress } from "./panels.js";
 
 const dialog = document.getElementById("dialog");
@@ -26,13 +26,11 @@ function closeDialog() {
 }
 
 function returnFocus() {
-  const from = document.querySelector(`[href="${CSS.escape(dialog.dataset.from)}"]`);
-  (from?.closest("details:not([open])")?.querySelector("summary") ?? from)?.focus();
+  reachableOf(document.querySelector(`[href="${CSS.escape(dialog.dataset.from)}"]`))?.focus();
 }
 
 addClick("a[data-dialog]", (link) => openDialog(link.getAttribute("href"), link));
 addClick("[data-close-dialog]", closeDialog);
-addClick("dialog", closeDialog, { when: (element, { target }) => target === element }); // the backdrop
 addClick("dialog a[data-panel]", (link) => {
   closeDialog();
   openPanel(panelAddress(link));

@@ -8,7 +8,7 @@ const CONTROLS = {
   ";": "#t-event",
   ".": "#t-next",
   ",": "#t-cycle",
-  u: "#t-until > summary",
+  u: "[popovertarget=t-until]",
   g: "#t-predict",
   w: "#suppose-ask",
   "/": '#t-more a[href$="/command/"]',

@@ -72,6 +72,7 @@ function findInnermost(handlers, event) {
 
 function findShortcut(key, target) {
   if (target.closest(TYPING) || document.querySelector("dialog[open]")) return null;
+  if (key === "Escape" && document.querySelector(":popover-open")) return null; // the browser closes it
   if (key === "Space" && target.closest(PRESSED_BY_SPACE)) return null;
   for (const handler of shortcuts) {
     if (!handler.keys.includes(key) || !handler.when()) continue;

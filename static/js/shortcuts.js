@@ -1,4 +1,5 @@
 // The list of keys, and the switch that turns single keys off: speech input may trigger them by mistake.
+import { reachableOf } from "./menus.js";
 import { addShortcut, listShortcuts, setSingleKeys } from "./registry.js";
 
 const STORED = "schedviz:keys";
@@ -13,14 +14,9 @@ function nameOf(element) {
   return element.ariaLabel || words.join("").trim() || label;
 }
 
-// A control in a closed menu counts as visible if the menu is.
-function isVisible(control) {
-  return (control.closest(".menu") ?? control).checkVisibility();
-}
-
 // The keys that act now, in the order of their controls on the page.
 function fillList() {
-  const shown = listShortcuts().filter(({ control, acts }) => acts && isVisible(control));
+  const shown = listShortcuts().filter(({ control, acts }) => acts && reachableOf(control).checkVisibility());
   shown.sort((one, other) =>
     one.control.compareDocumentPosition(other.control) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1,
   );
@@ -39,6 +35,6 @@ on.addEventListener("change", () => {
   localStorage.setItem(STORED, on.checked ? "on" : "off");
   setSingleKeys(on.checked);
 });
-addShortcut("?", { control: "#keys > summary" });
-menu.addEventListener("toggle", fillList);
-if (menu.open) fillList();
+addShortcut("?", { control: "[popovertarget=keys]" });
+menu.addEventListener("beforetoggle", fillList);
+if (menu.matches(":popover-open")) fillList();

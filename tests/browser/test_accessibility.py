@@ -140,16 +140,16 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
         ("leader", "#t-more a[href$='/leader/']", "#leader-panel"),
     ):
         if state == "leader":
-            screen.locator("#t-more > summary").click()
+            screen.locator("[popovertarget=t-more]").click()
         screen.locator(opener).first.click()
         expect(screen.locator(shown)).to_be_visible()
         violations.look(state, "#detail")
         screen.keyboard.press("Escape")
         expect(screen.locator("#detail")).to_be_empty()
-    screen.locator("#keys summary").click()
+    screen.locator("[popovertarget=keys]").click()
     violations.look("keys", "#keys")
-    screen.locator("#keys summary").click()
-    more = screen.locator("#t-more > summary")
+    screen.locator("[popovertarget=keys]").click()
+    more = screen.locator("[popovertarget=t-more]")
     for opener in screen.locator(".create > a:not(.roomy), #t-more a[data-dialog]").all():
         if not opener.is_visible():
             more.click()
@@ -213,9 +213,9 @@ def test_tab_reaches_every_control_in_order_with_visible_focus(screen: Page, liv
     screen.keyboard.press("Escape")
 
     # Single-character keys can be turned off, and stay off.
-    screen.locator("#keys summary").click()
+    screen.locator("[popovertarget=keys]").click()
     screen.get_by_label("Enable single-key shortcuts").uncheck()
-    screen.locator("#keys summary").click()
+    screen.locator("[popovertarget=keys]").click()
     screen.reload()
     expect(screen.locator("#connection")).to_have_text("live")
     screen.keyboard.press("n")
@@ -259,14 +259,13 @@ def test_the_live_region_announces_at_most_one_cycle_in_five_seconds(screen: Pag
         expect(sentence).to_contain_text(name)
         return sentence.inner_text()
 
-    first = [bind(f"pod-{number}") for number in range(6)]
-    screen.clock.run_for(1)
-    assert screen.evaluate("window.announced") == [first[-1]]
-    then = [bind(f"pod-{number}") for number in range(6, 12)]
+    first = bind("first")
+    assert screen.evaluate("window.announced") == [first]
+    then = [bind(f"pod-{number}") for number in range(6)]
     screen.clock.run_for(4_900)
-    assert screen.evaluate("window.announced") == [first[-1]], "one message in five seconds"
+    assert screen.evaluate("window.announced") == [first], "one message in five seconds"
     screen.clock.run_for(100)
-    assert screen.evaluate("window.announced") == [first[-1], then[-1]]
+    assert screen.evaluate("window.announced") == [first, then[-1]]
     live_regions = screen.locator(
         "[aria-live=polite], [aria-live=assertive], [role=status], [role=alert], output"
     )

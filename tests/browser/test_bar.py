@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 CLIPPED = """() => [...document.querySelectorAll(".bar *")]
     .filter(each => each.checkVisibility() && getComputedStyle(each).clipPath === "none")
-    .filter(each => !each.closest(".logo, details > :not(summary)"))
+    .filter(each => !each.closest(".logo, [popover]"))
     .filter(each => each.scrollWidth > each.clientWidth + 1 && each.clientWidth
         || each.getBoundingClientRect().right > innerWidth
         || each.getBoundingClientRect().bottom > innerHeight)
@@ -62,25 +62,25 @@ def test_menus_fit_the_window_and_close(screen: Page, live: Open, size: tuple[in
         assert box["x"] + box["width"] <= width, box
         assert box["y"] + box["height"] <= height, box
 
-    menus = screen.locator("details:is(.menu, .about):visible")
-    ids = [each.get_attribute("id") for each in menus.all()]
+    openers = screen.locator("[popovertarget]:visible")
+    ids = [each.get_attribute("popovertarget") for each in openers.all()]
     assert {"t-more", "t-until"} <= {*ids}
     for each in ids:
-        summary, content = screen.locator(f"#{each} > summary"), screen.locator(f"#{each} > :not(summary)")
-        summary.click()
+        opener, content = screen.locator(f"[popovertarget={each}]"), screen.locator(f"#{each}")
+        opener.click()
         fits(content)
         screen.keyboard.press("Escape")
         expect(content).to_be_hidden()
-        expect(summary).to_be_focused()
+        expect(opener).to_be_focused()
         # Escape closes the menu first, for any focused element, and then a panel.
-        summary.click()
+        opener.click()
         screen.evaluate("document.activeElement.blur()")
         screen.keyboard.press("Escape")
         expect(content).to_be_hidden()
-        summary.click()
+        opener.click()
         screen.locator("h1").click()
         expect(content).to_be_hidden()
     # Another menu closes the open one.
-    screen.locator("#t-until > summary").click()
-    screen.locator("#t-more > summary").click()
-    expect(screen.locator("details:is(.menu, .about)[open]")).to_have_count(1)
+    screen.locator("[popovertarget=t-until]").click()
+    screen.locator("[popovertarget=t-more]").click()
+    expect(screen.locator(":popover-open")).to_have_count(1)

@@ -72,7 +72,7 @@ def test_a_sandbox_is_compared_as_it_is_now_and_one_that_runs_long_may_be_stoppe
 ) -> None:
     sandbox = live(node("node-1"), node("node-2"), pod("waits", "8"))
     expect(screen.locator("#lane-unschedulable .chip", has_text="waits")).to_be_visible()
-    screen.locator("#t-more > summary").click()
+    screen.locator("[popovertarget=t-more]").click()
     screen.get_by_role("link", name="Compare with another configuration").click()
     expect(screen.locator("#workload")).to_have_value(f"sandbox:{sandbox.name}")
     screen.locator("#b").select_option("own")

@@ -135,7 +135,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_reads_why(
     expect(hint).not_to_be_visible()
 
     # The menu starts every example over.
-    screen.locator("#t-more > summary").click()
+    screen.locator("[popovertarget=t-more]").click()
     screen.get_by_role("link", name="Start over…").click()
     with screen.expect_navigation():
         screen.get_by_role("button", name="Start over", exact=True).click()

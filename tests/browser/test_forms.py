@@ -50,7 +50,7 @@ def test_errors_are_shown_beside_their_fields_until_they_are_corrected(screen: P
 
 def test_escape_closes_the_dialog_and_gives_the_focus_back(screen: Page, live: Open) -> None:
     live()
-    opener = screen.locator("#t-more > summary")
+    opener = screen.locator("[popovertarget=t-more]")
     opener.click()
     screen.get_by_role("link", name="Create from YAML").click()
     expect(screen.locator("#id_yaml")).to_be_focused()
@@ -167,7 +167,7 @@ def test_a_budget_is_created_holds_up_a_drain_and_is_edited(screen: Page, live: 
     expect(panel.locator(".drained")).to_contain_text("default/batch-1 evicted")
     expect(screen.locator(".node.cordoned")).to_be_visible()
     expect(screen.locator(".node .pod", has_text="batch")).to_have_count(0)
-    screen.locator("#t-more > summary").click()
+    screen.locator("[popovertarget=t-more]").click()
     screen.get_by_role("link", name="All objects").click()
     panel.get_by_role("link", name="PodDisruptionBudget").click()
     panel.get_by_role("link", name="Edit keep-web").click()
@@ -207,7 +207,7 @@ def test_two_edits_of_one_object_at_the_same_time_are_merged(screen: Page, live:
 
 def test_the_scheduler_restarts_with_the_configuration_that_is_applied(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), node("node-2", cpu="8"), pod("first", nodeName="node-2"))
-    screen.locator("#t-more > summary").click()
+    screen.locator("[popovertarget=t-more]").click()
     screen.get_by_role("link", name="Scheduler configuration").click()
     dialog = screen.locator("#dialog")
     dialog.get_by_label("Scoring strategy").select_option("RequestedToCapacityRatio")

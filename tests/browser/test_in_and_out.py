@@ -47,7 +47,7 @@ def test_a_cluster_is_imported_started_and_exported(
     violations.look("taken over", "#detail")
     screen.locator("#panel-back").click()
 
-    screen.locator("#t-more > summary").click()
+    screen.locator("[popovertarget=t-more]").click()
     screen.get_by_role("link", name="Download").click()
     expect(screen.locator("#download-panel")).to_be_visible()
     violations.look("download", "#detail")

@@ -37,11 +37,11 @@ def check_keys(screen: Page, expected: list[str]) -> None:
     keys = screen.evaluate(KEYS)
     assert keys["registered"] == keys["labelled"]
     assert len(keys["acting"]) == len(set(keys["acting"]))
-    screen.locator("#keys summary").click()
+    screen.locator("[popovertarget=keys]").click()
     expect(screen.locator("#keys kbd")).to_have_text(expected)
     for name in screen.locator("#keys dd").all_inner_texts():
         assert name.strip()
-    screen.locator("#keys summary").click()
+    screen.locator("[popovertarget=keys]").click()
 
 
 def forms_of(urls: list[str]) -> list[str]:
@@ -126,7 +126,7 @@ def test_an_open_dialog_takes_all_keys_and_escape_first(screen: Page, live: Open
 
 def test_space_opens_a_menu_that_has_the_focus_and_does_not_pause(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"))
-    screen.locator("#t-more > summary").focus()
+    screen.locator("[popovertarget=t-more]").focus()
     screen.keyboard.press("Space")
     expect(screen.get_by_role("link", name="All objects")).to_be_visible()
     assert not sandbox.clock().paused

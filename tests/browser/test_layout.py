@@ -135,7 +135,7 @@ def test_no_state_of_the_connection_moves_the_bar(screen: Page, live: Open, size
     for language in ("EN", "中文"):
         if language != "EN":
             if size == PHONE:
-                screen.locator("#t-more > summary").click()
+                screen.locator("[popovertarget=t-more]").click()
             screen.get_by_role("button", name=language).locator("visible=true").click()
             expect(screen.locator("#connection")).to_have_text("实时")
         found = screen.evaluate(STATES, ["ok", "behind", "lost", "gone"])

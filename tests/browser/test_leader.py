@@ -33,7 +33,7 @@ def test_another_worker_leads_the_sandbox_after_its_leader_was_killed(
     expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
     before = sandbox.lease()
     assert before
-    screen.locator("#t-more > summary").click()
+    screen.locator("[popovertarget=t-more]").click()
     screen.get_by_role("link", name="Leader election").click()
     panel = screen.locator("#leader-panel")
     expect(panel.locator(".subject")).to_contain_text(before.holder)

@@ -48,7 +48,8 @@ def load_scripts(page: Page, sandbox: Sandbox) -> LoadScripts:
 
 
 def test_controls_without_an_effect_appear_with_the_scripts(page: Page, load_scripts: LoadScripts) -> None:
-    controls = [page.locator(each) for each in ("#keys", "[data-travel=earlier]", "#moment", "#t-speed")]
+    names = ("[popovertarget=keys]", "[data-travel=earlier]", "#moment", "#t-speed")
+    controls = [page.locator(each) for each in names]
     for control in controls:
         expect(control).to_be_hidden()
     load_scripts()

@@ -66,7 +66,7 @@ def test_a_run_stops_when_the_pod_is_bound(screen: Page, live: Open) -> None:
     screen.keyboard.press("u")
     screen.get_by_label("Pod", exact=True).fill("first")
     screen.get_by_role("button", name="is bound").click()
-    expect(screen.locator("#t-until")).not_to_have_attribute("open", "")
+    expect(screen.locator("#t-until")).to_be_hidden()
     expect(screen.locator(".node .pod", has_text="first")).to_be_visible()
     expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
     expect(screen.locator(".queue .chip", has_text="second")).to_be_visible()

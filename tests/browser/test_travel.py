@@ -223,7 +223,7 @@ def test_a_branch_of_a_past_moment_continues_independently(screen: Page, live: O
     expect(screen).to_have_url(re.compile(rf"/s/{name}/$"))
     expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
     expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
-    screen.locator("#about-sandbox summary").click()
+    screen.locator("[popovertarget=about-sandbox]").click()
     screen.get_by_role("link", name=re.compile(f"^{sandbox.name} at .*, event {bound}$")).click()
     expect(screen).to_have_url(re.compile(rf"/s/{sandbox.name}/at/{bound}/$"))
 
