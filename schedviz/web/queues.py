@@ -17,10 +17,10 @@ class Queue(NamedTuple):
 
 
 QUEUES: Final = (
-    Queue(QueueVersion.KUBERNETES, _("the version's own queue"), "", ""),
+    Queue(QueueVersion.KUBERNETES, _("current queue"), "", ""),
     Queue(
         QueueVersion.V1_10,
-        _("the queue of 1.10"),
+        _("queue of 1.10"),
         _("queue of 1.10"),
         _(
             "This sandbox has the scheduling queue of Kubernetes 1.10: pods in order of priority. "
@@ -31,7 +31,7 @@ QUEUES: Final = (
     ),
     Queue(
         QueueVersion.FIFO,
-        _("FIFO queue (before 1.9)"),
+        _("FIFO (before 1.9)"),
         _("FIFO queue"),
         _(
             "This sandbox has the scheduling queue used before Kubernetes 1.9: a FIFO queue, which ignores "
