@@ -54,10 +54,12 @@ def test_a_node_shows_its_devices_and_who_has_them(cluster: Sandbox) -> None:
     assert found
     [pool] = found.pools
     assert (pool.name, pool.free, pool.count) == (f"{DRIVER}/n1", 1, 2)
-    first, second = pool.devices
+    [group] = pool.groups
+    first, second = group.devices
     assert first.attributes == ["model a100", "healthy true", "memory 80Gi"]
-    assert (first.claim, first.pods) == ("default/shared", ["default/a"])
-    assert (second.claim, second.pods) == ("", [])
+    [user] = first.users
+    assert (first.state, user.claim, user.pods) == ("used", "default/shared", ["default/a"])
+    assert (second.state, second.users) == ("free", [])
     other = node_detail(cluster, "n2", "/")
     assert other
     assert other.pools == []

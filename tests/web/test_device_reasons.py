@@ -121,7 +121,7 @@ def test_devices_that_the_cycle_allocated_count_as_free(cluster: Sandbox) -> Non
     [found] = device_reasons(cluster, scheduled)
     [request] = found.requests
     assert request.words == "needs 2 devices of class gpu, 2 can be taken"
-    assert request.reasons[0].words.startswith("Each request alone could be served")
+    assert request.reasons[0].words.startswith("Each device was looked at alone.")
     assert device_reasons(cluster, decision("n1")) == []
 
 

@@ -8,9 +8,10 @@ import msgspec
 from django.utils.translation import gettext, ngettext
 
 from schedviz.store.past import Readable
+from schedviz.web.devices.devices import amounts_text
 from schedviz.web.manifests import terms
 from schedviz.web.manifests.paths import get
-from schedviz.web.picture.device_index import pods_of_claim
+from schedviz.web.picture.device_use import pods_of_claim
 from schedviz.web.picture.picture import PODS
 from simulator.api import Manifest
 from simulator.apiserver.kinds.devices.claims import claim_state
@@ -27,6 +28,8 @@ from simulator.objects.metadata import (
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
+from simulator.plugins.dynamic_resources.amounts import parse_amounts
+from simulator.plugins.dynamic_resources.binding_conditions import conditions_of_device
 from simulator.plugins.dynamic_resources.device_selectors import ClaimError
 from simulator.plugins.dynamic_resources.pod_claims import claim_name
 from simulator.plugins.dynamic_resources.resource_claim import (
@@ -51,11 +54,21 @@ class AlternativeView(msgspec.Struct, frozen=True):
     admin_access: bool
     selectors: list[str]
     """The CEL expressions."""
+    tolerations: list[str]
+    capacity: str
+    """The requested capacity of each device."""
 
 
 class RequestView(msgspec.Struct, frozen=True):
     name: str
     alternatives: list[AlternativeView]
+
+
+class ConditionView(msgspec.Struct, frozen=True):
+    type: str
+    status: str
+    reason: str
+    message: str
 
 
 class AllocatedView(msgspec.Struct, frozen=True):
@@ -64,6 +77,16 @@ class AllocatedView(msgspec.Struct, frozen=True):
     pool: str
     driver: str
     admin_access: bool
+    consumed: str
+    """The consumed capacity of a shared device."""
+    tolerations: list[str]
+    """The taints that the claim tolerates on the device."""
+    conditions: list[ConditionView]
+    """The conditions that the driver has reported."""
+    awaited: list[str]
+    """The binding conditions that are not true yet."""
+    failed: list[str]
+    """The binding failure conditions that are true."""
 
 
 class ClaimPanel(msgspec.Struct, frozen=True):
@@ -121,7 +144,7 @@ def _panel(manifest: Manifest, uses: tuple[str, ...]) -> ClaimPanel:
         constraints=[_constraint(each) for each in claim.constraints],
         node=node,
         nodes=nodes,
-        devices=[_device(each) for each in get(claim.allocation, ("devices", "results")) or ()],
+        devices=[_device(manifest, each) for each in get(claim.allocation, ("devices", "results")) or ()],
         users=[*uses[:PODS_AT_MOST]],
         more_users=max(0, len(uses) - PODS_AT_MOST),
         waiting=[],
@@ -148,6 +171,8 @@ def _alternatives(request: ClaimRequest) -> Iterator[AlternativeView]:
             device_class=each.device_class,
             admin_access=each.admin_access,
             selectors=[expression or "" for expression in each.selectors],
+            tolerations=[_toleration(*found) for found in each.tolerations],
+            capacity=amounts_text(each.capacity or ()),
         )
 
 
@@ -177,14 +202,37 @@ def _where(allocation: Mapping[str, Any]) -> tuple[str, str]:
     return (name, "") if name != words and len(found) == 1 else ("", words)
 
 
-def _device(result: Manifest) -> AllocatedView:
+def _device(claim: Manifest, result: Manifest) -> AllocatedView:
+    conditions = conditions_of_device(claim, result) or {}
+
+    def having(field: str, *, true: bool) -> list[str]:
+        names = result.get(field) or ()
+        return [name for name in names if ((conditions.get(name) or {}).get("status") == "True") is true]
+
     return AllocatedView(
         request=result["request"],
         device=result["device"],
         pool=result["pool"],
         driver=result["driver"],
         admin_access=bool(result.get("adminAccess")),
+        consumed=amounts_text(parse_amounts(result.get("consumedCapacity") or {})),
+        tolerations=[
+            _toleration(*(each.get(field) or "" for field in ("key", "operator", "value", "effect")))
+            for each in result.get("tolerations") or ()
+        ],
+        conditions=[
+            ConditionView(name, each["status"], each.get("reason") or "", each.get("message") or "")
+            for name, each in conditions.items()
+        ],
+        awaited=having("bindingConditions", true=False),
+        failed=having("bindingFailureConditions", true=True),
     )
+
+
+def _toleration(key: str, operator: str, value: str, effect: str) -> str:
+    """Return a toleration as ``kubectl describe`` writes those of pods: ``broken=yes:NoExecute``."""
+    text = f"{key}={value}" if operator != "Exists" else key
+    return f"{text or '*'}{':' if effect else ''}{effect}"
 
 
 def _origin(sandbox: Readable, claim: Manifest) -> tuple[str, str]:

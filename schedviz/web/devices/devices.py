@@ -1,36 +1,79 @@
 """Devices and resource claims in the panels of nodes and pods."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
+from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
-from schedviz.web.picture.device_index import counts_for, pods_of_claim, pools_of
+from schedviz.web.devices.bars import Bar, capacity_bars, counter_bars
+from schedviz.web.picture.device_use import (
+    DeviceState,
+    Holders,
+    PoolUse,
+    holders_of_devices,
+    is_partition,
+    pods_of_claim,
+    taint_text,
+)
+from schedviz.web.picture.node_pools import pools_of
 from simulator.api import Manifest
 from simulator.objects.metadata import labels_of, name_of, namespace_of
 from simulator.objects.pod import Pod
+from simulator.objects.quantity import text_in_format_of
 from simulator.objects.status import status_of
-from simulator.plugins.dynamic_resources.device import DeviceCapacity
+from simulator.plugins.dynamic_resources.allocator_rules import allocator_rules
+from simulator.plugins.dynamic_resources.amounts import Amounts
+from simulator.plugins.dynamic_resources.device import Device, DeviceCapacity
 from simulator.plugins.dynamic_resources.device_selectors import ClaimError
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 from simulator.plugins.dynamic_resources.pod_claims import claim_name
-from simulator.plugins.dynamic_resources.pool import Pool
-from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS, DeviceRequest, parse_claim
-from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
+from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
+from simulator.plugins.dynamic_resources.resource_claim import (
+    RESOURCE_CLAIMS,
+    DeviceID,
+    DeviceRequest,
+    parse_claim,
+)
+from simulator.plugins.dynamic_resources.resource_slice import parse_slice
 
 DEVICES_AT_MOST: Final = 64
 """The maximum number of devices of a node that its panel shows."""
 
 
+class UserView(msgspec.Struct, frozen=True):
+    """A claim that has a device, the pods that use it, and what it consumes of a shared device."""
+
+    claim: str
+    pods: list[str]
+    consumed: str
+
+
 class DeviceView(msgspec.Struct, frozen=True):
     name: str
     attributes: list[str]
-    """The attributes and the capacity: ``model a100``."""
-    claim: str
-    """The key of the claim that has the device; "" if it is free."""
-    pods: list[str]
-    """The keys of the pods that use the claim."""
+    """The attributes, and the capacity of a device that is not shared: ``model a100``; of a partition those
+    that its device has not."""
+    state: DeviceState
+    part: bool
+    """Whether it is a partition of another device."""
+    taints: list[str]
+    attached_first: str
+    """The conditions for which a pod with the device waits before it is bound."""
+    lacks: str
+    """What is left of the counter that blocks the device, and what it needs."""
+    bars: list[Bar]
+    """What is consumed of the capacity of a shared device."""
+    users: list[UserView]
+
+
+class DeviceGroup(msgspec.Struct, frozen=True):
+    """Devices that consume one set of counters, with the counters; or those that consume none."""
+
+    counters: str
+    bars: list[Bar]
+    devices: list[DeviceView]
 
 
 class PoolView(msgspec.Struct, frozen=True):
@@ -39,8 +82,9 @@ class PoolView(msgspec.Struct, frozen=True):
     free: int
     count: int
     incomplete: bool
-    duplicate: str
-    devices: list[DeviceView]
+    invalid: str
+    """The reason for which none of its devices is allocated."""
+    groups: list[DeviceGroup]
     more: int
     """The number of devices that are not shown."""
 
@@ -66,29 +110,15 @@ def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:
     pools = pools_seen_by(sandbox, node)
     if not pools:
         return []
-    users = _users(sandbox)
-    return [_pool_view(pool, users) for pool in pools]
+    holders = holders_of_devices(sandbox.list(RESOURCE_CLAIMS).items)
+    return [_pool_view(pool, holders) for pool in pools]
 
 
 def pools_seen_by(sandbox: Readable, node: Manifest) -> tuple[Pool, ...]:
     """Return the pools of devices of a node, with the contents of the devices."""
-    slices = [each for each in _slices(sandbox) if counts_for(each, name_of(node), labels_of(node))]
-    return pools_of(slices)
-
-
-def _slices(sandbox: Readable) -> Iterator[ResourceSlice]:
-    for manifest in sandbox.list(RESOURCE_SLICES).items:
-        yield parse_slice(manifest)
-
-
-def _users(sandbox: Readable) -> dict[tuple[str, str, str], Manifest]:
-    """Return a mapping: driver, pool and device -> the claim that has it."""
-    return {
-        (result["driver"], result["pool"], result["device"]): claim
-        for claim in sandbox.list(RESOURCE_CLAIMS).items
-        for result in _results(claim)
-        if not result.get("adminAccess")
-    }
+    slices = [parse_slice(manifest) for manifest in sandbox.list(RESOURCE_SLICES).items]
+    rules = allocator_rules(sandbox.meta().features())
+    return pools_of(slices, name_of(node), labels_of(node), rules) if slices else ()
 
 
 def _results(claim: Manifest) -> list[Manifest]:
@@ -97,32 +127,73 @@ def _results(claim: Manifest) -> list[Manifest]:
     return found
 
 
-def _pool_view(pool: Pool, users: dict[tuple[str, str, str], Manifest]) -> PoolView:
-    taken = [users.get(device.id) for device in pool.devices]
-    shown = zip(pool.devices[:DEVICES_AT_MOST], taken, strict=False)
+def _pool_view(pool: Pool, holders: Mapping[DeviceID, Holders]) -> PoolView:
+    use = PoolUse(pool, lambda device: holders.get(device, ()))
+    states = [use.state(device) for device in pool.devices]
+    groups: dict[str, list[DeviceView]] = {}
+    for device in pool.devices[:DEVICES_AT_MOST]:
+        group = groups.setdefault(next((each.counter_set for each in device.device.consumes), ""), [])
+        view = _device_view(pool, use, device, holders.get(device.id, ()))
+        if view.part and group and not group[0].part:
+            own = [each for each in view.attributes if each not in group[0].attributes]
+            view = msgspec.structs.replace(view, attributes=own)
+        group.append(view)
     return PoolView(
         name=str(pool),
-        free=taken.count(None),
-        count=len(taken),
+        free=states.count("free") + states.count("shared"),
+        count=len(states),
         incomplete=pool.incomplete,
-        duplicate=pool.invalid.removeprefix("duplicate device name "),
-        devices=[
-            DeviceView(
-                name=each.id.device,
-                attributes=[*_attributes(each.device.attributes, each.device.capacity)],
-                claim=_key(claim) if claim is not None else "",
-                pods=[*pods_of_claim(claim)] if claim is not None else [],
-            )
-            for each, claim in shown
+        invalid=pool.invalid,
+        groups=[
+            DeviceGroup(counters, [*counter_bars(pool, use, counters)], devices)
+            for counters, devices in groups.items()
         ],
-        more=max(len(taken) - DEVICES_AT_MOST, 0),
+        more=max(len(states) - DEVICES_AT_MOST, 0),
     )
+
+
+def _device_view(pool: Pool, use: PoolUse, found: PoolDevice, holders: Holders) -> DeviceView:
+    device, state = found.device, use.state(found)
+    return DeviceView(
+        name=device.name,
+        attributes=[*_attributes(device.attributes, () if device.shareable else device.capacity)],
+        state=state,
+        part=is_partition(pool, device),
+        taints=[taint_text(each) for each in device.taints],
+        attached_first=", ".join(device.binding_conditions),
+        lacks=lacking_words(pool, use, device) if state == "blocked" else "",
+        bars=capacity_bars(device, holders),
+        users=[UserView(each.claim, [*each.pods], amounts_text(each.consumed)) for each in holders],
+    )
+
+
+def lacking_words(pool: Pool, use: PoolUse, device: Device) -> str:
+    """Return of which counter a device needs more than is left; "" if of none."""
+    lacking = use.lacking(device)
+    if lacking is None:
+        return ""
+    (counters, counter), needs, left = lacking
+    total = dict(pool.counter_sets[counters])[counter].text
+    text = gettext("counter %(counter)s of %(counters)s: needs %(needs)s, %(left)s of %(total)s is left")
+    return text % {
+        "counter": counter,
+        "counters": counters,
+        "needs": text_in_format_of(needs, total),
+        "left": text_in_format_of(left, total),
+        "total": total,
+    }
+
+
+def amounts_text(amounts: Amounts) -> str:
+    return " · ".join(f"{name} {each.text}" for name, each in amounts)
 
 
 def _attributes(attributes: Manifest, capacity: Sequence[tuple[str, DeviceCapacity]]) -> Iterator[str]:
     for name, value in attributes.items():
         [shown] = value.values() if len(value) == 1 else ("",)
-        yield f"{name} {str(shown).lower() if isinstance(shown, bool) else shown}"
+        items = shown if isinstance(shown, list) else [shown]
+        texts = [str(each).lower() if isinstance(each, bool) else str(each) for each in items]
+        yield f"{name} {', '.join(texts)}"
     for name, each in capacity:
         yield f"{name} {each.value.text}"
 

@@ -4,39 +4,37 @@ shown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from django.utils.translation import gettext, ngettext
 
 from schedviz.store.past import Readable
 from schedviz.web.devices.devices import pools_seen_by
-from schedviz.web.picture.device_index import Holder, pods_of_claim
+from schedviz.web.devices.obstacle import DeviceReason, Situation, obstacle
+from schedviz.web.picture.device_use import (
+    PoolUse,
+    pods_of_claim,
+)
 from schedviz.web.picture.picture import NODES, PODS
 from schedviz.web.text import format as fmt
 from simulator.api import Manifest
 from simulator.decision import Decision
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
-from simulator.plugins.dynamic_resources.allocated_devices import devices_in_use
 from simulator.plugins.dynamic_resources.device_constraints import attribute_value
 from simulator.plugins.dynamic_resources.device_selectors import (
-    DEVICE_CLASSES,
-    AllocationError,
     ClaimError,
-    is_selectable,
 )
 from simulator.plugins.dynamic_resources.filter_search import CANNOT_ALLOCATE
 from simulator.plugins.dynamic_resources.pod_claims import claim_name
-from simulator.plugins.dynamic_resources.pool import PoolDevice
+from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import (
     RESOURCE_CLAIMS,
     ClaimRequest,
-    DeviceID,
     DeviceRequest,
     ResourceClaim,
     parse_claim,
-    selector_expressions,
 )
 
 PLUGIN: Final = "DynamicResources"
@@ -44,17 +42,6 @@ NODES_AT_MOST: Final = 12
 """Maximum number of nodes of a cycle that are explained."""
 NAMES_AT_MOST: Final = 4
 """Maximum number of devices that are named in one reason."""
-
-
-class DeviceReason(msgspec.Struct, frozen=True):
-    """The reason for which some devices were not taken. ``expression``: the selector that is false;
-    ``claim``: the one that has them."""
-
-    devices: str
-    """The names of the devices; "" if the reason is not about single devices."""
-    words: str
-    expression: str = ""
-    claim: str = ""
 
 
 class RequestReasons(msgspec.Struct, frozen=True):
@@ -76,24 +63,6 @@ class NodeReasons(msgspec.Struct, frozen=True):
     requests: list[RequestReasons]
 
 
-class _Situation:
-    """The claims of a pod, and who has which device."""
-
-    def __init__(self, source: Readable, decision: Decision, pod: Manifest) -> None:
-        self.claims = [*_claims_to_allocate(source, decision, pod)]
-        own = {claim.key for claim in self.claims}
-        self.holders: dict[DeviceID, Holder] = {}
-        for manifest in source.list(RESOURCE_CLAIMS).items:
-            claim = parse_claim(manifest)
-            if claim.key not in own:
-                holder = Holder(claim.key, pods_of_claim(manifest))
-                self.holders.update(dict.fromkeys(devices_in_use(claim.allocation), holder))
-        self.classes = {
-            each["metadata"]["name"]: tuple(selector_expressions(each.get("spec") or {}))
-            for each in source.list(DEVICE_CLASSES).items
-        }
-
-
 def device_reasons(source: Readable, decision: Decision) -> list[NodeReasons]:
     """Return the reasons of the first nodes that could not serve the claims. source: the cluster as it was
     when the cycle ended; a claim that the cycle itself allocated counts as not allocated."""
@@ -101,16 +70,14 @@ def device_reasons(source: Readable, decision: Decision) -> list[NodeReasons]:
     pod = source.get(PODS, decision.pod) if rejected else None
     if pod is None:
         return []
-    situation = _Situation(source, decision, pod)
-    if not situation.claims:
-        return []
+    situation = Situation(source, pod, [*_claims_to_allocate(source, decision, pod)])
     found = []
     for name in rejected:
         node = source.get(NODES, name)
         if node is not None:
-            devices = [device for pool in pools_seen_by(source, node) for device in pool.devices]
-            found.append(NodeReasons(name, 0, _node_requests(situation, devices)))
-    return [*_grouped(found)]
+            requests = _node_requests(situation, situation.claims_on(node), pools_seen_by(source, node))
+            found.append(NodeReasons(name, 0, requests))
+    return [*_grouped([each for each in found if each.requests])]
 
 
 def rejected_nodes(decision: Decision) -> Iterator[str]:
@@ -148,35 +115,54 @@ def _claims_to_allocate(source: Readable, decision: Decision, manifest: Manifest
             yield parse_claim(found)
 
 
-def _node_requests(situation: _Situation, devices: Sequence[PoolDevice]) -> list[RequestReasons]:
-    found = [*_requests(situation, devices)]
+class _Devices(NamedTuple):
+    """The devices of a node, each with the use of its pool, and the pools that cannot be used."""
+
+    devices: list[tuple[PoolDevice, Pool, PoolUse]]
+    faults: list[DeviceReason]
+
+
+def _node_requests(
+    situation: Situation, claims: Sequence[ResourceClaim], pools: Sequence[Pool]
+) -> list[RequestReasons]:
+    uses = [(pool, PoolUse(pool, lambda device: situation.holders.get(device, ()))) for pool in pools]
+    devices = [(device, pool, use) for pool, use in uses for device in pool.devices]
+    node = _Devices(devices, [*_faults(pools)])
+    found = [
+        _request(situation, node, claim, request, alternative)
+        for claim in claims
+        for request in claim.requests
+        for alternative in request.alternatives
+    ]
     if found and not any(each.short for each in found):
         text = gettext(
-            "Each request alone could be served, but not all of them together; or the devices were being "
+            "Each device was looked at alone. Not as many of them can be taken together, or they were being "
             "allocated to another pod."
         )
         found[-1] = msgspec.structs.replace(found[-1], reasons=[*found[-1].reasons, DeviceReason("", text)])
     return found
 
 
-def _requests(situation: _Situation, devices: Sequence[PoolDevice]) -> Iterator[RequestReasons]:
-    for claim in situation.claims:
-        for request in claim.requests:
-            for alternative in request.alternatives:
-                yield _request(situation, devices, claim, request, alternative)
+def _faults(pools: Sequence[Pool]) -> Iterator[DeviceReason]:
+    for pool in pools:
+        if pool.invalid:
+            text = gettext("The pool %(pool)s is invalid: %(reason)s")
+            yield DeviceReason("", text % {"pool": pool, "reason": pool.invalid})
+        elif pool.incomplete:
+            yield DeviceReason("", gettext("The pool %(pool)s is incomplete.") % {"pool": pool})
 
 
 def _request(
-    situation: _Situation,
-    devices: Sequence[PoolDevice],
+    situation: Situation,
+    node: _Devices,
     claim: ResourceClaim,
     request: ClaimRequest,
     alternative: DeviceRequest,
 ) -> RequestReasons:
     reasons: dict[DeviceReason, list[str]] = {}
     free = []
-    for device in devices:
-        reason = _reason(situation, device, alternative)
+    for device, pool, use in node.devices:
+        reason = obstacle(situation, pool, use, device, alternative)
         if reason is None:
             free.append(device)
         else:
@@ -186,13 +172,13 @@ def _request(
         for reason, names in reasons.items()
     ]
     unsatisfied = [*_constraints(claim, request, alternative, free)]
-    if not devices:
+    if not node.devices and not node.faults:
         listed = [DeviceReason("", gettext("The node has no devices."))]
     every = alternative.mode == "All"
     return RequestReasons(
         request=request.result_name(alternative),
         words=_need(alternative, len(free)),
-        reasons=[*listed, *unsatisfied],
+        reasons=[*listed, *node.faults, *unsatisfied],
         short=bool(unsatisfied) or (bool(listed) if every else len(free) < alternative.number),
     )
 
@@ -206,31 +192,6 @@ def _need(alternative: DeviceRequest, free: int) -> str:
         alternative.number,
     )
     return text % {"n": alternative.number, "name": alternative.device_class, "free": free}
-
-
-def _reason(situation: _Situation, device: PoolDevice, wanted: DeviceRequest) -> DeviceReason | None:
-    """Return the reason for which a device cannot be taken for a request; None if it can, as far as
-    constraints allow it."""
-    of_class = situation.classes.get(wanted.device_class, ())
-    for words, expressions in (
-        (gettext("the class has a selector that is false:"), of_class),
-        (gettext("the claim has a selector that is false:"), wanted.selectors),
-    ):
-        for expression in expressions:
-            try:
-                selected = is_selectable(device, (("", (expression or "",)),))
-            except AllocationError as error:
-                return DeviceReason("", str(error).removeprefix(": "))
-            if not selected:
-                return DeviceReason("", words, expression or "")
-    holder = None if wanted.admin_access else situation.holders.get(device.id)
-    if holder is None:
-        return None
-    if not holder.pods:
-        return DeviceReason("", gettext("allocated to a claim that no pod uses"), claim=holder.claim)
-    return DeviceReason(
-        "", gettext("used by %(pods)s") % {"pods": fmt.first_pods(holder.pods)}, "", holder.claim
-    )
 
 
 def _constraints(

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from schedviz.web.nodes.cards import Meter, More, block_id, percent
-from schedviz.web.picture.device_index import Holder
+from schedviz.web.picture.device_use import DeviceState, Holders, PoolUse, is_partition, taint_text
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.picture.records import NodeRecord
@@ -21,20 +21,19 @@ POOLS_AT_MOST: Final = 4
 """Maximum number of pools of one card. The number of other pools is shown."""
 NUMBER: Final = re.compile(r"\d{1,3}$")
 
-DeviceSlotState = Literal["free", "used", "kept"]
-"""The states of a device. used: some pod uses the claim that has the device. kept: the claim is allocated,
-and no pod uses it."""
-
 
 class DeviceSlot(msgspec.Struct, frozen=True):
-    """A device. ``short``: the number at the end of its name. ``rank``: of the first pod that uses it."""
+    """A device. ``short``: the number at the end of its name. ``rank``: of the first pod that uses it.
+    ``part``: it is a partition of another device."""
 
-    state: DeviceSlotState
+    state: DeviceState
     short: str
     claim: str
     rank: int
     words: str
-    """The name, the state and who has the device."""
+    """The name, the state, who has the device, and its taints."""
+    tainted: bool
+    part: bool
 
 
 class FreeDevices(msgspec.Struct, frozen=True):
@@ -62,14 +61,16 @@ def pool_rows(picture: Picture, ranks: Ranks, node: NodeRecord) -> tuple[list[Po
 
 def pool_row(picture: Picture, ranks: Ranks, node: str, pool: Pool) -> PoolRow:
     label = pool.driver.partition(".")[0]
-    holders = [picture.devices.holder(device.id) for device in pool.devices]
-    if len(holders) > SLOTS_AT_MOST:
-        return PoolRow(label, str(pool), {}, pool_meter(str(pool), len(holders), holders.count(None)))
+    use = PoolUse(pool, picture.devices.holders)
+    states = [use.state(device) for device in pool.devices]
+    free = states.count("free") + states.count("shared")
+    if len(states) > SLOTS_AT_MOST:
+        return PoolRow(label, str(pool), {}, pool_meter(str(pool), len(states), free))
     slots: dict[str, DeviceSlot | FreeDevices] = {
-        block_id(node, str(device.id)): device_slot(picture, ranks, device, holder)
-        for device, holder in zip(pool.devices, holders, strict=True)
+        block_id(node, str(device.id)): device_slot(picture, ranks, pool, device, state)
+        for device, state in zip(pool.devices, states, strict=True)
     }
-    slots[block_id(node, str(pool))] = FreeDevices(holders.count(None))
+    slots[block_id(node, str(pool))] = FreeDevices(free)
     return PoolRow(label, str(pool), slots)
 
 
@@ -86,26 +87,45 @@ def pool_meter(name: str, count: int, free: int) -> Meter:
     )
 
 
-def device_slot(picture: Picture, ranks: Ranks, device: PoolDevice, holder: Holder | None) -> DeviceSlot:
-    name = device.id.device
+def device_slot(
+    picture: Picture, ranks: Ranks, pool: Pool, device: PoolDevice, state: DeviceState
+) -> DeviceSlot:
+    name, holders = device.id.device, picture.devices.holders(device.id)
     number = NUMBER.search(name)
-    pods = holder.pods if holder else ()
+    pods = [pod for holder in holders for pod in holder.pods]
     first = picture.pods.get(pods[0]) if pods else None
+    taints = [taint_text(taint) for taint in device.device.taints]
+    words = slot_words(name, state, holders)
     return DeviceSlot(
-        state="free" if holder is None else "used" if pods else "kept",
+        state=state,
         short=number[0] if number else "",
-        claim=holder.claim if holder else "",
+        claim=holders[0].claim if holders else "",
         rank=ranks.rank(first.priority) if first else 0,
-        words=slot_words(name, holder),
+        words=f"{words} ⊘ {', '.join(taints)}" if taints else words,
+        tainted=bool(taints),
+        part=is_partition(pool, device.device),
     )
 
 
-def slot_words(device: str, holder: Holder | None) -> str:
-    if holder is None:
-        return gettext("%(device)s: free") % {"device": device}
-    claim = fmt.pod_name(holder.claim)
-    if not holder.pods:
-        text = gettext("%(device)s: allocated to claim %(claim)s, which no pod uses")
-        return text % {"device": device, "claim": claim}
-    text = gettext("%(device)s: used by %(pods)s (claim %(claim)s)")
-    return text % {"device": device, "pods": fmt.first_pods(holder.pods), "claim": claim}
+def slot_words(device: str, state: DeviceState, holders: Holders) -> str:
+    names = {
+        "device": device,
+        "claim": fmt.first_pods([each.claim for each in holders]),
+        "pods": fmt.first_pods([pod for each in holders for pod in each.pods]),
+        "n": len(holders),
+    }
+    match state:
+        case "free":
+            return gettext("%(device)s: free") % names
+        case "blocked":
+            return gettext("%(device)s: not free, other devices have its counters") % names
+        case "kept":
+            return gettext("%(device)s: allocated to claim %(claim)s, which no pod uses") % names
+        case "shared":
+            text = ngettext(
+                "%(device)s: %(n)s claim shares it (%(claim)s)",
+                "%(device)s: %(n)s claims share it (%(claim)s)",
+                len(holders),
+            )
+            return text % names
+    return gettext("%(device)s: used by %(pods)s (claim %(claim)s)") % names

@@ -4,24 +4,15 @@ events, without the attributes of the devices."""
 from collections.abc import Iterable, Set
 from typing import Final
 
-import msgspec
-
+from schedviz.web.picture.device_use import Holder, Holders, holders_in
+from schedviz.web.picture.node_pools import pools_of
 from simulator.api import Manifest
 from simulator.objects.metadata import name_of, namespace_of
-from simulator.objects.node_selector import node_selector_matches
-from simulator.objects.status import status_of
-from simulator.plugins.dynamic_resources.allocated_devices import devices_in_use
-from simulator.plugins.dynamic_resources.pool import Pool, ServingSlice, gather_pools
+from simulator.plugins.dynamic_resources.allocator_rules import AllocatorRules, allocator_rules
+from simulator.plugins.dynamic_resources.pool import Pool
 from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
-
-
-class Holder(msgspec.Struct, frozen=True):
-    """An allocated claim, and the pods for which it is reserved, by their keys."""
-
-    claim: str
-    pods: tuple[str, ...]
-
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 NODES_REMEMBERED: Final = 20_000
 """Maximum number of nodes of which it is known when their devices changed. With more, all count as
@@ -29,25 +20,34 @@ changed."""
 
 
 class DeviceIndex:
-    """The slices by node, and the holder of each device."""
+    """The slices by node, and the holders of each device."""
 
     def __init__(self) -> None:
+        self.rules: AllocatorRules = allocator_rules(DEFAULT_FEATURES)
         self.changes = 0
         """The number of changes of slices and claims."""
         self._changed: dict[str, int] = {}
         """Node -> the number of ``changes`` after the last change of its devices."""
         self._all_changed = 0
         """The number of ``changes`` after the last change that may concern any node."""
-        self._own_pools: dict[tuple[str, str], str] = {}
-        """Driver and name of a pool -> the node that publishes it."""
         self._slices: dict[str, ResourceSlice] = {}
         self._of_node: dict[str, dict[str, ResourceSlice]] = {}
         """The slices with a nodeName, by that name."""
         self._shared: dict[str, ResourceSlice] = {}
         """The other slices."""
-        self._holders: dict[DeviceID, Holder] = {}
+        self._of_pool: dict[tuple[str, str], dict[str, ResourceSlice]] = {}
+        """Driver and name of a pool -> its slices."""
+        self._holders: dict[DeviceID, dict[str, Holder]] = {}
+        """The holders of each device by the keys of their claims."""
         self._held: dict[str, tuple[DeviceID, ...]] = {}
         """The devices of each claim."""
+
+    def use(self, features: Features) -> None:
+        """See the slices as a version does, from now on."""
+        rules = allocator_rules(features)
+        if rules != self.rules:
+            self.rules = rules
+            self._mark(None)
 
     def changed_since(self, changes: int) -> Set[str] | None:
         """Return the nodes whose devices changed after this number of changes; None if those of any may
@@ -69,11 +69,11 @@ class DeviceIndex:
         key, found = name_of(manifest), parse_slice(without_contents(manifest))
         self.remove_slice(key)
         self._slices[key] = found
+        self._of_pool.setdefault(found.pool_key, {})[key] = found
         node = found.nodes.node_name
         self._mark(node or None)
         if node:
             self._of_node.setdefault(node, {})[key] = found
-            self._own_pools[found.driver, found.pool] = node
         else:
             self._shared[key] = found
 
@@ -83,7 +83,10 @@ class DeviceIndex:
             return
         self._mark(old.nodes.node_name or None)
         self._shared.pop(key, None)
-        self._own_pools.pop((old.driver, old.pool), None)
+        same_pool = self._of_pool[old.pool_key]
+        del same_pool[key]
+        if not same_pool:
+            del self._of_pool[old.pool_key]
         own = self._of_node.get(old.nodes.node_name, {})
         own.pop(key, None)
         if not own:
@@ -92,59 +95,51 @@ class DeviceIndex:
     def put_claim(self, manifest: Manifest) -> None:
         key = f"{namespace_of(manifest)}/{name_of(manifest)}"
         self.remove_claim(key)
-        devices = tuple(devices_in_use(status_of(manifest).get("allocation")))
-        if devices:
-            self._held[key] = devices
-            self._holders.update(dict.fromkeys(devices, Holder(key, pods_of_claim(manifest))))
-            self._mark_pools(devices)
+        found = holders_in(manifest)
+        if found:
+            self._held[key] = tuple(found)
+            for device, holder in found.items():
+                self._holders.setdefault(device, {})[key] = holder
+            self._mark_pools(found)
 
     def _mark_pools(self, devices: Iterable[DeviceID]) -> None:
-        for node in {self._own_pools.get((device.driver, device.pool)) for device in devices}:
-            self._mark(node)
+        """Count a change of the devices of all nodes that publish a part of the devices' pools."""
+        for key in {(device.driver, device.pool) for device in devices}:
+            for each in self._of_pool.get(key, {}).values():
+                self._mark(each.nodes.node_name or None)
 
     def remove_claim(self, key: str) -> None:
         devices = self._held.pop(key, ())
         self._mark_pools(devices)
         for device in devices:
-            if device in self._holders and self._holders[device].claim == key:
+            self._holders[device].pop(key)
+            if not self._holders[device]:
                 del self._holders[device]
 
-    def holder(self, device: DeviceID) -> Holder | None:
-        return self._holders.get(device)
+    def holders(self, device: DeviceID) -> Holders:
+        """Return the claims that have the device: one, or several that share it."""
+        return tuple(self._holders.get(device, {}).values())
 
     def pools(self, name: str, labels: dict[str, str]) -> tuple[Pool, ...]:
         """Return the pools of devices of a node, as the allocator sees them."""
         own = self._of_node.get(name, {})
-        shared = {key: each for key, each in self._shared.items() if counts_for(each, name, labels)}
-        if not own and not shared:
+        if not own and not self._shared:
             return ()
-        return pools_of([*own.values(), *shared.values()])
-
-
-def pools_of(slices: Iterable[ResourceSlice]) -> tuple[Pool, ...]:
-    """Return the pools of slices that count for one node."""
-    return gather_pools([ServingSlice(each, None) for each in slices], lambda key: ())
+        pools = dict.fromkeys(each.pool_key for each in (*own.values(), *self._shared.values()))
+        slices = [each for key in pools for each in self._of_pool[key].values()]
+        return pools_of(slices, name, labels, self.rules)
 
 
 def without_contents(manifest: Manifest) -> Manifest:
-    """Return a slice without the attributes and capacity of its devices, so that a process can hold many."""
+    """Return a slice without the attributes of its devices, and without the capacity of those that are not
+    shared, so that a process can hold many."""
     spec = manifest["spec"]
-    devices = [{"name": each["name"]} for each in spec.get("devices") or ()]
+    devices = [
+        {
+            field: value
+            for field, value in each.items()
+            if field != "attributes" and (field != "capacity" or each.get("allowMultipleAllocations"))
+        }
+        for each in spec.get("devices") or ()
+    ]
     return {**manifest, "spec": {**spec, "devices": devices}}
-
-
-def counts_for(of: ResourceSlice, name: str, labels: dict[str, str]) -> bool:
-    """Whether the slice publishes devices of the node with this name and these labels."""
-    nodes = of.nodes
-    if nodes.node_name or nodes.all_nodes:
-        return nodes.all_nodes or nodes.node_name == name
-    return nodes.selector is not None and node_selector_matches(nodes.selector, name, labels)
-
-
-def pods_of_claim(claim: Manifest) -> tuple[str, ...]:
-    """Return the keys of the pods for which the claim is reserved."""
-    return tuple(
-        f"{namespace_of(claim)}/{consumer['name']}"
-        for consumer in status_of(claim).get("reservedFor") or ()
-        if consumer["resource"] == "pods"
-    )

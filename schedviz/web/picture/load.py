@@ -49,6 +49,7 @@ def refresh(source: Readable, picture: Picture) -> None:
     picture.pipeline = source.pipeline()
     picture.failure = source.failure()
     picture.stands_down = source.stands_down()
+    picture.devices.use(source.meta().features())
 
 
 def ranks(source: Readable) -> Ranks:

@@ -55,7 +55,7 @@ class AllocatedDevices:
         self._count(self._in_flight.pop(uid, None), -1)
 
     def _count(self, allocation: Manifest | None, by: int) -> None:
-        for result in _results(allocation):
+        for result in results_in_use(allocation):
             device = device_of(result)
             if result.get("shareID") is None:
                 self.alone[device] += by
@@ -112,14 +112,15 @@ class AllocatedState(NamedTuple):
 
 def devices_in_use(allocation: Manifest | None) -> Iterator[DeviceID]:
     """Yield the devices of an allocation, except those with adminAccess (foreachAllocatedDevice)."""
-    return (device_of(result) for result in _results(allocation))
+    return (device_of(result) for result in results_in_use(allocation))
 
 
 def device_of(result: Manifest) -> DeviceID:
     return DeviceID(result["driver"], result["pool"], result["device"])
 
 
-def _results(allocation: Manifest | None) -> Iterator[Manifest]:
+def results_in_use(allocation: Manifest | None) -> Iterator[Manifest]:
+    """Yield the results of an allocation, except those with adminAccess."""
     for result in ((allocation or {}).get("devices") or {}).get("results") or ():
         if not result.get("adminAccess"):
             yield result

@@ -20,7 +20,7 @@ def is_ready(claim: Manifest) -> bool:
     """Return whether all binding conditions of the devices of an allocated claim are true. Raises
     BindingFailed."""
     for result in _results_with_conditions(claim):
-        conditions = _conditions(claim, result)
+        conditions = conditions_of_device(claim, result)
         if conditions is None:
             return False
         for name in result.get("bindingFailureConditions") or ():
@@ -59,9 +59,9 @@ def _results_with_conditions(claim: Manifest) -> Iterator[Manifest]:
             yield result
 
 
-def _conditions(claim: Manifest, result: Manifest) -> dict[str, Manifest] | None:
+def conditions_of_device(claim: Manifest, result: Manifest) -> dict[str, Manifest] | None:
     """Return the conditions of an allocated device by type; None if the driver has not reported any."""
-    for device in claim["status"].get("devices") or ():
+    for device in (claim.get("status") or {}).get("devices") or ():
         if device_of(device) == device_of(result):
             return {each["type"]: each for each in reversed(device.get("conditions") or ())}
     return None

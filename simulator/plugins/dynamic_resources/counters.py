@@ -23,7 +23,7 @@ def available_counters(pool: Pool, is_allocated: Callable[[DeviceID], bool]) -> 
     }
     for each in (*pool.devices, *pool.elsewhere):
         if each.device.consumes and is_allocated(each.id):
-            for name, nanos in _consumption(each.device).items():
+            for name, nanos in consumption(each.device).items():
                 if name in left:
                     left[name] -= nanos
     return left
@@ -43,17 +43,18 @@ class CounterSearch:
         if pool.name not in self._available:
             self._available[pool.name] = available_counters(pool, self._is_allocated)
         taken = self._taken.setdefault(pool.name, Counter())
-        taken.update(_consumption(device))
+        taken.update(consumption(device))
         if all(taken[name] <= left for name, left in self._available[pool.name].items()):
             return True
         self.put_back(pool.name, device)
         return False
 
     def put_back(self, pool_name: str, device: Device) -> None:
-        self._taken[pool_name].subtract(_consumption(device))
+        self._taken[pool_name].subtract(consumption(device))
 
 
-def _consumption(device: Device) -> Counter[CounterName]:
+def consumption(device: Device) -> Counter[CounterName]:
+    """Return what a device consumes of each counter while it is allocated."""
     found: Counter[CounterName] = Counter()
     for each in device.consumes:
         for counter, amount in each.counters:
