@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from schedviz.live.slot import Slot
 from schedviz.web.cycle.filter_matrix import Matrix
-from schedviz.web.cycle.panel import Fit
 from schedviz.web.parts.parts import PartRenderer, Parts, merge
 from tests.amounts import examples
 
@@ -25,16 +24,17 @@ class Sample:
         draw = self._drawing.draw
         draw("pending", "queue/pending_count.html", plain)
         draw("log", "log/live.html", None)
-        self._drawing.draw_list("log", "log", "parts/text.html", log)
+        self._drawing.draw_list("log", "log", "cycle/total.html", log)
         draw("timeline", "past/timeline.html", head)
-        draw("timeline/counts", "parts/text.html", plain, "counts")
+        draw("timeline/counts", "cycle/total.html", plain, "counts")
         draw("timeline/marks", "past/marks.html", None)
-        self._drawing.draw_list("timeline/marks", "marks", "parts/text.html", marks)
+        self._drawing.draw_list("timeline/marks", "marks", "cycle/total.html", marks)
         draw("cycle", "cycle/live.html", ("matrix",))
-        draw("cycle/matrix", "cycle/live_matrix.html", Matrix([], [], [], 0, 1, [], []), "cycle-matrix")
-        draw("cycle/matrix/fit", "cycle/live_fit.html", Fit(plain, 3, 0), "cycle-matrix-fit")
+        draw("cycle/matrix", "cycle/matrix.html", Matrix([], [], [], 0, 1, [], []), "cycle-matrix")
+        fit = {"feasible": plain, "total": 3, "looked_at": 0}
+        draw("cycle/matrix/fit", "cycle/fit.html", fit, "cycle-matrix-fit")
         rows = {name.replace("m", "row"): text for name, text in marks.items()}
-        self._drawing.draw_list("cycle/matrix", "filter-rows", "parts/text.html", rows)
+        self._drawing.draw_list("cycle/matrix", "filter-rows", "cycle/total.html", rows)
         return self._drawing.changes()
 
     def whole(self) -> str:
@@ -118,7 +118,7 @@ def test_a_frame_has_the_html_of_an_added_element_and_the_id_of_a_removed_one() 
     parts = sample.draw((0, {"l10": "line 10", **log}, False, {}))
     assert parts == {
         "log": '<template hx-swap-oob="delete:#l0"></template>'
-        '<template hx-swap-oob="afterbegin:#log"><span id="l10">line 10</span></template>'
+        '<template hx-swap-oob="afterbegin:#log"><b id="l10">line 10</b></template>'
     }
     assert sample.draw((0, {"l10": "line 10", **log}, False, {})) == {}
 

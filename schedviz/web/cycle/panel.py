@@ -37,41 +37,6 @@ OUTSIDE: Final = ("outside", "acts")
 BLANK: Final = ScoreCell("", 0, 0, 0, 0, 0)
 
 
-class Title(msgspec.Struct, frozen=True):
-    cycle: int
-    time: str
-    ended: bool
-
-
-class Subject(msgspec.Struct, frozen=True):
-    """The line of the pod and the scheduler's message. The pod's name and the headline are other parts."""
-
-    rank: int
-    requests: str
-    priority: str
-    attempt: int
-    profile: str
-    message: str
-    cycle: int
-    """The cycle of the message; 0 if there is no message."""
-
-
-class SubjectPod(msgspec.Struct, frozen=True):
-    pod: str
-    label: str
-
-
-class Headline(msgspec.Struct, frozen=True):
-    outcome: str
-    headline: str
-
-
-class Fit(msgspec.Struct, frozen=True):
-    feasible: int
-    total: int
-    looked_at: int
-
-
 class ScorePiece(msgspec.Struct, frozen=True):
     """One cell of the score table. ``place``: its row, from 0."""
 
@@ -122,14 +87,14 @@ class CyclePanel:
         self._drawing.draw_list(f"{PANEL}/acts", "cycle-acts", "outside/act.html", views)
 
     def _draw(self, view: CycleView) -> None:
-        self._piece("title", "cycle/title.html", Title(view.cycle, view.time, view.ended))
+        self._piece("title", "cycle/title.html", fields_of(view, "cycle", "time", "ended"))
         self._optional("earlier", "cycle/earlier.html", view.earlier)
         self._piece("steps", "cycle/steps.html", None)
         steps = {f"step-{step.name}": step for step in view.steps}
         self._drawing.draw_list(f"{PANEL}/steps", "cycle-steps", "cycle/step.html", steps)
         self._subject(view)
         self._optional("sample", "cycle/sampled.html", view.sample or None)
-        self._optional("preemption", "cycle/live_preemption.html", view.preemption)
+        self._optional("preemption", "cycle/preemption.html", view.preemption)
         played = view.preemption is not None and bool(view.preemption.chosen)
         self._optional("play", "cycle/to_play.html", view.cycle if played else None)
         self._optional("devices", "cycle/to_devices.html", view.cycle if view.device_reasons else None)
@@ -140,7 +105,7 @@ class CyclePanel:
         if view.matrix:
             self._matrix(view.matrix)
         else:
-            self._optional("matrix", "cycle/live_matrix.html", None)
+            self._optional("matrix", "cycle/matrix.html", None)
 
     def _optional(self, name: str, template: str, view: Any) -> None:
         """Render a piece that not every cycle has; without a view, an empty element with its id."""
@@ -151,18 +116,12 @@ class CyclePanel:
         self._drawing.draw(part, template, view, element)
 
     def _subject(self, view: CycleView) -> None:
-        subject = Subject(
-            rank=view.rank,
-            requests=view.requests,
-            priority=view.priority,
-            attempt=view.attempt,
-            profile=view.profile,
-            message=view.message,
-            cycle=view.cycle if view.message else 0,
-        )
+        names = ("rank", "requests", "priority", "attempt", "profile", "message")
+        # The cycle names the message; without one, the line is the same in many cycles.
+        subject = fields_of(view, *names) | {"cycle": view.cycle if view.message else 0}
         self._piece("subject", "cycle/subject.html", subject)
-        self._piece("subject/pod", "cycle/subject_pod.html", SubjectPod(view.pod, view.label))
-        self._piece("subject/headline", "cycle/headline.html", Headline(view.outcome, view.headline))
+        self._piece("subject/pod", "cycle/subject_pod.html", fields_of(view, "pod", "label"))
+        self._piece("subject/headline", "cycle/headline.html", fields_of(view, "outcome", "headline"))
 
     def _scores(self, scores: Scores) -> None:
         table = replace(
@@ -180,12 +139,17 @@ class CyclePanel:
 
     def _matrix(self, matrix: Matrix) -> None:
         table = replace(matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[], looked_at=0)
-        self._piece("matrix", "cycle/live_matrix.html", table)
-        self._piece("matrix/fit", "cycle/live_fit.html", Fit(matrix.feasible, matrix.total, matrix.looked_at))
+        self._piece("matrix", "cycle/matrix.html", table)
+        self._piece("matrix/fit", "cycle/fit.html", fields_of(matrix, "feasible", "total", "looked_at"))
         if matrix.total:
             self._optional("matrix/meanings", "cycle/meanings.html", matrix.meanings or None)
         rows = {nodes.block_id("row", row.node): row for row in matrix.rows}
-        self._drawing.draw_list(f"{PANEL}/matrix", "filter-rows", "cycle/live_filter_row.html", rows)
+        self._drawing.draw_list(f"{PANEL}/matrix", "filter-rows", "cycle/filter_row.html", rows)
+
+
+def fields_of(view: msgspec.Struct, *names: str) -> dict[str, Any]:
+    """Return some fields of a view, for a part that prints only these."""
+    return {name: getattr(view, name) for name in names}
 
 
 @lru_cache(maxsize=1_000)
