@@ -9,12 +9,13 @@ import pytest
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.web.devices.claim_panel import claim_panel
-from schedviz.web.devices.devices import DeviceView, PoolView
+from schedviz.web.devices.devices import DeviceView, PoolView, claims_of_pod
 from schedviz.web.devices.reasons import device_reasons
 from schedviz.web.nodes.device_slots import DeviceSlot, FreeDevices, pool_rows
 from schedviz.web.nodes.panel import node_detail
 from schedviz.web.picture.load import load
 from schedviz.web.picture.priority import Ranks
+from schedviz.web.pods.panel import pod_detail
 from simulator.api import Change, Manifest
 from simulator.objects.device_features import ATTACHED, NOT_ATTACHED, counter_sets
 from simulator.objects.device_notation import parse_devices
@@ -188,6 +189,9 @@ def test_a_claim_says_for_which_conditions_its_pod_waits(sandbox: Sandbox) -> No
     take(sandbox, "shared", "gpu-0", **conditions, **shared("1G"))
     claim = sandbox.get(RESOURCE_CLAIMS, "default/shared")
     assert claim
+    waiting = pod_detail(sandbox, "default/a", "/")
+    assert waiting
+    assert [each.awaited for each in waiting.claims] == [[ATTACHED]]
     for reported, awaited in (("False", [ATTACHED]), ("True", [])):
         condition = {"type": ATTACHED, "status": reported, "reason": "Attached", "message": "it is there"}
         device = {"driver": DRIVER, "pool": "n1", "device": "gpu-0", "conditions": [condition]}
@@ -211,6 +215,12 @@ def test_an_extended_resource_that_a_class_serves_has_reasons(sandbox: Sandbox) 
     [found] = device_reasons(sandbox, decision("n1", pod="default/asks"))
     [request] = found.requests
     assert request.words == "needs 9 devices of class all, 3 can be taken"
+    take(sandbox, "made", "gpu-0")
+    bound = sandbox.get("pods", "default/asks")
+    assert bound
+    bound["status"]["extendedResourceClaimStatus"] = {"resourceClaimName": "made", "requestMappings": []}
+    [claim] = claims_of_pod(sandbox, bound)
+    assert (claim.entry, claim.devices) == ("extended resources", ["n1/gpu-0"])
 
 
 def test_a_pool_is_seen_as_the_version_of_the_sandbox_sees_it(sandbox: Sandbox) -> None:

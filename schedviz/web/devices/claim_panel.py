@@ -8,7 +8,7 @@ import msgspec
 from django.utils.translation import gettext, ngettext
 
 from schedviz.store.past import Readable
-from schedviz.web.devices.devices import amounts_text
+from schedviz.web.devices.devices import amounts_text, awaited_conditions
 from schedviz.web.manifests import terms
 from schedviz.web.manifests.paths import get
 from schedviz.web.picture.device_use import pods_of_claim
@@ -204,11 +204,7 @@ def _where(allocation: Mapping[str, Any]) -> tuple[str, str]:
 
 def _device(claim: Manifest, result: Manifest) -> AllocatedView:
     conditions = conditions_of_device(claim, result) or {}
-
-    def having(field: str, *, true: bool) -> list[str]:
-        names = result.get(field) or ()
-        return [name for name in names if ((conditions.get(name) or {}).get("status") == "True") is true]
-
+    failures = result.get("bindingFailureConditions") or ()
     return AllocatedView(
         request=result["request"],
         device=result["device"],
@@ -224,8 +220,8 @@ def _device(claim: Manifest, result: Manifest) -> AllocatedView:
             ConditionView(name, each["status"], each.get("reason") or "", each.get("message") or "")
             for name, each in conditions.items()
         ],
-        awaited=having("bindingConditions", true=False),
-        failed=having("bindingFailureConditions", true=True),
+        awaited=awaited_conditions(claim, result),
+        failed=[name for name in failures if (conditions.get(name) or {}).get("status") == "True"],
     )
 
 

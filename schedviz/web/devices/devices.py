@@ -25,6 +25,7 @@ from simulator.objects.quantity import text_in_format_of
 from simulator.objects.status import status_of
 from simulator.plugins.dynamic_resources.allocator_rules import allocator_rules
 from simulator.plugins.dynamic_resources.amounts import Amounts
+from simulator.plugins.dynamic_resources.binding_conditions import conditions_of_device
 from simulator.plugins.dynamic_resources.device import Device, DeviceCapacity
 from simulator.plugins.dynamic_resources.device_selectors import ClaimError
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
@@ -36,7 +37,7 @@ from simulator.plugins.dynamic_resources.resource_claim import (
     DeviceRequest,
     parse_claim,
 )
-from simulator.plugins.dynamic_resources.resource_slice import parse_slice
+from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 
 DEVICES_AT_MOST: Final = 64
 """The maximum number of devices of a node that its panel shows."""
@@ -99,6 +100,8 @@ class ClaimView(msgspec.Struct, frozen=True):
     """The requests of the claim: ``gpus: 2 of class gpu``."""
     devices: list[str]
     """The allocated devices: ``node-1/gpu-0``."""
+    awaited: list[str]
+    """The conditions of these devices that must be true before the pod is bound, and are not."""
     others: list[str]
     """The keys of other pods that use the claim."""
     problem: str
@@ -107,18 +110,16 @@ class ClaimView(msgspec.Struct, frozen=True):
 
 def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:
     """Return the pools of devices of a node, as the allocator sees them."""
-    pools = pools_seen_by(sandbox, node)
+    rules = allocator_rules(sandbox.meta().features())
+    pools = pools_of(parsed_slices(sandbox), name_of(node), labels_of(node), rules)
     if not pools:
         return []
     holders = holders_of_devices(sandbox.list(RESOURCE_CLAIMS).items)
     return [_pool_view(pool, holders) for pool in pools]
 
 
-def pools_seen_by(sandbox: Readable, node: Manifest) -> tuple[Pool, ...]:
-    """Return the pools of devices of a node, with the contents of the devices."""
-    slices = [parse_slice(manifest) for manifest in sandbox.list(RESOURCE_SLICES).items]
-    rules = allocator_rules(sandbox.meta().features())
-    return pools_of(slices, name_of(node), labels_of(node), rules) if slices else ()
+def parsed_slices(sandbox: Readable) -> list[ResourceSlice]:
+    return [parse_slice(manifest) for manifest in sandbox.list(RESOURCE_SLICES).items]
 
 
 def _results(claim: Manifest) -> list[Manifest]:
@@ -203,12 +204,23 @@ def _key(claim: Manifest) -> str:
 
 
 def claims_of_pod(sandbox: Readable, manifest: Manifest) -> list[ClaimView]:
-    """Return the claims of a pod, in the order of its spec."""
-    references = manifest["spec"].get("resourceClaims") or ()
+    """Return the claims of a pod, in the order of its spec, and that for its extended resources."""
+    references = [*(manifest["spec"].get("resourceClaims") or ())]
+    extended = status_of(manifest).get("extendedResourceClaimStatus")
+    if extended:
+        name = gettext("extended resources")
+        references.append({"name": name, "resourceClaimName": extended["resourceClaimName"]})
     if not references:
         return []
     pod = Pod.parse(manifest)
     return [_claim_view(sandbox, pod, reference) for reference in references]
+
+
+def awaited_conditions(claim: Manifest, result: Manifest) -> list[str]:
+    """Return the binding conditions of an allocated device that are not true."""
+    conditions = conditions_of_device(claim, result) or {}
+    names = result.get("bindingConditions") or ()
+    return [name for name in names if (conditions.get(name) or {}).get("status") != "True"]
 
 
 def _claim_view(sandbox: Readable, pod: Pod, reference: Manifest) -> ClaimView:
@@ -223,13 +235,17 @@ def _claim_view(sandbox: Readable, pod: Pod, reference: Manifest) -> ClaimView:
     except ClaimError as missing:
         problem = str(missing)
     if claim is None:
-        return ClaimView(reference["name"], "", template, [], [], [], problem)
+        return ClaimView(reference["name"], "", template, [], [], [], [], problem)
+    results = _results(claim)
     return ClaimView(
         entry=reference["name"],
         key=key,
         template=template,
         requests=[*_requests(claim)],
-        devices=[f"{each['pool']}/{each['device']}" for each in _results(claim)],
+        devices=[f"{each['pool']}/{each['device']}" for each in results],
+        awaited=[
+            *dict.fromkeys(name for each in _results(claim) for name in awaited_conditions(claim, each))
+        ],
         others=[other for other in pods_of_claim(claim) if other != pod.key],
         problem=problem,
     )

@@ -7,12 +7,13 @@ import msgspec
 from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
-from schedviz.web.devices.devices import lacking_words
+from schedviz.web.devices.devices import lacking_words, parsed_slices
 from schedviz.web.picture.device_use import PoolUse, holders_of_devices, taint_text, used_capacity
+from schedviz.web.picture.node_pools import pools_of
 from schedviz.web.text import format as fmt
 from simulator.api import Manifest
 from simulator.cluster.other_objects import OtherObjects
-from simulator.objects.metadata import key_of
+from simulator.objects.metadata import key_of, labels_of, name_of
 from simulator.objects.pod import Pod
 from simulator.objects.quantity import Nanos, text_in_format_of
 from simulator.objects.status import status_of
@@ -53,6 +54,7 @@ class Situation:
     def __init__(self, source: Readable, pod: Manifest, claims: list[ResourceClaim]) -> None:
         self.claims = claims
         features = source.meta().features()
+        self._slices = parsed_slices(source)
         self.rules = allocator_rules(features)
         own = {claim.key for claim in self.claims}
         others = [each for each in source.list(RESOURCE_CLAIMS).items if key_of(each) not in own]
@@ -65,6 +67,9 @@ class Situation:
         """The extended resources of the pod, if a class serves some."""
         if features.enabled(GATE):
             self.extended = ExtendedResources(Pod.parse(pod), serving_classes(objects), None)
+
+    def pools_on(self, node: Manifest) -> tuple[Pool, ...]:
+        return pools_of(self._slices, name_of(node), labels_of(node), self.rules)
 
     def claims_on(self, node: Manifest) -> list[ResourceClaim]:
         """Return the claims that a node must serve: also the one for extended resources that it lacks."""

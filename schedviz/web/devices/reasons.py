@@ -10,7 +10,6 @@ import msgspec
 from django.utils.translation import gettext, ngettext
 
 from schedviz.store.past import Readable
-from schedviz.web.devices.devices import pools_seen_by
 from schedviz.web.devices.obstacle import DeviceReason, Situation, obstacle
 from schedviz.web.picture.device_use import (
     PoolUse,
@@ -75,7 +74,7 @@ def device_reasons(source: Readable, decision: Decision) -> list[NodeReasons]:
     for name in rejected:
         node = source.get(NODES, name)
         if node is not None:
-            requests = _node_requests(situation, situation.claims_on(node), pools_seen_by(source, node))
+            requests = _node_requests(situation, situation.claims_on(node), situation.pools_on(node))
             found.append(NodeReasons(name, 0, requests))
     return [*_grouped([each for each in found if each.requests])]
 

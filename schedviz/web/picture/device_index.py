@@ -2,7 +2,7 @@
 events, without the attributes of the devices."""
 
 from collections.abc import Iterable, Set
-from typing import Final
+from typing import Final, TypeVar
 
 from schedviz.web.picture.device_use import Holder, Holders, holders_in
 from schedviz.web.picture.node_pools import pools_of
@@ -14,6 +14,8 @@ from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 from simulator.versions.features import DEFAULT_FEATURES, Features
 
+K = TypeVar("K")
+V = TypeVar("V")
 NODES_REMEMBERED: Final = 20_000
 """Maximum number of nodes of which it is known when their devices changed. With more, all count as
 changed."""
@@ -66,31 +68,26 @@ class DeviceIndex:
             self._changed[node] = self.changes
 
     def put_slice(self, manifest: Manifest) -> None:
+        """Add a slice, or replace it: it keeps its place among those of its pool."""
         key, found = name_of(manifest), parse_slice(without_contents(manifest))
-        self.remove_slice(key)
+        old = self._slices.get(key)
+        if old is not None and (old.pool_key, old.nodes.node_name) != (found.pool_key, found.nodes.node_name):
+            self.remove_slice(key)
         self._slices[key] = found
         self._of_pool.setdefault(found.pool_key, {})[key] = found
         node = found.nodes.node_name
-        self._mark(node or None)
-        if node:
-            self._of_node.setdefault(node, {})[key] = found
-        else:
-            self._shared[key] = found
+        of_node = self._of_node.setdefault(node, {}) if node else self._shared
+        of_node[key] = found
+        self._mark_pool(found.pool_key)
 
     def remove_slice(self, key: str) -> None:
         old = self._slices.pop(key, None)
         if old is None:
             return
-        self._mark(old.nodes.node_name or None)
+        self._mark_pool(old.pool_key)
         self._shared.pop(key, None)
-        same_pool = self._of_pool[old.pool_key]
-        del same_pool[key]
-        if not same_pool:
-            del self._of_pool[old.pool_key]
-        own = self._of_node.get(old.nodes.node_name, {})
-        own.pop(key, None)
-        if not own:
-            self._of_node.pop(old.nodes.node_name, None)
+        _drop(self._of_pool, old.pool_key, key)
+        _drop(self._of_node, old.nodes.node_name, key)
 
     def put_claim(self, manifest: Manifest) -> None:
         key = f"{namespace_of(manifest)}/{name_of(manifest)}"
@@ -100,21 +97,22 @@ class DeviceIndex:
             self._held[key] = tuple(found)
             for device, holder in found.items():
                 self._holders.setdefault(device, {})[key] = holder
-            self._mark_pools(found)
+            self._mark_pools_of(found)
 
-    def _mark_pools(self, devices: Iterable[DeviceID]) -> None:
-        """Count a change of the devices of all nodes that publish a part of the devices' pools."""
+    def _mark_pools_of(self, devices: Iterable[DeviceID]) -> None:
         for key in {(device.driver, device.pool) for device in devices}:
-            for each in self._of_pool.get(key, {}).values():
-                self._mark(each.nodes.node_name or None)
+            self._mark_pool(key)
+
+    def _mark_pool(self, key: tuple[str, str]) -> None:
+        """Count a change of the devices of all nodes that publish a part of a pool."""
+        for node in {each.nodes.node_name for each in self._of_pool.get(key, {}).values()}:
+            self._mark(node or None)
 
     def remove_claim(self, key: str) -> None:
         devices = self._held.pop(key, ())
-        self._mark_pools(devices)
+        self._mark_pools_of(devices)
         for device in devices:
-            self._holders[device].pop(key)
-            if not self._holders[device]:
-                del self._holders[device]
+            _drop(self._holders, device, key)
 
     def holders(self, device: DeviceID) -> Holders:
         """Return the claims that have the device: one, or several that share it."""
@@ -128,6 +126,14 @@ class DeviceIndex:
         pools = dict.fromkeys(each.pool_key for each in (*own.values(), *self._shared.values()))
         slices = [each for key in pools for each in self._of_pool[key].values()]
         return pools_of(slices, name, labels, self.rules)
+
+
+def _drop(index: dict[K, dict[str, V]], group: K, key: str) -> None:
+    """Remove an entry of a group, and the group if it is then empty."""
+    entries = index.get(group, {})
+    entries.pop(key, None)
+    if not entries:
+        index.pop(group, None)
 
 
 def without_contents(manifest: Manifest) -> Manifest:

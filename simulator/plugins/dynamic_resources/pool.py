@@ -4,7 +4,7 @@ staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/po
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from simulator.plugins.dynamic_resources.allocator_rules import DEFAULT_RULES, AllocatorRules
+from simulator.plugins.dynamic_resources.allocator_rules import AllocatorRules
 from simulator.plugins.dynamic_resources.amounts import Amounts
 from simulator.plugins.dynamic_resources.device import Device
 from simulator.plugins.dynamic_resources.node_selection import NodeSelection
@@ -90,7 +90,7 @@ def serve(
 def gather_pools(
     serving: Sequence[ServingSlice],
     slices_of: Callable[[tuple[str, str]], Sequence[ResourceSlice]],
-    rules: AllocatorRules = DEFAULT_RULES,
+    rules: AllocatorRules,
 ) -> tuple[Pool, ...]:
     """Group the slices that count for a node into pools: of each, those of the highest generation.
     ``slices_of``: all slices of a pool, by driver and name. Until v1.35 slices and pools are in the random
