@@ -138,7 +138,10 @@ def measure_workload(
     bench = Bench(framework, cluster, with_record=with_record)
     timings: list[Timing] = []
     step: Callable[[Pod], Timing] = bench.preempt if workload.preempts else bench.schedule
+    # The collections within the attempts do not walk what is there before: the modules, and the cluster.
+    gc.unfreeze()
     gc.collect()
+    gc.freeze()
     total = 0.0
     for i, pod in enumerate(pods):
         timing = step(pod)
