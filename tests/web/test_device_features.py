@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Store
@@ -19,6 +20,7 @@ from schedviz.web.pods.panel import pod_detail
 from simulator.api import Change, Manifest
 from simulator.objects.device_features import ATTACHED, NOT_ATTACHED, counter_sets
 from simulator.objects.device_notation import parse_devices
+from simulator.plugins.dynamic_resources.filter_search import INVALID_POOLS
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from simulator.versions.features import DEFAULT_FEATURES, UNSTATED_FEATURES
 from tests.simulator.devices import DRIVER, device_class, pod_of_claim, resource_claim, resource_slice
@@ -27,6 +29,8 @@ from tests.simulator.lab import node, pod
 from .test_device_reasons import decision
 
 MIG = "1 x a100 memory=40Gi +partitions=2x20Gi"
+COUNTERS = {"memory": {"value": "40Gi"}}
+[NO_DEVICES] = decision("n1").failures
 NIC = "1 x nic bandwidth=100G +shared"
 
 
@@ -221,6 +225,23 @@ def test_an_extended_resource_that_a_class_serves_has_reasons(sandbox: Sandbox) 
     bound["status"]["extendedResourceClaimStatus"] = {"resourceClaimName": "made", "requestMappings": []}
     [claim] = claims_of_pod(sandbox, bound)
     assert (claim.entry, claim.devices) == ("extended resources", ["n1/gpu-0"])
+
+
+def test_an_invalid_pool_of_another_node_is_the_reason(sandbox: Sandbox) -> None:
+    publish(sandbox, "1 x t4")
+    pool = {"name": "n2", "generation": 1, "resourceSliceCount": 2}
+    [device, *_] = parse_devices(f"{DRIVER}: {MIG}")[DRIVER]
+    counters = resource_slice("n2", (), pool=pool, sharedCounters=[{"name": "other", "counters": COUNTERS}])
+    counters["metadata"]["name"] = "n2-counters"
+    del counters["spec"]["devices"]
+    write.create(sandbox, [node("n2"), resource_slice("n2", [device], pool=pool), counters])
+    invalid = replace(decision("n1"), failures=[replace(NO_DEVICES, reasons=[*INVALID_POOLS.reasons])])
+    write.create(sandbox, [resource_claim("shared", 2)])
+    [found] = device_reasons(sandbox, invalid)
+    assert [each.words for each in found.requests[0].reasons] == [
+        f"The pool {DRIVER}/n2 is invalid: counter set gpu-0 not found"
+    ]
+    assert len(card(sandbox)[0]) == 1
 
 
 def test_a_pool_is_seen_as_the_version_of_the_sandbox_sees_it(sandbox: Sandbox) -> None:

@@ -5,12 +5,14 @@ import random
 import pytest
 
 from schedviz.web.picture.device_index import DeviceIndex
+from schedviz.web.picture.node_pools import pools_of
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.objects.node import Node
 from simulator.plugins.dynamic_resources.allocator_rules import allocator_rules
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES, NodeDevices
 from simulator.plugins.dynamic_resources.pool import Pool
+from simulator.plugins.dynamic_resources.resource_slice import parse_slice
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import VERSIONS, KubernetesVersion
 from tests.amounts import examples
@@ -31,7 +33,7 @@ def contents(pool: Pool) -> object:
 @pytest.mark.sampled
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
 def test_pools_on_the_page_are_those_of_the_allocator(version: KubernetesVersion) -> None:
-    """Slices are created, updated and deleted. Only faulty pools of other nodes are not on the page."""
+    """Slices are created, updated and deleted. Cards lack the faulty pools of other nodes."""
     for seed in range(examples(60)):
         rng = random.Random(seed)
         cluster, index = Cluster(), DeviceIndex()
@@ -59,3 +61,8 @@ def test_pools_on_the_page_are_those_of_the_allocator(version: KubernetesVersion
                     assert shown[key] == contents(pool), (seed, number)
                 else:
                     assert pool.incomplete or pool.invalid
+            slices = [parse_slice(each) for each in cluster.objects(RESOURCE_SLICES).values()]
+            found = pools_of(slices, "n0", labels, allocator.rules)
+            assert {pool.key: contents(pool) for pool in found} == {
+                key: contents(pool) for key, pool in seen.items()
+            }

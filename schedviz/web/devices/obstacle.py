@@ -128,7 +128,8 @@ def _lack(
     used = used_capacity(holders) if rules.shares(device) else {}
     if rules.consumable_capacity and not has_capacity(device, requested, used, {}):
         return DeviceReason("", _capacity_words(device, requested, used))
-    if not holders and use.lacking(device):
+    is_shared_already = rules.shares(device) and any(each.consumed for each in holders)
+    if not is_shared_already and use.lacking(device):
         return DeviceReason("", lacking_words(pool, use, device))
     if rules.device_taints and prevents_allocation(device.taints, wanted.tolerations):
         taints = [each for each in device.taints if prevents_allocation((each,), wanted.tolerations)]

@@ -25,7 +25,7 @@ from simulator.plugins.dynamic_resources.device_constraints import attribute_val
 from simulator.plugins.dynamic_resources.device_selectors import (
     ClaimError,
 )
-from simulator.plugins.dynamic_resources.filter_search import CANNOT_ALLOCATE
+from simulator.plugins.dynamic_resources.filter_search import CANNOT_ALLOCATE, INVALID_POOLS
 from simulator.plugins.dynamic_resources.pod_claims import claim_name
 from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import (
@@ -37,6 +37,7 @@ from simulator.plugins.dynamic_resources.resource_claim import (
 )
 
 PLUGIN: Final = "DynamicResources"
+REASONS: Final = ([*CANNOT_ALLOCATE.reasons], [*INVALID_POOLS.reasons])
 NODES_AT_MOST: Final = 12
 """Maximum number of nodes of a cycle that are explained."""
 NAMES_AT_MOST: Final = 4
@@ -84,7 +85,7 @@ def rejected_nodes(decision: Decision) -> Iterator[str]:
     codes = {
         place
         for place, failure in enumerate(decision.failures, 1)
-        if failure.plugin == PLUGIN and failure.reasons == [*CANNOT_ALLOCATE.reasons]
+        if failure.plugin == PLUGIN and failure.reasons in REASONS
     }
     if codes:
         for node, code in zip(decision.nodes, decision.verdicts, strict=True):

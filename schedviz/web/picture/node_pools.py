@@ -14,16 +14,21 @@ def pools_of(
     slices: Iterable[ResourceSlice], name: str, labels: dict[str, str], rules: AllocatorRules
 ) -> tuple[Pool, ...]:
     """Return the pools of the node with this name and these labels. ``slices``: all that may count for it,
-    and the others of their pools. A pool of other nodes of which only the counters count is left out."""
-    matches = partial(selects, name, labels)
-    found = [(each, serve(each, matches, rules)) for each in slices]
-    here = {
-        each.pool_key
-        for each, serving in found
-        if serving is not None and not (each.counter_sets and rules.version.device_pools_are_whole)
-    }
-    serving: list[ServingSlice] = [each for _, each in found if each and each.slice.pool_key in here]
-    return gather_pools(serving, lambda key: [each for each, _ in found if each.pool_key == key], rules)
+    and the others of their pools. Counters count for every node since v1.35, so that a pool of other nodes is
+    seen if it is faulty."""
+    matches, whole = partial(selects, name, labels), rules.version.device_pools_are_whole
+    of_pool: dict[tuple[str, str], list[ResourceSlice]] = {}
+    serving: list[ServingSlice] = []
+    here: set[tuple[str, str]] = set()
+    for each in slices:
+        of_pool.setdefault(each.pool_key, []).append(each)
+        found = serve(each, matches, rules)
+        if found is not None:
+            serving.append(found)
+            if not (each.counter_sets and whole):
+                here.add(each.pool_key)
+    pools = gather_pools(serving, of_pool.__getitem__, rules)
+    return tuple(pool for pool in pools if pool.key in here or pool.incomplete or pool.invalid)
 
 
 def selects(name: str, labels: dict[str, str], nodes: NodeSelection) -> bool:
