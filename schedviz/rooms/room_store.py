@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
-from redis import Redis
-from redis.commands.core import Script
 
 from schedviz.rooms.room import (
     MEMBERS_AT_MOST,
@@ -25,8 +23,11 @@ from schedviz.rooms.room import (
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 from schedviz.store.places import Places, Share
+from schedviz.store.scripts import load
 from simulator.kernel.prepared_types import prepared
 
+FOLDER: Final = Path(__file__).parent
+"""The folder of the Lua scripts."""
 KEPT_SECONDS: Final = 7 * 24 * 3600
 """Seconds after the end of a room for which its members and results are kept."""
 SHORTEST_SECONDS: Final = 15 * 60
@@ -80,8 +81,8 @@ class Rooms:
         self.store = store
         self._redis = store.redis
         self._places = Places(store, PLACES)
-        self._join = _load(store.redis, "join")
-        self._change = _load(store.redis, "change")
+        self._join = load(store.redis, "join", FOLDER)
+        self._change = load(store.redis, "change", FOLDER)
 
     def create(
         self, title: str, what: What, mode: Mode, seconds: float, shares: Sequence[Share] = ()
@@ -253,8 +254,3 @@ def _room(stored: dict[bytes, bytes]) -> Room:
         if field.encode() in stored
     }
     return msgspec.convert(fields, prepared(Room))
-
-
-def _load(redis: Redis, name: str) -> Script:
-    """Return the script in ``<name>.lua``."""
-    return redis.register_script((Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8"))

@@ -21,6 +21,6 @@ class Scripts:
         self.set_failure = load(redis, "set_failure")
 
 
-def load(redis: Redis, name: str) -> Script:
-    """Return the script in ``<name>.lua``."""
-    return redis.register_script((Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8"))
+def load(redis: Redis, name: str, folder: Path = Path(__file__).parent) -> Script:
+    """Return the script in ``<name>.lua`` of a folder."""
+    return redis.register_script((folder / f"{name}.lua").read_text(encoding="utf-8"))

@@ -193,8 +193,8 @@ class PostFilterPlugin(Plugin):
 
 class PreemptionPlugin(PostFilterPlugin):
     """A PostFilter plugin that selects pods to evict. ``post_filter`` writes how it came to its result to
-    ``state`` (:class:`simulator.preemption.evaluation.Evaluation`), and changes nothing else: it may also be
-    called for display, where a PostFilter plugin before it ended the extension point."""
+    ``state`` (:class:`simulator.preemption.select_candidate.Evaluation`), and changes nothing else: it may
+    also be called for display, where a PostFilter plugin before it ended the extension point."""
 
 
 class PreScorePlugin(Plugin):
