@@ -24,7 +24,7 @@ MAX_MOVES: Final = 200
 STEPS_PER_REPORT: Final = 20
 """Number of steps between two reports of progress: about 100 ms of work with 5,000 nodes."""
 
-WORK_PER_REPORT: Final = 200_000
+WORK_PER_REPORT: Final = 3_000_000
 """The work of deciding by two versions after which progress is reported, about 100 ms."""
 
 

@@ -32,11 +32,11 @@ LISTED_AT_MOST: Final = 200
 NODES_AT_MOST: Final = 20
 """Maximum number of nodes with equal scores that are listed for a decision of a run."""
 
-WORK_AT_MOST: Final = 20_000_000
-"""Maximum work for one run, some ten seconds at most: each search of an attempt counts its nodes and
+WORK_AT_MOST: Final = 250_000_000
+"""Maximum work for one run, some ten seconds: each search of an attempt counts its nodes and
 WORK_OF_SEARCH."""
 
-WORK_OF_SEARCH: Final = 500
+WORK_OF_SEARCH: Final = 6000
 """The work of a search without nodes, in nodes."""
 
 

@@ -167,3 +167,18 @@ def test_without_a_stand_down_the_comparison_begins_before_the_first_outside_bin
     assert found.pods
     assert found.pods.since == "bound"
     assert found.pods.same + found.pods.different == 1
+
+
+def test_the_attempts_of_a_played_history_are_decided_by_another_version(
+    store: Store, sandbox: Sandbox, client: Client
+) -> None:
+    slice_at = slices_of(store, sandbox)
+    slice_at(1)
+    tainted = {**node("n2"), "spec": {"taints": [{"key": "spot", "effect": "NoSchedule"}]}}
+    write.create(sandbox, [tainted, pod("small"), pod("large", "1000")])
+    slice_at(5)
+    asked = {"workload": f"sandbox:{sandbox.name}", "a": "recorded", "b": "own", "until": ""}
+    assert "would end otherwise" not in page_of(store, client, asked)
+    page = " ".join(page_of(store, client, {**asked, "b_kubernetes": "v1.36.2"}).split())
+    assert "in the cluster as it was: 1 of 2 would end otherwise." in page
+    assert '<small lang="en">taint_message_names_taint</small>' in page
