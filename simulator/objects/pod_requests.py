@@ -151,17 +151,15 @@ def _determined_pod_level_requests(manifest: Mapping[str, Any]) -> Requests:
     return found
 
 
-def pod_limits(manifest: Mapping[str, Any], *, pod_level: bool = True) -> Requests:
-    """Return the pod's limits, exactly (PodLimits). Resources without a limit are left out. ``pod_level``:
-    whether pod-level limits are used."""
+def pod_limits(manifest: Mapping[str, Any]) -> Requests:
+    """Return the pod's limits, exactly (PodLimits). Resources without a limit are left out."""
     spec = manifest["spec"]
 
     def of(container: Mapping[str, Any], _resizable: bool) -> Requests:
         return parse_resource_list((container.get("resources") or {}).get("limits"))
 
     total = _aggregate_containers(spec, of)
-    if pod_level:
-        total.update(_pod_level_amounts(spec, "limits"))
+    total.update(_pod_level_amounts(spec, "limits"))
     overhead = parse_resource_list(spec.get("overhead"))
     _add(total, {name: nanos for name, nanos in overhead.items() if total.get(name)})
     return total
