@@ -15,7 +15,7 @@ ByLesson = Mapping[str, Progress]
 """A learner's progress by the name of the lesson."""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class LearnerRow(msgspec.Struct, frozen=True, kw_only=True):
     """A learner's line of the table."""
 
     number: int
@@ -41,7 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The best result of a level."""
 
 
-class Bar(msgspec.Struct, frozen=True):
+class AnswerBar(msgspec.Struct, frozen=True):
     """The number of learners who chose one of the choices."""
 
     choice: str
@@ -54,7 +54,7 @@ class Histogram(msgspec.Struct, frozen=True):
 
     lesson: str
     step: str
-    bars: list[Bar]
+    bars: list[AnswerBar]
     answered: int
     right: int
     names: list[str]
@@ -67,9 +67,9 @@ class Histogram(msgspec.Struct, frozen=True):
         return f"{self.lesson}/{self.step}"
 
 
-class Overview(msgspec.Struct, frozen=True):
+class RoomOverview(msgspec.Struct, frozen=True):
     room: Room
-    rows: list[Row]
+    rows: list[LearnerRow]
     """The learners who are stuck first, otherwise in the order in which they joined."""
     histogram: Histogram | None
     """The guesses at the question; None = the lesson has no question."""
@@ -86,14 +86,14 @@ class QuestionName(NamedTuple):
 NO_PROGRESS: Final[ByLesson] = {}
 
 
-def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> Overview:
+def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> RoomOverview:
     """Return the overview of a room. progress: by the id of the learner."""
     by_member = [
         (each, progress.get(learner_id(seen.room.code, each.number), NO_PROGRESS)) for each in seen.members
     ]
     rows = [_row(seen, member, by_lesson, lessons) for member, by_lesson in by_member]
     question = find_question(seen.room, rows, lessons)
-    return Overview(
+    return RoomOverview(
         room=seen.room,
         rows=sorted(rows, key=lambda row: (not row.stuck, row.number)),
         histogram=_histogram(question, by_member, lessons) if question else None,
@@ -108,16 +108,16 @@ def latest(by_lesson: ByLesson) -> Progress | None:
     return max(by_lesson.values(), key=lambda each: max(each.progressed, each.started), default=None)
 
 
-def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, Lesson]) -> Row:
+def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, Lesson]) -> LearnerRow:
     online = seen.is_online(member.number)
     here = latest(by_lesson)
     lesson = lessons.get(here.lesson) if here else None
     if here is None or lesson is None:
-        return Row(number=member.number, name=member.name, online=online)
+        return LearnerRow(number=member.number, name=member.name, online=online)
     step = min(here.step, len(lesson.steps) - 1)
     guessed = [each for each in lesson.steps if each.id in here.guesses]
     last = here.guesses[guessed[-1].id] if guessed else None
-    return Row(
+    return LearnerRow(
         number=member.number,
         name=member.name,
         online=online,
@@ -137,7 +137,9 @@ def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, 
     )
 
 
-def find_question(room: Room, rows: Sequence[Row], lessons: Mapping[str, Lesson]) -> QuestionName | None:
+def find_question(
+    room: Room, rows: Sequence[LearnerRow], lessons: Mapping[str, Lesson]
+) -> QuestionName | None:
     """Return the question that the teacher chose; otherwise the one at the step, or the last one before it,
     that most learners of the most frequent lesson have reached."""
     lesson, _, step = room.question.partition("/")
@@ -175,7 +177,7 @@ def _histogram(
     return Histogram(
         lesson=name.lesson,
         step=name.step,
-        bars=[Bar(choice, counts[choice], choice in question.right) for choice in question.choices],
+        bars=[AnswerBar(choice, counts[choice], choice in question.right) for choice in question.choices],
         answered=len(guesses),
         right=sum(guess.right for _, guess in guesses),
         names=[member.name for member, _ in guesses],

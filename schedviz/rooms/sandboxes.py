@@ -7,7 +7,7 @@ from contextlib import suppress
 from schedviz.loop import clock
 from schedviz.rooms.room import NOBODY, SHARED, room_of, sandbox_name
 from schedviz.rooms.room_store import NoRoom, Rooms, Seen
-from schedviz.rooms.work import Busy, begin_work, find_work, short_work
+from schedviz.rooms.work import RoomBusy, begin_work, find_work, short_work
 from schedviz.store import NoSandbox, Store
 
 
@@ -28,7 +28,7 @@ def pause_all(store: Store, seen: Seen) -> None:
 
 
 def resume_all(store: Store, seen: Seen) -> None:
-    """Resume the sandboxes of the room. Raises Busy."""
+    """Resume the sandboxes of the room. Raises RoomBusy."""
     names = _names_of(seen)
     with short_work(store, seen.room.code, "resume", len(names)):
         Rooms(store).change(seen.room.code, paused=False)
@@ -44,7 +44,7 @@ def end_room(store: Store, code: str) -> None:
     rooms = Rooms(store)
     rooms.end(code)
     rooms.change(code, shown=NOBODY)
-    with suppress(Busy):  # then sweep_rooms does it later
+    with suppress(RoomBusy):  # then sweep_rooms does it later
         delete_sandboxes(store, code, _names_by_room(store).get(code, []))
 
 
@@ -56,7 +56,7 @@ def end_if_over(store: Store, code: str) -> None:
 
 
 def delete_sandboxes(store: Store, code: str, names: Sequence[str]) -> None:
-    """Delete the sandboxes of the room. Raises Busy."""
+    """Delete the sandboxes of the room. Raises RoomBusy."""
 
     def delete(place: int) -> None:
         with suppress(NoSandbox):
@@ -78,7 +78,7 @@ def sweep_rooms(store: Store) -> None:
         except NoRoom:
             is_over = True
         if is_over and find_work(store, code) is None:
-            with suppress(Busy):
+            with suppress(RoomBusy):
                 delete_sandboxes(store, code, names)
 
 

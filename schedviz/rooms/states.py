@@ -13,7 +13,7 @@ from schedviz.lessons.state import State, create_with_state, state_at_step, stat
 from schedviz.rooms.room import TEACHER, Room, learner_id, number_for, sandbox_name
 from schedviz.rooms.room_store import Rooms, Seen
 from schedviz.rooms.sandboxes import numbers_of
-from schedviz.rooms.work import Busy, begin_work, find_work
+from schedviz.rooms.work import RoomBusy, begin_work, find_work
 from schedviz.store import Clock, Store
 
 
@@ -30,20 +30,20 @@ def sources_of(store: Store, seen: Seen) -> list[int]:
 
 def put_step(store: Store, seen: Seen, lesson: Lesson, step: int) -> None:
     """Move all learners to a step, with sandboxes in which the solutions of the steps before it were played.
-    Raises Busy, StatusError, NotReached."""
+    Raises RoomBusy, StatusError, NotReached."""
     room = seen.room
     if find_work(store, room.code):
-        raise Busy
+        raise RoomBusy
     state = state_at_step(lesson, step, store.wall(), room.settings.seed)
     _put(store, seen, state, [each.number for each in seen.members], (lesson, step))
 
 
 def put_sandbox(store: Store, seen: Seen, source: int) -> tuple[Lesson, int] | None:
     """Put the state of a sandbox into all others. Returns the step to which all learners move, that of its
-    learner; None = the sandbox is of no lesson. Raises Busy, NoSandbox, StatusError."""
+    learner; None = the sandbox is of no lesson. Raises RoomBusy, NoSandbox, StatusError."""
     room = seen.room
     if find_work(store, room.code):
-        raise Busy
+        raise RoomBusy
     state = state_of(sandbox_name(room.code, source))
     # A beginning of its own, by which pages and progress tell the new sandboxes from those before. It is
     # within the same second, with which simulated time began.

@@ -43,7 +43,7 @@ class Work(msgspec.Struct, frozen=True):
     failed: int = 0
 
 
-class Busy(Exception):
+class RoomBusy(Exception):
     """The error that is raised where other work of the room is not finished."""
 
 
@@ -63,7 +63,7 @@ def begin_work(
     change: Callable[[], object] = lambda: None,
 ) -> None:
     """Call ``act`` with each number, in a thread. change: changes the room, before; it is not called if there
-    is other work. Raises Busy."""
+    is other work. Raises RoomBusy."""
     work = Work(kind, len(numbers))
     _take(store, code, work)
     try:
@@ -78,7 +78,7 @@ def begin_work(
 @contextmanager
 def short_work(store: Store, code: str, kind: WorkKind, total: int) -> Iterator[None]:
     """Keep other work of the room from beginning while the block runs, which must be a matter of some round
-    trips. Raises Busy."""
+    trips. Raises RoomBusy."""
     _take(store, code, Work(kind, total))
     try:
         yield
@@ -88,7 +88,7 @@ def short_work(store: Store, code: str, kind: WorkKind, total: int) -> Iterator[
 
 def _take(store: Store, code: str, work: Work) -> None:
     if not store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS, nx=True):
-        raise Busy
+        raise RoomBusy
 
 
 def _give_up(store: Store, code: str) -> None:

@@ -30,7 +30,7 @@ from schedviz.rooms.room import MEMBERS_AT_MOST, What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import LimitReached, Meta, Sandbox, Store, commit_script
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.imports.take import PLACES, SECONDS, Cluster, read_dump
+from schedviz.web.imports.take import PLACES, SECONDS, TakenCluster, read_dump
 from schedviz.web.limits import RequestWork
 from simulator.api import Admission
 from simulator.apiserver.status import Forbidden
@@ -217,7 +217,7 @@ def test_each_import_counts_for_who_asks(limits: Limits, store: Store, tmp_path:
     limits["MAX_IMPORTS_PER_OWNER"] = 1
     (tmp_path / "dump.json").write_text(as_list(cluster()))
 
-    def read(owner: str) -> AbstractContextManager[Cluster]:
+    def read(owner: str) -> AbstractContextManager[TakenCluster]:
         return read_dump(tmp_path / "dump.json", pools.IMPORTS.shares(Requester(owner, OUTSIDE)))
 
     with read("ada"):

@@ -14,7 +14,7 @@ from schedviz.store import Sandbox, Store
 from schedviz.store.past import Past
 from schedviz.store.recording import recording_lines
 from schedviz.web.examples import start_over
-from schedviz.web.imports.take import Cluster, create_from_dump
+from schedviz.web.imports.take import TakenCluster, create_from_dump
 from simulator.api import Manifest
 from simulator.apiserver.status import Invalid
 from simulator.commands.clean import CleanedHeader
@@ -65,7 +65,7 @@ def test_a_sandbox_decides_as_its_version_and_so_does_what_is_made_of_it(store: 
     dump = Dump(b"\n".join(lines))
     taken = import_dump(dump, START, b"salt")
     changes = [*taken.changes()]
-    cluster = Cluster(CleanedHeader(taken.report, dump.began, dump.ended), iter(changes))
+    cluster = TakenCluster(CleanedHeader(taken.report, dump.began, dump.ended), iter(changes))
     made = [
         branch_of_now(store, sandbox, []),
         branch_of_moment(store, Past(sandbox, sandbox.trace_head()), f"{sandbox.name}-past"),
@@ -103,7 +103,7 @@ def test_an_imported_cluster_has_the_version_of_most_kubelets(
         Dump(msgspec.json.encode({"kind": "List", "apiVersion": "v1", "items": nodes})), START, b""
     )
     changes = [*taken.changes()]
-    cluster = Cluster(CleanedHeader(taken.report, None, None), iter(changes))
+    cluster = TakenCluster(CleanedHeader(taken.report, None, None), iter(changes))
     made = create_from_dump(store, cluster, sandbox_name, kubernetes=chosen)
     assert str(made.meta().features()) == version
     store.delete(sandbox_name)

@@ -8,7 +8,7 @@ from django.utils import translation
 
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
-from schedviz.web.queue.lanes import Lanes, LaneView, lanes
+from schedviz.web.queue.lanes import LaneView, LaneViews, lanes
 from schedviz.web.reasons import deciding
 from schedviz.web.reasons import messages as reasons
 from simulator.harness.random_clusters import random_cluster, random_pending_pod
@@ -132,7 +132,7 @@ def test_a_gated_pod_names_the_gates_that_are_left() -> None:
         "default/web": lane("web", "gated", gate="SchedulingGates"),
         "default/held": lane("held", "gated", gate="DefaultPreemption"),
     }
-    kept = Lanes()
+    kept = LaneViews()
 
     def notes() -> dict[str, str]:
         [view] = [each for each in kept.read(picture, Ranks([])) if each.name == "gated"]

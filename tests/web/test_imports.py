@@ -160,7 +160,7 @@ def test_a_dump_whose_reading_is_interrupted_stores_nothing(
     said.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines) + last)
     with subprocess.Popen([sys.executable, "-c", PRINT_AND_DIE, said], stdout=subprocess.PIPE) as process:
         assert process.stdout
-        cluster = imports.Cluster(
+        cluster = imports.TakenCluster(
             CleanedHeader(ImportReport(), None, None), imports.changes(process, process.stdout)
         )
         with pytest.raises(imports.ImportFailed):

@@ -8,7 +8,7 @@ from schedviz.web.page.screen import Screen
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.text import format as fmt
-from schedviz.web.text.node_names import NO_NAMES, NodeNames, using
+from schedviz.web.text.node_names import NO_NAMES, ShortNodeNames, using
 from simulator.api import Manifest
 from tests.real_cluster import real_cluster
 
@@ -19,13 +19,13 @@ AWS = [f"ip-10-0-{subnet}-{host}.{DOMAIN}" for subnet in (10, 42) for host in (1
 
 
 def short_names(names: list[str]) -> dict[str, str]:
-    found = NodeNames(names)
+    found = ShortNodeNames(names)
     return {name: found.short(name) for name in names}
 
 
 def test_short_names_of_cloud_nodes_are_the_parts_that_differ() -> None:
     assert [*short_names(AWS).values()] == ["10-108", "10-17", "42-108", "42-17"]
-    assert NodeNames(AWS).patterns(AWS) == [f"ip-10-0-….{DOMAIN}"]
+    assert ShortNodeNames(AWS).patterns(AWS) == [f"ip-10-0-….{DOMAIN}"]
     names = [each["metadata"]["name"] for each in real_cluster() if each["kind"] == "Node"]
     short = short_names(names)
     assert len({*short.values()}) == 30
@@ -60,7 +60,7 @@ def test_added_and_deleted_nodes_do_not_change_the_other_names() -> None:
     ]
     assert before.items() <= short_names([*AWS, *others]).items()
     assert short_names(AWS[:3]).items() <= before.items()
-    assert NodeNames(AWS).short(f"ip-10-0-10-200.{DOMAIN}") == "10-200", "a node that was deleted"
+    assert ShortNodeNames(AWS).short(f"ip-10-0-10-200.{DOMAIN}") == "10-200", "a node that was deleted"
 
 
 def test_two_nodes_never_have_the_same_short_name() -> None:
@@ -79,7 +79,7 @@ def test_names_in_use_are_those_of_one_sandbox() -> None:
     def link() -> str:
         return render_to_string("text/node_link.html", {"node": AWS[0], "base": "/s/x/"})
 
-    with using(NodeNames(AWS)):
+    with using(ShortNodeNames(AWS)):
         assert f'href="/s/x/nodes/{AWS[0]}/"' in link()
         assert f'title="{AWS[0]}"' in link()
         assert ">10-108</a>" in link()

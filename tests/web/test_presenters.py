@@ -19,7 +19,7 @@ from schedviz.web.queue import lanes as queue
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.reasons.plugin_reasons import REASONS, card_text
 from schedviz.web.text import format as fmt
-from schedviz.web.text.node_names import NodeNames, using
+from schedviz.web.text.node_names import ShortNodeNames, using
 from simulator import trace
 from simulator.api import WatchEvent
 
@@ -307,7 +307,7 @@ def test_a_cycle_under_way_shows_what_is_behind_it_and_what_is_next() -> None:
 def test_the_headline_of_a_preemption_has_the_short_name_of_the_node() -> None:
     names = [f"ip-10-0-10-{host}.eu-west-1.compute.internal" for host in (108, 17)]
     decision = preempting(0, names[0], candidate(names[0], 1))
-    with using(NodeNames(names)):
+    with using(ShortNodeNames(names)):
         assert cycle.headline(decision).endswith("Its victims are on 10-108.")
 
 

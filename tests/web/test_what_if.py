@@ -8,7 +8,7 @@ from django.test import RequestFactory
 
 from schedviz.jobs.question import Question
 from schedviz.web.pods.what_if_views import chosen_suggestion
-from schedviz.web.text.node_names import NodeNames, using
+from schedviz.web.text.node_names import ShortNodeNames, using
 from schedviz.web.what_if.what_if import (
     alike_sentence,
     offer,
@@ -69,7 +69,7 @@ def test_two_changes_are_two_sentences_and_an_added_node_has_no_link() -> None:
         edits=[create_object("nodes", new, {})],
         outcome=AttemptOutcome("bound", new, feasible_count=1),
     )
-    with using(NodeNames(names)):
+    with using(ShortNodeNames(names)):
         shown = offer(0, said, "/s/demo/", "", "")
     assert shown.sentences == [
         "Add a toleration for own:NoSchedule to the pod.",
@@ -88,7 +88,7 @@ def test_two_changes_are_two_sentences_and_an_added_node_has_no_link() -> None:
 def test_a_list_of_targets_says_how_many_more_there_are(more: int, sentence: str) -> None:
     names = [f"ip-10-0-{place}.eu-west-1.compute.internal" for place in ("6-120", "7-121", "8-122")]
     said = suggestion("uncordon", names[0], "unschedulable", "true", "", alike=[names[1]], alike_more=more)
-    with using(NodeNames(names)):
+    with using(ShortNodeNames(names)):
         assert alike_sentence(said) == sentence
 
 

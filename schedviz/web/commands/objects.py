@@ -117,7 +117,7 @@ def drain(call: Call) -> CommandResult:
     return CommandResult(shortened([*output, last]), lines.drain(node))
 
 
-def drained(outcome: drains.Outcome) -> str:
+def drained(outcome: drains.DrainOutcome) -> str:
     match outcome.end:
         case "daemon":
             return f"Warning: ignoring DaemonSet-managed Pods: {outcome.pod}"

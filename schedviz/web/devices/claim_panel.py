@@ -64,7 +64,7 @@ class RequestView(msgspec.Struct, frozen=True):
     alternatives: list[AlternativeView]
 
 
-class ConditionView(msgspec.Struct, frozen=True):
+class DeviceCondition(msgspec.Struct, frozen=True):
     type: str
     status: str
     reason: str
@@ -81,7 +81,7 @@ class AllocatedView(msgspec.Struct, frozen=True):
     """The consumed capacity of a shared device."""
     tolerations: list[str]
     """The taints that the claim tolerates on the device."""
-    conditions: list[ConditionView]
+    conditions: list[DeviceCondition]
     """The conditions that the driver has reported."""
     awaited: list[str]
     """The binding conditions that are not true yet."""
@@ -217,7 +217,7 @@ def _device(claim: Manifest, result: Manifest) -> AllocatedView:
             for each in result.get("tolerations") or ()
         ],
         conditions=[
-            ConditionView(name, each["status"], each.get("reason") or "", each.get("message") or "")
+            DeviceCondition(name, each["status"], each.get("reason") or "", each.get("message") or "")
             for name, each in conditions.items()
         ],
         awaited=awaited_conditions(claim, result),

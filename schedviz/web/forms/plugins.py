@@ -56,7 +56,7 @@ class Plugin(FieldPlace):
         )
 
 
-class Switch(Plugin):
+class PluginSwitch(Plugin):
     """Whether a plugin is enabled."""
 
     def __init__(self, profile: Path, defaults: Defaults, name: str) -> None:
@@ -111,7 +111,7 @@ class Weight(Plugin):
         self.put_entries(manifest, point, "enabled", entries)
 
 
-class Argument(FieldPlace):
+class PluginArgument(FieldPlace):
     """An argument of a plugin, in ``pluginConfig`` of the profile."""
 
     def __init__(

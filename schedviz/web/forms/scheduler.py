@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field, verbatim
-from schedviz.web.forms.plugins import Argument, Switch, Weight, defaults_of
+from schedviz.web.forms.plugins import PluginArgument, PluginSwitch, Weight, defaults_of
 from schedviz.web.manifests.paths import Path, get, mapping
 from simulator.api import Manifest
 from simulator.config.configuration import (
@@ -106,7 +106,7 @@ class SchedulerForm(ManifestForm):
         path: Path = ("profiles", number)
         called = str(profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME)[:80]
         name = f"p{number}-{{}}".format
-        argument = partial(Argument, path, manifest)
+        argument = partial(PluginArgument, path, manifest)
         fit = partial(argument, "NodeResourcesFit", "scoringStrategy")
         features = self.sandbox.meta().features()
         plugins, defaults = registered(features), defaults_of(features)
@@ -134,7 +134,7 @@ class SchedulerForm(ManifestForm):
             for each in scoring
         )
         switches = tuple(
-            self.box(name(f"on-{each}"), verbatim(each), Switch(path, defaults, each)) for each in order
+            self.box(name(f"on-{each}"), verbatim(each), PluginSwitch(path, defaults, each)) for each in order
         )
         arguments = (
             self.percentage(
@@ -222,7 +222,7 @@ def percentage_choice(percentage: int) -> str:
 
 def named(place: FieldPlace, profile: int) -> Iterable[Path]:
     """Yield the path of the plugin's name, for an Argument of this profile."""
-    if isinstance(place, Argument) and place.list[1] == profile:
+    if isinstance(place, PluginArgument) and place.list[1] == profile:
         yield (*place.paths[0][: len(place.list) + 1], "name")
 
 

@@ -18,7 +18,7 @@ URGENT: Final = "urgent-"
 """The prefix of the name of the proposed pod."""
 
 
-class Hint(msgspec.Struct, frozen=True):
+class NextHint(msgspec.Struct, frozen=True):
     """A hint with a button. ``path``: the target of the button: a form or a panel, below the path of the
     sandbox, or a page."""
 
@@ -28,40 +28,40 @@ class Hint(msgspec.Struct, frozen=True):
     opens: Literal["dialog", "panel", "page"] = "dialog"
 
 
-def hint(picture: Picture, sandbox: str = "") -> Hint:
+def hint(picture: Picture, sandbox: str = "") -> NextHint:
     """Return the hint for the state of the sandbox. sandbox: its name."""
     if not picture.nodes:
-        return Hint(gettext("There are no nodes."), gettext("Add nodes"), "new/node/?copies=3")
+        return NextHint(gettext("There are no nodes."), gettext("Add nodes"), "new/node/?copies=3")
     if picture.stands_down:
         return hint_to_outside(picture, sandbox)
     if not picture.pods:
         text = gettext("The nodes are empty. Add pods for the scheduler to place.")
-        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+        return NextHint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
     if not any(value > 0 for value in picture.preempting_classes().values()):
         text = gettext("No PriorityClass of yours has a value above 0. Create one for more important pods.")
         if any(value > 0 for value in picture.user_classes().values()):
             text = gettext("Pods of your PriorityClasses do not preempt. Create a class whose pods may.")
-        return Hint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
+        return NextHint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
     if picture.load.requests["cpu"] * 100 < FULL * picture.room["cpu"]:
         text = gettext("Less than half of the CPU is requested. Add pods until the nodes are full.")
-        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+        return NextHint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
     text = gettext(
         "Add a pod of high priority. If it fits on no node, the scheduler evicts pods with lower priority "
         "where this makes it fit."
     )
-    return Hint(text, gettext("Add a pod of high priority"), "propose/")
+    return NextHint(text, gettext("Add a pod of high priority"), "propose/")
 
 
-def hint_to_outside(picture: Picture, sandbox: str) -> Hint:
+def hint_to_outside(picture: Picture, sandbox: str) -> NextHint:
     """Return the next step while the sandbox's scheduler stands down."""
     if not picture.pods:
         text = gettext("The nodes are empty. Add pods for an outside scheduler to bind.")
-        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+        return NextHint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
     if not picture.outside:
         text = gettext("This sandbox's scheduler stands down: the pods wait for an outside scheduler.")
-        return Hint(text, gettext("Connect a scheduler"), "outside/", "panel")
+        return NextHint(text, gettext("Connect a scheduler"), "outside/", "panel")
     text = gettext("Would this sandbox's scheduler have placed the same pods on the same nodes?")
-    return Hint(text, gettext("Compare with the model"), recorded_comparison(sandbox), "page")
+    return NextHint(text, gettext("Compare with the model"), recorded_comparison(sandbox), "page")
 
 
 def urgent_pod_fields(picture: Picture) -> dict[str, str]:

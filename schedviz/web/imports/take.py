@@ -54,7 +54,7 @@ class ImportFailed(Exception):
     """The dump cannot be imported; nothing was stored. The message is translated, for the page."""
 
 
-class Cluster(NamedTuple):
+class TakenCluster(NamedTuple):
     """A dump that is being read. The report is complete; ``changes`` can be iterated once."""
 
     cleaned: CleanedHeader
@@ -66,7 +66,7 @@ class Cluster(NamedTuple):
 
 
 @contextmanager
-def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[Cluster]:
+def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[TakenCluster]:
     """Context manager: start to read a dump, and yield the cluster. Raises LimitExceeded, ImportFailed, the
     latter also while its changes are iterated."""
     places, holder = Places(default_store(), PLACES), token_hex(8)
@@ -88,7 +88,7 @@ def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[Cluster]:
             places.leave(holder)
 
 
-def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:
+def _read_cluster(process: "subprocess.Popen[bytes]") -> TakenCluster:
     assert process.stdout, "it is piped"
     assert process.stderr, "it is piped"
     with DefaultSelector() as output:
@@ -103,7 +103,9 @@ def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:
         if failed == 1 and errors and errors[-1].startswith("clean: "):
             raise ImportFailed(errors[-1].removeprefix("clean: "))
         raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
-    return Cluster(msgspec.json.decode(first, type=prepared(CleanedHeader)), changes(process, process.stdout))
+    return TakenCluster(
+        msgspec.json.decode(first, type=prepared(CleanedHeader)), changes(process, process.stdout)
+    )
 
 
 def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Change]:
@@ -121,7 +123,7 @@ def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Ch
 
 
 def create_from_dump(
-    store: Store, cluster: Cluster, name: str, access: str = "", kubernetes: str = ""
+    store: Store, cluster: TakenCluster, name: str, access: str = "", kubernetes: str = ""
 ) -> Sandbox:
     """Create a paused sandbox with the objects of a cluster. A sandbox of a recording continues at the
     recorded time with the recorded options; another one has the version ``kubernetes``, "" = that of most

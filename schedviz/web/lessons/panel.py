@@ -29,17 +29,17 @@ class LessonLink(msgspec.Struct, frozen=True):
     level: bool
 
 
-class ChoiceView(msgspec.Struct, frozen=True):
+class StepChoice(msgspec.Struct, frozen=True):
     id: str
     text: str
     picked: bool
     right: bool
 
 
-class QuestionView(msgspec.Struct, frozen=True):
+class StepQuestion(msgspec.Struct, frozen=True):
     text: str
     many: bool
-    choices: list[ChoiceView]
+    choices: list[StepChoice]
     guessed: bool
     right: bool
     answer: str
@@ -85,7 +85,7 @@ class LessonPanel(msgspec.Struct, frozen=True):
     """The id of the step."""
     heading: str
     body: str
-    question: QuestionView | None
+    question: StepQuestion | None
     goals: list[GoalView]
     hint: HintView | None
     complete: bool
@@ -214,15 +214,15 @@ def place_of(step: int, at: int, *, finished: bool) -> StepPlace:
     return "done" if step <= at else "later"
 
 
-def present_question(step: Step, words: StepText, guess: Guess | None) -> QuestionView | None:
+def present_question(step: Step, words: StepText, guess: Guess | None) -> StepQuestion | None:
     if step.question is None:
         return None
     picks = guess.picks if guess else []
-    return QuestionView(
+    return StepQuestion(
         text=words.question,
         many=step.question.many,
         choices=[
-            ChoiceView(each, words.choices[each], each in picks, each in step.question.right)
+            StepChoice(each, words.choices[each], each in picks, each in step.question.right)
             for each in step.question.choices
         ],
         guessed=guess is not None,

@@ -60,7 +60,7 @@ class NodesPanel:
         """Return all parts as last rendered."""
         return self._drawing.all()
 
-    def _arrange(self, overview: groups.Overview) -> None:
+    def _arrange(self, overview: groups.NodeOverview) -> None:
         """Render the panel for another set of nodes or groups, and forget the parts that are not in it."""
         if overview.dense != self.overview.dense:
             self._drawing.forget_all()

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, ngettext
 
 from schedviz.web.nodes import cards as nodes
 from schedviz.web.nodes import filter_query, grid
-from schedviz.web.nodes.groups import Overview
+from schedviz.web.nodes.groups import NodeOverview
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.records import FINISHED, NodeRecord, PodRecord
 from schedviz.web.queue.lanes import LaneView
@@ -52,7 +52,7 @@ class Found(msgspec.Struct, frozen=True):
 NOTHING: Final = Found("")
 
 
-def present_found(picture: Picture, query: str, overview: Overview, lanes: list[LaneView]) -> Found:
+def present_found(picture: Picture, query: str, overview: NodeOverview, lanes: list[LaneView]) -> Found:
     if not query.strip():
         return NOTHING
     try:
@@ -77,7 +77,11 @@ def present_found(picture: Picture, query: str, overview: Overview, lanes: list[
 
 
 def bright(
-    picture: Picture, pods: dict[str, PodRecord], names: set[str], overview: Overview, lanes: list[LaneView]
+    picture: Picture,
+    pods: dict[str, PodRecord],
+    names: set[str],
+    overview: NodeOverview,
+    lanes: list[LaneView],
 ) -> dict[str, object]:
     holders = names | {pod.node or pod.nominated for pod in pods.values() if pod.phase not in FINISHED}
     drawn = [pods[chip.key] for lane in lanes for chip in lane.chips if chip.key in pods]

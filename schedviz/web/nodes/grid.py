@@ -20,7 +20,7 @@ from schedviz.web.nodes.cards import (
     place_on_card,
     pod_state,
 )
-from schedviz.web.nodes.groups import Overview
+from schedviz.web.nodes.groups import NodeOverview
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.picture.records import NO_LOAD, NodeRecord, PodRecord
@@ -72,7 +72,7 @@ class Judged(msgspec.Struct, frozen=True):
     words: dict[str, str]
 
 
-def chunks(overview: Overview, prefix: str) -> dict[str, list[str]]:
+def chunks(overview: NodeOverview, prefix: str) -> dict[str, list[str]]:
     """Return the nodes of each part of the grid, by the part's name: "<prefix>/g<group>-<number>"."""
     return {
         f"{prefix}/g{place}-{start // CELLS_PER_CHUNK}": group.nodes[start : start + CELLS_PER_CHUNK]

@@ -42,7 +42,7 @@ class GroupHeading(msgspec.Struct, frozen=True):
     shares: str
 
 
-class Overview(msgspec.Struct, frozen=True):
+class NodeOverview(msgspec.Struct, frozen=True):
     """The groups of the nodes panel, and whether they have cards or cells."""
 
     size: Size
@@ -53,10 +53,10 @@ class Overview(msgspec.Struct, frozen=True):
         return self.size == "dense"
 
 
-EMPTY: Final = Overview("roomy", [])
+EMPTY: Final = NodeOverview("roomy", [])
 
 
-def overview(picture: Picture, by: str) -> Overview:
+def overview(picture: Picture, by: str) -> NodeOverview:
     """Arrange the nodes. by: the key of a label; "" = the zone."""
     found: dict[str, list[str]] = {}
     for node in sorted(picture.nodes.values(), key=natural):
@@ -66,7 +66,7 @@ def overview(picture: Picture, by: str) -> Overview:
     others = [node for name in sorted(found.keys() - set(kept)) for node in found[name]]
     if others:
         ordered.append(Group(gettext("other values"), others))
-    return Overview(size(len(picture.nodes)), ordered)
+    return NodeOverview(size(len(picture.nodes)), ordered)
 
 
 def size(nodes: int) -> Size:

@@ -28,7 +28,7 @@ FINISHED: Final = ("Succeeded", "Failed")
 End = Literal["evicted", "leaving", "refused", "daemon", "static"]
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class DrainOutcome(msgspec.Struct, frozen=True):
     """The result for one pod. end: ``leaving`` = it was terminating before; ``daemon``, ``static`` = it is
     not evicted. message, why: the error of the API server, with the disruption budget and its numbers."""
 
@@ -39,14 +39,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Drained(msgspec.Struct, frozen=True):
-    outcomes: list[Outcome]
+    outcomes: list[DrainOutcome]
 
     @property
-    def refused(self) -> list[Outcome]:
+    def refused(self) -> list[DrainOutcome]:
         return [each for each in self.outcomes if each.end == "refused"]
 
     @property
-    def leaving(self) -> list[Outcome]:
+    def leaving(self) -> list[DrainOutcome]:
         return [each for each in self.outcomes if each.end in ("evicted", "leaving")]
 
 
@@ -57,18 +57,18 @@ def drain_node(sandbox: Sandbox, node: str) -> Drained:
     return Drained([evict_pod(sandbox, pod) for pod in here[:EVICTIONS_AT_ONCE]])
 
 
-def evict_pod(sandbox: Sandbox, pod: Manifest) -> Outcome:
+def evict_pod(sandbox: Sandbox, pod: Manifest) -> DrainOutcome:
     key, controller = key_of(pod), controller_of(pod)
     if controller is not None and controller["kind"] == "DaemonSet" and phase_of(pod) not in FINISHED:
-        return Outcome(key, "daemon")
+        return DrainOutcome(key, "daemon")
     if MIRROR in annotations_of(pod):
-        return Outcome(key, "static")
+        return DrainOutcome(key, "static")
     if is_terminating(pod):
-        return Outcome(key, "leaving")
+        return DrainOutcome(key, "leaving")
     try:
         removal.evict(sandbox, key)
     except NotFound:
         pass  # it was deleted meanwhile
     except StatusError as error:
-        return Outcome(key, "refused", error.message, "; ".join(cause.message for cause in error.causes))
-    return Outcome(key, "evicted")
+        return DrainOutcome(key, "refused", error.message, "; ".join(cause.message for cause in error.causes))
+    return DrainOutcome(key, "evicted")

@@ -45,7 +45,7 @@ class Size(msgspec.Struct, frozen=True):
     """MAX_MEGABYTES_PER_SANDBOX; 0 = there is none."""
 
 
-class Row(msgspec.Struct, frozen=True):
+class ObjectRow(msgspec.Struct, frozen=True):
     key: str
     label: str
     cells: list[Any]
@@ -60,7 +60,7 @@ class ObjectRows(msgspec.Struct, frozen=True):
     count: int
     found: int
     columns: list[str]
-    rows: list[Row]
+    rows: list[ObjectRow]
     after: str
     later: bool
 
@@ -111,7 +111,7 @@ def objects(sandbox: Readable, resource: Resource, part: str, after: str) -> Obj
         metadata = row["object"]["metadata"]
         key = resource.key(metadata.get("namespace", ""), metadata["name"])
         cells = [row["cells"][at] for at in always[1:]]
-        rows.append(Row(key, key.removeprefix("default/"), cells))
+        rows.append(ObjectRow(key, key.removeprefix("default/"), cells))
     return ObjectRows(
         resource=resource,
         part=part,

@@ -24,7 +24,7 @@ from schedviz.web.past.timeline import MarkView, Timeline
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.picture.records import BudgetRecord
-from schedviz.web.queue.lanes import Lanes, LaneView
+from schedviz.web.queue.lanes import LaneView, LaneViews
 from schedviz.web.queue.order import TieView
 from schedviz.web.text import format as fmt
 from schedviz.web.text import node_names
@@ -73,7 +73,7 @@ class Screen:
         self._cycle = CyclePanel(self._drawing)
         self._log = Log(base)
         self._timeline = Timeline()
-        self._lanes = Lanes(sandbox_of(base))
+        self._lanes = LaneViews(sandbox_of(base))
         self._drawn_lanes: dict[str, LaneView] = {}
         self._drawn_marks: list[MarkView] | None = None
         self._drawn_lines: list[LogLine] | None = None
@@ -93,7 +93,7 @@ class Screen:
         self._cycle, self._log, self._lanes = (
             CyclePanel(self._drawing),
             Log(self.base),
-            Lanes(sandbox_of(self.base)),
+            LaneViews(sandbox_of(self.base)),
         )
         self._drawn_lanes, self._drawn_marks, self._drawn_lines = {}, None, None
         self._boards, self._finds = {}, {}

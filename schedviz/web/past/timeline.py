@@ -123,13 +123,13 @@ class Timeline:
             del self._marks[next(iter(self._marks))]
 
 
-class Count(msgspec.Struct, frozen=True):
+class MarkCount(msgspec.Struct, frozen=True):
     kind: MarkKind
     marks: int
 
 
-def counts(marks: Iterable[MarkView]) -> list[Count]:
+def counts(marks: Iterable[MarkView]) -> list[MarkCount]:
     """Return the number of marks of each kind, without those after a past moment. "error" only if there are
     any."""
     kinds = Counter(mark.kind for mark in marks if not mark.ahead)
-    return [Count(kind, kinds[kind]) for kind in KINDS if kinds[kind] or kind != "error"]
+    return [MarkCount(kind, kinds[kind]) for kind in KINDS if kinds[kind] or kind != "error"]

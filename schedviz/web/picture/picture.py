@@ -23,7 +23,7 @@ from schedviz.web.picture.records import (
     node_record,
     pod_record,
 )
-from schedviz.web.text.node_names import NO_NAMES, NodeNames, names_of
+from schedviz.web.text.node_names import NO_NAMES, ShortNodeNames, names_of
 from simulator import trace
 from simulator.api import Manifest, WatchEvent
 from simulator.client.informer import Pipeline
@@ -107,7 +107,7 @@ class Picture:
         self.dirty_nodes: set[str] = set()
         """Nodes whose card may have changed. The caller that draws them clears the set."""
 
-    def node_names(self) -> NodeNames:
+    def node_names(self) -> ShortNodeNames:
         """Return the short names of its nodes."""
         if self._named != self.layout:
             self._named, self._names = self.layout, names_of(tuple(self.nodes))

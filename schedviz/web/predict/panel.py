@@ -29,7 +29,7 @@ CHOSEN_ON: Final[Mapping[GuessKind, str]] = {
 """What is clicked on the page to answer a question."""
 
 
-class ChoiceView(msgspec.Struct, frozen=True):
+class GuessChoice(msgspec.Struct, frozen=True):
     value: str
     label: str
     note: str
@@ -37,7 +37,7 @@ class ChoiceView(msgspec.Struct, frozen=True):
     """The further facts that can be read beside the question."""
 
 
-class MarkView(msgspec.Struct, frozen=True):
+class AnswerMark(msgspec.Struct, frozen=True):
     """A pod or a node that is marked on the page as part of an answer. ``word`` has a sign before it."""
 
     value: str
@@ -45,7 +45,7 @@ class MarkView(msgspec.Struct, frozen=True):
     word: str
 
 
-class QuestionView(msgspec.Struct, frozen=True):
+class GuessQuestionView(msgspec.Struct, frozen=True):
     id: str
     kind: GuessKind
     text: str
@@ -53,7 +53,7 @@ class QuestionView(msgspec.Struct, frozen=True):
     many: bool
     facts: list[Fact]
     """The facts that decide where the pod in question may run."""
-    choices: list[ChoiceView]
+    choices: list[GuessChoice]
 
 
 class TallyBar(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ class TallyBar(msgspec.Struct, frozen=True):
 
 class AnswerView(msgspec.Struct, frozen=True):
     kind: GuessKind
-    marks: list[MarkView]
+    marks: list[AnswerMark]
     question: str
     solution: str
     why: str
@@ -88,7 +88,7 @@ class PredictView(msgspec.Struct, frozen=True):
     """Whether a step was requested and is not done yet."""
     score: Score
     answer: AnswerView | None
-    question: QuestionView | None
+    question: GuessQuestionView | None
     guessed: str
     """The guess of the viewer, while the presenter hides the answer."""
     late: bool
@@ -105,10 +105,10 @@ class PredictView(msgspec.Struct, frozen=True):
     """A text that differs for each state of the panel."""
 
 
-def question_view(question: GuessQuestion, picture: Picture, pod: Manifest | None) -> QuestionView:
+def question_view(question: GuessQuestion, picture: Picture, pod: Manifest | None) -> GuessQuestionView:
     """Return the view of a question. pod: the pod in question, unless the question is which pod is next."""
     wanted = pod_record(pod).requests if pod else {}
-    return QuestionView(
+    return GuessQuestionView(
         question.id,
         question.kind,
         words.question(question),
@@ -119,10 +119,10 @@ def question_view(question: GuessQuestion, picture: Picture, pod: Manifest | Non
     )
 
 
-def choice(kind: GuessKind, value: str, picture: Picture, wanted: Mapping[str, int]) -> ChoiceView:
+def choice(kind: GuessKind, value: str, picture: Picture, wanted: Mapping[str, int]) -> GuessChoice:
     """Return the view of a choice. wanted: the requests of the pod in question."""
     if kind in ("nodes", "winner"):
-        return ChoiceView(
+        return GuessChoice(
             value, node_name(value), facts.free(picture, value, wanted), facts.of_node(picture, value)
         )
     note, more = "", facts.in_queue(picture, value)
@@ -131,7 +131,7 @@ def choice(kind: GuessKind, value: str, picture: Picture, wanted: Mapping[str, i
     elif kind == "victims" and (pod := picture.pods.get(value)):
         note = priority_note(pod.priority, node_name(pod.node))
         more = [Fact(gettext("requests"), [fmt.requests(pod.requests)])]
-    return ChoiceView(value, fmt.pod_name(value), note, more)
+    return GuessChoice(value, fmt.pod_name(value), note, more)
 
 
 def priority_note(value: int, place: str) -> str:
@@ -183,17 +183,17 @@ def pick_label(value: str) -> str:
     return fmt.pod_name(value) if "/" in value else node_name(value)
 
 
-def marks(truth: frozenset[str], guess: frozenset[str]) -> list[MarkView]:
+def marks(truth: frozenset[str], guess: frozenset[str]) -> list[AnswerMark]:
     """Return the marks on the page after an answer: the right answer, and the wrong parts of the guess."""
     words_of: dict[Literal["right", "wrong", "answer"], str] = {
         "right": gettext("✓ right"),
         "wrong": gettext("✗ not this one"),
         "answer": gettext("→ the answer"),
     }
-    found: list[MarkView] = []
+    found: list[AnswerMark] = []
     for value in sorted(truth | guess):
         mark: Literal["right", "wrong", "answer"] = "answer"
         if value in guess:
             mark = "right" if value in truth else "wrong"
-        found.append(MarkView(value, mark, words_of[mark]))
+        found.append(AnswerMark(value, mark, words_of[mark]))
     return found

@@ -21,7 +21,7 @@ LENGTH_AT_MOST: Final = 3500
 attributes."""
 
 
-class Guess(msgspec.Struct, frozen=True):
+class ViewerGuess(msgspec.Struct, frozen=True):
     question: str
     picks: tuple[str, ...]
 
@@ -33,7 +33,7 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class ViewerState(msgspec.Struct, frozen=True):
-    guess: Guess | None = None
+    guess: ViewerGuess | None = None
     """The last guess."""
     graded: bool = False
     """Whether the score includes the last guess."""

@@ -25,7 +25,7 @@ from schedviz.web.predict.hold import may_end_hold
 from schedviz.web.predict.panel import AnswerView, PredictView, answer_view, picked, question_view
 from schedviz.web.predict.question import GuessKind, GuessQuestion, answer, find_popped, next_question
 from schedviz.web.predict.shared_prediction import SharedPrediction
-from schedviz.web.predict.viewer import Guess, ViewerState
+from schedviz.web.predict.viewer import ViewerGuess, ViewerState
 from schedviz.web.sources import address, find_present
 from simulator.decision import Decision
 
@@ -163,7 +163,7 @@ def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) 
     state.shared.count(question.id, picks)
     if not state.held and asker_of(request).right >= Right.EDIT:
         step(state.source.sandbox, "decision")
-    return replace(viewer_state, guess=Guess(question.id, tuple(sorted(picks))), graded=False)
+    return replace(viewer_state, guess=ViewerGuess(question.id, tuple(sorted(picks))), graded=False)
 
 
 def decision_of(state: PredictState, question_id: str) -> tuple[GuessKind, Decision, str] | None:

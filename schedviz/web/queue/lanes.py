@@ -78,7 +78,7 @@ class LaneView(msgspec.Struct, frozen=True):
     ties: list[Tie] = []
 
 
-class Lanes:
+class LaneViews:
     """Makes the lanes of one picture in one language. A chip is made again only if its entry changed."""
 
     def __init__(self, sandbox: str = "") -> None:
@@ -129,7 +129,7 @@ class Lanes:
 
 def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
     """Return all lanes in the order of the page, also empty ones."""
-    return Lanes().read(picture, ranks)
+    return LaneViews().read(picture, ranks)
 
 
 def arriving(picture: Picture) -> list[PodRecord]:

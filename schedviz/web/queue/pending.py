@@ -50,7 +50,7 @@ TURNS: Final[Mapping[LaneName, PodReasonKind]] = {
 """The lanes in which nothing keeps a pod pending: it is tried, or will be without anybody's act."""
 
 
-class Cause(NamedTuple):
+class PendingCause(NamedTuple):
     """What keeps pods pending. Pods with the same are one row."""
 
     kind: PodReasonKind
@@ -123,7 +123,7 @@ class _Member(NamedTuple):
 def present_pending(picture: Picture, now: Micros, chosen: str = "") -> PendingView:
     """Return all pending pods. chosen: the id of a row to show alone, with more of its pods; an unknown one
     shows an empty page."""
-    groups: dict[Cause, list[_Member]] = {}
+    groups: dict[PendingCause, list[_Member]] = {}
     for member in _members(picture):
         groups.setdefault(find_cause(member.entry, member.lane, member.record), []).append(member)
     ordered = sorted(groups.items(), key=lambda each: (_is_turn(each[0]), -len(each[1]), each[0]))
@@ -148,40 +148,40 @@ def present_pending(picture: Picture, now: Micros, chosen: str = "") -> PendingV
     )
 
 
-def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> Cause:
+def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> PendingCause:
     """Return what keeps a pod pending, from its queue place."""
     if lane in TURNS:
-        return Cause(TURNS[lane])
+        return PendingCause(TURNS[lane])
     if lane == "outside":
-        return Cause("outside", entry.scheduler or "")
+        return PendingCause("outside", entry.scheduler or "")
     if lane == "waiting":
-        return Cause("permit", fmt.listed(entry.plugins))
+        return PendingCause("permit", fmt.listed(entry.plugins))
     if lane == "gated":
         return _cause_of_gate(entry, record)
     if lane == "backoffQ" and not entry.plugins:
-        return Cause("error", entry.message)
+        return PendingCause("error", entry.message)
     if entry.nominated_node:
-        return Cause("victims", entry.nominated_node)
+        return PendingCause("victims", entry.nominated_node)
     rejection = find_rejection(entry.message)
     if rejection is None:
-        return Cause("unschedulable", entry.message)
+        return PendingCause("unschedulable", entry.message)
     known = find_reason(rejection.whole)
-    return Cause("unschedulable", known[0].pattern.pattern if known else rejection.deciding)
+    return PendingCause("unschedulable", known[0].pattern.pattern if known else rejection.deciding)
 
 
-def _cause_of_gate(entry: QueuePlace, record: PodRecord | None) -> Cause:
+def _cause_of_gate(entry: QueuePlace, record: PodRecord | None) -> PendingCause:
     if entry.gate == SchedulingGates.name:
-        return Cause("gated", fmt.listed(record.gates) if record else "")
+        return PendingCause("gated", fmt.listed(record.gates) if record else "")
     if entry.gate == DefaultPreemption.name:
-        return Cause("victims", entry.nominated_node)
-    return Cause("gated-by-plugin", entry.gate)
+        return PendingCause("victims", entry.nominated_node)
+    return PendingCause("gated-by-plugin", entry.gate)
 
 
-def _is_turn(cause: Cause) -> bool:
+def _is_turn(cause: PendingCause) -> bool:
     return cause.kind in TURNS.values()
 
 
-def _id_of(cause: Cause) -> str:
+def _id_of(cause: PendingCause) -> str:
     return f"c{crc32(f'{cause.kind} {cause.what}'.encode()):08x}"
 
 
@@ -198,7 +198,9 @@ def _member(entry: QueuePlace, picture: Picture) -> _Member:
     return _Member(entry, entry.lane, record if record and record.uid == entry.uid else None)
 
 
-def _row(cause: Cause, members: Sequence[_Member], now: Micros, at_most: int, *, ticks: bool) -> CauseView:
+def _row(
+    cause: PendingCause, members: Sequence[_Member], now: Micros, at_most: int, *, ticks: bool
+) -> CauseView:
     first = nsmallest(at_most, members, key=lambda each: (ORDER.index(each.lane), sort_key(each.entry)))
     top = first[0].entry
     messages = dict.fromkeys([top.message, *(each.entry.message for each in members)])
@@ -240,7 +242,7 @@ def _retry(members: Sequence[_Member], now: Micros, *, ticks: bool) -> SafeStrin
     return format_html('<span data-until="{}" data-exact>{}</span>' if ticks else "{1}", until, left)
 
 
-def _deciding_words(cause: Cause, rejections: Sequence[deciding.Rejection]) -> str:
+def _deciding_words(cause: PendingCause, rejections: Sequence[deciding.Rejection]) -> str:
     if rejections and rejections[0].whole:
         return _whole_words([each.whole for each in rejections])
     if rejections:

@@ -23,7 +23,7 @@ from schedviz.rooms.notify import notify_learners, notify_teacher
 from schedviz.rooms.room import HINT_AT_MOST, NOBODY, learner_id, sandbox_name
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.states import put_sandbox, put_step, sources_of
-from schedviz.rooms.work import Busy, begin_work
+from schedviz.rooms.work import RoomBusy, begin_work
 from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
@@ -52,9 +52,9 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
             end_holds(store.redis, [sandbox_name(room.code, number) for number in sandboxes.numbers_of(seen)])
         try:
             said = handler(request, seen, argument)
-        except Busy:
+        except RoomBusy:
             said = gettext("Wait until the work on the sandboxes is finished.")
-        except (Wrong, NotReached) as wrong:
+        except (WrongAct, NotReached) as wrong:
             said = str(wrong)
         except StatusError as refused:
             said = refused.message
@@ -66,7 +66,7 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
     return redirect(f"{reverse('teach', args=[room.code])}?{urlencode({'said': said})}")
 
 
-class Wrong(Exception):
+class WrongAct(Exception):
     """A field of the form is wrong; the message is for the page."""
 
 
@@ -94,7 +94,7 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
     changes: dict[str, Any] = {}
     if room.settings.what.kind != "scenario":
         if lesson not in room_lessons():
-            raise Wrong(gettext("Choose a lesson."))
+            raise WrongAct(gettext("Choose a lesson."))
         changes = {"lesson": lesson, "step": 0, "question": "", "revealed": ""}
         room = replace(room, **changes)
 
@@ -118,12 +118,12 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
 def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Put all learners at a step of a lesson, and return the notice that says so. The field ``place`` is
     ``LESSON/STEP``, the step counted from 0; with ``sandboxes`` = ``prepared`` all sandboxes are created
-    again, with the state of the step. Raises Wrong."""
+    again, with the state of the step. Raises WrongAct."""
     store, room = default_store(), seen.room
     name, _, place = request.POST.get("place", "").rpartition("/")
     lesson, step = room_lessons().get(name), _number(place)
     if lesson is None or step is None or step >= len(lesson.steps):
-        raise Wrong(gettext("Choose a step."))
+        raise WrongAct(gettext("Choose a step."))
     if request.POST.get("sandboxes") == "prepared":
         put_step(store, seen, lesson, step)
     else:
@@ -150,7 +150,7 @@ def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Put the state of a sandbox into all others. Field ``source``: the number of the sandbox."""
     source = _number(request.POST.get("source", ""))
     if source is None or source not in sources_of(default_store(), seen):
-        raise Wrong(gettext("Choose a sandbox."))
+        raise WrongAct(gettext("Choose a sandbox."))
     place = put_sandbox(default_store(), seen, source)
     return _step_text(*place) if place else gettext("All learners get a copy of the sandbox.")
 
@@ -159,13 +159,13 @@ def _hint(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Send a hint. Fields: ``to``: a learner's number, 0 = all; ``text``."""
     text = " ".join(request.POST.get("text", "").split())
     if not text:
-        raise Wrong(gettext("Write a hint first."))
+        raise WrongAct(gettext("Write a hint first."))
     if len(text) > HINT_AT_MOST:
-        raise Wrong(gettext("A hint has at most %(n)s characters.") % {"n": HINT_AT_MOST})
+        raise WrongAct(gettext("A hint has at most %(n)s characters.") % {"n": HINT_AT_MOST})
     to = request.POST.get("to", "0")
     name = next((each.name for each in seen.members if str(each.number) == to), "")
     if to != "0" and not name:
-        raise Wrong(gettext("There is no such learner."))
+        raise WrongAct(gettext("There is no such learner."))
     Rooms(default_store()).send_hint(seen.room.code, int(to), text)
     notify_learners(seen.room.code)
     if not name:
@@ -193,7 +193,7 @@ def _show(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Show a sandbox on the projector; its number is the argument."""
     number = _number(argument)
     if number is None or number not in sandboxes.numbers_of(seen):
-        raise Wrong(gettext("There is no such learner."))
+        raise WrongAct(gettext("There is no such learner."))
     Rooms(default_store()).change(seen.room.code, shown=number)
     return gettext("The projector shows the sandbox.")
 
@@ -215,7 +215,7 @@ def _remove(request: HttpRequest, seen: Seen, argument: str) -> str:
     store, room = default_store(), seen.room
     member = next((each for each in seen.members if str(each.number) == request.POST.get("to")), None)
     if member is None:
-        raise Wrong(gettext("Choose a learner."))
+        raise WrongAct(gettext("Choose a learner."))
     Rooms(store).remove(room.code, member)
     Learners(store.redis).forget([learner_id(room.code, member.number)])
     if room.settings.mode == "own":

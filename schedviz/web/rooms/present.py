@@ -7,7 +7,7 @@ import msgspec
 from django.utils.translation import get_language, gettext, ngettext
 
 from schedviz.lessons.lesson import Lesson
-from schedviz.rooms.overview import Histogram, Row
+from schedviz.rooms.overview import Histogram, LearnerRow
 from schedviz.rooms.room import TEACHER, Room
 from schedviz.rooms.room_store import Seen
 from schedviz.rooms.work import Work
@@ -17,7 +17,7 @@ Lessons = Mapping[str, Lesson]
 
 
 class RowView(msgspec.Struct, frozen=True, kw_only=True):
-    row: Row
+    row: LearnerRow
     lesson: str
     """The title."""
     step: str
@@ -38,7 +38,7 @@ class BarView(msgspec.Struct, frozen=True):
     right: bool
 
 
-class QuestionView(msgspec.Struct, frozen=True):
+class RoomQuestion(msgspec.Struct, frozen=True):
     key: str
     """The key of the question: ``LESSON/STEP``."""
     title: str
@@ -61,7 +61,7 @@ class Choice(NamedTuple):
     chosen: bool = False
 
 
-def row_view(row: Row, lessons: Lessons) -> RowView:
+def row_view(row: LearnerRow, lessons: Lessons) -> RowView:
     lesson = lessons.get(row.lesson)
     if lesson is None:
         return RowView(row=row, lesson="", step="", guess="")
@@ -79,9 +79,9 @@ def row_view(row: Row, lessons: Lessons) -> RowView:
     )
 
 
-def question_view(found: Histogram, room: Room, lessons: Lessons) -> QuestionView:
+def question_view(found: Histogram, room: Room, lessons: Lessons) -> RoomQuestion:
     text = lessons[found.lesson].text(get_language() or "en").steps[found.step]
-    return QuestionView(
+    return RoomQuestion(
         key=found.key,
         title=text.title,
         text=text.question,

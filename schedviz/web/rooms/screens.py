@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.learners import read_progress, room_lessons
-from schedviz.rooms.overview import Overview, overview
+from schedviz.rooms.overview import RoomOverview, overview
 from schedviz.rooms.room import NOBODY, number_for, sandbox_name
 from schedviz.rooms.room_store import Rooms, Seen
 from schedviz.rooms.sandboxes import end_if_over
@@ -25,7 +25,7 @@ class RoomNow(NamedTuple):
     """A room, its learners' progress and the work in it, as of one moment."""
 
     seen: Seen
-    overview: Overview
+    overview: RoomOverview
     work: Work | None
     lessons: Mapping[str, Lesson]
     sources: list[view.Choice]
@@ -161,7 +161,7 @@ def _projector(now: RoomNow) -> dict[str, Any]:
     }
 
 
-def _question(now: RoomNow) -> view.QuestionView | None:
+def _question(now: RoomNow) -> view.RoomQuestion | None:
     found = now.overview.histogram
     return view.question_view(found, now.seen.room, now.lessons) if found else None
 

@@ -20,7 +20,7 @@ SAVED_AT_LEAST: Final = 4
 ANY: Final = "…"
 
 
-class NodeNames:
+class ShortNodeNames:
     """The short names of a set of nodes. Equal objects shorten all names alike.
 
     The rule: names of up to WHOLE_AT_MOST characters are left whole. Of the others the domain is left out,
@@ -62,7 +62,7 @@ class NodeNames:
         return host.removeprefix(self._beginnings.get(first_piece(host), ""))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NodeNames) and (self._beginnings, self._whole) == (
+        return isinstance(other, ShortNodeNames) and (self._beginnings, self._whole) == (
             other._beginnings,
             other._whole,
         )
@@ -89,21 +89,21 @@ def shared(hosts: list[list[str]]) -> str:
 
 
 @lru_cache(maxsize=32)
-def names_of(names: tuple[str, ...]) -> NodeNames:
-    return NodeNames(names)
+def names_of(names: tuple[str, ...]) -> ShortNodeNames:
+    return ShortNodeNames(names)
 
 
-NO_NAMES: Final = NodeNames(())
-_names: ContextVar[NodeNames | Callable[[], NodeNames]] = ContextVar("node names", default=NO_NAMES)
+NO_NAMES: Final = ShortNodeNames(())
+_names: ContextVar[ShortNodeNames | Callable[[], ShortNodeNames]] = ContextVar("node names", default=NO_NAMES)
 
 
-def activate(names: Callable[[], NodeNames]) -> None:
+def activate(names: Callable[[], ShortNodeNames]) -> None:
     """Use these names for the rest of the request. They are read when the first one is shortened."""
     _names.set(names)
 
 
 @contextmanager
-def using(names: NodeNames) -> Iterator[None]:
+def using(names: ShortNodeNames) -> Iterator[None]:
     """Context manager: use these names."""
     token = _names.set(names)
     try:
@@ -115,7 +115,7 @@ def using(names: NodeNames) -> Iterator[None]:
 def node_name(name: str) -> str:
     """Return the short name of a node, by the names in use."""
     names = _names.get()
-    if not isinstance(names, NodeNames):
+    if not isinstance(names, ShortNodeNames):
         names = names()
         _names.set(names)
     return names.short(name)
