@@ -140,6 +140,16 @@ def test_partitions_that_do_not_fit_together_are_no_reason_of_one_device(sandbox
     assert words.startswith("Each device was looked at alone.")
 
 
+def test_all_devices_are_those_that_the_selectors_select(sandbox: Sandbox) -> None:
+    """Partitions of one device are never free together with it: no single device is short."""
+    publish(sandbox, f"{MIG}, 1 x t4")
+    small = f'device.attributes["{DRIVER}"].model == "a100"'
+    selectors = [{"cel": {"expression": small}}]
+    (other, _), (none, words) = reasons(sandbox, allocationMode="All", count=None, selectors=selectors)
+    assert (other, none) == ("gpu-1", "")
+    assert words.startswith("Each device was looked at alone.")
+
+
 def test_a_shared_device_shows_what_each_claim_consumes(sandbox: Sandbox) -> None:
     publish(sandbox, NIC)
     take(sandbox, "one", "gpu-0", **shared("30G"))

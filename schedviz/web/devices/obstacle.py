@@ -46,6 +46,8 @@ class DeviceReason(msgspec.Struct, frozen=True):
     words: str
     expression: str = ""
     claim: str = ""
+    is_excluded: bool = False
+    """Whether the allocation mode All leaves such devices out."""
 
 
 class Situation:
@@ -103,9 +105,9 @@ def _selection(situation: Situation, device: PoolDevice, wanted: DeviceRequest) 
             except AllocationError as error:
                 return DeviceReason("", str(error).removeprefix(": "))
             if not selected:
-                return DeviceReason("", words, expression or "")
+                return DeviceReason("", words, expression or "", is_excluded=True)
     if not device.here:
-        return DeviceReason("", gettext("can be used on other nodes only"))
+        return DeviceReason("", gettext("can be used on other nodes only"), is_excluded=True)
     if not situation.rules.allocates(device.device):
         return DeviceReason("", gettext("needs a feature gate that is off"))
     holders = () if wanted.admin_access else situation.holders.get(device.id, ())
@@ -127,7 +129,7 @@ def _lack(
     requested = wanted.capacity or ()
     used = used_capacity(holders) if rules.shares(device) else {}
     if rules.consumable_capacity and not has_capacity(device, requested, used, {}):
-        return DeviceReason("", _capacity_words(device, requested, used))
+        return DeviceReason("", _capacity_words(device, requested, used), is_excluded=True)
     is_shared_already = rules.shares(device) and any(each.consumed for each in holders)
     if not is_shared_already and use.lacking(device):
         return DeviceReason("", lacking_words(pool, use, device))

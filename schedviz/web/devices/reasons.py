@@ -174,12 +174,15 @@ def _request(
     unsatisfied = [*_constraints(claim, request, alternative, free)]
     if not node.devices and not node.faults:
         listed = [DeviceReason("", gettext("The node has no devices."))]
-    every = alternative.mode == "All"
+    if alternative.mode == "All":
+        is_short = not free or any(not each.is_excluded for each in listed)
+    else:
+        is_short = len(free) < alternative.number
     return RequestReasons(
         request=request.result_name(alternative),
         words=_need(alternative, len(free)),
         reasons=[*listed, *node.faults, *unsatisfied],
-        short=bool(unsatisfied) or (bool(listed) if every else len(free) < alternative.number),
+        short=bool(unsatisfied) or is_short,
     )
 
 
