@@ -33,16 +33,12 @@ class KindRow(msgspec.Struct, frozen=True):
 
 
 class ImportView(msgspec.Struct, frozen=True):
-    taken: int
-    came: int
+    found: ImportReport
     kinds: int
     """The number of kinds of which objects were imported."""
     rows: list[KindRow]
     notes: list[str]
     """Differences from the real cluster, as sentences."""
-    refused: list[str]
-    refusals: int
-    dropped: list[tuple[str, int]]
 
 
 def present_import(report: ImportReport) -> ImportView:
@@ -50,16 +46,7 @@ def present_import(report: ImportReport) -> ImportView:
         KindRow(each.kind, each.api_version, each.came, each.taken, str(OUTCOMES.get(each.outcome, "")))
         for each in report.kinds
     ]
-    return ImportView(
-        taken=report.taken,
-        came=report.came,
-        kinds=sum(row.taken > 0 for row in rows),
-        rows=rows,
-        notes=notes(report),
-        refused=report.refused,
-        refusals=report.refusals,
-        dropped=[*report.dropped.items()],
-    )
+    return ImportView(report, sum(row.taken > 0 for row in rows), rows, notes(report))
 
 
 def notes(report: ImportReport) -> list[str]:

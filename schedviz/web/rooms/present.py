@@ -39,17 +39,12 @@ class BarView(msgspec.Struct, frozen=True):
 
 
 class RoomQuestion(msgspec.Struct, frozen=True):
-    key: str
-    """The key of the question: ``LESSON/STEP``."""
+    found: Histogram
     title: str
     text: str
     """The text of the question as HTML, as ``answer``."""
     answer: str
     bars: list[BarView]
-    answered: int
-    learners: int
-    right: int
-    names: list[str]
     revealed: bool
 
 
@@ -82,7 +77,7 @@ def row_view(row: LearnerRow, lessons: Lessons) -> RowView:
 def question_view(found: Histogram, room: Room, lessons: Lessons) -> RoomQuestion:
     text = lessons[found.lesson].text(get_language() or "en").steps[found.step]
     return RoomQuestion(
-        key=found.key,
+        found=found,
         title=text.title,
         text=text.question,
         answer=text.answer,
@@ -96,10 +91,6 @@ def question_view(found: Histogram, room: Room, lessons: Lessons) -> RoomQuestio
             )
             for place, bar in enumerate(found.bars)
         ],
-        answered=found.answered,
-        learners=found.learners,
-        right=found.right,
-        names=found.names,
         revealed=room.revealed == found.key,
     )
 
