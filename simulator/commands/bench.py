@@ -1,4 +1,4 @@
-"""Measure scheduling attempts per second, with all nodes filtered and every verdict and score kept.
+"""Measure scheduling attempts per second, with all nodes filtered.
 
 An attempt is everything from the pod to the decision, and adding the pod to its node, in one process without
 a store. ``--record`` also measures the attempts with their records: the Decision and the trace events,
@@ -24,7 +24,7 @@ from simulator.decision_columns import stored_encoder
 from simulator.framework.batch import make_batch
 from simulator.framework.binding import run_reserve
 from simulator.framework.runtime import Framework
-from simulator.harness.device_workload import DRA
+from simulator.harness.device_workload import DRA, DRA_SHARED
 from simulator.harness.workloads import WORKLOADS, make_initial_pod, make_nodes
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -37,7 +37,7 @@ MAX_SECONDS = 5.0
 """Maximum time for a workload. The rate is computed from the pods that were scheduled until then."""
 WARM_UP_PODS = 20
 """Number of pods that are scheduled before the measurement, so that caches are filled."""
-ALL = {**WORKLOADS, "dra": DRA}
+ALL = {**WORKLOADS, "dra": DRA, "dra-shared": DRA_SHARED}
 NODE_COUNTS = (500, 1000, 5000)
 
 
@@ -177,17 +177,17 @@ class Bench:
         self._cluster = cluster
         self._batch = make_batch(framework)
         self._with_record = with_record
-        self._attempts: list[Attempt] = []
-        """The attempts, which are all kept, with every verdict and score."""
+        self._number = 0
+        self._last: Attempt | None = None
 
     def schedule(self, pod: Pod) -> Timing:
         """Run one attempt. If the pod fits, it is added to its node."""
         start = time.process_time()
-        number = len(self._attempts)
-        attempt = Attempt(self._framework, self._cluster, pod, {}, cycle=number, batch=self._batch)
+        attempt = Attempt(self._framework, self._cluster, pod, {}, cycle=self._number, batch=self._batch)
         for _ in attempt.run():
             pass
-        self._attempts.append(attempt)
+        self._number += 1
+        self._last = attempt
         decided = recorded = time.process_time()
         record_bytes = 0
         if self._with_record:
@@ -209,7 +209,7 @@ class Bench:
         """Run the attempt that nominates a node and the attempt that uses the nomination. The time for
         removing the victims is not measured."""
         first = self.schedule(pod)
-        candidate = self._attempts[-1].candidate
+        candidate = None if self._last is None else self._last.candidate
         assert candidate is not None, f"{pod.key} found nobody to preempt"
         for victim in candidate.victims:
             self._cluster.remove_pod(victim)

@@ -1,10 +1,12 @@
-"""The workload ``dra``: nodes with 8 devices each, and pods that claim 1 to 4 of them by class and
-attribute."""
+"""The workloads ``dra``, nodes with 8 devices each, and pods that claim 1 to 4 of them by class and
+attribute, and ``dra-shared``, nodes with partitions, a shared device and tainted ones."""
 
 from collections.abc import Iterator
 
 from simulator.api import Manifest
 from simulator.harness.workloads import Workload, make_initial_pod, make_pod
+from simulator.objects.device_features import counter_sets
+from simulator.objects.device_notation import parse_devices
 
 DRIVER = "gpu.example.com"
 MODELS = ("a100", "h100")
@@ -15,6 +17,15 @@ CLASSES = {
     "gpu": f'device.driver == "{DRIVER}"',
     "large-gpu": f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0',
 }
+
+SHARED_DEVICES = (
+    f"{DRIVER}: 2 x a100 memory=40Gi +partitions=7x5Gi,"
+    " 2 x l4 memory=24Gi +taint=hot:NoSchedule, 1 x nic bandwidth=100G +shared"
+)
+"""Fourteen partitions of two devices beside these, two tainted devices, and one that claims share."""
+CLAIMS_OF_SHARED = ("5Gi", "nic", "5Gi", "nic", "24Gi", "40Gi")
+"""The claims of a node's pods in turn: a partition, a share of the bandwidth, a tainted device that the claim
+tolerates, and a whole device, which no partition of it leaves."""
 
 
 def make_device_objects(nodes: int) -> Iterator[tuple[str, str, Manifest]]:
@@ -28,6 +39,25 @@ def make_device_objects(nodes: int) -> Iterator[tuple[str, str, Manifest]]:
         name = f"claim-{i}"
         metadata = {"name": name, "namespace": "default", "uid": name}
         yield "resourceclaims.resource.k8s.io", f"default/{name}", {"metadata": metadata, "spec": _claim(i)}
+
+
+def make_shared_device_objects(nodes: int) -> Iterator[tuple[str, str, Manifest]]:
+    """Yield resource, key and manifest of the class, of the slices of each node, and of the pods' claims."""
+    spec = {"selectors": [{"cel": {"expression": CLASSES["gpu"]}}]}
+    yield "deviceclasses.resource.k8s.io", "gpu", {"metadata": {"name": "gpu"}, "spec": spec}
+    devices = parse_devices(SHARED_DEVICES)[DRIVER]
+    for i in range(nodes):
+        parts = ({"devices": devices}, {"sharedCounters": counter_sets(devices)})
+        for number, part in enumerate(parts):
+            name = f"node-{i}-{number}"
+            pool = {"name": f"node-{i}", "generation": 1, "resourceSliceCount": len(parts)}
+            published = {"driver": DRIVER, "nodeName": f"node-{i}", "pool": pool, **part}
+            yield "resourceslices.resource.k8s.io", name, {"metadata": {"name": name}, "spec": published}
+    for i in range(nodes * len(CLAIMS_OF_SHARED)):
+        name = f"claim-{i}"
+        metadata = {"name": name, "namespace": "default", "uid": name}
+        claim = {"metadata": metadata, "spec": _claim_of_shared(CLAIMS_OF_SHARED[i % len(CLAIMS_OF_SHARED)])}
+        yield "resourceclaims.resource.k8s.io", f"default/{name}", claim
 
 
 def make_pod_with_claim(i: int) -> Manifest:
@@ -64,6 +94,19 @@ def _claim(i: int) -> Manifest:
     return {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}}
 
 
+def _claim_of_shared(wanted: str) -> Manifest:
+    exactly: Manifest = {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1}
+    if wanted == "nic":
+        exactly["capacity"] = {"requests": {"bandwidth": "25G"}}
+    else:
+        memory = f'device.capacity["{DRIVER}"].memory.compareTo(quantity("{wanted}")) == 0'
+        exactly["selectors"] = [
+            {"cel": {"expression": f'"memory" in device.capacity["{DRIVER}"] && {memory}'}}
+        ]
+        exactly["tolerations"] = [{"key": "hot", "operator": "Exists"}]
+    return {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}}
+
+
 DRA = Workload(
     lambda nodes: 0,
     make_initial_pod,
@@ -73,3 +116,12 @@ DRA = Workload(
 )
 """The workload of pods with devices, like the DRA workloads of upstream's scheduler_perf. It has no pods
 before the measurement."""
+
+DRA_SHARED = Workload(
+    lambda nodes: 0,
+    make_initial_pod,
+    lambda nodes: nodes * len(CLAIMS_OF_SHARED),
+    make_pod_with_claim,
+    objects=make_shared_device_objects,
+)
+"""The same with what devices have since v1.36 by default."""

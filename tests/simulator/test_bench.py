@@ -23,7 +23,7 @@ def test_without_a_record_only_the_decision_is_measured(capsys: pytest.CaptureFi
     assert not {"with_record", "record_bytes"} & row.keys()
 
 
-@pytest.mark.parametrize("workload", ["required-anti-affinity", "preemption"])
+@pytest.mark.parametrize("workload", ["required-anti-affinity", "preemption", "dra-shared"])
 def test_the_record_is_reported_beside_the_decision(
     capsys: pytest.CaptureFixture[str], workload: str
 ) -> None:
