@@ -12,7 +12,7 @@ from simulator.api import SECOND
 from simulator.commands.run import START, finish_scenario
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import load_scenario
-from simulator.trace import Bound, Event, NodeChanged, Nominated, PodRemoved, Unschedulable
+from simulator.trace import Bound, Event, NodeChanged, Nominated, PodFinished, PodRemoved, Unschedulable
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
 E = TypeVar("E", bound=Event)
@@ -141,3 +141,23 @@ def test_a_shared_claim_is_deallocated_when_its_last_pod_has_ended() -> None:
     assert bound == {"read-0": "gpu-a", "read-1": "gpu-a", "write": "gpu-b"}
     messages = [event.message for event in of(Unschedulable, trace) if event.pod == "default/write"]
     assert "1 resourceclaim not available on the node" in messages[0]
+
+
+def test_a_whole_gpu_is_free_when_no_partition_is_used_and_the_other_way_round() -> None:
+    trace = play("mig", 120)
+    bound = {event.pod.removeprefix("default/"): seconds(event) for event in of(Bound, trace)}
+    assert [*bound] == [*(f"small-{number}" for number in range(7)), "whole", "late"]
+    ended = {event.pod.removeprefix("default/"): seconds(event) for event in of(PodFinished, trace)}
+    assert bound["small-6"] < 8
+    assert ended["small-6"] <= bound["whole"] < ended["whole"] <= bound["late"]
+    for pod in ("whole", "late"):
+        waiting = next(event for event in of(Unschedulable, trace) if event.pod == f"default/{pod}")
+        assert "1 cannot allocate all claims" in waiting.message
+
+
+def test_four_pods_share_a_network_card_and_others_wait_for_its_bandwidth() -> None:
+    trace = play("nic", 120)
+    bound = {event.pod.removeprefix("default/"): seconds(event) for event in of(Bound, trace)}
+    assert [*bound] == ["stream-0", "stream-1", "stream-2", "stream-3", "stream-4", "video"]
+    ended = {event.pod.removeprefix("default/"): seconds(event) for event in of(PodFinished, trace)}
+    assert ended["stream-0"] <= bound["stream-4"] < ended["stream-2"] <= bound["video"]

@@ -30,7 +30,7 @@ NAMES: Final = frozenset(
     Pod Pods Deployment Job ReplicaSet PriorityClass PodDisruptionBudget PDB Node YAML CPU GPU API Redis ID
     activeQ backoffQ Informer Permit PreFilter PreBind PreferNoSchedule NoSchedule NoExecute UTC Esc Cookie MB
     Kubernetes kubectl describe kubelet Init cpu memory pods key value Effect selector schedviz generateName
-    FIFO QueueingHint percentageOfNodesToScore
+    FIFO MIG QueueingHint percentageOfNodesToScore
     globalDefault preemptionPolicy maxSkew whenUnsatisfiable topologyKey minAvailable in example com quota
     NodeResourcesFit RequestedToCapacityRatio default scheduler NodeResourcesBalancedAllocation
     NodeDeclaredFeatures TaintToleration

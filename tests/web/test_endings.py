@@ -97,6 +97,8 @@ def test_a_scenario_without_an_end_a_guide_and_a_branch_show_no_end(store: Store
         "disruption-budgets",
         "gang",
         "gpus",
+        "mig",
+        "nic",
         "queue-starvation",
         "shared-claim",
     ]
