@@ -89,7 +89,7 @@ def propose_counts(situation: Situation, obstacles: Obstacles) -> Proposals:
         if part.request.mode != "ExactCount":
             continue
         for number in range(min(wanted - 1, COUNT_AT_MOST), 0, -1):
-            made = _claim_proposal(
+            made = claim_proposal(
                 part, "claim-count", part.name, _setter(part, "count", number), before=str(wanted)
             )
             measure = 0.999 * (wanted - number) / wanted
@@ -112,7 +112,7 @@ def propose_relaxed_claims(situation: Situation, obstacles: Obstacles) -> Propos
         for index, expression in enumerate(part.request.selectors):
             remove = _remover(part, index)
             refused = listed_devices(_refused(expression or "", devices))
-            made = _claim_proposal(part, "claim-selector", expression or "", remove, before=refused)
+            made = claim_proposal(part, "claim-selector", expression or "", remove, before=refused)
             yield made._replace(within=part.name)
     for name in dict.fromkeys(part.request.device_class for part in claim_parts(situation)):
         yield from _class_proposals(situation, name, devices)
@@ -176,7 +176,7 @@ def propose_claim_removals(situation: Situation, obstacles: Obstacles) -> Propos
 # Edits of claims
 
 
-def _claim_proposal(
+def claim_proposal(
     part: ClaimPart,
     kind: Any,
     what: str,
@@ -197,21 +197,22 @@ def _edits_of_claim(key: str, claim: Manifest, change: Callable[[Manifest], None
 
 def _setter(part: ClaimPart, field: str, value: object) -> Callable[[Manifest], None]:
     def change(new: Manifest) -> None:
-        _at(new, part.path)[field] = value
+        part_of(part, new)[field] = value
 
     return change
 
 
 def _remover(part: ClaimPart, index: int) -> Callable[[Manifest], None]:
     def change(new: Manifest) -> None:
-        _remove_item(_at(new, part.path), "selectors", index)
+        _remove_item(part_of(part, new), "selectors", index)
 
     return change
 
 
-def _at(manifest: Manifest, path: tuple[str | int, ...]) -> Manifest:
+def part_of(part: ClaimPart, manifest: Manifest) -> Manifest:
+    """Return the part of its claim's manifest."""
     found: Any = manifest
-    for step in path:
+    for step in part.path:
         found = found[step]
     assert isinstance(found, dict)
     return found

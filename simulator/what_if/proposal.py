@@ -23,15 +23,19 @@ COSTS: Final[dict[ChangeKind, float]] = {
     # An object that the pod's claims name, and that is missing.
     "claim": 2,
     "device-class": 2,
-    # A recreated pod or claim with one field changed. For a request or a
-    # number of devices, the share by which it is reduced is added; for maxSkew,
+    # A recreated pod or claim with one field changed. For a request, a
+    # number of devices or a capacity, the share by which it is reduced is added; for maxSkew,
     # 0.3 of the share of the new value by which it grows.
     "spread-policy": 3,
     "spread-domains": 3.2,
     "spread-skew": 3.4,
     "spread-anyway": 3.8,
     "request": 3,
+    "device-toleration": 3,
     "claim-count": 3,
+    "claim-capacity": 3,
+    "claim-size": 3.2,
+    "claim-class": 3.6,
     "host-port": 3.5,
     "claim-selector": 4,
     "claim-constraint": 4,

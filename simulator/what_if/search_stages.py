@@ -7,6 +7,7 @@ from simulator.what_if import (
     claim_changes,
     deletions,
     device_changes,
+    device_requests,
     node_changes,
     pod_changes,
     priorities,
@@ -45,8 +46,12 @@ STAGES: Final[Sequence[SearchStage]] = (
     SearchStage("device classes", "device-class", claim_changes.propose_missing_classes),
     SearchStage("requests", "request", pod_changes.propose_requests),
     SearchStage("numbers of devices", "claim-count", claim_changes.propose_counts),
+    SearchStage("taints of devices", "device-toleration", device_requests.propose_device_tolerations),
+    SearchStage("capacity of devices", "claim-capacity", device_requests.propose_less_capacity),
     SearchStage("spread constraints", "spread-policy", spread_changes.propose_spread_relaxations),
+    SearchStage("smaller devices", "claim-size", device_requests.propose_smaller_devices),
     SearchStage("host ports", "host-port", pod_changes.propose_host_ports),
+    SearchStage("other classes", "claim-class", device_requests.propose_other_classes),
     SearchStage("constraints", "selector", pod_changes.propose_constraint_removals),
     SearchStage("device selectors", "claim-selector", claim_changes.propose_relaxed_claims),
     SearchStage(
@@ -81,6 +86,7 @@ FIRST_STAGES: Final[Sequence[SearchStage]] = tuple(
     if stage.find
     not in (
         claim_changes.propose_counts,
+        device_requests.propose_less_capacity,
         priorities.propose_preempting_class,
         priorities.propose_priorities,
         device_changes.propose_devices,

@@ -2,12 +2,16 @@
 
 import copy
 from collections import Counter
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
+from simulator.framework.runtime import Framework
+from simulator.plugins.registry import load, profiles
+from simulator.versions.features import DEFAULT_FEATURES
 from simulator.what_if.edit import delete_object
 from simulator.what_if.obstacles import Obstacles
 from simulator.what_if.situation import Situation
@@ -34,9 +38,11 @@ def claim(name: str = "mine", count: int = 1, **more: Any) -> Manifest:
         made["spec"]["devices"]["constraints"] = constraints
     if on:
         where, *devices = on
-        results = [
+        results: list[Manifest] = [
             {"request": "gpus", "driver": DRIVER, "pool": where, "device": device} for device in devices
         ]
+        if "capacity" in more:
+            results[0] |= {"shareID": name, "consumedCapacity": more["capacity"]["requests"]}
         made["metadata"]["finalizers"] = ["resource.kubernetes.io/delete-protection"]
         made["status"] = {"allocation": {"devices": {"results": results}}}
         if only:
@@ -174,6 +180,84 @@ CASES: list[tuple[str, Objects, list[Expected]]] = [
 ]
 
 
+NEWEST = profiles(load(None, features=DEFAULT_FEATURES))
+NIC = {"name": "nic-0", "allowMultipleAllocations": True, "capacity": {"bandwidth": {"value": "40G"}}}
+SMALL = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("20Gi")) >= 0'
+
+
+def shares(amount: str) -> Manifest:
+    return {"capacity": {"requests": {"bandwidth": amount}}}
+
+
+def sized(name: str, memory: str, **more: Any) -> Manifest:
+    return {"name": name, "capacity": {"memory": {"value": memory}}, **more}
+
+
+NEW_CASES: list[tuple[str, Objects, list[Expected]]] = [
+    (
+        "a taint",
+        [resource_slice("a", [gpu("gpu-0") | {"taints": [{"key": "hot", "effect": "NoSchedule"}]}]), claim()],
+        [("device-toleration", "default/mine", "hot:NoSchedule", "", "", "a"), DROP],
+    ),
+    (
+        "less of a shared device, and only what is left",
+        [
+            resource_slice("a", [NIC]),
+            claim("of-x", used_by="x", on=("a", "nic-0"), **shares("30G")),
+            user_of("x", "a", "of-x"),
+            claim(**shares("20G")),
+        ],
+        [
+            ("claim-capacity", "default/mine", "bandwidth", "20G", "10G", "a"),
+            ("free-device", "default/x", "a/nic-0", "default/of-x", "0", "a"),
+            DROP,
+            ("device", "a", "a/nic-0", "", "gpu", "a"),
+        ],
+    ),
+    (
+        "a smaller partition, the largest of those that fit",
+        [
+            resource_slice("a", [sized("part-0", "5Gi"), sized("part-1", "10Gi")]),
+            claim(selectors=[{"cel": {"expression": SMALL}}]),
+        ],
+        [
+            ("claim-size", "default/mine", "gpus", "20Gi", "10Gi", "a"),
+            ("claim-selector", "default/mine", SMALL, "a/part-0, a/part-1", "", "a"),
+            DROP,
+        ],
+    ),
+    (
+        "another class",
+        [
+            resource_slice("a", [gpu("gpu-0")]),
+            device_class("small", A100),
+            device_class("other"),
+            claim(device_class="small"),
+        ],
+        [
+            ("claim-class", "default/mine", "gpus", "small", "gpu", "a"),
+            ("claim-class", "default/mine", "gpus", "small", "other", "a"),
+            ("class-selector", "small", A100, "a/gpu-0", "", "a"),
+            DROP,
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"), [each[1:] for each in NEW_CASES], ids=[each[0] for each in NEW_CASES]
+)
+def test_the_smallest_changes_for_claims_of_the_newest_version_are(
+    objects: Objects, expected: list[Expected]
+) -> None:
+    objects = [node("a"), device_class("gpu", EVERY), *objects]
+    found = asked(objects, QUESTION, NEWEST)
+    assert [
+        (s.kind, s.target, s.what, s.before, s.after, s.outcome.node) for s in found.suggestions
+    ] == expected
+    check(objects, QUESTION, NEWEST)
+
+
 @pytest.mark.parametrize(
     ("objects", "expected"), [each[1:] for each in CASES], ids=[each[0] for each in CASES]
 )
@@ -185,12 +269,18 @@ def test_the_smallest_changes_for_claims_are(objects: Objects, expected: list[Ex
     check(objects, QUESTION)
 
 
-def check(objects: Objects, question: Manifest) -> list[str]:
+def check(
+    objects: Objects, question: Manifest, frameworks: Mapping[str, Framework] = FRAMEWORKS
+) -> list[str]:
     """Apply each suggestion to the manifests; the scheduler then does what it said. Returns the kinds."""
-    found = asked(objects, question)
+    found = asked(objects, question, frameworks)
     for said in found.suggestions:
         changed, new = edited([*objects, question], question, [*said.edits, *said.follows])
-        assert attempted(changed, new) == (said.outcome.kind, said.outcome.node, said.outcome.victims), said
+        assert attempted(changed, new, frameworks) == (
+            said.outcome.kind,
+            said.outcome.node,
+            said.outcome.victims,
+        ), said
     return [said.kind for said in found.suggestions]
 
 

@@ -52,6 +52,16 @@ SENTENCES: Final = {
     "claim": gettext_noop("Create the resource claim {target} for one device of class {what}."),
     "device-class": gettext_noop("Create the DeviceClass {target} for the devices of {what}."),
     "claim-count": gettext_noop("Request {after} devices instead of {before} in {what} of claim {target}."),
+    "device-toleration": gettext_noop("Add a toleration for {what} to {within} of claim {target}."),
+    "claim-capacity": gettext_noop(
+        "Request less {what} in {within} of claim {target}: {after} instead of {before}."
+    ),
+    "claim-size": gettext_noop(
+        "Request devices with {after} instead of {before} in {what} of claim {target}."
+    ),
+    "claim-class": gettext_noop(
+        "Request devices of class {after} instead of {before} in {what} of claim {target}."
+    ),
     "claim-selector": gettext_noop("Remove the selector {what} of {within} from claim {target}."),
     "class-selector": gettext_noop("Remove the selector {what} from the DeviceClass {target}."),
     "claim-constraint": gettext_noop("Remove the constraint on {what} from claim {target}."),
@@ -91,7 +101,11 @@ STAGES: Final = {
     "missing claims": gettext_noop("missing claims"),
     "device classes": gettext_noop("device classes"),
     "requests": gettext_noop("requests"),
+    "taints of devices": gettext_noop("taints of devices"),
     "numbers of devices": gettext_noop("numbers of devices"),
+    "capacity of devices": gettext_noop("capacity of devices"),
+    "smaller devices": gettext_noop("smaller devices"),
+    "other classes": gettext_noop("other classes"),
     "host ports": gettext_noop("host ports"),
     "spread constraints": gettext_noop("spread constraints"),
     "constraints": gettext_noop("constraints"),
