@@ -173,3 +173,22 @@ def test_versions_the_same_pods_are_decided_otherwise() -> None:
     assert "1 node(s) had untolerated taint(s)" in messages["default/plain"]
     oldest = {event.pod: event.message for event in of(Unschedulable, play("versions", Features(V1_34_1)))}
     assert "untolerated taint {maintenance: }" in oldest["default/plain"]
+
+
+def test_sharing_a_device_that_no_claim_has_is_not_always_free() -> None:
+    trace = play("sharing")
+    homes = bound(trace)
+    assert {name: event.node for name, event in homes.items()} == {
+        "small": "gpu-node",
+        **{f"flow-{number}": "net-node" for number in range(1, 6)},
+        "diagnose": "old-node",
+        "whole": "gpu-node",
+    }
+    assert {event.pod for event in of(Unschedulable, trace)} == {
+        "default/whole",
+        "default/flow-5",
+        "default/train",
+    }
+    ended = {event.pod.removeprefix("default/"): seconds(event) for event in of(PodFinished, trace)}
+    assert seconds(homes["flow-4"]) < ended["small"] < seconds(homes["whole"]) < ended["flow-1"]
+    assert ended["flow-1"] < seconds(homes["flow-5"])
