@@ -5,6 +5,7 @@ ValidateNode and ValidateNodeUpdate in pkg/apis/core/validation/validation.go.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from simulator.api import Manifest, Micros
@@ -61,7 +62,8 @@ def _joined_with_address(node: Manifest, _: Manifest, now: str, overlay: Overlay
     if pool is None:
         pool = overlay.kept["node addresses"] = AddressPool(NODE_NETWORK)
         for other in overlay.list(NODES.id):
-            pool.use(internal_addresses(other))
+            with suppress(AttributeError, TypeError):  # one that was stored unchecked may be anything
+                pool.use(internal_addresses(other))
     joined = with_internal_address(joined_node(node, now, served_features()), pool)
     pool.use(internal_addresses(joined))
     return joined
