@@ -183,6 +183,7 @@ def test_the_panel_of_an_unschedulable_pod_says_why_and_what_it_waits_for(screen
     expect(screen.locator("#detail [data-exact]")).to_have_text(re.compile(r"^[3-5] min( \d+ s)?$"))
     expect(screen.locator("#detail .attempts tr").last).to_contain_text("1 has too little cpu")
     expect(screen.locator("#detail .moves tr").last).to_contain_text("activeQ")
+    expect(screen.locator("#detail .moves")).to_have_css("display", "table")
     screen.locator("#panel-yaml summary").click()
     expect(screen.locator("#detail pre.yaml")).to_contain_text("kind: Pod")
 
