@@ -153,7 +153,7 @@ class SandboxCache:
             resource: {key: _entry(resource, key, stored) for key, stored in found.items()}
             for resource, found in whole.objects.items()
         }
-        lanes = {pod: codec.decode_queue_place(place) for pod, place in whole.lanes.items()}
+        queue_places = {pod: codec.decode_queue_place(place) for pod, place in whole.lanes.items()}
         trace = Trace()
         for entry in whole.trace:
             trace.add(*codec.decode_trace(entry))
@@ -166,7 +166,7 @@ class SandboxCache:
             self._objects = objects
             self._versions = dict.fromkeys(objects, whole.position.version)
             self.bytes = sum(len(entry.json) for found in objects.values() for entry in found.values())
-            self._queue_places: dict[str, QueuePlace] = lanes
+            self._queue_places: dict[str, QueuePlace] = queue_places
             self._trace = trace
             self._rings = Rings(whole.position.version)
             self._shared: set[str] = set()

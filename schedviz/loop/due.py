@@ -31,15 +31,21 @@ CLAIM_BATCH = 50
 """Maximum number of sandboxes that one call claims; other workers, or the next call 50 ms later, claim the
 rest."""
 
-NEXT_ORDER: Final = """
+_NOW: Final = """
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
+"""
+
+NEXT_ORDER: Final = (
+    _NOW
+    + """
 local function next_order()
   local order = math.max(now, tonumber(redis.call('GET', KEYS[2]) or '0') + 1)
   redis.call('SET', KEYS[2], string.format('%.0f', order))
   return order
 end
 """
+)
 """Lua: ``now``, and the function that returns the next order. KEYS begin with KEY and ORDER_KEY."""
 
 _MARK = NEXT_ORDER + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return {next_order(), now}"
@@ -47,7 +53,7 @@ _MARK = NEXT_ORDER + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return
 _BEGIN = "redis.call('DEL', KEYS[3])\n" + _MARK
 
 _CLAIM = (
-    NEXT_ORDER
+    _NOW
     + """
 local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
 for _, name in ipairs(names) do redis.call('ZADD', KEYS[1], now + ARGV[2], name) end
@@ -56,7 +62,7 @@ return names
 )
 
 _SETTLE = (
-    NEXT_ORDER
+    _NOW
     + """
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 if ARGV[3] == '' then
@@ -69,7 +75,7 @@ return 1
 )
 
 _BRING_FORWARD = (
-    NEXT_ORDER
+    _NOW
     + """
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. string.format('%.0f', now), '+inf')) do
   redis.call('ZADD', KEYS[1], now, name)
