@@ -17,6 +17,11 @@ class Taint(NamedTuple):
     effect: str
 
 
+def format_taint(key: str, value: str, effect: str) -> str:
+    """Return a taint of a node or a device in the notation of ``kubectl taint``: ``broken=yes:NoExecute``."""
+    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+
+
 class Image(NamedTuple):
     names: tuple[str, ...]
     size: int

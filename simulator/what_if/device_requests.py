@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.objects.node import format_taint
 from simulator.objects.quantity import Nanos, parse_quantity, text_in_format_of
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices, AllocatedState
 from simulator.plugins.dynamic_resources.device import DeviceTaint
@@ -36,18 +37,15 @@ def propose_device_tolerations(situation: Situation, obstacles: Obstacles) -> Pr
             if missing and missing not in sets and can_take(situation, part, device):
                 sets[missing] = None
         for place, taints in enumerate(sorted(sets, key=len)):
+            texts = ", ".join(format_taint(*each) for each in taints)
             made = claim_proposal(
-                part, "device-toleration", _texts(taints), partial(_tolerate, part, taints), before=""
+                part, "device-toleration", texts, partial(_tolerate, part, taints), before=""
             )
             yield made._replace(within=part.name, measure=min(0.49, 0.001 * place))
 
 
 def _is_harmless(part: ClaimPart, taint: DeviceTaint) -> bool:
     return taint.effect not in EFFECTS or any(tolerates(each, taint) for each in part.request.tolerations)
-
-
-def _texts(taints: tuple[DeviceTaint, ...]) -> str:
-    return ", ".join(f"{each.key}{'=' * bool(each.value)}{each.value}:{each.effect}" for each in taints)
 
 
 def _tolerate(part: ClaimPart, taints: tuple[DeviceTaint, ...], new: Manifest) -> None:

@@ -7,7 +7,7 @@ from simulator.api import Manifest
 from simulator.apiserver.names import LABEL_LENGTH
 from simulator.apiserver.resources import NODES
 from simulator.objects.labels import Labels, Requirement
-from simulator.objects.node import Node, Taint
+from simulator.objects.node import Node, Taint, format_taint
 from simulator.objects.node_selector import NodeSelectorTerm
 from simulator.objects.pod_requests import BASIC_RESOURCES
 from simulator.plugins.node_affinity import NodeAffinity
@@ -15,7 +15,7 @@ from simulator.plugins.node_unschedulable import TAINT as UNSCHEDULABLE
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.pod_topology_spread.common import HOSTNAME
 from simulator.what_if.edit import Edit, create_object, mutable_copy
-from simulator.what_if.obstacles import TAINTS, Obstacles, format_taint
+from simulator.what_if.obstacles import TAINTS, Obstacles
 from simulator.what_if.proposal import Proposal, Proposals, node_proposal
 from simulator.what_if.situation import Situation
 
@@ -54,7 +54,7 @@ def propose_taint_removals(situation: Situation, obstacles: Obstacles) -> Propos
                 kept = [t for t in new["spec"]["taints"] if not _is_same_taint(t, taint)]
                 _set_taints(new, kept)
 
-            text = format_taint(taint)
+            text = format_taint(*taint)
             yield node_proposal(situation, "taint", row, text, change, before=text)
 
 

@@ -9,7 +9,7 @@ from simulator.framework.node_batch import NodeBatch
 from simulator.framework.pre_filter import run_pre_filter
 from simulator.framework.status import PluginError, Status, error
 from simulator.objects import pod_requests
-from simulator.objects.node import Taint
+from simulator.objects.node import Taint, format_taint
 from simulator.plugins.node_resources.fit import TOO_MANY_PODS
 from simulator.plugins.taint_toleration import tolerated
 from simulator.what_if import amounts
@@ -140,7 +140,7 @@ class Obstacles:
             if not codes[row]:
                 continue
             if plugin == TAINTS:
-                found += [Obstacle(plugin, format_taint(taint)) for taint in self.untolerated(row)]
+                found += [Obstacle(plugin, format_taint(*taint)) for taint in self.untolerated(row)]
                 continue
             for reason in statuses[int(codes[row]) - 1].reasons:
                 resource = reason.removeprefix("Insufficient ") if plugin == FIT else reason
@@ -174,8 +174,3 @@ def free_amount(situation: Situation, row: int, resource: str) -> int:
     there = int(allocatable[row]) - int(requested[row])
     nominated = situation.nominated.get(cluster.node(row).name, ())
     return there - sum(n.requests.get(resource, 0) for n in nominated if n.priority >= pod.priority)
-
-
-def format_taint(taint: Taint) -> str:
-    """Format a taint in the notation of ``kubectl taint``."""
-    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"

@@ -15,11 +15,11 @@ from schedviz.web.picture.device_use import (
     holders_of_devices,
     is_partition,
     pods_of_claim,
-    taint_text,
 )
 from schedviz.web.picture.node_pools import pools_of
 from simulator.api import Manifest
 from simulator.objects.metadata import labels_of, name_of, namespace_of
+from simulator.objects.node import format_taint
 from simulator.objects.pod import Pod
 from simulator.objects.quantity import text_in_format_of
 from simulator.objects.status import status_of
@@ -160,7 +160,7 @@ def _device_view(pool: Pool, use: PoolUse, found: PoolDevice, holders: Holders) 
         attributes=[*_attributes(device.attributes, () if device.shareable else device.capacity)],
         state=state,
         part=is_partition(pool, device),
-        taints=[taint_text(each) for each in device.taints],
+        taints=[format_taint(*each) for each in device.taints],
         attached_first=", ".join(device.binding_conditions),
         lacks=lacking_words(pool, use, device) if state == "blocked" else "",
         bars=capacity_bars(device, holders),

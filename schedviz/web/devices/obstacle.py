@@ -8,12 +8,13 @@ from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
 from schedviz.web.devices.devices import lacking_words, parsed_slices
-from schedviz.web.picture.device_use import PoolUse, holders_of_devices, taint_text, used_capacity
+from schedviz.web.picture.device_use import PoolUse, holders_of_devices, used_capacity
 from schedviz.web.picture.node_pools import pools_of
 from schedviz.web.text import format as fmt
 from simulator.api import Manifest
 from simulator.cluster.other_objects import OtherObjects
 from simulator.objects.metadata import key_of, labels_of, name_of
+from simulator.objects.node import format_taint
 from simulator.objects.pod import Pod
 from simulator.objects.quantity import Nanos, text_in_format_of
 from simulator.objects.status import status_of
@@ -50,7 +51,7 @@ class DeviceReason(msgspec.Struct, frozen=True):
     """Whether the allocation mode All leaves such devices out."""
 
 
-class Situation:
+class PodDevices:
     """The claims of a pod, and who has which device."""
 
     def __init__(self, source: Readable, pod: Manifest, claims: list[ResourceClaim]) -> None:
@@ -84,16 +85,16 @@ class Situation:
 
 
 def obstacle(
-    situation: Situation, pool: Pool, use: PoolUse, found: PoolDevice, wanted: DeviceRequest
+    pod_devices: PodDevices, pool: Pool, use: PoolUse, found: PoolDevice, wanted: DeviceRequest
 ) -> DeviceReason | None:
     """Return the reason for which a device cannot be taken for a request; None if it can, as far as
     constraints and other requests allow it."""
-    return _selection(situation, found, wanted) or _lack(situation, pool, use, found, wanted)
+    return _selection(pod_devices, found, wanted) or _lack(pod_devices, pool, use, found, wanted)
 
 
-def _selection(situation: Situation, device: PoolDevice, wanted: DeviceRequest) -> DeviceReason | None:
+def _selection(pod_devices: PodDevices, device: PoolDevice, wanted: DeviceRequest) -> DeviceReason | None:
     """Return why a device does not count for a request, or who has it."""
-    of_class = situation.classes.get(wanted.device_class, ())
+    of_class = pod_devices.classes.get(wanted.device_class, ())
     for words, expressions in (
         (gettext("the class has a selector that is false:"), of_class),
         (gettext("the claim has a selector that is false:"), wanted.selectors),
@@ -101,17 +102,17 @@ def _selection(situation: Situation, device: PoolDevice, wanted: DeviceRequest) 
         for expression in expressions:
             selectors = (("", (expression or "",)),)
             try:
-                selected = matches(device.device.value, selectors, lists=situation.rules.list_attributes)
+                selected = matches(device.device.value, selectors, lists=pod_devices.rules.list_attributes)
             except AllocationError as error:
                 return DeviceReason("", str(error).removeprefix(": "))
             if not selected:
                 return DeviceReason("", words, expression or "", is_excluded=True)
     if not device.here:
         return DeviceReason("", gettext("can be used on other nodes only"), is_excluded=True)
-    if not situation.rules.allocates(device.device):
+    if not pod_devices.rules.allocates(device.device):
         return DeviceReason("", gettext("needs a feature gate that is off"))
-    holders = () if wanted.admin_access else situation.holders.get(device.id, ())
-    if not holders or situation.rules.shares(device.device):
+    holders = () if wanted.admin_access else pod_devices.holders.get(device.id, ())
+    if not holders or pod_devices.rules.shares(device.device):
         return None
     pods = [pod for holder in holders for pod in holder.pods]
     if not pods:
@@ -121,11 +122,11 @@ def _selection(situation: Situation, device: PoolDevice, wanted: DeviceRequest) 
 
 
 def _lack(
-    situation: Situation, pool: Pool, use: PoolUse, found: PoolDevice, wanted: DeviceRequest
+    pod_devices: PodDevices, pool: Pool, use: PoolUse, found: PoolDevice, wanted: DeviceRequest
 ) -> DeviceReason | None:
     """Return the capacity or the counter that a device lacks, or the taints that a request does not
     tolerate."""
-    device, rules, holders = found.device, situation.rules, situation.holders.get(found.id, ())
+    device, rules, holders = found.device, pod_devices.rules, pod_devices.holders.get(found.id, ())
     requested = wanted.capacity or ()
     used = used_capacity(holders) if rules.shares(device) else {}
     if rules.consumable_capacity and not has_capacity(device, requested, used, {}):
@@ -136,7 +137,7 @@ def _lack(
     if rules.device_taints and prevents_allocation(device.taints, wanted.tolerations):
         taints = [each for each in device.taints if prevents_allocation((each,), wanted.tolerations)]
         text = gettext("has a taint that the request does not tolerate: %(taints)s")
-        return DeviceReason("", text % {"taints": ", ".join(map(taint_text, taints))})
+        return DeviceReason("", text % {"taints": ", ".join(format_taint(*each) for each in taints)})
     return None
 
 

@@ -10,7 +10,7 @@ import msgspec
 from django.utils.translation import gettext, ngettext
 
 from schedviz.store.past import Readable
-from schedviz.web.devices.obstacle import DeviceReason, Situation, obstacle
+from schedviz.web.devices.obstacle import DeviceReason, PodDevices, obstacle
 from schedviz.web.picture.device_use import (
     PoolUse,
     pods_of_claim,
@@ -70,12 +70,12 @@ def device_reasons(source: Readable, decision: Decision) -> list[NodeReasons]:
     pod = source.get(PODS, decision.pod) if rejected else None
     if pod is None:
         return []
-    situation = Situation(source, pod, [*_claims_to_allocate(source, decision, pod)])
+    pod_devices = PodDevices(source, pod, [*_claims_to_allocate(source, decision, pod)])
     found = []
     for name in rejected:
         node = source.get(NODES, name)
         if node is not None:
-            requests = _node_requests(situation, situation.claims_on(node), situation.pools_on(node))
+            requests = _node_requests(pod_devices, pod_devices.claims_on(node), pod_devices.pools_on(node))
             found.append(NodeReasons(name, 0, requests))
     return [*_grouped([each for each in found if each.requests])]
 
@@ -123,13 +123,13 @@ class _Devices(NamedTuple):
 
 
 def _node_requests(
-    situation: Situation, claims: Sequence[ResourceClaim], pools: Sequence[Pool]
+    pod_devices: PodDevices, claims: Sequence[ResourceClaim], pools: Sequence[Pool]
 ) -> list[RequestReasons]:
-    uses = [(pool, PoolUse(pool, lambda device: situation.holders.get(device, ()))) for pool in pools]
+    uses = [(pool, PoolUse(pool, lambda device: pod_devices.holders.get(device, ()))) for pool in pools]
     devices = [(device, pool, use) for pool, use in uses for device in pool.devices]
     node = _Devices(devices, [*_faults(pools)])
     found = [
-        _request(situation, node, claim, request, alternative)
+        _request(pod_devices, node, claim, request, alternative)
         for claim in claims
         for request in claim.requests
         for alternative in request.alternatives
@@ -153,7 +153,7 @@ def _faults(pools: Sequence[Pool]) -> Iterator[DeviceReason]:
 
 
 def _request(
-    situation: Situation,
+    pod_devices: PodDevices,
     node: _Devices,
     claim: ResourceClaim,
     request: ClaimRequest,
@@ -162,7 +162,7 @@ def _request(
     reasons: dict[DeviceReason, list[str]] = {}
     free = []
     for device, pool, use in node.devices:
-        reason = obstacle(situation, pool, use, device, alternative)
+        reason = obstacle(pod_devices, pool, use, device, alternative)
         if reason is None:
             free.append(device)
         else:

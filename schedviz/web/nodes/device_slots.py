@@ -8,11 +8,12 @@ import msgspec
 from django.utils.translation import gettext, ngettext
 
 from schedviz.web.nodes.cards import Meter, More, block_id, percent
-from schedviz.web.picture.device_use import DeviceState, Holders, PoolUse, is_partition, taint_text
+from schedviz.web.picture.device_use import DeviceState, Holders, PoolUse, is_partition
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.picture.records import NodeRecord
 from schedviz.web.text import format as fmt
+from simulator.objects.node import format_taint
 from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
 
 SLOTS_AT_MOST: Final = 16
@@ -94,7 +95,7 @@ def device_slot(
     number = NUMBER.search(name)
     pods = [pod for holder in holders for pod in holder.pods]
     first = picture.pods.get(pods[0]) if pods else None
-    taints = [taint_text(taint) for taint in device.device.taints]
+    taints = [format_taint(*taint) for taint in device.device.taints]
     words = slot_words(name, state, holders)
     return DeviceSlot(
         state=state,

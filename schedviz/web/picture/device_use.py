@@ -12,7 +12,7 @@ from simulator.objects.status import status_of
 from simulator.plugins.dynamic_resources.allocated_devices import device_of, results_in_use
 from simulator.plugins.dynamic_resources.amounts import Amounts, parse_amounts
 from simulator.plugins.dynamic_resources.counters import CounterName, available_counters, consumption
-from simulator.plugins.dynamic_resources.device import Device, DeviceTaint
+from simulator.plugins.dynamic_resources.device import Device
 from simulator.plugins.dynamic_resources.pool import Pool, PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 
@@ -112,8 +112,3 @@ def is_partition(pool: Pool, device: Device) -> bool:
         for each in device.consumes
         for name, amount in each.counters
     )
-
-
-def taint_text(taint: DeviceTaint) -> str:
-    """Return the taint as kubectl writes taints: ``broken=yes:NoExecute``."""
-    return f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"

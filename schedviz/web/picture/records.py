@@ -12,7 +12,7 @@ from schedviz.web.text import format as fmt
 from simulator.api import Manifest, Micros
 from simulator.objects import pod_requests
 from simulator.objects.conditions import conditions_of
-from simulator.objects.node import ZONE, ZONE_BETA, Node
+from simulator.objects.node import ZONE, ZONE_BETA, Node, format_taint
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
@@ -134,18 +134,15 @@ def node_record(manifest: Manifest) -> NodeRecord:
         name=node.name,
         zone=node.labels.get(ZONE) or node.labels.get(ZONE_BETA, ""),
         allocatable=dict(node.allocatable) | {"pods": node.allowed_pods},
-        taints=tuple(taint_text(taint) for taint in (manifest.get("spec") or {}).get("taints") or []),
+        taints=tuple(
+            format_taint(taint.get("key", ""), taint.get("value") or "", taint.get("effect", ""))
+            for taint in (manifest.get("spec") or {}).get("taints") or []
+        ),
         unschedulable=node.unschedulable,
         conditions=tuple(bad_conditions(conditions_of(manifest))),
         version=int(manifest["metadata"].get("resourceVersion", 0)),
         labels=node.labels,
     )
-
-
-def taint_text(taint: Manifest) -> str:
-    """Return a taint as kubectl writes it: key=value:Effect, or key:Effect."""
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint.get('key', '')}{value}:{taint.get('effect', '')}"
 
 
 def bad_conditions(conditions: Iterable[Manifest]) -> Iterable[str]:
