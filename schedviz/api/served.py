@@ -33,12 +33,12 @@ class Served:
     """The resources of a sandbox, and the documents that are made of their names."""
 
     def __init__(self, others: Iterable[Resource] = ()) -> None:
-        """others: the resources that are not built in, complete."""
+        """others: the resources that not every sandbox has, complete."""
         by_root: dict[str, list[Resource]] = {}
         for resource in others:
             by_root.setdefault(root_of(resource), []).append(resource)
         self.digests: Final = {root: digest_of(found) for root, found in by_root.items()}
-        """The digests of the resources that are not built in, by their root: ``apis/example.com/v1``."""
+        """The digests of these resources, by their root: ``apis/example.com/v1``."""
         self.groups: Final[dict[str, dict[str, list[Resource]]]] = {}
         """Group -> version -> its resources. Those that are not built in lack their schemas and columns."""
         for each in (*BUILT_IN, *(_named(other) for found in by_root.values() for other in found)):

@@ -23,6 +23,7 @@ class ComponentServer(ComponentWrites):
         self.now = clock
         self.features = features
 
+    @in_version
     def delete_by_component(self, manifest: Manifest, propagation: Propagation | None = None) -> list[Change]:
         kind = find_by_kind(manifest["apiVersion"], manifest["kind"])
         assert kind is not None, "an object of an unknown kind is not stored"
@@ -34,6 +35,7 @@ class ComponentServer(ComponentWrites):
         binding = {"target": {"kind": "Node", "name": node}}
         return [admit_binding(pod, binding, self.reader, self.now())]
 
+    @in_version
     def find_resource(self, resource_id: str) -> Resource | None:
         known = self.find_built_in(resource_id)
         if known or resource_id.partition(".")[2] in BUILT_IN_GROUPS:
@@ -41,10 +43,12 @@ class ComponentServer(ComponentWrites):
         definitions = self.reader.find(CRDS, resource_id).items
         return find_custom(definitions, lambda: self.reader.list(resource_id).items)
 
+    @in_version
     def find_built_in(self, resource_id: str) -> Resource | None:
         plural, _, group = resource_id.partition(".")
         return find_built_in(group, plural)
 
+    @in_version
     def find_kind(self, api_version: str, kind: str) -> Resource | None:
         return find_by_kind(api_version, kind)
 

@@ -10,9 +10,11 @@ from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.resources import (
     BUILT_IN,
     BUILT_IN_GROUPS,
+    GATED,
     defined_resources,
     find_built_in,
     find_by_kind,
+    is_served,
 )
 
 
@@ -57,8 +59,8 @@ def find_custom(
 
 
 def find_other_resources(store: Catalogue) -> list[Resource]:
-    """Return the sandbox's resources that are not built in."""
-    custom = [*defined_resources(store.list(CRDS).items)]
+    """Return the sandbox's resources that not every sandbox has."""
+    custom = [*filter(is_served, GATED), *defined_resources(store.list(CRDS).items)]
     known = {resource.id for resource in custom}
     for name in store.resources():
         plural, _, group = name.partition(".")
@@ -74,7 +76,7 @@ def with_resources(
 ) -> Iterator[tuple[Resource, Manifest]]:
     """Yield each object with its resource. objects: resource id -> key -> manifest; those of resources of
     which the store has none are left out."""
-    known = {resource.id: resource for resource in BUILT_IN if not resource.stored_as}
+    known = {resource.id: resource for resource in (*BUILT_IN, *GATED) if not resource.stored_as}
     if objects.keys() - known.keys():
         known |= {resource.id: resource for resource in find_other_resources(store)}
     for name, collection in objects.items():
@@ -86,7 +88,7 @@ def find_by_name(name: str) -> Resource | None:
     """Return a built-in resource by any name that kubectl accepts: ``pods``, ``pod``, ``po``, ``Pod``,
     ``deployments.apps``."""
     lower = name.lower()
-    for resource in BUILT_IN:
+    for resource in filter(is_served, (*BUILT_IN, *GATED)):
         if lower in (resource.id, resource.plural, resource.singular, *resource.short_names):
             return resource
     return None

@@ -40,6 +40,8 @@ class Resource(msgspec.Struct, frozen=True):
     """The paths of the values that the subresource ``scale`` shows; None if it has no such subresource."""
     stored_as: str = ""
     """The id under which the objects are stored, if it is another resource's."""
+    gate: str = ""
+    """The feature gate with which it is served; "" = it is always served."""
     schema_text: str = ""
     """The openAPIV3Schema of a CustomResourceDefinition's version, in JSON."""
     columns_text: str = ""
@@ -92,8 +94,10 @@ def built_in(
     has_status: bool = False,
     scale: ScalePaths | None = None,
     stored_as: str = "",
+    gate: str = "",
 ) -> Resource:
-    """Return a resource of Kubernetes. ``in_cluster``: its objects are in no namespace."""
+    """Return a resource of Kubernetes. ``in_cluster``: its objects are in no namespace. ``gate``: the feature
+    gate with which it is served."""
     group, _, version = api_version.rpartition("/")
     _groups.add(group)
     return Resource(
@@ -108,6 +112,7 @@ def built_in(
         has_status=has_status,
         scale=scale,
         stored_as=stored_as,
+        gate=gate,
     )
 
 

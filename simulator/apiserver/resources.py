@@ -12,10 +12,15 @@ from simulator.apiserver import names
 from simulator.apiserver.kinds.definitions.conditions import has_condition
 from simulator.apiserver.kinds.registry import STRATEGIES
 from simulator.apiserver.resource import Resource, ScalePaths, plural_of
+from simulator.apiserver.served_features import enabled
 
-BUILT_IN = tuple(strategy.resource for strategy in STRATEGIES)
-_BY_KIND = {(resource.api_version, resource.kind): resource for resource in BUILT_IN}
-_BY_PLURAL = {(resource.group, resource.plural): resource for resource in BUILT_IN}
+_ALL = tuple(strategy.resource for strategy in STRATEGIES)
+BUILT_IN = tuple(resource for resource in _ALL if not resource.gate)
+"""The built-in resources that every cluster has."""
+GATED = tuple(resource for resource in _ALL if resource.gate)
+"""The built-in resources that a cluster has whose feature gates are on."""
+_BY_KIND = {(resource.api_version, resource.kind): resource for resource in _ALL}
+_BY_PLURAL = {(resource.group, resource.plural): resource for resource in _ALL}
 BUILT_IN_GROUPS = frozenset(resource.group for resource in BUILT_IN)
 PODS = _BY_PLURAL["", "pods"]
 NODES = _BY_PLURAL["", "nodes"]
@@ -54,8 +59,14 @@ def deprecation_warning(spec: Manifest, version: Manifest) -> str:
     return f"{group}/{name} {kind} is deprecated{instead}"
 
 
+def is_served(resource: Resource) -> bool:
+    """Whether the cluster that is served has a built-in resource."""
+    return not resource.gate or enabled(resource.gate)
+
+
 def find_built_in(group: str, plural: str) -> Resource | None:
-    return _BY_PLURAL.get((group, plural))
+    found = _BY_PLURAL.get((group, plural))
+    return found if found is not None and is_served(found) else None
 
 
 def find_by_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -> Resource | None:
@@ -65,7 +76,7 @@ def find_by_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = 
     A kind without a definition is taken as namespaced, with the usual plural. None for a kind that cannot
     exist, because its group is one of Kubernetes' or is not a domain: the manifest is refused."""
     known = _BY_KIND.get((api_version, kind))
-    if known:
+    if known and is_served(known):
         return known
     group, _, version = api_version.rpartition("/")
     for custom in defined_resources(definitions):

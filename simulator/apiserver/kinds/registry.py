@@ -9,6 +9,7 @@ from simulator.apiserver.kinds import (
     leases,
     namespaces,
     nodes,
+    pod_groups,
     priority_classes,
     quotas,
     runtime_classes,
@@ -31,8 +32,8 @@ from simulator.apiserver.strategy import Strategy
 
 _MODULES: Final = (
     *(csi, definitions, claims, slices, disruption_budgets, events, jobs, leases, namespaces, nodes, pods),
-    *(priority_classes, quotas, runtime_classes, service_accounts, services, storage_classes, timetables),
-    *(volumes, daemon_sets, deployments, revisions, stateful_sets),
+    *(pod_groups, priority_classes, quotas, runtime_classes, service_accounts, services, storage_classes),
+    *(timetables, volumes, daemon_sets, deployments, revisions, stateful_sets),
 )
 """The modules of the simulated kinds, with the strategies in them."""
 _SIMULATED: Final = (
