@@ -84,11 +84,7 @@ PROXIES = environment.number("PROXIES", 1, 1, 10)
 
 # Where a proxy serves the pages by HTTPS. Without HTTPS, a browser would not send secure cookies.
 HTTPS = environment.switch("HTTPS")
-# Paths of the server's monitoring, whose requests no limit refuses.
-MONITORING = ("healthz", "readyz", "metrics")
 SECURE_SSL_REDIRECT = HTTPS
-# They are asked within the container and the cluster, without the proxy.
-SECURE_REDIRECT_EXEMPT = [rf"^({'|'.join(MONITORING)})$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
 # A month: a certificate that fails shuts people out for so long.
 HSTS_SECONDS = environment.number("HSTS_SECONDS", 2_592_000, 0, 99_999_999)
@@ -114,8 +110,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "schedviz.operate.request_context.RequestContext",
     "schedviz.operate.request_meter.RequestMeter",
-    "django.middleware.security.SecurityMiddleware",
     "schedviz.web.security_headers.SecurityHeaders",
+    "schedviz.operate.monitoring.Monitoring",
+    "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "schedviz.web.compression.CompressedPages",
     "django.middleware.locale.LocaleMiddleware",

@@ -65,7 +65,9 @@ def may_read(request: HttpRequest) -> bool:
     if settings.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {settings.METRICS_TOKEN}".encode())
-    if any(header in request.headers for header in FORWARDED) or not is_local(request.get_host()):
+    if any(header in request.headers for header in FORWARDED) or not is_local(
+        request.headers.get("Host", "")
+    ):
         return False
     try:
         return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
