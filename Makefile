@@ -10,10 +10,14 @@ ALONE = $(shell grep -rl --include='test_*.py' 'pytest.mark.alone' tests)
 # Tests start hundreds of Python processes; without this, each compiles all modules again where the environment says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: up assets test test-all test-without-browser bench faults fuzz load workshop pages smooth pictures manifests messages install install-dev chromium tools lint types lock clean
+.PHONY: up assets test test-all test-without-browser bench faults fuzz load workshop workshop-load pages smooth pictures manifests messages install install-dev chromium tools lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
+
+# For a class, whose devices reach this machine by its address. OPTIONS: "--address teach.example".
+workshop: .venv/runtime
+	@exec $(BIN)/python manage.py workshop $(OPTIONS)
 
 install: .venv/runtime
 
@@ -97,8 +101,8 @@ load: .venv/dev
 	$(BIN)/python -m tests.programs.load $(PARTS) $(OPTIONS)
 
 # Simulates a workshop of 100 learners and prints how long people waited. OPTIONS: "--learners 30 --lesson taints".
-workshop: .venv/dev
-	$(BIN)/python -m tests.programs.workshop $(OPTIONS)
+workshop-load: .venv/dev
+	$(BIN)/python -m tests.programs.workshop_load $(OPTIONS)
 
 # Bundles and compresses the styles and scripts of pages, after a change in static/.
 assets: .venv/dev

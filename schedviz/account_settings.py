@@ -53,6 +53,8 @@ PASSWORD_VALIDATORS: Final = [
         "NumericPasswordValidator",
     )
 ]
+ENGINES: Final = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
+"""The databases with which accounts are tested. Django has more, whose packages are not installed."""
 KEPT_SECONDS: Final = 60
 """Seconds for which a process keeps an unused connection to the database."""
 
@@ -68,8 +70,12 @@ def read_database(directory: Path) -> dict[str, Any]:
             dj_database_url.parse(url, conn_max_age=KEPT_SECONDS, conn_health_checks=True)
         )
     except ValueError:
+        found = {}
+    if found.get("ENGINE") not in ENGINES:
         # The URL has a password.
-        raise SystemExit("schedviz: DATABASE_URL must be a URL such as postgres://HOST/NAME") from None
+        raise SystemExit(
+            "schedviz: DATABASE_URL must be postgres://USER:PASSWORD@HOST/NAME or sqlite:////PATH"
+        )
     if found["ENGINE"] == "django.db.backends.sqlite3":
         # Readers do not wait for a writer, and a writer waits for another one.
         found["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL;"}

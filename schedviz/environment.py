@@ -6,7 +6,15 @@ Every setting that is read is recorded in KNOWN; a test compares docs/SETTINGS.m
 
 import os
 import re
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+NEAR: Final = 0.85
+"""The likeness of a misspelled name with the right one, as difflib has it."""
+LONG_ENOUGH: Final = 6
+"""Shorter names that differ by one letter are other programs' variables."""
 
 KNOWN: dict[str, str] = {}
 """Name of each setting -> its default, as the documentation shows it."""
@@ -22,9 +30,19 @@ def text(name: str, default: str) -> str:
     return os.environ.get(name) or default
 
 
-def secret(name: str, default: str = "") -> str:
+def secret(name: str, default: str = "", *, least: int = 0) -> str:
     """Read a secret, which is never printed. The variable NAME_FILE may name a file that contains it
-    instead."""
+    instead. least: the number of characters of one that cannot be guessed."""
+    value = _read_secret(name, default)
+    if value and len(value) < least:
+        raise SystemExit(
+            f"schedviz: {name} has {len(value)} characters and can be guessed: set {least} random characters "
+            "or more"
+        )
+    return value
+
+
+def _read_secret(name: str, default: str) -> str:
     KNOWN[name], KNOWN[f"{name}_FILE"] = default, ""
     value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
     if not path:
@@ -59,6 +77,14 @@ def header(name: str) -> str:
 
 def comma_separated(name: str, default: str) -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def origins(name: str) -> list[str]:
+    """Read origins: a scheme and a host each, as ``https://schedviz.example.com``."""
+    found = comma_separated(name, "")
+    if not all(urlsplit(origin).scheme in ("http", "https") and urlsplit(origin).netloc for origin in found):
+        refuse(name, "origins such as https://schedviz.example.com")
+    return found
 
 
 def number(name: str, default: int, least: int, most: int, shown: str = "") -> int:
@@ -103,6 +129,15 @@ def optional_directory(name: str) -> Path | None:
     if not value.is_absolute() or not value.is_dir():
         refuse(name, "the absolute path of a directory")
     return value
+
+
+def refuse_misspelled() -> None:
+    """End the process if a variable that is no setting has nearly the name of one. All settings must have
+    been read before."""
+    for name in sorted(os.environ.keys() - KNOWN.keys()):
+        near = get_close_matches(name, KNOWN, n=1, cutoff=NEAR)
+        if near and len(name) >= LONG_ENOUGH and given(name):
+            raise SystemExit(f"schedviz: there is no setting {name}: {near[0]} is one (docs/SETTINGS.md)")
 
 
 def refuse(name: str, wanted: str) -> None:

@@ -48,9 +48,11 @@ DATA_DIR = environment.directory("DATA_DIR", user_data_path("schedviz"), "the us
 # The lessons of an operator's own: a folder of each (docs/LESSONS.md).
 LESSONS_DIR = environment.optional_directory("LESSONS_DIR")
 # Who may read /metrics: without a token only programs on the same machine.
-METRICS_TOKEN = environment.secret("METRICS_TOKEN")
+METRICS_TOKEN = environment.secret("METRICS_TOKEN", least=16)
 
 ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+# Whether the terminal shows a class the way here; `schedviz workshop` sets it.
+WORKSHOP = environment.switch("WORKSHOP")
 # Whether people log in. Without accounts nothing of them is loaded, and no database is needed.
 ACCOUNTS = environment.switch("ACCOUNTS")
 # Whether only programs of this machine reach the server: a proxy on it would ask for another name.
@@ -68,12 +70,12 @@ if ACCOUNTS and ACCESS == "open":
 DEBUG = False
 # Where everybody may do everything, nothing that this key signs must survive a restart: a random key is the
 # safe default. The cookies of owners must survive it. Several web processes must have the same key.
-SECRET_KEY = environment.secret("SECRET_KEY")
+SECRET_KEY = environment.secret("SECRET_KEY", least=32)
 HAS_SECRET_KEY = bool(SECRET_KEY)
 SECRET_KEY = SECRET_KEY or secrets.token_urlsafe(50)
 # Keys that signed before: their signatures are valid, and are replaced.
 SECRET_KEY_FALLBACKS = environment.comma_separated("SECRET_KEY_FALLBACKS", "")
-CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
+CSRF_TRUSTED_ORIGINS = environment.origins("CSRF_TRUSTED_ORIGINS")
 
 LIMITS = limit_settings.limits_for_one_user() if ON_LOOPBACK and ACCESS == "open" else limit_settings.LIMITS
 # Sandboxes that nobody has used for so long are deleted; 0 = none is.
@@ -131,6 +133,9 @@ MIDDLEWARE = [
     "schedviz.web.middleware.TooOld",
     "schedviz.web.page.live_page.PanelsInPage",
 ]
+
+if WORKSHOP:
+    MIDDLEWARE.insert(0, "schedviz.operate.other_devices.NoteOtherDevices")
 
 ROOT_URLCONF = "schedviz.urls"
 ASGI_APPLICATION = "schedviz.asgi.application"
@@ -280,3 +285,5 @@ LOGGING = {
 # character takes up to nine bytes when it is URL-encoded. schedviz/body_limit.py applies it to whole
 # requests.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 << 20
+
+environment.refuse_misspelled()

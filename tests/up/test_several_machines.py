@@ -16,11 +16,11 @@ from tests.processes import CELERY, Process, answers
 from tests.programs.load.site import Answer, create_sandboxes, opened
 from tests.programs.load.viewer import Viewer
 from tests.programs.load.watched import close_all, faults, open_all
-from tests.programs.workshop.visitor import Visitor
+from tests.programs.workshop_load.visitor import Visitor
 from tests.waiting import PATIENCE, eventually
 
 SANDBOXES = 4
-KEY = {"SECRET_KEY": "the same on all machines"}
+KEY = {"SECRET_KEY": "the same on all machines, 32 characters"}
 
 
 @pytest.fixture(scope="module")

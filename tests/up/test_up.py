@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import psutil
 import pytest
@@ -32,13 +33,14 @@ Up = Callable[..., Process]
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    """Starts ``manage.py up`` with its data under the test's own directory and REDIS_URL unset."""
+    """Starts ``manage.py up``, or another command, with its data under the test's own directory and without
+    REDIS_URL."""
     started: list[Process] = []
 
-    def start(**environment: str) -> Process:
+    def start(command: str = "up", **environment: str) -> Process:
         defaults = {"DATA_DIR": str(tmp_path / "data"), "REDIS_URL": "", "PORT": str(free_port())}
         log = tmp_path / f"up-{len(started)}.log"
-        started.append(Process(["manage.py", "up"], log, defaults | environment))
+        started.append(Process(["manage.py", command], log, defaults | environment))
         return started[-1]
 
     yield start
@@ -257,6 +259,36 @@ def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_process_of_the_se
     family = children(process)
     process.stop()
     assert_gone(family)
+
+
+COMMAND = re.compile(r"((?:[A-Z_]+=(?:'[^']*'|\S+) )*)make (up|workshop)\b")
+ELSEWHERE = {"PORT", "DATA_DIR", "REDIS_URL", "REDIS_PASSWORD_FILE", "SANDBOX_REDIS_URLS"}
+"""Settings of documented commands that name what this machine does not have. Other tests set them."""
+
+
+def documented_starts() -> list[tuple[str, tuple[str, ...]]]:
+    """The commands that start schedviz in the documents, each with its settings."""
+    texts = [path.read_text() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))]
+    return sorted(
+        {
+            (command, tuple(each for each in shlex.split(given) if each.split("=")[0] not in ELSEWHERE))
+            for given, command in (match.groups() for text in texts for match in COMMAND.finditer(text))
+        }
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("command", "given"), documented_starts())
+def test_each_documented_start_leads_to_its_address(command: str, given: tuple[str, ...], up: Up) -> None:
+    process = up(command, BROWSER="true", **dict(each.split("=", 1) for each in given))
+    place = urlsplit(url_of(process))
+    request = Request(f"http://127.0.0.1:{place.port}/rooms/", headers={"Host": place.netloc})
+    with urlopen(request, timeout=PATIENCE) as page:
+        assert page.status == 200
+    if command == "workshop":
+        eventually(lambda: f"Learners open {place.geturl()}/rooms/" in process.output)
+        eventually(lambda: f"Open the room: {place.geturl()}/rooms/new/" in process.output)
+    assert "Invalid HTTP_HOST" not in process.output
 
 
 def test_a_port_in_use_gets_one_error_line(up: Up) -> None:

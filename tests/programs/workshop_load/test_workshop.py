@@ -6,12 +6,12 @@ from msgspec import structs
 from schedviz.lessons.catalogue import lessons
 from schedviz.store import Store
 from tests.programs.load.site import opened
-from tests.programs.workshop.learner import Learner
-from tests.programs.workshop.options import Options
-from tests.programs.workshop.panel import Panel
-from tests.programs.workshop.teacher import Row, Teacher, rows_of
-from tests.programs.workshop.visitor import Visitor
-from tests.programs.workshop.workshop import Workshop
+from tests.programs.workshop_load.learner import Learner
+from tests.programs.workshop_load.options import Options
+from tests.programs.workshop_load.panel import Panel
+from tests.programs.workshop_load.teacher import Row, Teacher, rows_of
+from tests.programs.workshop_load.visitor import Visitor
+from tests.programs.workshop_load.workshop import Workshop
 
 SHORT = Options(learners=5, lesson="one-node-one-pod", think=0.3, speed=10.0, solutions=0.2, seed=7)
 

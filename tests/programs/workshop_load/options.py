@@ -1,4 +1,4 @@
-"""The options of ``python -m tests.programs.workshop``."""
+"""The options of ``python -m tests.programs.workshop_load``."""
 
 import argparse
 from pathlib import Path
@@ -27,7 +27,7 @@ class Options(msgspec.Struct, frozen=True):
 
 def parsed(arguments: list[str]) -> Options:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.programs.workshop",
+        prog="python -m tests.programs.workshop_load",
         description="Simulates a workshop on real processes, and prints how long people waited.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )

@@ -1,4 +1,4 @@
-"""``python -m tests.programs.workshop``: see the package."""
+"""``python -m tests.programs.workshop_load``: see the package."""
 
 import os
 import secrets
@@ -22,9 +22,9 @@ import uvloop  # noqa: E402
 from schedviz.lessons.catalogue import lessons  # noqa: E402
 from tests.programs.load.meter import Meter  # noqa: E402
 from tests.programs.load.report import Report, Table, read, text  # noqa: E402
-from tests.programs.workshop.memory import Memory  # noqa: E402
-from tests.programs.workshop.options import Options, parsed  # noqa: E402
-from tests.programs.workshop.workshop import Workshop  # noqa: E402
+from tests.programs.workshop_load.memory import Memory  # noqa: E402
+from tests.programs.workshop_load.options import Options, parsed  # noqa: E402
+from tests.programs.workshop_load.workshop import Workshop  # noqa: E402
 from tests.stack import Stack, running  # noqa: E402
 
 CLOCK = (

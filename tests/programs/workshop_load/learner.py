@@ -13,11 +13,11 @@ from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from tests.programs.load.site import PATIENCE
 from tests.programs.load.viewer import Viewer
-from tests.programs.workshop.editing import edit_path, edited, replaced
-from tests.programs.workshop.options import Options
-from tests.programs.workshop.panel import Panel
-from tests.programs.workshop.teacher import Expected, Row, Teacher
-from tests.programs.workshop.visitor import Fields, Visitor
+from tests.programs.workshop_load.editing import edit_path, edited, replaced
+from tests.programs.workshop_load.options import Options
+from tests.programs.workshop_load.panel import Panel
+from tests.programs.workshop_load.teacher import Expected, Row, Teacher
+from tests.programs.workshop_load.visitor import Fields, Visitor
 
 RUNNING: Final = b'<div id="transport" class="buttons running"'
 STOPPED: Final = b'<div id="transport" class="buttons stopped"'

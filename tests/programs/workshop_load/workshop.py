@@ -13,11 +13,11 @@ from schedviz.rooms.room import learner_id
 from schedviz.store import Store
 from tests.programs.load.report import Figure, one, spread
 from tests.programs.load.site import opened
-from tests.programs.workshop.acts import Acts
-from tests.programs.workshop.learner import Learner
-from tests.programs.workshop.options import Options
-from tests.programs.workshop.teacher import Teacher
-from tests.programs.workshop.visitor import Visitor
+from tests.programs.workshop_load.acts import Acts
+from tests.programs.workshop_load.learner import Learner
+from tests.programs.workshop_load.options import Options
+from tests.programs.workshop_load.teacher import Teacher
+from tests.programs.workshop_load.visitor import Visitor
 
 ACTS: Final = (
     "guess to answer",

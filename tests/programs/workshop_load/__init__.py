@@ -1,4 +1,4 @@
-"""A workshop on the real processes: ``python -m tests.programs.workshop``, or ``make workshop``.
+"""A workshop on the real processes: ``python -m tests.programs.workshop_load``, or ``make workshop-load``.
 
 A teacher opens a room for a lesson, and learners join it: each has cookies, a page with its websocket, and
 goes through the whole lesson over HTTP, as the scripts of the page do. The teacher's view is open meanwhile.

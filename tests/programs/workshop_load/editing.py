@@ -11,7 +11,7 @@ from simulator.api import Manifest
 from simulator.apiserver.admission import resource_of
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.patches.json_patch import apply_merge_patch
-from tests.programs.workshop.visitor import Fields
+from tests.programs.workshop_load.visitor import Fields
 
 ORIGINAL: Final = re.compile(r'name="original" value="([^"]*)"')
 

@@ -11,8 +11,8 @@ from websockets.asyncio.client import connect
 from schedviz.rooms.work import find_work
 from tests.programs.load.site import PATIENCE
 from tests.programs.load.viewer import FRAME_AT_MOST
-from tests.programs.workshop.learner import RUNNING, STOPPED, Learner
-from tests.programs.workshop.teacher import Teacher
+from tests.programs.workshop_load.learner import RUNNING, STOPPED, Learner
+from tests.programs.workshop_load.teacher import Teacher
 
 HINT: Final = "Look at the queue."
 HINTED: Final = HINT.encode()

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from tests.programs.workshop.visitor import Fields, Visitor
+from tests.programs.workshop_load.visitor import Fields, Visitor
 
 STEP: Final = re.compile(rb'id="lesson-panel"\s+data-step="([^"]*)"')
 SHOWN: Final = re.compile(rb'name="shown" value="(\w+)"')

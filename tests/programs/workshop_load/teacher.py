@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from tests.programs.load.site import PATIENCE
 from tests.programs.load.viewer import FRAME_AT_MOST
-from tests.programs.workshop.visitor import Visitor
+from tests.programs.workshop_load.visitor import Visitor
 
 ROW: Final = re.compile(rb'<tr id="m-(\d+)"[^>]*>(.*?)</tr>', re.DOTALL)
 STEP: Final = re.compile(rb"<b>(\d+)/\d+</b>")
