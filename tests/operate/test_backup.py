@@ -147,6 +147,19 @@ def test_a_restore_overwrites_only_with_the_option(own_store: Store, tmp_path: P
     assert stored(own_store, "demo") == before
 
 
+def test_what_is_left_of_a_deleted_sandbox_is_neither_in_a_backup_nor_in_the_way_of_a_restore(
+    own_store: Store, tmp_path: Path
+) -> None:
+    sandbox_of(own_store, "demo").stop()
+    before = stored(own_store, "demo")
+    write_records(tmp_path / "backup", backup_records(own_store))
+    own_store.delete("demo")
+    left = [each for each in backup_records(own_store) if isinstance(each, Group) and each.keys]
+    assert left == []
+    assert restore_backup(own_store, tmp_path / "backup") == 1
+    assert stored(own_store, "demo") == before
+
+
 def test_a_backup_of_another_schema_version_is_refused(own_store: Store, tmp_path: Path) -> None:
     sandbox_of(own_store, "demo").stop()
     [header, *rest] = backup_records(own_store)
@@ -209,11 +222,11 @@ def test_a_value_that_redis_does_not_accept_is_named(own_store: Store, tmp_path:
         restore_backup(own_store, tmp_path / "backup")
 
 
-def run(command: str, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(command: str, file: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", command, *arguments],
+        [sys.executable, "manage.py", command, str(file), *options],
         cwd=ROOT,
-        env={**os.environ, "REDIS_URL": url},
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -224,16 +237,30 @@ def run(command: str, url: str, *arguments: str) -> subprocess.CompletedProcess[
 @pytest.mark.long
 def test_the_commands(own_store: Store, tmp_path: Path) -> None:
     sandbox_of(own_store, "demo").stop()
-    before = stored(own_store, "demo")
-    file = str(tmp_path / "backup")
-    made = run("backup", own_store.redis_url, file)
+    before, url = stored(own_store, "demo"), own_store.redis_url
+    file = tmp_path / "backup"
+    made = run("backup", file, REDIS_URL=url)
     assert (made.returncode, made.stderr) == (0, "")
     assert made.stdout.startswith(f"{file}: 1 sandboxes, ")
-    refused = run("restore", own_store.redis_url, file)
+    refused = run("restore", file, REDIS_URL=url)
     assert (refused.returncode, refused.stdout) == (1, "")
     [line] = refused.stderr.splitlines()
     assert line.startswith("CommandError: schedviz: Redis has sandbox demo already")
     own_store.redis.flushall()
-    restored = run("restore", own_store.redis_url, file)
+    restored = run("restore", file, REDIS_URL=url)
     assert (restored.returncode, restored.stdout) == (0, "1 sandboxes were restored\n")
     assert stored(own_store, "demo") == before
+
+
+@pytest.mark.long
+def test_the_commands_start_the_embedded_redis_where_up_does_not_run(
+    own_store: Store, tmp_path: Path
+) -> None:
+    sandbox_of(own_store, "demo").stop()
+    write_records(tmp_path / "backup", backup_records(own_store))
+    data = {"REDIS_URL": "", "DATA_DIR": str(tmp_path / "data")}
+    for options in ([], ["--overwrite"]):
+        restored = run("restore", tmp_path / "backup", *options, **data)
+        assert (restored.returncode, restored.stdout) == (0, "1 sandboxes were restored\n"), restored.stderr
+    made = run("backup", tmp_path / "again", **data)
+    assert made.stdout.startswith(f"{tmp_path / 'again'}: 1 sandboxes, ")

@@ -82,13 +82,11 @@ def _existing(store: Store, records: Iterator[object]) -> list[str]:
     any."""
     found: list[str] = []
     for record in records:
-        if isinstance(record, Group) and record.keys:
-            with _redis_of(store, record).pipeline(transaction=False) as pipe:
-                for key in record.keys:
-                    pipe.exists(key.name)
-                there = pipe.execute()
-            names = [key.name.decode() for key, exists in zip(record.keys, there, strict=True) if exists]
-            found += [f"sandbox {record.sandbox}"] if names and record.sandbox else names
+        if isinstance(record, Group) and record.sandbox:
+            # Of a deleted sandbox the counters are kept for a while.
+            found += [f"sandbox {record.sandbox}"] * store.exists(record.sandbox)
+        elif isinstance(record, Group):
+            found += [key.name.decode() for key in record.keys if store.redis.exists(key.name)]
         if len(found) >= NAMED or isinstance(record, End):
             return found[:NAMED]
     return found

@@ -11,6 +11,7 @@ from schedviz.loop.due import waiting_key
 from schedviz.loop.presence import ALIVE, REBASE_LOCK, SWEEP_LOCK
 from schedviz.loop.sharing import busy_key
 from schedviz.operate.backup.backup_file import FORMAT, End, Group, Header, Index, Key, Record
+from schedviz.operate.other_devices import OTHER_DEVICE
 from schedviz.processes.message_queues import KEY_PREFIX
 from schedviz.rooms.room_store import PLACES
 from schedviz.store import Store
@@ -45,6 +46,7 @@ TRANSIENT: Final = (
     LIFETIME_LOCK,
     PROBE,
     FAILING,
+    OTHER_DEVICE,
     SANDBOX_SERVERS,
     SCHEMA,
     USED,
@@ -90,7 +92,9 @@ def _groups(store: Store, server: Server) -> Iterator[Group]:
             alone.append(key)
     for tag, keys in tagged.items():
         name = tag.decode()
-        yield (server is store.servers.of(name) and _sandbox(store, name, keys)) or _group(redis, keys)
+        # Of a deleted sandbox the counters are kept for a while.
+        others = [key for key in keys if key.decode() != Keys.of(name).state]
+        yield (server is store.servers.of(name) and _sandbox(store, name, keys)) or _group(redis, others)
     for start in range(0, len(alone), AT_ONCE):
         yield _group(redis, alone[start : start + AT_ONCE])
 

@@ -8,7 +8,8 @@ from redis.exceptions import RedisError
 
 from schedviz.operate.backup.backup_file import BadBackup
 from schedviz.operate.backup.restore_backup import Refused, restore_backup
-from schedviz.up.operator_store import operator_store
+from schedviz.up.embedded_redis import RedisDidNotStart
+from schedviz.up.operator_store import stored_data
 
 
 class Command(BaseCommand):
@@ -24,11 +25,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, file: Path, overwrite: bool, **options: Any) -> None:
-        store = operator_store()
         try:
-            sandboxes = restore_backup(store, file, overwrite=overwrite)
-        except (RedisError, OSError, BadBackup, Refused) as error:
+            with stored_data() as store:
+                sandboxes = restore_backup(store, file, overwrite=overwrite)
+        except (RedisError, RedisDidNotStart, OSError, BadBackup, Refused) as error:
             raise CommandError(f"schedviz: {error}") from None
-        finally:
-            store.close()
         self.stdout.write(f"{sandboxes} sandboxes were restored")
