@@ -98,14 +98,16 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
 
 
 def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None:
-    """But for DATA_DIR: Redis writes to the volume; for files with secrets, which are the containers' own;
-    for the image of Redis, and for limits of memory."""
+    """But for DATA_DIR: Redis writes to the volume; for WORKSHOP, which is of a terminal; for files with
+    secrets, which are the containers' own; for the image of Redis, and for limits of memory."""
     text = (ROOT / "docker-compose.yml").read_text()
     taken = {name for name, _ in re.findall(r"\$\{(\w+)(:-[^}]*)?\}", text)}
     of_containers = {"REDIS_CONTAINER_MEMORY", "REDIS_IMAGE", "WEB_CONTAINER_MEMORY"}
     assert of_containers <= taken
     assert taken - of_containers == {
-        name for name in environment.KNOWN if name != "DATA_DIR" and not name.endswith("_FILE")
+        name
+        for name in environment.KNOWN
+        if name not in ("DATA_DIR", "WORKSHOP") and not name.endswith("_FILE")
     }
     [port] = services["web"]["ports"]
     assert interpolated(port, {}) == f"{environment.KNOWN['HOST']}:{environment.KNOWN['PORT']}:8000"
