@@ -11,6 +11,7 @@ from schedviz.web.clock import views as clock
 from schedviz.web.commands import views as command
 from schedviz.web.compare import views as comparisons
 from schedviz.web.cycle import views as cycle
+from schedviz.web.documents import views as documents
 from schedviz.web.download import views as downloads
 from schedviz.web.forms import scheduler_views as scheduler
 from schedviz.web.forms import views as forms
@@ -86,6 +87,9 @@ urlpatterns: Final = [
         body_bytes=UPLOAD_BYTES,
         ends=True,
     ),
+    Route("docs/", documents.document_index, "documents", read=PUBLIC),
+    Route("docs/<slug:name>/", documents.document_page, "document", read=PUBLIC),
+    Route("docs/examples/<str:name>", documents.document_example, "document-example", read=PUBLIC),
     Route("ideas/", ideas.idea_list, "ideas", read=PUBLIC),
     Route("ideas/<slug:name>/", ideas.idea_page, "idea", read=PUBLIC),
     Route(

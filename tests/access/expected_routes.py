@@ -19,6 +19,7 @@ _TABLE: Final = {
     "metrics": "--", "upload-lesson": "-- TT", "solution": "--", "solution-picture": "--",
     "healthz": "--", "readyz": "--", "home": "--", "set-language": "--", "create-sandbox": "-- GL",
     "bring": "-- GL", "compare": "--", "comparison": "--", "stop-comparison": "--", "ideas": "--",
+    "documents": "--", "document": "--", "document-example": "--",
     "idea": "--", "start-idea": "-- GL", "start-guide": "-- GL", "lessons": "--", "start-lesson": "-- GL",
     "handout": "--", "rooms": "--", "new-room": "-- TT", "room": "--", "room-qr": "--", "room-me": "--",
     "room-hint": "--", "room-personal": "--", "teach-link": "--",

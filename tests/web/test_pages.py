@@ -222,12 +222,20 @@ def test_a_post_without_token_is_refused(cluster: str, sandbox: Sandbox) -> None
     assert sandbox.get("nodes", "node-1")
 
 
+FRONT_PAGES = ("/ideas/", "/lessons/", "/docs/")
+
+
 def test_the_front_pages_link_to_each_other(client: Client) -> None:
-    for path, current in (("/", ""), ("/ideas/", "/ideas/"), ("/lessons/", "/lessons/"), ("/compare/", "")):
+    for path, current in (
+        ("/", ""),
+        ("/ideas/", "/ideas/"),
+        ("/lessons/", "/lessons/"),
+        ("/docs/", "/docs/"),
+    ):
         html = client.get(path).content.decode()
-        links = re.findall(r'<a (aria-current="true" )?\s*href="(/(?:ideas|lessons)/)"', html)
-        assert [(address, bool(mark)) for mark, address in links[:2]] == [
-            (each, each == current) for each in ("/ideas/", "/lessons/")
+        links = re.findall(r'<a (aria-current="true" )?\s*href="(/(?:ideas|lessons|docs)/)"', html)
+        assert [(address, bool(mark)) for mark, address in links[:3]] == [
+            (each, each == current) for each in FRONT_PAGES
         ]
 
 
