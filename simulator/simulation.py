@@ -15,6 +15,7 @@ from msgspec import UNSET, UnsetType
 from simulator.api import ApiServerLost, Manifest, Micros, Storage, WatchEvent
 from simulator.apiserver.component_writes import MakeServer
 from simulator.apiserver.served_features import in_version
+from simulator.client.event_recorder import Note
 from simulator.client.informer import Pipeline
 from simulator.client.shared_informer import SharedInformer
 from simulator.client.world import World
@@ -25,6 +26,7 @@ from simulator.framework.observer import Observer
 from simulator.kernel.environment import Process, Turn
 from simulator.plugins.registry import load
 from simulator.queueing.queue_version import QueueVersion
+from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
@@ -197,6 +199,18 @@ class Simulation:
         self._loop.try_each()
         self._loop.set_timers()
 
+    @in_version
+    def complete_backoffs(self, now: Micros) -> None:
+        """Move all pods from backoffQ to activeQ, as if time had passed without any cycle."""
+        self._world.now = max(self._world.now, now)
+        self._loop.complete_backoffs()
+        self._loop.set_timers()
+
+    @property
+    def queue(self) -> SchedulingQueue:
+        """The scheduling queue, for a caller that changes nothing in it."""
+        return self._scheduler.queue
+
     @property
     def is_idle(self) -> bool:
         """Whether nothing is due at any time and no pod is in the queue. A new Simulation of the same objects
@@ -288,6 +302,10 @@ class Simulation:
         """Call ``listener`` with each attempt before it is run. It changes nothing; what it raises is
         logged."""
         self._scheduler.decisions.before_search = listener
+
+    def before_events(self, listener: Callable[[Note], object]) -> None:
+        """Call ``listener`` with each Event of the scheduler before it is written."""
+        self._world.events.before_event = listener
 
     def take_queue_places(self) -> dict[str, QueuePlace | None]:
         """Return the places in the queue that have changed since the last call; None = the pod has left the

@@ -85,6 +85,8 @@ class EventRecorder:
         self._latest: dict[bytes, str] = {}
         """The key of the last event of each series, by :func:`_series`."""
         self._next_sweep: Micros = 0
+        self.before_event: Callable[[Note], object] = lambda note: None
+        """Is called with each event of the scheduler before it is written."""
 
     def changed(self, key: str, old: Manifest | None, new: Manifest | None) -> None:
         """Note that an event was written, or deleted (``new`` None), when the informer shows it."""
@@ -95,6 +97,7 @@ class EventRecorder:
 
     def event(self, note: Note) -> list[Change]:
         """Eventf: write the event, or one more of its series, and delete those that have expired."""
+        self.before_event(note)
         occasion, text, regarding, related = note
         reporter = Reporter(regarding.scheduler_name, f"{regarding.scheduler_name}-schedviz")
         return self._event(

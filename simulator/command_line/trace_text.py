@@ -9,7 +9,7 @@ from simulator.command_line.tables import join_names
 from simulator.objects.durations import format_duration
 from simulator.trace import Event
 
-SUBJECTS: Final = ("pod", "node", "controller", "job", "claim", "timetable", "key", "holder")
+SUBJECTS: Final = ("pod", "group", "node", "controller", "job", "claim", "timetable", "key", "holder")
 """The fields of events that name a subject; the first that an event has is its subject."""
 
 MAX_SUBJECT: Final = 48
@@ -32,6 +32,12 @@ TEXTS: Final[dict[type[Event], str]] = {
     trace.SchedulerError: "the attempt ends with an error: {message}",
     trace.Nominated: "is nominated to {node} (candidates: {candidates}); victims: {victims}",
     trace.VictimDeleted: "is deleted on {node} for {preemptor}, with a grace period of {grace_seconds}s",
+    trace.PodGroupCycleStarted: "cycle {cycle} of the group begins: {pods}",
+    trace.PodGroupTried: "is tried {placement}: {verdict} {message}",
+    trace.PlacementsScored: "{chosen} is the best placement",
+    trace.PodGroupPreempted: "preempts {victims} {message}",
+    trace.PodGroupCycleEnded: "cycle {cycle} ends: {verdict} {message}; taken back: {taken_back}",
+    trace.PodGroupRetried: "was tried again {count} times while nothing changed",
     trace.OutsideBound: "is bound to {node} by {scheduler}",
     trace.OutsideNominated: "is nominated to {node} by {scheduler}",
     trace.OutsideFailed: "is not scheduled by {scheduler}: {reason} {message}",

@@ -63,6 +63,8 @@ class Plugins(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
     pre_bind: PluginSet = PluginSet()
     bind: PluginSet = PluginSet()
     post_bind: PluginSet = PluginSet()
+    placement_generate: PluginSet = PluginSet()
+    placement_score: PluginSet = PluginSet()
     multi_point: PluginSet = PluginSet()
 
     def at(self, point: str) -> PluginSet:
@@ -252,10 +254,10 @@ def expand_plugins(profile: Profile, point: str, implements: set[str]) -> list[s
     ]
 
 
-def score_weights(profile: Profile) -> dict[str, int]:
-    """Return the score weights by plugin: a weight at ``score`` takes precedence over one at ``multiPoint``;
-    the default is 1."""
+def score_weights(profile: Profile, point: str = "score") -> dict[str, int]:
+    """Return the score weights by plugin: a weight at the extension point takes precedence over one at
+    ``multiPoint``; the default is 1."""
     weights: dict[str, int] = {}
-    for plugin in [*profile.plugins.score.enabled, *profile.multi_point.enabled]:
+    for plugin in [*profile.plugins.at(point).enabled, *profile.multi_point.enabled]:
         weights.setdefault(plugin.name, plugin.weight or 1)
     return weights

@@ -37,12 +37,24 @@ def run_unreserve(framework: Framework, state: CycleState, pod: Pod, node_name: 
             plugin.unreserve(state, pod, node_name)
 
 
-def run_permit(
-    framework: Framework, state: CycleState, pod: Pod, node_name: str
-) -> tuple[Status | None, dict[str, Micros]]:
-    """Return the first refusal or fault, or the plugins for which the pod has to wait, each with its
-    timeout."""
+class PermitResult(NamedTuple):
+    """The result of the Permit plugins. ``status`` is the first refusal or fault; else ``waits`` has the
+    plugins for which the pod has to wait, each with its timeout, and ``reasons`` what they say."""
+
+    status: Status | None
+    waits: dict[str, Micros]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def wait_message(self) -> str:
+        """The message of the status Wait; "" if the pod need not wait."""
+        asked = "one or more plugins asked to wait and no plugin rejected pod"
+        return ", ".join((*self.reasons, asked)) if self.waits else ""
+
+
+def run_permit(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> PermitResult:
     waits: dict[str, Micros] = {}
+    reasons: tuple[str, ...] = ()
     for plugin in framework.permit_plugins:
         try:
             status, timeout = plugin.permit(state, pod, node_name)
@@ -50,9 +62,10 @@ def run_permit(
             status, timeout = broken(fault), 0
         if status is not None and status.code == "Wait":
             waits[plugin.name] = min(timeout, MAX_PERMIT_TIMEOUT)
+            reasons += status.reasons
         elif status is not None:
-            return by("Permit", plugin.name, status), {}
-    return None, waits
+            return PermitResult(by("Permit", plugin.name, status), {})
+    return PermitResult(None, waits, reasons)
 
 
 def run_pre_bind_pre_flights(

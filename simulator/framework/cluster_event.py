@@ -62,6 +62,7 @@ VOLUME_ATTACHMENT = "storage.k8s.io/VolumeAttachment"
 RESOURCE_CLAIM = "resource.k8s.io/ResourceClaim"
 RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
 DEVICE_CLASS = "resource.k8s.io/DeviceClass"
+POD_GROUP = "scheduling.k8s.io/PodGroup"
 WILDCARD = "*"
 
 ALL_RESOURCES: Final = (
@@ -77,6 +78,7 @@ ALL_RESOURCES: Final = (
     RESOURCE_CLAIM,
     RESOURCE_SLICE,
     DEVICE_CLASS,
+    POD_GROUP,
 )
 
 EVENT_RESOURCES: Final = {
@@ -90,6 +92,7 @@ EVENT_RESOURCES: Final = {
     "resourceclaims.resource.k8s.io": RESOURCE_CLAIM,
     "resourceslices.resource.k8s.io": RESOURCE_SLICE,
     "deviceclasses.resource.k8s.io": DEVICE_CLASS,
+    "podgroups.scheduling.k8s.io": POD_GROUP,
 }
 """The resources except pods and nodes that have cluster events, by their name in the API."""
 
@@ -137,6 +140,7 @@ FORCE_ACTIVATE = ClusterEvent(WILDCARD, ActionType.ALL, "ForceActivate")
 SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POP_FROM_BACKOFF_Q = "PopFromBackoffQ"
+POP_SPECIFIC_POD = "PopSpecificPod"
 
 
 def pod_scheduling_properties_change(new: Pod, old: Pod | None) -> list[ClusterEvent]:

@@ -41,6 +41,8 @@ class CycleState:
         self.nominated = nominated or {}
         self.seed = seed
         self.cycle = cycle
+        self.of_pod_group = False
+        """Whether it is of a pod group's cycle (IsPodGroupSchedulingCycle), in which nothing is bound."""
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
         self.skip_pre_bind: frozenset[str] = frozenset()
@@ -69,6 +71,7 @@ class CycleState:
     def clone(self) -> "CycleState":
         """Return a copy. Values with a ``clone()`` method are cloned, others are shared."""
         copy = CycleState(self.cluster, self.nominated, seed=self.seed, cycle=self.cycle)
+        copy.of_pod_group = self.of_pod_group
         copy.skip_filter, copy.skip_score = self.skip_filter, self.skip_score
         copy._data = {k: v.clone() if hasattr(v, "clone") else v for k, v in self._data.items()}
         return copy

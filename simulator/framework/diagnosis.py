@@ -19,13 +19,20 @@ class Diagnosis:
     """The verdicts as a column, ``codes[row]``: 0 = passed, k > 0 = rejected with ``statuses[k - 1]``, -1 =
     not evaluated, with the status ``absent`` (NodeToStatus.AbsentNodesStatus)."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, placement: Rows | None = None) -> None:
+        """``placement``: the rows of the nodes that are looked at; None = all nodes."""
         self.cluster = cluster
+        self._placement = placement
         self.codes = np.full(cluster.width, NOT_EVALUATED, dtype=np.int32)
         self.statuses: list[Status] = []
         self.absent = DEFAULT_ABSENT
         self.pre_filter_message = ""
         self.unschedulable_plugins: set[str] = set()
+
+    @property
+    def order(self) -> Rows:
+        """The rows of the nodes that are looked at, in the scheduler's order."""
+        return self.cluster.order() if self._placement is None else self._placement
 
     def record(self, rows: Rows | slice, codes: Ints, statuses: Sequence[Status]) -> None:
         """Enter the verdicts over some rows."""
@@ -50,7 +57,7 @@ class Diagnosis:
         """Return rows of nodes that got a status of this code, in the scheduler's order
         (NodesForStatusCode)."""
         table = np.array([status.code == code for status in (*self.statuses, self.absent)], dtype=np.bool_)
-        order = self.cluster.order()
+        order = self.order
         codes = self.codes[order]
         # -1 (absent) finds the last entry, k the one of statuses[k - 1]; passing nodes are left out.
         found: Rows = order[(codes != 0) & table[np.where(codes > 0, codes - 1, len(self.statuses))]]
@@ -58,10 +65,10 @@ class Diagnosis:
 
     def message(self) -> str:
         """Return FitError.Error() without the PostFilter part."""
-        count = self.cluster.node_count
+        count = len(self.order)
         if self.pre_filter_message:
             return f"0/{count} nodes are available: {self.pre_filter_message}."
-        codes = self.codes[self.cluster.order()]
+        codes = self.codes[self.order]
         reasons: Counter[str] = Counter()
         for code, times in enumerate(np.bincount(codes + 1, minlength=2).tolist()):
             if times and code != 1:

@@ -41,22 +41,34 @@ not written because PreFilter is disabled (``state.read`` then raises it with up
 To return an Error for some nodes only, give these nodes a Status with code Error."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import Args
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.handle import Handle
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.placement import Placement, PlacementAssignments
 from simulator.framework.queueing_hint import ClusterEventWithHint
 from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.signers import Fragments
-from simulator.framework.status import PluginError, PostFilterResult, PreFilterResult, Status, Verdicts, error
+from simulator.framework.status import (
+    GroupVictims,
+    PluginError,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    Verdicts,
+    error,
+)
 from simulator.kernel.requests import Steps
 from simulator.objects.pod import Pod
+from simulator.objects.pod_group import PodGroup
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
@@ -197,6 +209,40 @@ class PreemptionPlugin(PostFilterPlugin):
     also be called for display, where a PostFilter plugin before it ended the extension point."""
 
 
+class PodGroupPostFilterPlugin(PostFilterPlugin):
+    """A PostFilter plugin that selects pods to evict for a whole group (PodGroupPostFilterPlugin)."""
+
+    @abstractmethod
+    def pod_group_post_filter(
+        self,
+        cluster: Cluster,
+        group: PodGroup,
+        pods: Sequence[Pod],
+        schedule: Callable[[], Status | None],
+    ) -> GroupVictims | Status:
+        """PodGroupPostFilter: return the pods whose eviction lets the group be scheduled, or why none does.
+        ``pods`` are those of the cycle; ``schedule`` tries the group in the cluster as it is at that moment,
+        and returns None (Success) or why it cannot be scheduled. The cluster is left as it was."""
+
+
+class PlacementGeneratePlugin(Plugin):
+    @abstractmethod
+    def generate_placements(
+        self, cluster: Cluster, group: PodGroup, parent: Placement
+    ) -> Sequence[Placement] | Status:
+        """GeneratePlacements: return the sets of nodes of ``parent`` in each of which the group is to be
+        tried; ``parent`` itself where the plugin has nothing to divide."""
+
+
+class PlacementScorePlugin(Plugin):
+    @abstractmethod
+    def score_placements(
+        self, cluster: Cluster, group: PodGroup, assignments: Sequence[PlacementAssignments]
+    ) -> Sequence[int]:
+        """ScorePlacement and NormalizePlacementScore: return a score from 0 to 100 for each placement in
+        which the group can be scheduled."""
+
+
 class PreScorePlugin(Plugin):
     @abstractmethod
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
@@ -278,5 +324,7 @@ EXTENSION_POINTS: dict[str, type[Plugin]] = {
     "preBind": PreBindPlugin,
     "bind": BindPlugin,
     "postBind": PostBindPlugin,
+    "placementGenerate": PlacementGeneratePlugin,
+    "placementScore": PlacementScorePlugin,
 }
 """The extension points by the name that KubeSchedulerConfiguration gives them."""

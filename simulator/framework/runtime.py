@@ -8,6 +8,7 @@ import numpy as np
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.pod_columns import PodColumns
+from simulator.cluster.pod_group_state import PodGroupStates
 from simulator.config.configuration import ConfigError, Profile, expand_plugins, score_weights
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.extender import NAME as EXTENDER
@@ -20,7 +21,10 @@ from simulator.framework.interface import (
     EnqueueExtensions,
     FilterPlugin,
     PermitPlugin,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
     Plugin,
+    PodGroupPostFilterPlugin,
     PostBindPlugin,
     PostFilterPlugin,
     PreBindPlugin,
@@ -75,6 +79,7 @@ class Framework:
         self.extenders = extenders
         self.cluster = cluster or Cluster()
         self.pods: Mapping[str, Pod] = {}
+        self.pod_groups = PodGroupStates()
         self.waiting_pods = WaitingPods()
         self.preempting: set[str] = set()
         self.scheduler_name = profile.scheduler_name
@@ -95,7 +100,13 @@ class Framework:
         self.pre_bind_plugins: list[PreBindPlugin] = self._at("preBind")
         self.bind_plugins: list[BindPlugin] = self._at("bind")
         self.post_bind_plugins: list[PostBindPlugin] = self._at("postBind")
+        self.placement_generate_plugins: list[PlacementGeneratePlugin] = self._at("placementGenerate")
+        self.placement_score_plugins: list[PlacementScorePlugin] = self._at("placementScore")
+        self.pod_group_post_filter_plugins = [
+            plugin for plugin in self.post_filter_plugins if isinstance(plugin, PodGroupPostFilterPlugin)
+        ]
         self.weights = score_weights(profile)
+        self.placement_weights = score_weights(profile, "placementScore")
         if len(self.queue_sort_plugins) != 1:
             raise ConfigError(
                 [("plugins.queueSort", f"one plugin is needed, got {len(self.queue_sort_plugins)}")]

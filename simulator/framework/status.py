@@ -88,6 +88,30 @@ class PostFilterResult(NamedTuple):
     candidate: SelectedCandidate | None = None
 
 
+class PreemptionUnit(NamedTuple):
+    """Pods that are evicted together for a pod group, or not at all (the type victim in types.go)."""
+
+    pods: Sequence[Pod]
+    priority: int
+    group: str
+    """The key of the PodGroup whose pods are one unit; "" for a single pod."""
+    violates: bool
+    """Whether its eviction violates a PodDisruptionBudget."""
+    reprieved: bool
+    """Whether the group can be scheduled although the unit stays."""
+
+
+class GroupVictims(NamedTuple):
+    """The units that were taken off the nodes for a pod group, in the order in which they were put back."""
+
+    units: Sequence[PreemptionUnit]
+
+    @property
+    def pods(self) -> list[Pod]:
+        """The pods to evict."""
+        return [pod for unit in self.units if not unit.reprieved for pod in unit.pods]
+
+
 def go_list(names: Iterable[str]) -> str:
     """Format names as Go prints a sorted slice: ``[a b]``."""
     return f"[{' '.join(sorted(names))}]"

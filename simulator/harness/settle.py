@@ -8,18 +8,23 @@ two steps every backoff ends."""
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resource import plural_of
 from simulator.apiserver.server import ApiServer
+from simulator.client.event_recorder import PREEMPTED, Note
+from simulator.cluster.pod_group_state import GATE
 from simulator.command_line.json_lines import answer_lines
 from simulator.memory import MemoryStorage
 from simulator.objects.conditions import condition
 from simulator.objects.metadata import key_of, object_key
+from simulator.objects.pod_group import POD_GROUPS
 from simulator.objects.timestamps import timestamp
+from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.simulation import Options, Simulation
 from simulator.versions.features import UNSTATED_FEATURES, Features, read_features
 
@@ -92,19 +97,25 @@ class SettledHistory:
         )
         self._simulation = Simulation(self._api, ApiServer, options)
         self._simulation.make_no_decisions()
+        self._notes: list[Note] = []
+        self._simulation.before_events(self._notes.append)
         self._now = self._begin = START
+        self._with_pod_groups = features.enabled(GATE)
         self._gone: set[str] = set()
 
     def step(self, apply: Sequence[Manifest], delete: Sequence[str]) -> Settled:
         """Write the changes, run the scheduler until nothing more is due, and return ``{"settled"}``. The
         scheduler receives all changes before its first attempt."""
         self._now = self._begin
+        if self._with_pod_groups:
+            self._simulation.complete_backoffs(self._now)
         for manifest in apply:
             self._write(self._applied(manifest))
         for target in delete:
             kind, namespace, name = target.split("/")
-            key = object_key(namespace, name)
-            self._write(ApiServer.remove_at_any_version(resource_id_of_kind(kind), key))
+            resource, key = resource_id_of_kind(kind), object_key(namespace, name)
+            if self._api.get(resource, key) is not None:  # it may have been evicted
+                self._write(ApiServer.remove_at_any_version(resource, key))
         events = self._settle()
         self._begin += BETWEEN_STEPS
         return {"settled": self._state(events)}
@@ -121,6 +132,7 @@ class SettledHistory:
         new = {**manifest, "metadata": {**metadata, **kept}}
         if resource == "pods":
             new["spec"] = {**manifest["spec"], "nodeName": old["spec"].get("nodeName") or ""}
+        if resource in ("pods", POD_GROUPS):
             new["status"] = old.get("status") or {}
         return ApiServer.patch_by_component(resource, new)
 
@@ -142,7 +154,6 @@ class SettledHistory:
             self._now = due
 
     def _state(self, events: list[trace.Event]) -> Settled:
-        nominated = [event for event in events if isinstance(event, trace.Nominated)]
         self._gone.update(event.pod for event in events if isinstance(event, trace.VictimDeleted))
         pods = self._api.objects.get("pods", {})
         bound = {key: pod["spec"]["nodeName"] for key, pod in pods.items() if pod["spec"].get("nodeName")}
@@ -150,13 +161,96 @@ class SettledHistory:
             "bound": bound,
             "pending": {key: pending_state(pod) for key, pod in pods.items() if key not in bound},
             "gone": sorted(self._gone),
-            "preemptions": [
-                {"preemptor": event.pod, "node": event.node, "victims": sorted(event.victims)}
-                for event in nominated
-            ],
+            "preemptions": [*_preemptions(events)],
             "bindOrder": [event.pod for event in events if isinstance(event, trace.Bound)],
-            "attempts": [event.pod for event in events if isinstance(event, trace.CycleStarted)],
+            "attempts": [*_attempts(events)],
+            **(self._state_of_groups(events) if self._with_pod_groups else {}),
         }
+
+    def _state_of_groups(self, events: list[trace.Event]) -> Settled:
+        groups, notes = self._api.objects.get(POD_GROUPS, {}), [*self._notes]
+        self._notes.clear()
+        found = {
+            "podGroups": {key: [*_conditions(group)] for key, group in groups.items()},
+            "groupAttempts": [*group_attempts(events)],
+            "events": [*_events(notes)],
+        }
+        return {name: value for name, value in found.items() if value} | {
+            "queue": _queue(self._simulation.queue)
+        }
+
+
+def _attempts(events: Iterable[trace.Event]) -> Iterator[str]:
+    """Yield the pod that was popped of each cycle."""
+    members: set[int] = set()
+    for event in events:
+        if isinstance(event, trace.PodGroupCycleStarted):
+            members.update(range(event.cycle + 1, event.cycle + 1 + len(event.pods)))
+            yield event.popped
+        elif isinstance(event, trace.CycleStarted) and event.cycle not in members:
+            yield event.pod
+
+
+def _preemptions(events: Iterable[trace.Event]) -> Iterator[Manifest]:
+    for event in events:
+        if isinstance(event, trace.Nominated):
+            yield {"preemptor": event.pod, "node": event.node, "victims": sorted(event.victims)}
+        elif isinstance(event, trace.PodGroupPreempted) and event.victims:
+            preemptor = f"PodGroup/{event.group}"
+            yield {"preemptor": preemptor, "node": "cluster", "victims": sorted(event.victims)}
+
+
+def _events(notes: Iterable[Note]) -> Iterator[str]:
+    """Yield ``Reason namespace/name: message`` of each Event, the runs of Preempted sorted."""
+    for preempted, run in groupby(notes, key=lambda note: note.occasion is PREEMPTED):
+        texts = [f"{note.occasion.reason} {note.regarding.key}: {note.text}" for note in run]
+        yield from sorted(texts) if preempted else texts
+
+
+def group_attempts(events: Iterable[trace.Event]) -> Iterator[Manifest]:
+    """Yield an entry for each cycle of a pod group: its pods, where each was placed in the first pass or in
+    each placement, and what was bound."""
+    found: Manifest = {}
+    passes: list[trace.PodGroupTried] = []
+    for event in events:
+        match event:
+            case trace.PodGroupCycleStarted():
+                others = sorted(pod for pod in event.pods if pod != event.popped)
+                found, passes = {"podGroup": event.group, "pods": [event.popped, *others]}, []
+            case trace.PodGroupTried():
+                passes.append(event)
+            case trace.PodGroupCycleEnded():
+                if any(each.placement for each in passes):
+                    found["placements"] = {each.placement: _results(each) for each in passes}
+                elif passes:
+                    found["results"] = _results(passes[0])
+                if event.bound and event.placement:
+                    found["placement"] = event.placement
+                yield {**found, "passes": event.passes, "bound": event.bound}
+
+
+def _results(tried: trace.PodGroupTried) -> list[Manifest]:
+    return [
+        {"pod": member.pod, "node": "" if member.outcome == "preempts" else member.node}
+        for member in tried.members
+    ]
+
+
+def _conditions(group: Manifest) -> Iterator[Manifest]:
+    for found in (group.get("status") or {}).get("conditions") or ():
+        yield {field: found.get(field, "") for field in ("type", "status", "reason", "message")}
+
+
+def _queue(queue: SchedulingQueue) -> Manifest:
+    """Return the places of all waiting pods."""
+    waiting = queue.unschedulable_pods.values()
+    return {
+        "active": sorted(info.pod.key for info in queue.active_q),
+        "backoff": sorted(info.pod.key for info in queue.backoff_q.rejected),
+        "errorBackoff": sorted(info.pod.key for info in queue.backoff_q.errors),
+        "unschedulable": sorted(info.pod.key for info in waiting if not info.gated),
+        "gated": sorted(info.pod.key for info in waiting if info.gated),
+    }
 
 
 def pending_state(pod: Manifest) -> Manifest:
@@ -168,7 +262,11 @@ def pending_state(pod: Manifest) -> Manifest:
 
 
 def resource_id_of_kind(kind: str) -> str:
-    groups = {"PodDisruptionBudget": ".policy"}
+    groups = {
+        "PodDisruptionBudget": ".policy",
+        "PodGroup": ".scheduling.k8s.io",
+        "Workload": ".scheduling.k8s.io",
+    }
     return plural_of(kind) + groups.get(kind, "")
 
 

@@ -144,14 +144,22 @@ def with_condition(
 
 
 def with_meta_condition(
-    manifest: Manifest, now: Micros, kind: str, status: str, *, reason: str, message: str = ""
+    manifest: Manifest,
+    now: Micros,
+    kind: str,
+    status: str,
+    *,
+    reason: str,
+    message: str = "",
+    generation: int = 0,
 ) -> Manifest:
-    """Return the object with this condition for the generation that its status is about; the object itself if
-    it has it already (SetStatusCondition, apimachinery/pkg/api/meta/conditions.go)."""
+    """Return the object with this condition; the object itself if it has it already (SetStatusCondition,
+    apimachinery/pkg/api/meta/conditions.go). ``generation``: that of the object that it is about; 0 = the one
+    that its status is about."""
     new = MetaCondition(
         type=kind,
         status=status,
-        observed_generation=status_of(manifest).get("observedGeneration") or msgspec.UNSET,
+        observed_generation=generation or status_of(manifest).get("observedGeneration") or msgspec.UNSET,
         last_transition_time=transition_time(condition(manifest, kind), status, now),
         reason=reason,
         message=message,

@@ -120,8 +120,9 @@ class Pod:
         self.nominated_node_name: str = status.get("nominatedNodeName") or ""
         self.phase: str = status.get("phase") or "Pending"
         self.start_time: str = status.get("startTime") or ""
-        group: Manifest | None = spec.get("schedulingGroup")
-        self.pod_group = f"{self.namespace}/{group['podGroupName']}" if group else ""
+        group = spec.get("schedulingGroup")  # anything, where the version does not have the field
+        name = group.get("podGroupName") if isinstance(group, dict) else None
+        self.pod_group = f"{self.namespace}/{name}" if name else ""
         """The key of the PodGroup in spec.schedulingGroup; "" = the pod is in no group."""
         self.preemption_policy: str = spec.get("preemptionPolicy") or "PreemptLowerPriority"
         exact = pod_requests.pod_requests(manifest, use_status=True)

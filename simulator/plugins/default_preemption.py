@@ -1,17 +1,25 @@
 """DefaultPreemption (pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.pod_group_state import find_pod_group
 from simulator.config.args import Args, Cause
 from simulator.framework.cluster_event import POD, ActionType
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.extender import ExtenderError
-from simulator.framework.interface import EnqueueExtensions, PreemptionPlugin, PreEnqueuePlugin
+from simulator.framework.interface import (
+    EnqueueExtensions,
+    PodGroupPostFilterPlugin,
+    PreemptionPlugin,
+    PreEnqueuePlugin,
+)
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.status import (
+    GroupVictims,
     PostFilterResult,
     SelectedCandidate,
     Status,
@@ -20,9 +28,11 @@ from simulator.framework.status import (
     unschedulable,
 )
 from simulator.objects.pod import Pod
+from simulator.objects.pod_group import PodGroup
 from simulator.preemption.disruption_budgets import list_budgets
 from simulator.preemption.dry_run import NOT_HELPFUL, dry_run
 from simulator.preemption.eligibility import ineligibility_reason
+from simulator.preemption.pod_group_preemption import preempt_for_group
 from simulator.preemption.select_candidate import EVALUATION, Evaluation, call_extenders, pick_one_node
 
 
@@ -42,7 +52,11 @@ class DefaultPreemptionArgs(Args):
             )
 
 
-class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin):
+GROUP_PREEMPTION = "WorkloadAwarePreemption"
+PLACEMENTS = "TopologyAwareWorkloadScheduling"
+
+
+class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin, PodGroupPostFilterPlugin):
     """Nominates the pod to a node on which it fits after pods of lower priority are evicted."""
 
     name = "DefaultPreemption"
@@ -54,7 +68,13 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin):
         return [register(POD, ActionType.DELETE, pod_deleted)]
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Keep the pod gated while the victims of its preemption are being evicted."""
+        """Keep the pod gated while the victims of its preemption, or of that of its group, are being
+        evicted."""
+        if pod.pod_group and self.handle.features.enabled(GROUP_PREEMPTION):
+            group = find_pod_group(self.handle.cluster, pod.pod_group)
+            if group is not None and group.uid in self.handle.preempting:
+                return unresolvable("waiting for the preemption for this pod group to be finished")
+            return None
         if pod.uid in self.handle.preempting:
             return unresolvable("waiting for the preemption for this pod to be finished")
         return None
@@ -62,7 +82,8 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin):
     def post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
     ) -> tuple[PostFilterResult | None, Status | None]:
-        reason = ineligibility_reason(pod, diagnosis, state.cluster)
+        reason = self._reason_of_group(state, pod) if state.of_pod_group else ""
+        reason = reason or ineligibility_reason(pod, diagnosis, state.cluster)
         if reason:
             state.write(EVALUATION, Evaluation(ineligible_reason=reason))
             return None, _unschedulable(reason)
@@ -93,6 +114,26 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin):
         tried = result._replace(candidates=candidates)
         state.write(EVALUATION, Evaluation(dry_run=tried, tied=tied, chosen=chosen, rule=rule))
         return PostFilterResult(chosen, candidate), None
+
+    def _reason_of_group(self, state: CycleState, pod: Pod) -> str:
+        """Return why no pod is preempted for a single member of a group, "" if any may be."""
+        features = self.handle.features
+        if features.enabled(PLACEMENTS):
+            group = find_pod_group(state.cluster, pod.pod_group)
+            if group is not None and group.has_constraints:
+                return "not eligible due to placement-based pod group scheduling limitation"
+        if features.enabled(GROUP_PREEMPTION):
+            return "not eligible due to workload aware preemption enabled"
+        return ""
+
+    def pod_group_post_filter(
+        self,
+        cluster: Cluster,
+        group: PodGroup,
+        pods: Sequence[Pod],
+        schedule: Callable[[], Status | None],
+    ) -> GroupVictims | Status:
+        return preempt_for_group(cluster, group, pods, schedule)
 
     def candidates_to_find(self, nodes: int) -> int:
         """Return the number of candidates to find: a percentage of the nodes, at least the absolute minimum,

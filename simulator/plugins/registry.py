@@ -17,6 +17,7 @@ from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.dynamic_resources.dynamic_resources import DynamicResources
 from simulator.plugins.dynamic_resources.scoring import ScoringDynamicResources
 from simulator.plugins.gang import Gang
+from simulator.plugins.gang_scheduling import GangScheduling
 from simulator.plugins.image_locality import ImageLocality
 from simulator.plugins.inter_pod_affinity import InterPodAffinity
 from simulator.plugins.node_affinity import NodeAffinity
@@ -24,12 +25,15 @@ from simulator.plugins.node_declared_features import NodeDeclaredFeatures
 from simulator.plugins.node_name import NodeName
 from simulator.plugins.node_ports import NodePorts
 from simulator.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
+from simulator.plugins.node_resources.fit import PlacementScoringNodeResourcesFit
 from simulator.plugins.node_unschedulable import NodeUnschedulable
 from simulator.plugins.node_volume_limits import NodeVolumeLimits
+from simulator.plugins.pod_group_pods_count import PodGroupPodsCount
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.priority_sort import PrioritySort
 from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.plugins.taint_toleration import TaintToleration
+from simulator.plugins.topology_placement_generator import TopologyPlacementGenerator
 from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
@@ -66,10 +70,15 @@ def default_plugins(features: Features) -> tuple[tuple[type[Plugin], int], ...]:
     found = dict(_DEFAULT_PLUGINS)
     if not features.enabled(NodeDeclaredFeatures.name):
         del found[NodeDeclaredFeatures]
-    if features.version.dynamic_resources_scores:
-        return tuple(found.items())
-    older: dict[type[Plugin], tuple[type[Plugin], int]] = {ScoringDynamicResources: (DynamicResources, 0)}
-    return tuple(older.get(plugin, (plugin, weight)) for plugin, weight in found.items())
+    if features.enabled("GangScheduling"):
+        found[GangScheduling] = 0
+    replaced: dict[type[Plugin], tuple[type[Plugin], int]] = {}
+    if features.enabled("TopologyAwareWorkloadScheduling"):
+        found |= {TopologyPlacementGenerator: 0, PodGroupPodsCount: 1}
+        replaced[NodeResourcesFit] = PlacementScoringNodeResourcesFit, found[NodeResourcesFit]
+    if not features.version.dynamic_resources_scores:
+        replaced[ScoringDynamicResources] = DynamicResources, 0
+    return tuple(replaced.get(plugin, (plugin, weight)) for plugin, weight in found.items())
 
 
 OWN: Mapping[str, type[Plugin]] = {Gang.name: Gang}

@@ -31,12 +31,12 @@ def ineligibility_reason(pod: Pod, diagnosis: Diagnosis, cluster: Cluster) -> st
         return ""
     row = cluster.rows.get(pod.nominated_node_name)
     for other in cluster.pods_on(row).values() if row is not None else ():
-        if is_preemption_allowed(other, pod) and _terminating_by_preemption(other):
+        if is_preemption_allowed(other, pod) and terminating_by_preemption(other):
             return "not eligible due to a terminating pod on the nominated node."
     return ""
 
 
-def _terminating_by_preemption(pod: Pod) -> bool:
+def terminating_by_preemption(pod: Pod) -> bool:
     target = condition(pod.manifest, "DisruptionTarget") if pod.terminating else None
     return (
         target is not None and target["status"] == "True" and target.get("reason") == "PreemptionByScheduler"

@@ -51,15 +51,18 @@ class ActiveQueue(KeyedHeap[QueuedPod]):
         """Return the first pod of activeQ; if activeQ is empty, the first rejected pod of backoffQ, although
         its backoff is not completed (SchedulerPopFromBackoffQ). None if there is none; upstream waits."""
         info = super().pop() or self._backoff_queue.pop()
-        if info is None:
-            return None
+        if info is not None:
+            self.take(info)
+        return info
+
+    def take(self, info: QueuedPod) -> None:
+        """Begin an attempt of a pod that was taken out of the queue: it is in flight from now on."""
         info.attempts += 1
         info.backoff_expiration = None
         self._in_flight_pods[info.pod.uid] = self._append(info.pod)
         self.scheduling_cycle += 1
         # New sets are assigned, because callers may keep references to the old ones.
         info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = set(), set(), ""
-        return info
 
     def _append(self, entry: Pod | InFlightEvent) -> int:
         self._last_key += 1

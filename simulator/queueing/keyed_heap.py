@@ -1,7 +1,7 @@
 """KeyedHeap: a heap whose items can be found and removed by key (pkg/scheduler/backend/heap)."""
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -32,6 +32,10 @@ class KeyedHeap(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         """Iterate over the items in the order in which they would be popped."""
         return iter(sorted(self._items.values(), key=self._order))
+
+    def items(self) -> Iterable[T]:
+        """Return the items in any order."""
+        return self._items.values()
 
     def get(self, key: str) -> T | None:
         return self._items.get(key)

@@ -18,6 +18,9 @@ class QueuedPod:
     place: int = 0
     """The pod's position in a Fifo; 0 in other queues."""
     attempts: int = 0
+    first_active: int = 0
+    """Orders pods by the time at which they entered activeQ first (InitialAttemptTimestamp), from 1; 0 before
+    that."""
     unschedulable_count: int = 0
     """The number of attempts that ended with a rejection by plugins (UnschedulableCount)."""
     consecutive_errors: int = 0

@@ -59,12 +59,16 @@ class SchedulingQueue:
         initial_backoff: Micros = SECOND,
         max_backoff: Micros = 10 * SECOND,
         max_in_unschedulable_pods: Micros = MAX_IN_UNSCHEDULABLE_PODS,
+        with_pod_groups: bool = False,
     ) -> None:
+        """``with_pod_groups``: pods of a PodGroup are tried together (GenericWorkload)."""
         self._clock = clock
         self.hints = HintMap(profiles)
         self._moved = moved
         self._max_in_unschedulable_pods = max_in_unschedulable_pods
+        self._with_pod_groups = with_pod_groups
         self._sequence = count()
+        self._activations = count(1)
         self._sort_key = sort_key
         self.backoff_q = BackoffQueue(clock, self._order, initial_backoff, max_backoff)
         self.active_q = ActiveQueue(self._order, self.backoff_q)
@@ -132,6 +136,21 @@ class SchedulingQueue:
         if info is not None:
             event = cluster_event.POP_FROM_BACKOFF_Q if from_backoff_q else "Pop"
             self._report(info, "inFlight", event)
+        return info
+
+    def pop_specific_pod(self, pod: Pod) -> QueuedPod | None:
+        """PopSpecificPod: return this pod, wherever in the queue it is; it is in flight until :meth:`done`.
+        None if it is not in the queue, or if a PreEnqueue plugin gates it now."""
+        info = self.active_q.remove(pod.key) or self.backoff_q.remove(pod.key)
+        if info is None:
+            info = self.unschedulable_pods.get(pod.key)
+            if info is None or self.hints.run_pre_enqueue(info):
+                return None
+            del self.unschedulable_pods[pod.key]
+        if not info.first_active:
+            info.first_active = next(self._activations)
+        self.active_q.take(info)
+        self._report(info, "inFlight", cluster_event.POP_SPECIFIC_POD)
         return info
 
     def done(self, uid: str) -> None:
@@ -220,6 +239,25 @@ class SchedulingQueue:
             self._requeue(info, strategy, event.label, plugin)
         self.active_q.add_event_if_any_in_flight(event, old, new)
 
+    # Pod groups that are tried without pause
+
+    def group_members(self, group: str) -> list[QueuedPod]:
+        """Return the pods of a group in backoffQ."""
+        queues = self.backoff_q.rejected, self.backoff_q.errors
+        return [info for queue in queues for info in queue if info.pod.pod_group == group]
+
+    def failed_again(self, info: QueuedPod, times: int, at: Micros) -> None:
+        """Note that a pod of a group in backoffQ was tried some more times, with the same outcome, last at
+        this time."""
+        info.attempts += times
+        if info.failed_by_error:
+            info.consecutive_errors += times
+        else:
+            info.unschedulable_count += times
+        info.timestamp, info.sequence = at, next(self._sequence)
+        info.backoff_expiration = None
+        self.backoff_q.reorder(info)
+
     # Periodic functions
 
     def flush_backoff_completed(self) -> None:
@@ -227,6 +265,12 @@ class SchedulingQueue:
         second."""
         for info in self.backoff_q.pop_completed():
             self._move_to_active_q(info, cluster_event.BACKOFF_COMPLETE, from_backoff_q=True)
+
+    def complete_backoffs(self) -> None:
+        """Move all pods of backoffQ to activeQ, whenever their backoff is completed."""
+        for queue in (self.backoff_q.rejected, self.backoff_q.errors):
+            while (info := queue.pop()) is not None:
+                self._move_to_active_q(info, cluster_event.BACKOFF_COMPLETE, from_backoff_q=True)
 
     def flush_unschedulable_leftover(self) -> None:
         """Requeue the pods that were in unschedulablePods for longer than ``max_in_unschedulable_pods``
@@ -254,7 +298,8 @@ class SchedulingQueue:
         """Return how to requeue a pod whose attempt failed, from the events that happened during the attempt;
         with the event and the plugin that determine it (determineSchedulingHintForInFlightPod)."""
         result = QueueingStrategy.SKIP, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
-        if info.failed_by_error or not self.active_q.is_in_flight(info.pod.uid):
+        of_group = self._with_pod_groups and info.pod.pod_group  # all are tried again, whatever happened
+        if info.failed_by_error or of_group or not self.active_q.is_in_flight(info.pod.uid):
             return QueueingStrategy.AFTER_BACKOFF, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
         for event, old, new in self.active_q.cluster_events_for_pod(info.pod):
             strategy, plugin = self.hints.is_pod_worth_requeuing(info, event, old, new)
@@ -284,6 +329,8 @@ class SchedulingQueue:
             self._keep_unschedulable(info, event, plugin)
             return False
         key = info.pod.key
+        if not info.first_active:
+            info.first_active = next(self._activations)
         self.active_q.set(key, info)
         self.unschedulable_pods.pop(key, None)
         self.backoff_q.remove(key)

@@ -50,14 +50,20 @@ class Attempt:
         exhaustive: bool = False,
         batch: OpportunisticBatch | None = None,
         now: Micros = 0,
+        placement: Rows | None = None,
+        post_filters: bool = True,
     ) -> None:
-        """``batch``: that of the profile, for a pod that is scheduled; ``now``: the time that it reads."""
+        """``batch``: that of the profile, for a pod that is scheduled; ``now``: the time that it reads;
+        ``placement``: the rows of the nodes that are looked at, None = all; ``post_filters``: whether the
+        PostFilter plugins are run."""
         self.framework = framework
         self.cluster = cluster
         self.pod = pod
         self.state = CycleState(cluster, nominated, seed=seed, cycle=cycle)
         self.exhaustive = exhaustive
         self.batch = batch
+        self.placement = placement
+        self._post_filters = post_filters
         self.signature: bytes | None = None
         self.node_hint = ""
         """The node that the batch names. It is filtered first, as a nominated node is."""
@@ -68,7 +74,7 @@ class Attempt:
         ended, that of the next attempt (Scheduler.nextStartNodeIndex). It matters if not all nodes are
         filtered."""
         self.pre_filter: PreFilterOutcome | None = None
-        self.diagnosis = Diagnosis(cluster)
+        self.diagnosis = Diagnosis(cluster, placement)
         self.seen = self.diagnosis
         """The diagnosis of all nodes, where ``exhaustive`` filters more of them than upstream does."""
         self.filter_passes: dict[int, FilterPasses] = {}
@@ -111,7 +117,7 @@ class Attempt:
             return
         if not len(self.feasible):
             self.message = self.diagnosis.message()
-            if self.framework.post_filter_plugins:
+            if self.framework.post_filter_plugins and self._post_filters:
                 yield "PostFilter"
                 self._post_filter()
             return
@@ -189,7 +195,7 @@ class Attempt:
             self.signature = self.batch.sign_pod(self.pod)
             self.node_hint = self.batch.node_hint(self.state, self.pod, self.signature, self._now)
         nominated = self.cluster.rows.get(self.pod.nominated_node_name or self.node_hint)
-        if nominated is not None:
+        if nominated is not None and (self.placement is None or nominated in self.placement):
             row = np.array([nominated])
             self._run_filters(self.diagnosis, row)
             code = int(self.diagnosis.codes[nominated])
@@ -203,15 +209,15 @@ class Attempt:
             else:  # evaluateNominatedNode only logs a fault; all nodes are evaluated then
                 self.diagnosis.codes[nominated] = NOT_EVALUATED
         names = self.pre_filter.node_names
-        rows: Rows | None = None
+        rows = self.placement
         if names is not None:
-            order = self.cluster.order()
+            order = self.diagnosis.order
             allowed = np.zeros(self.cluster.width, dtype=np.bool_)
             allowed[[self.cluster.rows[name] for name in names if name in self.cluster.rows]] = True
             rows, self.outside = order[allowed[order]], order[~allowed[order]]
         if self.nominated_shortcut:
             if self.exhaustive:
-                self.seen = Diagnosis(self.cluster)
+                self.seen = Diagnosis(self.cluster, self.placement)
                 self._run_filters(self.seen, rows)
             return
         if names is not None:
@@ -244,9 +250,10 @@ class Attempt:
                 candidates = candidates[: passed[enough]]
         codes = diagnosis.codes[candidates]
         self.feasible = candidates[codes == 0]
-        if len(candidates) < cluster.node_count:
-            processed = int(np.count_nonzero(diagnosis.codes[cluster.order()] >= 0))
-            self.next_start_node_index = (self.next_start_node_index + processed) % cluster.node_count
+        everywhere = len(diagnosis.order)
+        if len(candidates) < everywhere:
+            processed = int(np.count_nonzero(diagnosis.codes[diagnosis.order] >= 0))
+            self.next_start_node_index = (self.next_start_node_index + processed) % everywhere
         for code in np.flatnonzero(np.bincount(codes[codes > 0], minlength=1)).tolist():
             status = diagnosis.statuses[code - 1]
             if status.rejected:

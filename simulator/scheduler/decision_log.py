@@ -1,18 +1,26 @@
 """The Decisions of the scheduling cycles, until they are taken."""
 
 import logging
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from simulator.client.world import World
 from simulator.decision import Decision
 from simulator.kernel.containment import message_of
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record, trace_of
+from simulator.trace import Event
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+class SearchRecord(NamedTuple):
+    """The record of a search. ``decision`` is None if none is wanted, or it cannot be made."""
+
+    decision: Decision | None
+    events: Sequence[Event]
 
 
 class DecisionLog:
@@ -41,12 +49,20 @@ class DecisionLog:
     def search_ended(self, attempt: Attempt, attempts: int) -> None:
         """Note the end of a search. ``attempts``: the number of times that the pod was tried, this time
         included."""
+        self.keep(self.record(attempt, attempts))
+
+    def record(self, attempt: Attempt, attempts: int) -> SearchRecord:
+        """Return the record of a search that ended, which is kept only if :meth:`keep` is called with it."""
         now = self._world.now
-        if self.wanted:
-            decision = _contained(attempt, lambda: record(attempt, now=now, attempt=attempts))
-            if decision is not None:
-                self._decisions.append(decision)
-        for event in _contained(attempt, lambda: [*trace_of(attempt, now)]) or ():
+        decision = (
+            _contained(attempt, lambda: record(attempt, now=now, attempt=attempts)) if self.wanted else None
+        )
+        return SearchRecord(decision, _contained(attempt, lambda: [*trace_of(attempt, now)]) or [])
+
+    def keep(self, search: SearchRecord) -> None:
+        if search.decision is not None:
+            self._decisions.append(search.decision)
+        for event in search.events:
             self._world.emit(event)
 
     def so_far(self, attempt: Attempt, attempts: int) -> Decision | None:

@@ -12,6 +12,7 @@ from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.scheduler.cache import Cache
+from simulator.scheduler.pod_group_retries import PodGroupRetries
 from simulator.versions.kubernetes_version import KubernetesVersion
 
 
@@ -26,7 +27,11 @@ class EventHandlers:
         profiles: Container[str],
         version: KubernetesVersion,
         reject_waiting_pod: Callable[[str], bool] = lambda uid: False,
+        *,
+        retries: PodGroupRetries | None = None,
     ) -> None:
+        """``retries``: None if pods of a PodGroup are scheduled as others are."""
+        self._retries = retries
         self._cache = cache
         self._queue = queue
         self._profiles = profiles
@@ -48,11 +53,16 @@ class EventHandlers:
             # Deleted and created again; only a relist shows that as one change.
             return self.pod_changed(old, None) + self.pod_changed(None, new)
         queued_before, queued = self._unscheduled(old), self._unscheduled(new)
+        if self._retries is not None:
+            self._retries.pod_changed(old, new)
+            self._note_member(old, new)
         if queued is not None:
             if queued_before is not None:
                 events += self._update_in_queue(queued_before, queued)
             else:
                 self._queue.add(queued)
+                if self._retries is not None:
+                    events += self._move(cluster_event.UNSCHEDULED_POD_ADD, None, queued)
         elif queued_before is not None:
             events += self._delete_from_queue(queued_before, bound=new is not None)
         assigned_before, assigned = self._assigned(old), self._assigned(new)
@@ -62,6 +72,13 @@ class EventHandlers:
             self._cache.remove_pod(assigned_before)
             events += self._move(cluster_event.ASSIGNED_POD_DELETE, assigned_before, None)
         return events
+
+    def _note_member(self, old: Pod | None, new: Pod | None) -> None:
+        """Update the pods of their group: those that this scheduler schedules, and those with a node."""
+        if new is not None and new.pod_group and (self._assigned(new) or self._unscheduled(new)):
+            self._cache.pod_groups.set_pod(new)
+        elif old is not None and old.pod_group:
+            self._cache.pod_groups.remove_pod(old)
 
     def _unscheduled(self, pod: Pod | None) -> Pod | None:
         return pod if pod is not None and not pod.node_name and pod.scheduler_name in self._profiles else None
@@ -114,6 +131,8 @@ class EventHandlers:
     # Nodes and all other kinds
 
     def node_changed(self, old: Node | None, new: Node | None) -> list[ClusterEvent]:
+        if self._retries is not None:
+            self._retries.changed()
         if new is None:
             assert old is not None, "a change has an object before or after it"
             # The queue's event comes first: upstream defers the removal from the cache.
@@ -131,6 +150,8 @@ class EventHandlers:
         """Handle a change of an object of any other kind: it is kept for the plugins, and makes an event if a
         plugin registered one."""
         self._cache.cluster.set_object(resource, key, new)
+        if self._retries is not None:
+            self._retries.object_changed(resource, old, new)
         kind = EVENT_RESOURCES.get(resource)
         if kind is None:
             return []

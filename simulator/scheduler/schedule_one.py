@@ -2,12 +2,14 @@
 
 The cycle is a process that stops at each extension point; it writes nothing before its end."""
 
+from collections.abc import Callable
+
 from simulator import trace
 from simulator.api import Micros
 from simulator.decision import Decision
 from simulator.framework.binding import run_permit, run_reserve, run_unreserve
 from simulator.framework.observer import CycleTimes
-from simulator.framework.status import Status
+from simulator.framework.status import SelectedCandidate, Status
 from simulator.kernel.containment import Actor, message_of
 from simulator.kernel.environment import Turn
 from simulator.kernel.requests import Point, Steps
@@ -33,7 +35,7 @@ def schedule_one(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[Non
     try:
         yield from _cycle(scheduler, info, cycle)
     except Exception as fault:  # whatever it is, it fails only this attempt
-        _fail(scheduler, info, cycle, message_of(fault), reason=SCHEDULER_ERROR, nominated_node="")
+        fail(scheduler, info, cycle, message_of(fault), reason=SCHEDULER_ERROR, nominated_node="")
 
 
 def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
@@ -49,6 +51,24 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
         now=scheduler.world.now,
     )
 
+    times = yield from run_search(scheduler, info, attempt)
+    scheduler.decisions.search_ended(attempt, info.attempts)
+    result = attempt.result()
+    if result.fit_error is not None:
+        times.ended("unschedulable")
+        _reject(scheduler, info, cycle, result.fit_error)
+    elif result.error:
+        times.ended("error")
+        fail(scheduler, info, cycle, result.error, reason=SCHEDULER_ERROR, nominated_node="")
+    else:
+        times.ended("scheduled")
+        yield from prepare_for_binding_cycle(scheduler, info, attempt, result.suggested_host)
+
+
+def run_search(scheduler: Scheduler, info: QueuedPod, attempt: Attempt) -> Steps[CycleTimes]:
+    """Run the search for a node, and stop at each extension point (schedulingAlgorithm). Return the times,
+    to which the caller says how the cycle ended."""
+    cycle = attempt.state.cycle
     scheduler.decisions.search_begins(attempt)
 
     def so_far() -> Decision | None:
@@ -64,23 +84,15 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
                 break
     finally:
         scheduler.next_start_node_index = attempt.next_start_node_index
-    scheduler.decisions.search_ended(attempt, info.attempts)
-    result = attempt.result()
-    if result.fit_error is not None:
-        times.ended("unschedulable")
-        _reject(scheduler, info, cycle, result.fit_error)
-    elif result.error:
-        times.ended("error")
-        _fail(scheduler, info, cycle, result.error, reason=SCHEDULER_ERROR, nominated_node="")
-    else:
-        times.ended("scheduled")
-        yield from _assume(scheduler, info, attempt, result.suggested_host)
+    return times
 
 
 # Success: assume, reserve, permit
 
 
-def _assume(scheduler: Scheduler, info: QueuedPod, attempt: Attempt, node: str) -> Steps[None]:
+def prepare_for_binding_cycle(
+    scheduler: Scheduler, info: QueuedPod, attempt: Attempt, node: str
+) -> Steps[None]:
     """Assume the pod on its node; its binding cycle runs beside the next scheduling cycles."""
     assumed = scheduler.cache.assume(info.pod, node)
     try:
@@ -107,7 +119,8 @@ def _reserve(scheduler: Scheduler, info: QueuedPod, attempt: Attempt, assumed: P
         yield Point("Permit", cycle, pod)
         status = faults.inject(assumed, "Permit")
         if status is None:
-            status, waits = run_permit(framework, state, assumed, node)
+            permitted = run_permit(framework, state, assumed, node)
+            status, waits = permitted.status, permitted.waits
     if status is None:
         scheduler.activate(state)
         steps = binding_cycle(scheduler, info, assumed, state, cycle=cycle, timeouts=waits)
@@ -116,13 +129,13 @@ def _reserve(scheduler: Scheduler, info: QueuedPod, attempt: Attempt, assumed: P
     run_unreserve(framework, state, assumed, node)
     scheduler.cache.forget(assumed)
     if not status.rejected:
-        _fail(scheduler, info, cycle, status.message, reason=SCHEDULER_ERROR, nominated_node="")
+        fail(scheduler, info, cycle, status.message, reason=SCHEDULER_ERROR, nominated_node="")
         return
     pending = status.code == "Pending"
     info.unschedulable_plugins, info.pending_plugins = set(), set()
     (info.pending_plugins if pending else info.unschedulable_plugins).add(status.plugin)
     message = message_for_one_node(status)
-    _fail(scheduler, info, cycle, message, reason=UNSCHEDULABLE, nominated_node="")
+    fail(scheduler, info, cycle, message, reason=UNSCHEDULABLE, nominated_node="")
 
 
 # Failure: back into the queue
@@ -130,29 +143,34 @@ def _reserve(scheduler: Scheduler, info: QueuedPod, attempt: Attempt, assumed: P
 
 def _reject(scheduler: Scheduler, info: QueuedPod, cycle: int, failure: FitError) -> None:
     """Reject the pod: no node can take it, but evicting others may help."""
-    world, candidate, message = scheduler.world, failure.candidate, failure.message
+    candidate, message = failure.candidate, failure.message
     info.unschedulable_plugins = set(failure.unschedulable_plugins)
     if candidate is None:
         nominated = failure.nominated_node
-        _fail(scheduler, info, cycle, message, reason=UNSCHEDULABLE, nominated_node=nominated)
+        fail(scheduler, info, cycle, message, reason=UNSCHEDULABLE, nominated_node=nominated)
         return
-    world.emit(
+    carry_out = preempt(scheduler, info.pod, candidate, cycle)
+    _requeue(scheduler, info, message, UNSCHEDULABLE, candidate.node)
+    carry_out()
+
+
+def preempt(scheduler: Scheduler, pod: Pod, candidate: SelectedCandidate, cycle: int) -> Callable[[], None]:
+    """Gate a pod that preempts. Return the function that starts the evictions."""
+    scheduler.world.emit(
         trace.Nominated(
-            t=world.now,
+            t=scheduler.world.now,
             cycle=cycle,
-            pod=info.pod.key,
+            pod=pod.key,
             node=candidate.node,
             victims=[victim.key for victim in candidate.victims],
             rule=candidate.rule,
             candidates=candidate.candidates,
         )
     )
-    carry_out = prepare_candidate(scheduler, info.pod, candidate.node, candidate.victims, cycle)
-    _requeue(scheduler, info, message, UNSCHEDULABLE, candidate.node)
-    carry_out()
+    return prepare_candidate(scheduler, pod, candidate.node, candidate.victims, cycle)
 
 
-def _fail(
+def fail(
     scheduler: Scheduler,
     info: QueuedPod,
     cycle: int,
@@ -161,6 +179,8 @@ def _fail(
     reason: str,
     nominated_node: str | None,
 ) -> None:
+    """Requeue a pod that was rejected or whose attempt ended with an error (FailureHandler). ``reason``: that
+    of the condition PodScheduled."""
     now, pod = scheduler.world.now, info.pod.key
     if reason == SCHEDULER_ERROR:
         scheduler.world.emit(trace.SchedulerError(t=now, cycle=cycle, pod=pod, message=message))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from simulator.api import SECOND
 from simulator.client.world import World
+from simulator.cluster.pod_group_state import GATE as POD_GROUPS_GATE
 from simulator.config import Configuration
 from simulator.framework.batch import make_batch
 from simulator.framework.cycle_state import PODS_TO_ACTIVATE, CycleState
@@ -25,6 +26,7 @@ from simulator.scheduler.decision_log import DecisionLog
 from simulator.scheduler.event_handlers import EventHandlers
 from simulator.scheduler.lanes import Lanes
 from simulator.scheduler.pod_annotations import FaultInjection, apply_annotation
+from simulator.scheduler.pod_group_retries import PodGroupRetries
 
 
 class Scheduler:
@@ -52,8 +54,10 @@ class Scheduler:
         self.frameworks = profiles(configuration, plugins, transport, self.cache.cluster)
         for framework in self.frameworks.values():
             framework.pods = self.cache.pods
+            framework.pod_groups = self.cache.pod_groups
             framework.client = world
         self.batches = {name: make_batch(framework) for name, framework in self.frameworks.items()}
+        with_pod_groups = self.features.enabled(POD_GROUPS_GATE) and queue is QueueVersion.KUBERNETES
         queue_sort = next(iter(self.frameworks.values())).queue_sort_plugins[0]
         self.queue = QUEUES[queue](
             world.clock,
@@ -63,7 +67,10 @@ class Scheduler:
             moved=self._moved,
             initial_backoff=configuration.pod_initial_backoff_seconds * SECOND,
             max_backoff=configuration.pod_max_backoff_seconds * SECOND,
+            with_pod_groups=with_pod_groups,
         )
+        self.retries = PodGroupRetries(self.queue, world.clock, world.emit) if with_pod_groups else None
+        """The retries of pod groups; None if their pods are scheduled as others are (GenericWorkload)."""
         has_own_order = queue is QueueVersion.FIFO or isinstance(queue_sort, PrioritySort)
         self.lanes = Lanes(
             world,
@@ -81,6 +88,7 @@ class Scheduler:
             self.profiles,
             configuration.features.version,
             self._reject_waiting_pod,
+            retries=self.retries,
         )
         self.decisions = DecisionLog(world)
         self.pods_in_pre_bind: dict[str, Signal] = {}

@@ -9,7 +9,9 @@ from simulator.client.event_recorder import FAILED_SCHEDULING, Note
 from simulator.kernel.containment import Actor, Run
 from simulator.kernel.environment import Action, Process, Timer, Turn
 from simulator.queueing.queued_pod import QueuedPod
+from simulator.scheduler.pod_group_retries import RETRY_TIME
 from simulator.scheduler.schedule_one import schedule_one
+from simulator.scheduler.schedule_one_podgroup import pod_group_infos, schedule_one_podgroup
 from simulator.scheduler.scheduler import Scheduler
 from simulator.trace import CycleStarted
 
@@ -25,6 +27,9 @@ class SchedulingLoop:
         self._scheduler = scheduler
         self._world = scheduler.world
         self._pace = pace
+        self._retries = scheduler.retries
+        if self._retries is not None:
+            self._retries.retry_time = max(pace, RETRY_TIME)
         self._next_number = first_cycle
         self._untried: dict[str, str] = {}
         """The pods that are to be tried once and have not been popped yet: their keys by uid."""
@@ -61,6 +66,12 @@ class SchedulingLoop:
             del self._untried[uid]
         return self._cycle is None
 
+    def complete_backoffs(self) -> None:
+        """Move all pods from backoffQ to activeQ, and forget the retries of pod groups until now."""
+        self._scheduler.queue.complete_backoffs()
+        if self._retries is not None:
+            self._retries.time_passes()
+
     def set_timers(self) -> None:
         """Set the timers to the queue's state; to be called after each step.
 
@@ -68,24 +79,31 @@ class SchedulingLoop:
         which a pod has been so for too long. It holds until then: a pod that becomes unschedulable later is
         not due earlier."""
         queue = self._scheduler.queue
-        self._backoff_flush.set(queue.backoff_q.next_completion())
+        # While only pod groups wait that nothing has changed for, they are not tried.
+        resting = self._retries is not None and self._cycle is None and self._retries.rest()
+        self._backoff_flush.set(None if resting else queue.backoff_q.next_completion())
         if not queue.unschedulable_pods:
             self._leftover_flush.set(None)
         elif self._leftover_flush.time is None:
             self._leftover_flush.set(queue.next_leftover())
-        waiting = self._cycle is None and (queue.active_q or queue.backoff_q.rejected)
+        waiting = self._cycle is None and not resting and (queue.active_q or queue.backoff_q.rejected)
         self._next_pod.set(self._world.now if waiting else None)
 
     def _schedule_next(self) -> Process | None:
         """Start the cycle of the next pod, up to the search for a node (ScheduleOne)."""
-        info = self._scheduler.queue.pop()
+        queue = self._scheduler.queue
+        again = not queue.active_q
+        info = queue.pop()
         if info is not None:
             self._untried.pop(info.pod.uid, None)
         cycle = self._start(info) if info is not None else None
-        if cycle is None or not self._pace:
+        pace = self._pace
+        if again and self._retries is not None and info is not None and info.pod.pod_group:
+            pace = self._retries.retry_time
+        if cycle is None or not pace:
             return cycle
         self._cycle = cycle
-        self._cycle_end.set(self._world.now + self._pace)
+        self._cycle_end.set(self._world.now + pace)
         return None
 
     def _take_cycle(self) -> Process | None:
@@ -106,10 +124,26 @@ class SchedulingLoop:
             self._skipped(info)
             return None
         number, self._next_number = self._next_number, self._next_number + 1
+        if self._retries is not None and pod.pod_group:
+            self._retries.popped(pod.pod_group)
+            infos = self._of_group(info)
+            self._next_number += len(infos)
+            steps = schedule_one_podgroup(self._scheduler, info, infos, number)
+            return world.process(Turn.CYCLE, run.actor, steps)
         world.emit(
             CycleStarted(t=world.now, cycle=number, pod=pod.key, attempt=info.attempts, priority=pod.priority)
         )
         return world.process(Turn.CYCLE, run.actor, schedule_one(self._scheduler, info, number))
+
+    def _of_group(self, popped: QueuedPod) -> list[QueuedPod]:
+        """Return the pods of the group's cycle, without those that are skipped
+        (skipPodGroupPodSchedule)."""
+        infos = pod_group_infos(self._scheduler, popped)
+        kept = [info for info in infos if not self._skip(info)]
+        for info in infos:
+            if info not in kept:
+                self._skipped(info)
+        return kept
 
     def _skip(self, info: QueuedPod) -> bool:
         """Whether the pod is skipped: it is being deleted, or was updated after it had been assumed

@@ -48,8 +48,27 @@ from simulator.trace.cycles import (
     VolumesAwaited,
 )
 from simulator.trace.event import Event, encode_numbered
+from simulator.trace.pod_groups import (
+    MEMBERS_AT_MOST,
+    PLACEMENTS_AT_MOST,
+    UNITS_AT_MOST,
+    GroupVerdict,
+    MemberOutcome,
+    MemberTried,
+    PlacementScore,
+    PlacementsScored,
+    PodGroupCycleEnded,
+    PodGroupCycleStarted,
+    PodGroupPreempted,
+    PodGroupRetried,
+    PodGroupTried,
+    UnitTried,
+)
 
 __all__ = [
+    "MEMBERS_AT_MOST",
+    "PLACEMENTS_AT_MOST",
+    "UNITS_AT_MOST",
     "AnyEvent",
     "BindFailed",
     "Bound",
@@ -63,9 +82,12 @@ __all__ = [
     "DevicesAwaited",
     "Event",
     "Filtered",
+    "GroupVerdict",
     "JobFinished",
     "Lane",
     "LeaderElected",
+    "MemberOutcome",
+    "MemberTried",
     "NodeChanged",
     "Nominated",
     "ObjectUnreadable",
@@ -75,8 +97,15 @@ __all__ = [
     "OutsideFailed",
     "OutsideNominated",
     "OutsidePreempted",
+    "PlacementScore",
+    "PlacementsScored",
     "PodEvicted",
     "PodFinished",
+    "PodGroupCycleEnded",
+    "PodGroupCycleStarted",
+    "PodGroupPreempted",
+    "PodGroupRetried",
+    "PodGroupTried",
     "PodReady",
     "PodRemoved",
     "PodStarted",
@@ -86,6 +115,7 @@ __all__ = [
     "SchedulerConfigured",
     "SchedulerError",
     "Scored",
+    "UnitTried",
     "Unschedulable",
     "VictimDeleted",
     "VolumeBound",
@@ -112,6 +142,12 @@ AnyEvent = (
     | SchedulerError
     | Nominated
     | VictimDeleted
+    | PodGroupCycleStarted
+    | PodGroupTried
+    | PlacementsScored
+    | PodGroupPreempted
+    | PodGroupCycleEnded
+    | PodGroupRetried
     | OutsideBound
     | OutsideNominated
     | OutsideFailed

@@ -110,6 +110,8 @@ class VictimDeleted(Event, frozen=True, tag=True):
     node: str
     preemptor: str
     grace_seconds: int
+    group: str | UnsetType = UNSET
+    """The PodGroup for which it was evicted; ``preemptor`` is then the first pod of the group's cycle."""
 
 
 Lane = Literal["activeQ", "backoffQ", "unschedulable", "gated", "inFlight", "waiting", "outside"]

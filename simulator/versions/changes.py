@@ -168,6 +168,26 @@ CHANGES: Final = (
         "TaintTolerationComparisonOperators", "gate", "Tolerations can compare numbers, with Gt and Lt."
     ),
     VersionChange(
+        "GenericWorkload",
+        "gate",
+        "The pods of a PodGroup are tried together, in one cycle.",
+    ),
+    VersionChange(
+        "GangScheduling",
+        "gate",
+        "Pods of a gang wait until minCount of them are there, and are bound only together.",
+    ),
+    VersionChange(
+        "WorkloadAwarePreemption",
+        "gate",
+        "Pods are evicted for a whole group, and the pods of a group together.",
+    ),
+    VersionChange(
+        "TopologyAwareWorkloadScheduling",
+        "gate",
+        "All pods of a group get nodes with the same value of a label.",
+    ),
+    VersionChange(
         "VolumeLimitScaling",
         "gate",
         "NodeVolumeLimits rejects nodes without a CSI driver that must be there.",

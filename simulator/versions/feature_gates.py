@@ -9,6 +9,12 @@ ALL: Final = {"AllAlpha": "alpha", "AllBeta": "beta"}
 """The gates that set all gates of a stage which are not set themselves."""
 
 
+POD_GROUPS: Final = ("GangScheduling", "GenericWorkload")
+WITHOUT_POD_GROUPS: Final = ("v1.35",)
+"""The versions that have these gates, but whose pod groups are not modelled: those of v1.35 have another API.
+"""
+
+
 class FeatureGate(NamedTuple):
     stage: str
     """``alpha``, ``beta``, ``ga`` or ``deprecated``."""
@@ -56,6 +62,10 @@ def check_gates(version: str, given: Mapping[str, bool]) -> dict[str, bool]:
             stage = ALL[name]
             values |= {other: value for other, gate in gates.items() if gate.stage == stage}
     values |= given
+    for name in POD_GROUPS if version in WITHOUT_POD_GROUPS else ():
+        if given.get(name):
+            raise FeatureGateError(f"{name}: pod groups are modelled as v1.36 has them, not as {version}")
+        values[name] = False
     for name, gate in sorted(gates.items()):
         missing = [other for other in gate.depends_on if not values.get(other, True)]
         if values[name] and missing:

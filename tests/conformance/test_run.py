@@ -1,6 +1,7 @@
 """Every recorded history of a cluster under kube-scheduler in run/ settles to the same state, step by step:
 the bound pods and their nodes in order, the victims and their preemptors, and the messages of pending pods.
-Those of the categories are v1.34.1's; a part of the same inputs is answered by v1.35.6 and v1.36.2.
+Those of the categories are v1.34.1's; a part of the same inputs is answered by v1.35.6 and v1.36.2, and
+v1.36/podgroups by v1.36.2 with the gates of pod groups.
 ``make test`` runs a sample of each file."""
 
 import gzip
@@ -15,9 +16,13 @@ from simulator.versions.features import read_features
 from simulator.versions.kubernetes_version import V1_34_1
 from tests.amounts import sample
 
-FOLDER = Path(__file__).parent / "run"
+FOLDER = Path(__file__).parent
 CATEGORIES = ("affinity-spread", "arrivals", "config", "everything", "preemption", "wakeups")
-FILES = dict.fromkeys(CATEGORIES, 30) | {"v1.35": 18, "v1.36": 48}
+FILES = {f"run/{category}": 30 for category in CATEGORIES} | {
+    "run/v1.35": 18,
+    "run/v1.36": 48,
+    "v1.36/podgroups": 70,
+}
 """The number of histories in each file."""
 
 
@@ -32,7 +37,8 @@ def test_histories_settle_as_they_did_under_the_real_scheduler(file: str) -> Non
     histories = recorded(file)
     assert len(histories) == FILES[file]
     for recorded_history in sample(histories):
-        features = read_features(recorded_history.get("kubernetes", V1_34_1.patch), {})
+        gates = recorded_history.get("featureGates") or {}
+        features = read_features(recorded_history.get("kubernetes", V1_34_1.patch), gates)
         history = SettledHistory(recorded_history["config"], features)
         for number, step in enumerate(recorded_history["steps"]):
             got = history.step(step["apply"], step["delete"])

@@ -147,10 +147,11 @@ def sample(kind: type[trace.Event]) -> trace.Event:
         "preemptor": "default/p2",
         "pod": "default/p1",
         "node": "n1",
+        "verdict": "waiting",
     }
     for field in msgspec.structs.fields(kind):
         hint = str(field.type)
-        usual = {"dict": {}, "list": ["default/p1"] * 4, "bool": True, "int": 2}
+        usual = {"dict": {}, "list[simulator": [], "list": ["default/p1"] * 4, "bool": True, "int": 2}
         values.setdefault(field.name, next((usual[each] for each in usual if each in hint), "x1"))
     return kind(**{name: values[name] for name in kind.__struct_fields__})
 

@@ -17,12 +17,14 @@ from simulator.framework.handle import Handle
 from simulator.framework.interface import (
     EnqueueExtensions,
     FilterPlugin,
+    PlacementScorePlugin,
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
     SignPlugin,
 )
 from simulator.framework.node_batch import NodeBatch, batch_of
+from simulator.framework.placement import PlacementAssignments
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register
 from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.signers import Fragments, sign_resources
@@ -37,12 +39,14 @@ from simulator.framework.status import (
 from simulator.objects.metadata import name_of
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
+from simulator.objects.pod_group import PodGroup
 from simulator.objects.pod_requests import PODS, is_extended_resource
 from simulator.plugins.dynamic_resources.device_totals import DeviceTotals, device_totals
 from simulator.plugins.dynamic_resources.extended_resources import CLASS_PREFIX, serving_classes
 from simulator.plugins.dynamic_resources.extended_resources import GATE as EXTENDED_RESOURCES
 from simulator.plugins.node_resources.resource_allocation import (
     MAX_CUSTOM_PRIORITY_SCORE,
+    Allocation,
     ResourceSpec,
     Scorer,
     UtilizationShapePoint,
@@ -211,6 +215,35 @@ class NodeResourcesFit(
     def _score(self, nodes: NodeBatch, requests: Sequence[int], devices: DeviceTotals | None) -> Ints:
         found = list_allocations(nodes, self.resources, requests, non_zero=True, devices=devices)
         return self.scorer(found, len(nodes))
+
+
+class PlacementScoringNodeResourcesFit(NodeResourcesFit, PlacementScorePlugin):
+    """NodeResourcesFit where TopologyAwareWorkloadScheduling is on. It prefers the placements of which most
+    is requested (ScorePlacement in placement_score.go), whatever the strategy for nodes is."""
+
+    def score_placements(
+        self, cluster: Cluster, group: PodGroup, assignments: Sequence[PlacementAssignments]
+    ) -> Sequence[int]:
+        return [self._score_placement(cluster, each) for each in assignments]
+
+    def _score_placement(self, cluster: Cluster, assignments: PlacementAssignments) -> int:
+        """Return the score of all nodes of the placement as if they were one."""
+        requests = [
+            sum(pod.scored_requests.get(spec.name, 0) for pod in assignments.pods) for spec in self.resources
+        ]
+        nodes = NodeBatch(cluster, assignments.placement.rows)
+        found = list_allocations(
+            nodes, self.resources, requests, non_zero=True, devices=self._devices(cluster)
+        )
+        as_one = [
+            Allocation(
+                each.weight,
+                np.array([each.allocatable.sum()]),
+                np.array([(each.requested - each.request).sum() + each.request]),
+            )
+            for each in found
+        ]
+        return int(most_allocated(as_one, 1)[0])
 
 
 def lacking_resource(reason: str) -> str:

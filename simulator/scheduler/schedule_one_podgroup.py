@@ -1,0 +1,172 @@
+"""The scheduling cycle of a pod group, and what follows (pkg/scheduler/schedule_one_podgroup.go, v1.36).
+
+The cycle begins with one pod that was popped. All other pods of its group are taken out of the queue with it,
+tried in one snapshot of the cluster, and then bound or requeued together."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from simulator import trace
+from simulator.cluster.pod_group_state import find_pod_group
+from simulator.framework.runtime import Framework
+from simulator.framework.status import Status, error, unschedulable
+from simulator.kernel.containment import message_of
+from simulator.kernel.requests import Steps
+from simulator.queueing.queued_pod import QueuedPod
+from simulator.scheduler.evict import prepare_group_candidate
+from simulator.scheduler.failure_handler import SCHEDULER_ERROR
+from simulator.scheduler.pod_group_algorithm import PLACEMENTS, GroupCycle, GroupResult, try_members
+from simulator.scheduler.pod_group_placements import try_placements
+from simulator.scheduler.schedule_one import fail
+from simulator.scheduler.scheduler import Scheduler
+from simulator.scheduler.submit_podgroup import report_end, submit
+
+R = TypeVar("R")
+GROUP_PREEMPTION = "WorkloadAwarePreemption"
+
+
+def pod_group_infos(scheduler: Scheduler, popped: QueuedPod) -> list[QueuedPod]:
+    """Return the pods of the group in the order in which they are tried, and take them out of the queue
+    (podGroupInfoForPod)."""
+    infos = [popped]
+    for pod in scheduler.cache.pod_groups.get(popped.pod.pod_group).unscheduled_pods():
+        if pod.uid != popped.pod.uid:
+            info = scheduler.queue.pop_specific_pod(pod)
+            if info is not None:
+                infos.append(info)
+    return sorted(infos, key=lambda info: (-info.pod.priority, info.first_active))
+
+
+def schedule_one_podgroup(
+    scheduler: Scheduler, popped: QueuedPod, infos: Sequence[QueuedPod], number: int
+) -> Steps[None]:
+    """Run the cycle of a group (scheduleOnePodGroup). ``number``: that of the cycle; the attempts of its pods
+    have those that follow."""
+    group = find_pod_group(scheduler.cache.cluster, popped.pod.pod_group)
+    framework = _framework_for_pod_group(scheduler, infos)
+    world = scheduler.world
+    world.emit(
+        trace.PodGroupCycleStarted(
+            t=world.now,
+            cycle=number,
+            group=popped.pod.pod_group,
+            popped=popped.pod.key,
+            pods=[info.pod.key for info in infos],
+            min_count=group.min_count if group else None,
+        )
+    )
+    first = framework if isinstance(framework, Framework) else next(iter(scheduler.frameworks.values()))
+    cycle = GroupCycle(scheduler, first, group, infos, number)
+    if isinstance(framework, Status):
+        for info in infos:
+            fail(
+                scheduler,
+                info,
+                cycle.begin_member(info),
+                framework.message,
+                reason=SCHEDULER_ERROR,
+                nominated_node="",
+            )
+        report_end(cycle, GroupResult(status=framework))
+        return
+    try:
+        result = yield from _pod_group_cycle(cycle)
+    except Exception as fault:  # whatever it is, it fails only this cycle
+        result = GroupResult(status=error(message_of(fault)))
+    yield from submit(cycle, result)
+    for evict in cycle.evictions:
+        evict()
+
+
+def _framework_for_pod_group(scheduler: Scheduler, infos: Sequence[QueuedPod]) -> Framework | Status:
+    first = infos[0].pod.scheduler_name
+    for info in infos:
+        if info.pod.scheduler_name != first:
+            names = f'"{info.pod.scheduler_name}" and "{first}"'
+            return error(
+                f"all pods in a single pod group should have the same .spec.schedulerName set, got: {names}"
+            )
+    return scheduler.frameworks[first]
+
+
+def _pod_group_cycle(cycle: GroupCycle) -> Steps[GroupResult]:
+    """Try the group; if it cannot be scheduled, find out whether the eviction of other pods helps
+    (podGroupCycle)."""
+    features = cycle.framework.features
+    result = yield from _schedule(cycle)
+    unschedulable_now = result.status is not None and result.status.code == "Unschedulable"
+    if not features.enabled(GROUP_PREEMPTION) or not unschedulable_now:
+        return result
+    assert result.status is not None
+    status = _preempt(cycle)
+    if status is None:
+        result.waiting_on_preemption = True
+    elif status.rejected:
+        result.status = result.status._replace(reasons=(*result.status.reasons, *status.reasons))
+    else:
+        result.status = status
+    return result
+
+
+def _schedule(cycle: GroupCycle, *, dry_run: bool = False) -> Steps[GroupResult]:
+    """podGroupSchedulingAlgorithm."""
+    if cycle.framework.features.enabled(PLACEMENTS):
+        return (yield from try_placements(cycle, dry_run=dry_run))
+    return (yield from try_members(cycle, dry_run=dry_run))
+
+
+def _preempt(cycle: GroupCycle) -> Status | None:
+    """Run the preemption for the group, and begin the evictions. Return None if there is something to evict,
+    else why not (runWorkloadAwarePreemption)."""
+    scheduler, group, framework = cycle.scheduler, cycle.group, cycle.framework
+    if not framework.pod_group_post_filter_plugins:
+        return unschedulable(
+            "default preemption plugin is not registered, workload aware preemption is disabled"
+        )
+    if group is None:
+        name = cycle.key.partition("/")[2]
+        return error(f'failed to get pod group object: podgroup.scheduling.k8s.io "{name}" not found')
+    if group.topology_key:
+        return unschedulable(
+            "workload aware preemption is not supported for pod groups with scheduling constraints"
+        )
+    pods = [info.pod for info in cycle.infos]
+
+    def schedule() -> Status | None:
+        return _without_points(_schedule(cycle, dry_run=True)).status
+
+    found = framework.pod_group_post_filter_plugins[0].pod_group_post_filter(
+        scheduler.cache.cluster, group, pods, schedule
+    )
+    world = scheduler.world
+    units = [] if isinstance(found, Status) else found.units
+    world.emit(
+        trace.PodGroupPreempted(
+            t=world.now,
+            cycle=cycle.number,
+            group=cycle.key,
+            priority=group.priority,
+            units=[
+                trace.UnitTried(
+                    [pod.key for pod in unit.pods], unit.group, unit.priority, unit.violates, unit.reprieved
+                )
+                for unit in units[: trace.UNITS_AT_MOST]
+            ],
+            victims=[] if isinstance(found, Status) else [pod.key for pod in found.pods],
+            message=found.message if isinstance(found, Status) else "",
+        )
+    )
+    if isinstance(found, Status):
+        return found
+    cycle.evictions.append(prepare_group_candidate(scheduler, group, pods, found.pods, cycle.number))
+    return None
+
+
+def _without_points(steps: Steps[R]) -> R:
+    """Run to the end what stops at points only."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        found: R = end.value
+        return found

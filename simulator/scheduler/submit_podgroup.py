@@ -1,0 +1,121 @@
+"""What follows the cycle of a pod group: bindings, requeued pods, and the condition of the PodGroup
+(submitPodGroupAlgorithmResult and updatePodGroupCondition in pkg/scheduler/schedule_one_podgroup.go, v1.36).
+"""
+
+from typing import Final
+
+from simulator import trace
+from simulator.api import Manifest
+from simulator.kernel.containment import message_of
+from simulator.kernel.requests import Steps
+from simulator.objects.conditions import is_condition_true, with_meta_condition
+from simulator.objects.pod_group import POD_GROUPS, SCHEDULED
+from simulator.scheduler.failure_handler import SCHEDULER_ERROR, UNSCHEDULABLE
+from simulator.scheduler.pod_group_algorithm import (
+    UNSCHEDULABLE_GROUP,
+    GroupCycle,
+    GroupResult,
+    MemberResult,
+)
+from simulator.scheduler.schedule_one import fail, prepare_for_binding_cycle
+
+_REASONS: Final = {
+    "scheduled": "Scheduled",
+    "unschedulable": UNSCHEDULABLE,
+    "waiting": UNSCHEDULABLE,
+    "error": SCHEDULER_ERROR,
+}
+
+
+def submit(cycle: GroupCycle, result: GroupResult) -> Steps[None]:
+    """Bind the members that have a place, or requeue all, in the order in which they were tried."""
+    tried = {member.info.pod.uid: member for member in result.members}
+    for info in cycle.infos:
+        member = tried.get(info.pod.uid) or MemberResult(info)
+        if result.verdict == "scheduled" and member.fits:
+            yield from _bind(cycle, member)
+        else:
+            _requeue(cycle, result, member)
+    if cycle.group is not None:
+        _update_condition(cycle, result)
+    report_end(cycle, result)
+
+
+def _bind(cycle: GroupCycle, member: MemberResult) -> Steps[None]:
+    info, attempt = member.info, member.attempt
+    assert attempt is not None, "what fits was tried"
+    attempt.state.of_pod_group = False
+    try:
+        yield from prepare_for_binding_cycle(cycle.scheduler, info, attempt, member.node)
+    except Exception as fault:  # whatever it is, it fails only this pod
+        number = cycle.numbers[info.pod.uid]
+        fail(cycle.scheduler, info, number, message_of(fault), reason=SCHEDULER_ERROR, nominated_node="")
+
+
+def _requeue(cycle: GroupCycle, result: GroupResult, member: MemberResult) -> None:
+    """Requeue a member: with its own message if it is infeasible, else with that of the group."""
+    scheduler, info = cycle.scheduler, member.info
+    number = cycle.begin_member(info)
+    group_status = result.status
+    group_message = group_status.message if group_status else ""
+    if result.verdict == "error":
+        fail(
+            scheduler,
+            info,
+            number,
+            member.error or group_message,
+            reason=SCHEDULER_ERROR,
+            nominated_node="",
+        )
+        return
+    nominated: str | None = ""
+    message = f"{UNSCHEDULABLE_GROUP}, {member.wait_message}"
+    if member.attempt is None:
+        message, nominated = group_message, None
+    elif member.fits and result.waiting_on_preemption:
+        message, nominated = group_message, member.node
+    elif member.fit_error is not None and (result.waiting_on_preemption or not member.requires_preemption):
+        message, nominated = member.fit_error.message, member.fit_error.nominated_node
+        info.unschedulable_plugins = set(member.fit_error.unschedulable_plugins)
+    fail(scheduler, info, number, message, reason=UNSCHEDULABLE, nominated_node=nominated)
+
+
+def _update_condition(cycle: GroupCycle, result: GroupResult) -> None:
+    """Patch the condition of the PodGroup if it changes. Once it is True, it stays so."""
+    group, world = cycle.group, cycle.scheduler.world
+    assert group is not None
+    status = "True" if result.verdict == "scheduled" else "False"
+    message = result.status.message if result.status else ""
+
+    def patched(manifest: Manifest) -> Manifest:
+        if is_condition_true(manifest, SCHEDULED) and status != "True":
+            return manifest
+        return with_meta_condition(
+            manifest,
+            world.now,
+            SCHEDULED,
+            status,
+            reason=_REASONS[result.verdict],
+            message=message,
+            generation=group.generation,
+        )
+
+    world.update(POD_GROUPS, group.key, group.uid, patched)
+
+
+def report_end(cycle: GroupCycle, result: GroupResult) -> None:
+    world, scheduled = cycle.scheduler.world, result.verdict == "scheduled"
+    bound = {m.info.pod.key: m.node for m in result.members if scheduled and m.fits}
+    world.emit(
+        trace.PodGroupCycleEnded(
+            t=world.now,
+            cycle=cycle.number,
+            group=cycle.key,
+            verdict=result.verdict,
+            message=result.status.message if result.status else "",
+            placement=result.placement.name if result.placement else "",
+            bound=bound,
+            taken_back=[m.info.pod.key for m in result.members if m.placed and m.info.pod.key not in bound],
+            passes=cycle.passes,
+        )
+    )
