@@ -25,6 +25,7 @@ from simulator.framework.batch import make_batch
 from simulator.framework.binding import run_reserve
 from simulator.framework.runtime import Framework
 from simulator.harness.device_workload import DRA, DRA_SHARED
+from simulator.harness.gang_workload import GANGS, SIZE, measure_gangs
 from simulator.harness.workloads import WORKLOADS, make_initial_pod, make_nodes
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -73,7 +74,7 @@ class Timing(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workload", choices=ALL, action="append", help="by default all")
+    parser.add_argument("--workload", choices=(*ALL, *GANGS), action="append", help="by default all")
     parser.add_argument("--nodes", type=int, action="append", help=f"by default {NODE_COUNTS}")
     parser.add_argument(
         "--pods", type=int, default=0, help="additional bound pods, which should not change the rate"
@@ -91,9 +92,13 @@ def run(options: argparse.Namespace) -> int:
         return 1
     if not options.json:
         print(title_line(with_record=options.record))
-    for name in options.workload or ALL:
+    for name in options.workload or (*ALL, *GANGS):
         for count in options.nodes or NODE_COUNTS:
-            row = measure_workload(name, count, options.pods, features, with_record=options.record)
+            row = (
+                measure_gang_workload(name, count)
+                if name in GANGS
+                else measure_workload(name, count, options.pods, features, with_record=options.record)
+            )
             if options.json:
                 sys.stdout.write(msgspec.json.encode(row).decode() + "\n")
             else:
@@ -161,6 +166,22 @@ def measure_workload(
         p99_ms=decisions.p99_ms,
         with_record=to_rate([timing.decision + timing.record for timing in timings]) if with_record else None,
         record_bytes=sum(timing.record_bytes for timing in timings) // len(timings),
+    )
+
+
+def measure_gang_workload(name: str, node_count: int) -> BenchRow:
+    """Measure pod groups, in v1.36 with their gates: an attempt is one of a member, with its share of the
+    group's cycle; of placements, it is the member's in all of them."""
+    seconds = measure_gangs(name, node_count)
+    rate = to_rate([each / SIZE for each in seconds])
+    return BenchRow(
+        workload=name,
+        nodes=node_count,
+        pods=0,
+        attempts=len(seconds) * SIZE,
+        attempts_per_second=rate.attempts_per_second,
+        p50_ms=rate.p50_ms,
+        p99_ms=rate.p99_ms,
     )
 
 

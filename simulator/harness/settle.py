@@ -185,7 +185,7 @@ def _attempts(events: Iterable[trace.Event]) -> Iterator[str]:
     members: set[int] = set()
     for event in events:
         if isinstance(event, trace.PodGroupCycleStarted):
-            members.update(range(event.cycle + 1, event.cycle + 1 + len(event.pods)))
+            members.update(range(event.cycle + 1, event.cycle + 1 + event.size))
             yield event.popped
         elif isinstance(event, trace.CycleStarted) and event.cycle not in members:
             yield event.pod

@@ -261,7 +261,7 @@ def _report(cycle: GroupCycle, result: GroupResult) -> None:
                     member.node,
                     member.message,
                 )
-                for member in result.members[: trace.MEMBERS_AT_MOST]
+                for member in result.members[: trace.PODS_AT_MOST]
             ],
             verdict=result.verdict,
             message=result.status.message if result.status else "",

@@ -9,9 +9,10 @@ from typing import TypeVar
 from simulator import trace
 from simulator.cluster.pod_group_state import find_pod_group
 from simulator.framework.runtime import Framework
-from simulator.framework.status import Status, error, unschedulable
+from simulator.framework.status import GroupVictims, Status, error, unschedulable
 from simulator.kernel.containment import message_of
 from simulator.kernel.requests import Steps
+from simulator.objects.pod_group import PodGroup
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.scheduler.evict import prepare_group_candidate
 from simulator.scheduler.failure_handler import SCHEDULER_ERROR
@@ -51,7 +52,8 @@ def schedule_one_podgroup(
             cycle=number,
             group=popped.pod.pod_group,
             popped=popped.pod.key,
-            pods=[info.pod.key for info in infos],
+            pods=[info.pod.key for info in infos[: trace.PODS_AT_MOST]],
+            size=len(infos),
             min_count=group.min_count if group else None,
         )
     )
@@ -138,8 +140,17 @@ def _preempt(cycle: GroupCycle) -> Status | None:
     found = framework.pod_group_post_filter_plugins[0].pod_group_post_filter(
         scheduler.cache.cluster, group, pods, schedule
     )
-    world = scheduler.world
-    units = [] if isinstance(found, Status) else found.units
+    _report_preemption(cycle, group, found)
+    if isinstance(found, Status):
+        return found
+    cycle.evictions.append(prepare_group_candidate(scheduler, group, pods, found.pods, cycle.number))
+    return None
+
+
+def _report_preemption(cycle: GroupCycle, group: PodGroup, found: GroupVictims | Status) -> None:
+    world = cycle.scheduler.world
+    units = () if isinstance(found, Status) else found.units
+    victims = [] if isinstance(found, Status) else found.pods
     world.emit(
         trace.PodGroupPreempted(
             t=world.now,
@@ -148,18 +159,20 @@ def _preempt(cycle: GroupCycle) -> Status | None:
             priority=group.priority,
             units=[
                 trace.UnitTried(
-                    [pod.key for pod in unit.pods], unit.group, unit.priority, unit.violates, unit.reprieved
+                    [pod.key for pod in unit.pods[: trace.PODS_AT_MOST]],
+                    len(unit.pods),
+                    unit.group,
+                    unit.priority,
+                    unit.violates,
+                    unit.reprieved,
                 )
                 for unit in units[: trace.UNITS_AT_MOST]
             ],
-            victims=[] if isinstance(found, Status) else [pod.key for pod in found.pods],
+            victims=[pod.key for pod in victims[: trace.PODS_AT_MOST]],
+            victim_count=len(victims),
             message=found.message if isinstance(found, Status) else "",
         )
     )
-    if isinstance(found, Status):
-        return found
-    cycle.evictions.append(prepare_group_candidate(scheduler, group, pods, found.pods, cycle.number))
-    return None
 
 
 def _without_points(steps: Steps[R]) -> R:

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from simulator.api import SECOND, Micros
 from simulator.decision import Decision, UnderWay
-from simulator.trace import Event, OutsidePreempted
+from simulator.trace import Event, OutsidePreempted, PodGroupPreempted
 
 Unit = Literal["event", "point", "cycle", "decision"]
 
@@ -124,11 +124,13 @@ class Until:
         on to the end of each cycle."""
 
     def saw(self, decisions: Iterable[Decision], trace: Iterable[Event] = ()) -> None:
-        """Note new Decisions and trace events. The latter have the preemptions of outside schedulers."""
+        """Note new Decisions and trace events. The latter have the preemptions of outside schedulers, and
+        those for pod groups."""
         self._preempted = (
             self._preempted
             or any(each.outcome == "preempting" for each in decisions)
             or any(isinstance(each, OutsidePreempted) for each in trace)
+            or any(isinstance(each, PodGroupPreempted) and each.victims for each in trace)
         )
 
     def holds(self, simulation: Seen) -> bool:

@@ -105,7 +105,8 @@ def _update_condition(cycle: GroupCycle, result: GroupResult) -> None:
 
 def report_end(cycle: GroupCycle, result: GroupResult) -> None:
     world, scheduled = cycle.scheduler.world, result.verdict == "scheduled"
-    bound = {m.info.pod.key: m.node for m in result.members if scheduled and m.fits}
+    bound = [member for member in result.members if scheduled and member.fits]
+    back = [member for member in result.members if member.placed and not (scheduled and member.fits)]
     world.emit(
         trace.PodGroupCycleEnded(
             t=world.now,
@@ -114,8 +115,10 @@ def report_end(cycle: GroupCycle, result: GroupResult) -> None:
             verdict=result.verdict,
             message=result.status.message if result.status else "",
             placement=result.placement.name if result.placement else "",
-            bound=bound,
-            taken_back=[m.info.pod.key for m in result.members if m.placed and m.info.pod.key not in bound],
+            bound={each.info.pod.key: each.node for each in bound[: trace.PODS_AT_MOST]},
+            bound_count=len(bound),
+            taken_back=[each.info.pod.key for each in back[: trace.PODS_AT_MOST]],
+            taken_back_count=len(back),
             passes=cycle.passes,
         )
     )

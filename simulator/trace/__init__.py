@@ -49,8 +49,8 @@ from simulator.trace.cycles import (
 )
 from simulator.trace.event import Event, encode_numbered
 from simulator.trace.pod_groups import (
-    MEMBERS_AT_MOST,
     PLACEMENTS_AT_MOST,
+    PODS_AT_MOST,
     UNITS_AT_MOST,
     GroupVerdict,
     MemberOutcome,
@@ -66,8 +66,8 @@ from simulator.trace.pod_groups import (
 )
 
 __all__ = [
-    "MEMBERS_AT_MOST",
     "PLACEMENTS_AT_MOST",
+    "PODS_AT_MOST",
     "UNITS_AT_MOST",
     "AnyEvent",
     "BindFailed",

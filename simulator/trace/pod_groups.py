@@ -7,8 +7,8 @@ import msgspec
 
 from simulator.trace.event import Event
 
-MEMBERS_AT_MOST: Final = 64
-"""Maximum number of members that a PodGroupTried has."""
+PODS_AT_MOST: Final = 128
+"""Maximum number of pods in a list of one of these events; what counts them all is beside it."""
 PLACEMENTS_AT_MOST: Final = 32
 """Maximum number of placements of which a cycle has a PodGroupTried, and which a PlacementsScored has."""
 UNITS_AT_MOST: Final = 64
@@ -27,7 +27,9 @@ class PodGroupCycleStarted(Event, frozen=True, tag=True):
     popped: str
     """The pod that stood first in the queue. The others were taken out of it for its sake."""
     pods: list[str]
-    """All pods of the cycle, in the order in which they are tried."""
+    """The pods of the cycle, in the order in which they are tried."""
+    size: int
+    """Number of pods of the cycle."""
     min_count: int | None
     """None for the policy ``basic``."""
 
@@ -85,6 +87,8 @@ class UnitTried(msgspec.Struct, frozen=True):
     """Pods that are evicted together or not at all."""
 
     pods: list[str]
+    size: int
+    """Number of its pods."""
     group: str
     """The PodGroup whose pods are one unit; "" for a single pod."""
     priority: int
@@ -104,6 +108,7 @@ class PodGroupPreempted(Event, frozen=True, tag=True):
     units: list[UnitTried]
     """In the order in which they were put back; empty if no eviction helps."""
     victims: list[str]
+    victim_count: int
     message: str
     """Why no eviction helps; "" = one does."""
 
@@ -119,8 +124,10 @@ class PodGroupCycleEnded(Event, frozen=True, tag=True):
     """The placement whose pass counts; "" = all nodes."""
     bound: dict[str, str]
     """The pods that go on to their binding cycles, with their nodes."""
+    bound_count: int
     taken_back: list[str]
     """The pods that had a place, and go back to the queue."""
+    taken_back_count: int
     passes: int
     """How often the group was tried in this cycle, with those of the preemption."""
 

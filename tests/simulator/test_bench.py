@@ -23,6 +23,11 @@ def test_without_a_record_only_the_decision_is_measured(capsys: pytest.CaptureFi
     assert not {"with_record", "record_bytes"} & row.keys()
 
 
+def test_an_attempt_of_a_gang_is_one_of_a_member(capsys: pytest.CaptureFixture[str]) -> None:
+    [row] = rows(capsys, "--workload", "gang-placements")
+    assert (row["workload"], row["nodes"], row["attempts"]) == ("gang-placements", 10, 12 * 16)
+
+
 @pytest.mark.parametrize("workload", ["required-anti-affinity", "preemption", "dra-shared"])
 def test_the_record_is_reported_beside_the_decision(
     capsys: pytest.CaptureFixture[str], workload: str

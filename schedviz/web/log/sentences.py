@@ -18,6 +18,7 @@ from schedviz.web.text import format as fmt
 from schedviz.web.text.links import in_english, node_link, pod_link
 from schedviz.web.text.tone import Tone
 from simulator import trace
+from simulator.framework.cluster_event import POP_FROM_BACKOFF_Q
 from simulator.trace import Event
 
 NAMES_AT_MOST: Final = 3
@@ -262,7 +263,7 @@ class EventSentences:
         return "", format_html(text, self.node(event.node), in_english(fmt.listed(event.events)))
 
     def queue_moved(self, event: trace.QueueMoved) -> tuple[Tone, SafeString] | None:
-        if event.target == "inFlight" and event.source == "backoffQ":
+        if event.event == POP_FROM_BACKOFF_Q:
             # Pop takes a pod from there only while activeQ is empty (pop in active_queue.go).
             text = gettext("{} is popped from backoffQ, because activeQ is empty.")
             return "", format_html(text, self.pod(event.pod))
