@@ -8,7 +8,7 @@ it contains, the more exact is the answer. ``-`` is standard input.
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -27,7 +27,6 @@ from simulator.command_line.version_options import add_version_options, features
 from simulator.commands.clean import import_now, refusal_lines
 from simulator.decision import Decision
 from simulator.decision_columns import IntColumn, plain_encoder
-from simulator.framework import snapshot
 from simulator.framework.extender import Transport
 from simulator.framework.runtime import Framework
 from simulator.framework.status import Status
@@ -36,10 +35,9 @@ from simulator.objects.pod import Pod
 from simulator.plugins.registry import load, profiles
 from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.scheduler import extender_http
-from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
 from simulator.versions.features import Features
-from simulator.what_if.situation import is_same_pod
+from simulator.what_if.situation import Situation
 
 
 class ExplainedDecision(Decision, frozen=True, kw_only=True):
@@ -84,25 +82,40 @@ def explain(
     transport: Transport | None = None,
 ) -> tuple[AskedPod, Decision]:
     """Return the pod, and what the scheduler does with it. Raises InputError."""
+    asked, situation = read_situation(pod_path, cluster_path, config_path, features, transport)
+    return asked, decide(situation)
+
+
+def read_situation(
+    pod_path: Path,
+    cluster_path: Path,
+    config_path: Path | None,
+    features: Features,
+    transport: Transport | None,
+) -> tuple[AskedPod, Situation]:
+    """Return the pod, and the cluster with it. Raises InputError."""
     frameworks = read_profiles(config_path, features, transport)
     items = list(read_cluster(cluster_path, features))
     asked = read_pod(pod_path, items)
-    pod, framework = asked.pod, frameworks.get(asked.pod.scheduler_name)
     with faults_of(cluster_path):
-        try:
-            others = [item for item in items if not is_same_pod(item, pod)]
-            cluster, nominated = snapshot.read(others, frameworks)
-        except (LookupError, TypeError, AttributeError) as failure:
-            raise ValueError(f"{type(failure).__name__}: {failure}") from None
-    if framework is None:
-        return asked, unqueued_decision(cluster, pod, None)
-    gate = framework.run_pre_enqueue(pod)
-    if gate is not None:
-        return asked, unqueued_decision(cluster, pod, gate)
-    search = Attempt(framework, cluster, pod, nominated, exhaustive=True)
-    for _ in search.run():
-        pass
-    return asked, record(search)
+        return asked, make_situation(items, asked.pod, frameworks)
+
+
+def make_situation(items: Iterable[Item], pod: Pod, frameworks: Mapping[str, Framework]) -> Situation:
+    """Return the cluster with the pod. Raises ValueError for objects that admission would refuse."""
+    try:
+        return Situation.read(items, pod.manifest, frameworks)
+    except (LookupError, TypeError, AttributeError) as failure:
+        raise ValueError(f"{type(failure).__name__}: {failure}") from None
+
+
+def decide(situation: Situation) -> Decision:
+    """Return what the scheduler does with the pod, for every node."""
+    pod, framework = situation.pod, situation.framework
+    gate = framework.run_pre_enqueue(pod) if framework else None
+    if framework is None or gate is not None:
+        return unqueued_decision(situation.cluster, pod, gate)
+    return record(situation.attempt(exhaustive=True))
 
 
 def read_profiles(path: Path | None, features: Features, transport: Transport | None) -> dict[str, Framework]:

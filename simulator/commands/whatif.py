@@ -13,12 +13,12 @@ from pathlib import Path
 import msgspec
 
 from simulator.apiserver.served_features import serving
-from simulator.command_line.files import InputError, faults_of
+from simulator.command_line.files import InputError
 from simulator.command_line.output import print_failure, print_json, print_lines
-from simulator.command_line.pod_file import AskedPod, read_pod
+from simulator.command_line.pod_file import AskedPod
 from simulator.command_line.tables import align_columns, join_names
 from simulator.command_line.version_options import add_version_options, features_of
-from simulator.commands.explain import read_cluster, read_profiles
+from simulator.commands.explain import read_situation
 from simulator.framework.extender import Transport
 from simulator.scheduler import extender_http
 from simulator.versions.features import Features
@@ -60,19 +60,16 @@ def what_if(
     features: Features,
     transport: Transport | None = None,
 ) -> tuple[AskedPod, WhatIfAnswer]:
-    """Search, and return the pod and the answer. Progress is printed to stderr if that is a terminal. Raises
-    InputError."""
-    frameworks = read_profiles(config_path, features, transport)
-    items = list(read_cluster(cluster_path, features))
-    asked = read_pod(pod_path, items)
-    with faults_of(cluster_path):
-        try:
-            situation = Situation.read(items, asked.pod.manifest, frameworks)
-        except (LookupError, TypeError, AttributeError) as failure:
-            raise ValueError(f"{type(failure).__name__}: {failure}") from None
+    """Search, and return the pod and the answer. Raises InputError."""
+    asked, situation = read_situation(pod_path, cluster_path, config_path, features, transport)
+    return asked, find_changes(situation)
+
+
+def find_changes(situation: Situation) -> WhatIfAnswer:
+    """Search. Progress is printed to stderr if that is a terminal."""
     for found in search(situation):
         if isinstance(found, WhatIfAnswer):
-            return asked, found
+            return found
         if isinstance(found, Progress) and sys.stderr.isatty():
             print(f"\r{found.done + 1}/{found.total} {found.doing:<20}", end="\r", file=sys.stderr)
     raise AssertionError("a search ends with its answer")
