@@ -115,7 +115,7 @@ class Import:
             return
         left: set[str] = set()
         try:
-            found, causes = self._restored(resource, manifest, left.add)
+            found, causes = self.restore(resource, manifest, left.add)
         except Unfit as unfit:
             self._refuse(kind, manifest, str(unfit))
             return
@@ -138,6 +138,14 @@ class Import:
             counted = self.report.kubelets
             if version in counted or len(counted) < MAX_NAMED:
                 counted[version] = counted.get(version, 0) + 1
+
+    def forget(self, resource: Resource) -> None:
+        """Forget the objects of a resource, which are listed anew."""
+        self._kept[resource.id].clear()
+
+    def refuse(self, resource: Resource, manifest: Manifest, why: str) -> None:
+        """Record in the report that an object is left out."""
+        self._refuse(KindReport(resource.api_version, resource.kind, "taken"), manifest, why)
 
     @property
     def kinds(self) -> Sequence[KindReport]:
@@ -193,9 +201,7 @@ class Import:
         return self._kinds[place], resource
 
     @in_version
-    def _restored(
-        self, resource: Resource, given: Manifest, note: ReportField
-    ) -> tuple[Manifest, list[Cause]]:
+    def restore(self, resource: Resource, given: Manifest, note: ReportField) -> tuple[Manifest, list[Cause]]:
         """Return the object as it is imported, redacted, and its faults. Raises Unfit."""
         metadata = given.get("metadata")
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
@@ -226,7 +232,7 @@ class Import:
         for name in sorted(self._namespaces - there):
             self.report.namespaces += 1
             made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-            found, _ = self._restored(NAMESPACES, made, lambda _: None)
+            found, _ = self.restore(NAMESPACES, made, lambda _: None)
             yield Change(NAMESPACES.id, name, found, expected=0)
 
     def _add_missing_revisions(self) -> None:
@@ -237,7 +243,7 @@ class Import:
         revisions = [change.object or {} for change in self._creations(CONTROLLER_REVISIONS.id)]
         pods = [change.object or {} for change in self._creations(PODS.id)]
         for made in missing_revisions(owners, revisions, pods):
-            found, _ = self._restored(CONTROLLER_REVISIONS, made, lambda _: None)
+            found, _ = self.restore(CONTROLLER_REVISIONS, made, lambda _: None)
             key = CONTROLLER_REVISIONS.key(found["metadata"]["namespace"], found["metadata"]["name"])
             self._kept[CONTROLLER_REVISIONS.id].setdefault(key, msgspec.json.encode(found))
 

@@ -1,4 +1,5 @@
-"""The version of Kubernetes of an imported cluster, taken from the kubelets of its nodes."""
+"""The version of Kubernetes by which a real cluster is judged: of a dump that of its kubelets, of a running
+one that of its API server."""
 
 import re
 from collections.abc import Mapping
@@ -7,9 +8,10 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.recording import Entry
 from simulator.versions.features import DEFAULT_FEATURES, Features
-from simulator.versions.kubernetes_version import VERSIONS, KubernetesVersion
+from simulator.versions.kubernetes_version import MODELLED, VERSIONS, KubernetesVersion
 
 _VERSION: Final = re.compile(r"v(\d{1,3})\.(\d{1,3})(?!\d)")
+_PATCH: Final = re.compile(r"v\d{1,3}\.\d{1,3}\.(\d{1,4})(?!\d)")
 _MODELLED: Final = {tuple(map(int, version.name[1:].split("."))): version for version in VERSIONS}
 
 
@@ -32,6 +34,22 @@ def nearest_version(kubelets: Mapping[str, int]) -> KubernetesVersion | None:
         return None
     _, most = max(counted)
     return _MODELLED[min(max(most, min(_MODELLED)), max(_MODELLED))]
+
+
+def nearest_patch(git_version: str) -> KubernetesVersion | None:
+    """Return the version that is modelled in place of a server's ``gitVersion``, ``v1.35.2-gke.100``: of its
+    minor version, or the nearest one, the first patch that is not older. None = it is no version."""
+    minor = _VERSION.match(git_version)
+    nearest = nearest_version({minor[0]: 1}) if minor else None
+    patch = _PATCH.match(git_version)
+    if minor is None or nearest is None or patch is None or nearest.name != minor[0]:
+        return nearest
+    alike = sorted((_patch_of(each), each) for each in MODELLED if each.name == nearest.name)
+    return next((each for number, each in alike if number >= int(patch[1])), nearest)
+
+
+def _patch_of(version: KubernetesVersion) -> int:
+    return int(version.patch.rpartition(".")[2])
 
 
 def imported_features(began: Entry | None, kubelets: Mapping[str, int]) -> Features:
