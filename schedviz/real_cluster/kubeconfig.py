@@ -1,0 +1,120 @@
+"""The connection that a kubeconfig describes, or that a pod has in its cluster.
+
+It is loaded by the official Python client, which alone of those with wheels has what kubeconfigs contain:
+exec plugins of all versions, also such that give certificates, the refreshing of OIDC tokens, several files
+in KUBECONFIG, proxies and ``tls-server-name``.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from kubernetes.client.configuration import Configuration
+from kubernetes.config import ConfigException, load_incluster_config
+from kubernetes.config.incluster_config import SERVICE_HOST_ENV_NAME
+from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
+
+from schedviz.real_cluster.errors import ClusterError
+
+DEFAULT_FILE: Final = "~/.kube/config"
+NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+IN_CLUSTER: Final = "in-cluster"
+CONTEXTS_NAMED: Final = 10
+"""Maximum number of contexts in the message about one that does not exist."""
+
+
+class Connection(NamedTuple):
+    configuration: Configuration
+    context: str
+    """The name of the context; IN_CLUSTER for the service account of a pod."""
+    namespace: str
+
+
+def connect(kubeconfig: str = "", context: str = "") -> Connection:
+    """Return the connection of a context: of a file, else of those in KUBECONFIG, else of the usual file,
+    else that of the pod in which the program runs. ``context``: "" = the current one. Raises ClusterError."""
+    files = kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT_FILE
+    found = [path for path in files.split(os.pathsep) if Path(path).expanduser().is_file()]
+    if not found and not kubeconfig and SERVICE_HOST_ENV_NAME in os.environ:
+        return _connect_in_cluster()
+    if not found:
+        raise ClusterError(f"kubeconfig {files}: no such file")
+    with _faults_of(files):
+        merged = KubeConfigMerger(files)
+        name = context or _current_context(merged)
+        known = [str(each["name"]) for each in merged.config.value.get("contexts") or ()]
+        if not name:
+            raise ConfigException(f"no current context is set; choose one by --context: {_listed(known)}")
+        if name not in known:
+            raise ConfigException(f'no context "{name}"; there are: {_listed(known)}')
+        configuration = Configuration()
+        loader = KubeConfigLoader(
+            merged.config, active_context=name, config_base_path=None, config_persister=merged.save_changes
+        )
+        with _logged_failures() as failures:
+            loader.load_and_set(configuration)
+        if failures and not configuration.api_key and not configuration.cert_file:
+            raise ConfigException(failures[0])
+        if not loader.__dict__.get("host"):
+            raise ConfigException(f'the cluster of the context "{name}" has no server')
+        namespace = loader.current_context["context"].get("namespace")
+    return Connection(configuration, name, namespace or "default")
+
+
+def _current_context(merged: Any) -> str:
+    """Return the current context of the first file that has one, as client-go merges them."""
+    return next(
+        (str(name) for each in merged.config_files.values() if (name := each.get("current-context"))), ""
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - CONTEXTS_NAMED
+    return (", ".join(names[:CONTEXTS_NAMED]) or "none") + (f" and {more} more" if more > 0 else "")
+
+
+def _connect_in_cluster() -> Connection:
+    configuration = Configuration()
+    with _faults_of(IN_CLUSTER):
+        load_incluster_config(client_configuration=configuration)
+        namespace = NAMESPACE_FILE.read_text().strip() if NAMESPACE_FILE.exists() else ""
+    return Connection(configuration, IN_CLUSTER, namespace or "default")
+
+
+@contextmanager
+def _faults_of(name: str) -> Iterator[None]:
+    """Raise all that a wrong file leads to as ClusterError."""
+    try:
+        yield
+    except OSError as failure:
+        raise ClusterError(
+            f"kubeconfig {name}: {failure.filename or ''} {failure.strerror or failure}"
+        ) from None
+    except Exception as failure:  # the loader checks little of a file, and each fault raises something else
+        text = " ".join(str(failure).split()) or type(failure).__name__
+        if not isinstance(failure, ConfigException):
+            text = f"not a kubeconfig: {type(failure).__name__}: {text}"
+        raise ClusterError(f"kubeconfig {name}: {text}") from None
+
+
+class _Collector(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@contextmanager
+def _logged_failures() -> Iterator[list[str]]:
+    """Collect what the loader only logs: that a plugin for credentials failed."""
+    collector, root = _Collector(), logging.getLogger()
+    root.addHandler(collector)
+    try:
+        yield collector.messages
+    finally:
+        root.removeHandler(collector)

@@ -1,0 +1,53 @@
+"""What is read of a real cluster: the resources that the scheduler reads. Secrets are not among them."""
+
+from typing import Final
+
+from simulator.apiserver import resources
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NODES, PODS
+
+
+def _resource(name: str) -> Resource:
+    plural, _, group = name.partition(".")
+    found = resources.find_built_in(group, plural)
+    assert found is not None, name
+    return found
+
+
+NEEDED: Final = (NODES, PODS)
+"""Without these there is no answer."""
+READ: Final[dict[Resource, str]] = {
+    _resource(name): unknown
+    for name, unknown in {
+        "namespaces": "the labels of namespaces, which namespaceSelectors of affinity terms read",
+        "priorityclasses.scheduling.k8s.io": "which PriorityClass could be proposed",
+        "poddisruptionbudgets.policy": "which pods are protected from preemption",
+        "services": "the constraints by which pods of a Service are spread",
+        "replicasets.apps": "the constraints by which pods of a ReplicaSet are spread",
+        "statefulsets.apps": "the constraints by which pods of a StatefulSet are spread",
+        "replicationcontrollers": "the constraints by which pods of a ReplicationController are spread",
+        "persistentvolumeclaims": "whether claims are bound; pods with such claims seem to lack them",
+        "persistentvolumes": "which volumes there are, and in which zones",
+        "storageclasses.storage.k8s.io": "whether claims wait for their first consumer",
+        "csinodes.storage.k8s.io": "how many volumes a node can attach",
+        "csidrivers.storage.k8s.io": "which drivers report the capacity of their storage",
+        "csistoragecapacities.storage.k8s.io": "where storage has capacity for new volumes",
+        "volumeattachments.storage.k8s.io": "which volumes are attached beside those of pods",
+        "deviceclasses.resource.k8s.io": "the classes of devices",
+        "resourceslices.resource.k8s.io": "which devices the nodes have",
+        "resourceclaimtemplates.resource.k8s.io": "the templates of resource claims",
+        "resourceclaims.resource.k8s.io": "which devices are allocated",
+    }.items()
+}
+"""The other resources, with what is unknown where one cannot be read."""
+
+
+def list_path(resource: Resource) -> str:
+    """Return the path of the list of all objects, of all namespaces."""
+    prefix = f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
+    return f"{prefix}/{resource.plural}"
+
+
+def namespaced_path(resource: Resource, namespace: str) -> str:
+    prefix, _, plural = list_path(resource).rpartition("/")
+    return f"{prefix}/namespaces/{namespace}/{plural}"

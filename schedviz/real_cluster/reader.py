@@ -1,0 +1,163 @@
+"""Requests to the API server of a real cluster. All of them only read: there is no method that writes."""
+
+import re
+import ssl
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
+
+import msgspec
+import urllib3
+from kubernetes.client.rest import RESTClientObject
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    InsecureRequestWarning,
+    MaxRetryError,
+    NewConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
+
+from schedviz.real_cluster.errors import ClusterError, Refused
+from schedviz.real_cluster.kubeconfig import Connection
+
+ANSWER_AT_MOST: Final = 256 << 20
+"""Maximum number of bytes of an answer, after decompression. A page of a list has some megabytes."""
+PART: Final = 1 << 20
+MESSAGE_AT_MOST: Final = 300
+ERRNO: Final = re.compile(r"\[Errno -?\d+\] ")
+RETRIES: Final = urllib3.Retry(
+    total=4,
+    connect=0,
+    read=0,
+    redirect=0,
+    other=0,
+    status=4,
+    status_forcelist=(429, 502, 503, 504),
+    allowed_methods=("GET",),
+    backoff_factor=0.3,
+    retry_after_max=10,
+    raise_on_status=False,
+)
+"""An API server that has too much to do says so, and when to come back (429). A redirection is not followed:
+it would be given the credentials."""
+
+
+class _Status(msgspec.Struct):
+    message: str = ""
+
+
+class ClusterReader:
+    """Reads from the API server of a connection. Not for several threads at once."""
+
+    def __init__(self, connection: Connection, timeout: float) -> None:
+        """``timeout``: seconds for each answer. Raises ClusterError."""
+        self.context = connection.context
+        self.namespace = connection.namespace
+        self._timeout = timeout
+        self._configuration: Any = connection.configuration
+        self.server, self._basic = _split_credentials(str(connection.configuration.host))
+        try:
+            self._pool = RESTClientObject(connection.configuration).pool_manager
+        except (ValueError, OSError, HTTPError) as failure:
+            raise ClusterError(f"{self.server}: {failure}") from None
+
+    def get(
+        self, path: str, query: Mapping[str, str] | None = None, *, timeout: float | None = None
+    ) -> bytes:
+        """Return the answer to a GET. ``path`` begins with a slash. ``timeout``: another than the usual one.
+        Raises Refused for an answer that is an error, ClusterError if there is none."""
+        seconds = timeout or self._timeout
+        until = time.monotonic() + seconds
+        address = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "kubectl-schedviz"}
+        if authorization := self._authorization():
+            headers["Authorization"] = authorization
+        try:
+            with warnings.catch_warnings():
+                # Who says insecure-skip-tls-verify knows it.
+                warnings.simplefilter("ignore", InsecureRequestWarning)
+                answer = self._pool.request(
+                    "GET",
+                    address,
+                    headers=headers,
+                    preload_content=False,
+                    redirect=False,
+                    retries=RETRIES,
+                    timeout=urllib3.Timeout(connect=min(10, seconds), read=seconds),
+                )
+                body = self._read(answer, until)
+        except (HTTPError, OSError, ValueError) as failure:
+            raise ClusterError(f"{self.server}: {_describe(failure, seconds)}") from None
+        if answer.status != 200:
+            raise self._refusal(answer.status, path, body)
+        return body
+
+    def _authorization(self) -> str:
+        """Return the header. As of kubectl, what a kubeconfig says of its users is not sent over plain HTTP;
+        what the address contains is."""
+        if self._basic:
+            return self._basic
+        if not self.server.startswith("https:"):
+            return ""
+        return self._configuration.get_api_key_with_prefix("BearerToken") or ""
+
+    def _read(self, answer: Any, until: float) -> bytes:
+        parts, size = [], 0
+        try:
+            for part in answer.stream(PART, decode_content=True):
+                size += len(part)
+                if size > ANSWER_AT_MOST:
+                    raise ClusterError(f"{self.server}: an answer has more than {ANSWER_AT_MOST >> 20} MiB")
+                if time.monotonic() > until:
+                    raise TimeoutError
+                parts.append(part)
+        except BaseException:
+            answer.close()
+            raise
+        answer.release_conn()
+        return b"".join(parts)
+
+    def _refusal(self, code: int, path: str, body: bytes) -> Refused:
+        try:
+            message = msgspec.json.decode(body, type=_Status).message
+        except msgspec.MsgspecError:
+            message = ""
+        text = _one_line(message) or f"{path}: HTTP {code}"
+        if code == 401:
+            text = f'the server does not accept the credentials of the context "{self.context}" (401): {text}'
+        return Refused(text, code)
+
+
+def _split_credentials(address: str) -> tuple[str, str]:
+    """Return the address without a name and a password, and these as a header; "" = it has none."""
+    parts = urlsplit(address)
+    credentials, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return address, ""
+    header = urllib3.make_headers(basic_auth=unquote(credentials))["authorization"]
+    return urlunsplit(parts._replace(netloc=host)), header
+
+
+def _describe(failure: Exception, seconds: float) -> str:
+    """Return what is wrong with the connection, in one line."""
+    cause: BaseException = failure
+    if isinstance(failure, MaxRetryError) and failure.reason:
+        cause = failure.reason
+    match cause:
+        # NewConnectionError is a ConnectTimeoutError, too.
+        case NewConnectionError():
+            return f"no connection: {ERRNO.sub('', str(cause)).rpartition(': ')[2]}"
+        case ReadTimeoutError() | ConnectTimeoutError() | TimeoutError():
+            return f"no answer within {seconds:g} s"
+        case SSLError() | ssl.SSLError():
+            inner = cause.args[0] if cause.args and isinstance(cause.args[0], ssl.SSLError) else cause
+            return f"TLS: {_one_line(getattr(inner, 'verify_message', '') or str(inner))}"
+    return _one_line(str(cause)) or type(cause).__name__
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:MESSAGE_AT_MOST]
