@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -28,11 +29,11 @@ def main(arguments: list[str]) -> int:
     return status
 
 
-def run_program(arguments: list[str]) -> int:
+def run_program(arguments: list[str], run: Callable[[list[str]], int] = main) -> int:
     """Run a command as a program of a shell: where the reader of its output has enough, it ends without a
     message, with the exit status that a shell gives other programs then; also when Ctrl-C is pressed."""
     try:
-        status = main(arguments)
+        status = run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The interpreter flushes the output once more when it ends.

@@ -53,7 +53,7 @@ def read_pod(path: Path, items: Sequence[Item]) -> AskedPod:
                 f"the pod template of {_title(manifest)} does not have the form of one"
             ) from None
         admitted = admit_pod(pod, items)
-        return AskedPod(admitted, [*_describe_file(workload, others), *_describe_state(admitted, items)])
+        return AskedPod(admitted, [*_describe_file(workload, others), *describe_state(admitted, items)])
 
 
 def _describe_file(workload: str, others: Sequence[str]) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _describe_file(workload: str, others: Sequence[str]) -> Iterator[str]:
         yield f"Not considered: {join_names(others)}."
 
 
-def _describe_state(pod: Pod, items: Iterable[Item]) -> Iterator[str]:
+def describe_state(pod: Pod, items: Iterable[Item]) -> Iterator[str]:
     """Yield the reason for which the scheduler does not take the pod as a new one: its informer leaves out
     pods that have ended (NewInformerFactory in pkg/scheduler/scheduler.go), the queue takes pods without a
     node (addAllEventHandlers in eventhandlers.go), and a cycle ends for one that is deleted (skipPodSchedule

@@ -65,10 +65,17 @@ def _group_by_spec(own: Pod, pods: Sequence[Manifest]) -> dict[bytes, list[Manif
         metadata, spec = manifest["metadata"], manifest["spec"]
         if spec.get("nodeName") or "deletionTimestamp" in metadata or _key(manifest) == own.key:
             continue
-        nominated = (manifest.get("status") or {}).get("nominatedNodeName")
-        read = (metadata.get("namespace"), labels_of(manifest), spec, nominated)
-        groups.setdefault(msgspec.json.encode(read), []).append(manifest)
+        groups.setdefault(read_of_pod(manifest), []).append(manifest)
     return groups
+
+
+def read_of_pod(manifest: Manifest) -> bytes:
+    """Return the part of a pending pod that the scheduler's plugins read: equal for pods on which they decide
+    alike."""
+    nominated = (manifest.get("status") or {}).get("nominatedNodeName")
+    return msgspec.json.encode(
+        (manifest["metadata"].get("namespace"), labels_of(manifest), manifest["spec"], nominated)
+    )
 
 
 def _rivals(situation: Situation, suggestion: Suggestion, groups: Sequence[_Group]) -> list[str]:

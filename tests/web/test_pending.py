@@ -106,7 +106,7 @@ def test_each_lane_and_gate_has_its_cause_and_its_remedy() -> None:
             "A pod there that requests cpu ends, a node with enough is added, or less is requested."
         ),
         "wait on Permit: Gang": "The plugin approves it, before its time is over.",
-        "wait for the scheduler mine": "This scheduler binds it: it is not the sandbox's own.",
+        "wait for the scheduler mine": "That scheduler binds it.",
         "being scheduled": "Its scheduling cycle ends.",
     }
     assert view.causes[-1].deciding == "being scheduled"

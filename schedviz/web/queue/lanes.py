@@ -1,6 +1,6 @@
 """The scheduling queue: a chip for each pod, in a lane for each part of the queue."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from typing import Final, Literal
 
@@ -122,7 +122,7 @@ class LaneViews:
             elif name == "outside":
                 view = with_outside(view, picture, self._sandbox)
             views.append(view)
-        unseen = arriving(picture)
+        unseen = arriving(picture.unqueued, picture.queue_places)
         chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
         return [*views, present_lane("arriving", *self._words["arriving"], chips, len(unseen))]
 
@@ -132,13 +132,12 @@ def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
     return LaneViews().read(picture, ranks)
 
 
-def arriving(picture: Picture) -> list[PodRecord]:
+def arriving(unqueued: Mapping[str, PodRecord], places: Mapping[str, QueuePlace]) -> list[PodRecord]:
     """Return the pods that the API server has stored and that are not in the scheduling queue yet."""
     return [
         pod
-        for key, pod in picture.unqueued.items()
-        if not pod.terminating
-        and (key not in picture.queue_places or picture.queue_places[key].uid != pod.uid)
+        for key, pod in unqueued.items()
+        if not pod.terminating and (key not in places or places[key].uid != pod.uid)
     ]
 
 

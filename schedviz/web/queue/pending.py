@@ -4,7 +4,7 @@ let them run."""
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 from zlib import crc32
 
 import msgspec
@@ -12,7 +12,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
-from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.records import PodRecord
 from schedviz.web.queue.lanes import ORDER, LaneName, arriving, title
 from schedviz.web.queue.order import sort_key
@@ -48,6 +47,26 @@ TURNS: Final[Mapping[LaneName, PodReasonKind]] = {
     "arriving": "arriving",
 }
 """The lanes in which nothing keeps a pod pending: it is tried, or will be without anybody's act."""
+
+
+class PendingPods(Protocol):
+    """The pods that wait: those of a sandbox's :class:`schedviz.web.picture.picture.Picture`, or of a real
+    cluster."""
+
+    @property
+    def queue_places(self) -> Mapping[str, QueuePlace]: ...
+
+    @property
+    def pods(self) -> Mapping[str, PodRecord]:
+        """The pods by their keys, at least those with a queue place."""
+
+    @property
+    def unqueued(self) -> Mapping[str, PodRecord]:
+        """Pods that may have no queue place yet."""
+
+    @property
+    def past(self) -> bool:
+        """Whether the moment is past, so that ages do not go on."""
 
 
 class PendingCause(NamedTuple):
@@ -120,7 +139,7 @@ class _Member(NamedTuple):
     record: PodRecord | None
 
 
-def present_pending(picture: Picture, now: Micros, chosen: str = "") -> PendingView:
+def present_pending(picture: PendingPods, now: Micros, chosen: str = "") -> PendingView:
     """Return all pending pods. chosen: the id of a row to show alone, with more of its pods; an unknown one
     shows an empty page."""
     groups: dict[PendingCause, list[_Member]] = {}
@@ -185,15 +204,15 @@ def _id_of(cause: PendingCause) -> str:
     return f"c{crc32(f'{cause.kind} {cause.what}'.encode()):08x}"
 
 
-def _members(picture: Picture) -> Iterable[_Member]:
+def _members(picture: PendingPods) -> Iterable[_Member]:
     for entry in picture.queue_places.values():
         yield _member(entry, picture)
-    for pod in arriving(picture):
+    for pod in arriving(picture.unqueued, picture.queue_places):
         entry = QueuePlace(pod.key, pod.uid, "activeQ", pod.priority, pod.created, pod.created, 0)
         yield _Member(entry, "arriving", pod)
 
 
-def _member(entry: QueuePlace, picture: Picture) -> _Member:
+def _member(entry: QueuePlace, picture: PendingPods) -> _Member:
     record = picture.pods.get(entry.pod)
     return _Member(entry, entry.lane, record if record and record.uid == entry.uid else None)
 

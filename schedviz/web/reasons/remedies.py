@@ -15,7 +15,7 @@ REMEDIES: Final[dict[PodReasonKind, str]] = {
     "permit": gettext_noop("The plugin approves it, before its time is over."),
     "gated": gettext_noop("The scheduling gates are removed."),
     "gated-by-plugin": gettext_noop("The plugin lets it into activeQ."),
-    "outside": gettext_noop("This scheduler binds it: it is not the sandbox's own."),
+    "outside": gettext_noop("That scheduler binds it."),
     "error": gettext_noop("It is tried again after its backoff."),
     "activeQ": gettext_noop("It is tried after the pods before it."),
     "cycle": gettext_noop("Its scheduling cycle ends."),

@@ -1,0 +1,47 @@
+"""What an answer about a real cluster assumes, and what was not known."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from simulator.versions.features import Features
+
+
+class Assumptions(msgspec.Struct):
+    context: str
+    server: str
+    version: str
+    """What the API server says of itself, or the version of the option ``--kubernetes``."""
+    judged_as: str
+    """The version by whose rules it is judged."""
+    configuration: str
+    """Where the scheduler's configuration is from."""
+    gates: str
+    """The feature gates that are not at their default, and where they are from."""
+    unknown: list[str] = []
+    """What could not be read, and what is unknown thereby."""
+    left_out: list[str] = []
+    """Objects that are left out, with the reasons."""
+
+    def lines(self) -> Iterator[str]:
+        yield f"Read once from {self.server} (context {self.context}); nothing was written."
+        judged = f"Assumed: the scheduler {self.version}"
+        if not is_version(self.version, self.judged_as):
+            judged += f", which is judged by the nearest version that is modelled, {self.judged_as}"
+        yield f"{judged}; {self.configuration}; {self.gates}."
+        yield from (f"Not read: {each}." for each in self.unknown)
+        yield from (f"Left out: {each}" for each in self.left_out)
+
+
+def is_version(said: str, judged_as: str) -> bool:
+    """Whether both are of the same minor version."""
+    return said.split(".")[:2] == judged_as.split(".")[:2]
+
+
+def name_gates(features: Features, given: bool, reached: bool) -> str:
+    """Return the gates in words. given: by the option; reached: by the scheduler's metrics."""
+    if given:
+        return f"the feature gates {features.gates_text}"
+    if reached:
+        return f"the feature gates of its metrics ({features.gates_text or 'all at their default'})"
+    return "its default feature gates"

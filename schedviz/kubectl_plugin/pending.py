@@ -1,0 +1,151 @@
+"""List the pending pods of the cluster, grouped by what keeps them pending, with what would let them run.
+
+It reads the cluster once and writes nothing. It makes one scheduling attempt for each pending pod, in the
+order of the queue; a pod that fits takes its room from those behind it. The exit status is 0 if no pod is
+pending, 1 if there are such pods, and 2 if there is no answer.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from schedviz.kubectl_plugin.assumptions import Assumptions
+from schedviz.kubectl_plugin.options import add_connection, add_scheduler, open_reader
+from schedviz.kubectl_plugin.read_once import Scheduler, now, read_objects, without_collections
+from schedviz.web.picture.records import PodRecord, pod_record
+from schedviz.web.queue.pending import CauseView, PendingView, present_pending
+from simulator.apiserver.served_features import serving
+from simulator.command_line.files import InputError
+from simulator.command_line.output import print_json, print_lines
+from simulator.command_line.tables import align_columns
+from simulator.objects.metadata import namespace_of_key
+from simulator.trace import QueuePlace
+from simulator.what_if.pending_queue import try_pending
+
+PODS_NAMED: Final = 2
+"""Number of pods that a row of the table names."""
+
+
+class ClusterPods(msgspec.Struct):
+    """A :class:`schedviz.web.queue.pending.PendingPods`."""
+
+    queue_places: Mapping[str, QueuePlace]
+    pods: Mapping[str, PodRecord]
+    unqueued: Mapping[str, PodRecord] = {}
+    past: bool = True
+
+
+class PendingRow(msgspec.Struct):
+    """A cause, with the first of its pods."""
+
+    cause: str
+    also: str
+    """The other reasons that all of its pods share."""
+    message: str
+    """The scheduler's message of the first pod; "" = there is none."""
+    nodes: int
+    """The number of nodes of which ``cause`` and ``also`` say how many; 0 = not the same for all pods."""
+    count: int
+    pods: list[str]
+    more: int
+    """The number of pods that are not in ``pods``."""
+    oldest: str
+    """How long the oldest of the pods is pending."""
+    lanes: str
+    remedy: str
+    """What would let them run."""
+
+
+class PendingAnswer(msgspec.Struct):
+    count: int
+    first: str
+    """The pod that is tried next of those that fit; "" = none fits."""
+    causes: list[PendingRow]
+    more_causes: int
+    more_pods: int
+    untried: int
+    """The number of pods without an attempt; their cause is what the cluster's own scheduler said."""
+    assumed: Assumptions
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_connection(parser, all_namespaces=True)
+    add_scheduler(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Raises ClusterError, InputError."""
+    reader = open_reader(options)
+    scheduler = Scheduler(reader, options)
+    frameworks = scheduler.frameworks()
+    with serving(scheduler.features), without_collections():
+        listed, assumed = read_objects(reader, scheduler, now())
+        manifests = listed.pods
+        try:
+            queue = try_pending([*listed.items()], frameworks)
+        except (LookupError, TypeError, AttributeError, ValueError) as failure:
+            raise InputError(f"the cluster: {type(failure).__name__}: {failure}") from None
+    places = {
+        place.pod: place
+        for place in queue.places
+        if options.namespace in ("", namespace_of_key(place.pod)) or options.all_namespaces
+    }
+    records = {key: pod_record(manifests[key]) for key in places}
+    view = present_pending(ClusterPods(places, records), now())
+    answer = _answer_of(view, queue.untried, assumed)
+    if options.output == "json":
+        print_json(msgspec.json.encode(answer))
+    else:
+        print_lines(_report_lines(answer, view))
+    return 1 if view.count else 0
+
+
+def _answer_of(view: PendingView, untried: int, assumed: Assumptions) -> PendingAnswer:
+    rows = [
+        PendingRow(
+            cause=row.deciding,
+            also=row.also,
+            message=row.verbatim,
+            nodes=row.nodes,
+            count=row.count,
+            pods=[pod.key for pod in row.listed],
+            more=row.more,
+            oldest=row.age,
+            lanes=row.lanes,
+            remedy=row.remedy,
+        )
+        for row in view.causes
+    ]
+    first = view.first.key if view.first else ""
+    return PendingAnswer(view.count, first, rows, view.more_causes, view.more_pods, untried, assumed)
+
+
+def _report_lines(answer: PendingAnswer, view: PendingView) -> Iterator[str]:
+    if not answer.count:
+        yield "No pod is pending."
+    else:
+        rows = [["CAUSE", "PODS", "OLDEST", "FIRST PODS", "WHAT WOULD LET THEM RUN"]]
+        rows += [[_cause(row), row.pods, row.age, _names(row), row.remedy] for row in view.causes]
+        yield from align_columns(rows)
+        if answer.more_causes:
+            yield f"and {answer.more_pods} pods for {answer.more_causes} further causes"
+        yield ""
+        yield (
+            f"The pod that fits and is tried first: {answer.first}." if answer.first else "None of them fits."
+        )
+    if answer.untried:
+        yield f"{answer.untried} pods were not tried; their cause is what the cluster's scheduler said last."
+    yield ""
+    yield from answer.assumed.lines()
+
+
+def _cause(row: CauseView) -> str:
+    of = f", of {row.nodes} node{'s' if row.nodes > 1 else ''}" if row.nodes else ""
+    return f"{row.deciding}{of}" + (f"; also: {row.also}" if row.also else "")
+
+
+def _names(row: CauseView) -> str:
+    more = row.count - PODS_NAMED
+    return ", ".join(pod.key for pod in row.listed[:PODS_NAMED]) + (f" and {more} more" if more > 0 else "")

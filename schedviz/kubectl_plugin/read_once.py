@@ -1,0 +1,87 @@
+"""The cluster with its scheduler, as the options say, for one answer."""
+
+import argparse
+import gc
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from schedviz.kubectl_plugin.assumptions import Assumptions, name_gates
+from schedviz.real_cluster.cluster import read_cluster, read_configuration, read_gates, read_version
+from schedviz.real_cluster.reader import ClusterReader
+from simulator.api import SECOND, Manifest, Micros
+from simulator.command_line import files
+from simulator.command_line.files import InputError
+from simulator.command_line.version_options import features_of
+from simulator.commands.clean import refusal_lines
+from simulator.dumps.listed_objects import ListedObjects
+from simulator.framework.runtime import Framework
+from simulator.plugins.registry import load, profiles
+from simulator.versions.features import Features
+
+
+class Scheduler:
+    """The scheduler of the cluster: the version by which it is judged, its configuration and its gates."""
+
+    def __init__(self, reader: ClusterReader, options: argparse.Namespace) -> None:
+        """Raises ClusterError, InputError."""
+        self.said, version = read_version(reader)
+        if options.kubernetes:
+            self.said = options.kubernetes
+        stated = None if options.feature_gates else read_gates(reader, version)
+        named = options.kubernetes or version.patch
+        self.features: Features = features_of(named, options.feature_gates)
+        if stated and not options.kubernetes:
+            self.features = Features(version, stated)
+        self.gates = name_gates(self.features, bool(options.feature_gates), stated is not None)
+        self._options = options
+        self._configuration, self.source = self._configure(reader)
+
+    def _configure(self, reader: ClusterReader) -> tuple[Manifest | None, str]:
+        path: Path | None = self._options.config
+        if path is not None and self._options.config_map:
+            raise InputError("--config and --config-map: give one of them")
+        if path is not None:
+            return files.read_configuration(path), f"the configuration {path}"
+        if named := self._options.config_map:
+            return read_configuration(reader, named), f"the configuration of the ConfigMap {named}"
+        return None, "its default configuration"
+
+    def frameworks(self) -> Mapping[str, Framework]:
+        """Return its profiles. Raises InputError."""
+        try:
+            return profiles(load(self._configuration, features=self.features))
+        except ValueError as failure:  # ConfigError
+            raise InputError(f"{self.source}: {failure}") from None
+
+
+def read_objects(
+    reader: ClusterReader, scheduler: Scheduler, now: Micros
+) -> tuple[ListedObjects, Assumptions]:
+    """Return the objects, and what an answer about them assumes. Raises ClusterError."""
+    found = read_cluster(reader, scheduler.features, now)
+    return found.listed, Assumptions(
+        reader.context,
+        reader.server,
+        scheduler.said,
+        scheduler.features.version.patch,
+        scheduler.source,
+        scheduler.gates,
+        found.unknown,
+        [*refusal_lines(found.listed.report)],
+    )
+
+
+def now() -> Micros:
+    return int(time.time()) * SECOND
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Collect no garbage meanwhile: of a million objects that all stay, it finds none and takes seconds."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -1,0 +1,233 @@
+"""What ``kubectl schedviz`` answers about a cluster."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.web.share.kubeconfig import kubeconfig
+from simulator.api import Change, Manifest
+from simulator.memory_sandbox import MemorySandbox, SandboxOptions
+from tests.kubectl_plugin.api_server import Answer, ApiServer
+from tests.kubectl_plugin.conftest import Ask
+from tests.kubectl_plugin.small_cluster import EVENTS, PODS, SECRET, node, pod
+from tests.tools import program
+from tests.waiting import PATIENCE
+
+GATES = "/api/v1/namespaces/kube-system/pods"
+
+
+def test_why_prints_the_reason_with_amounts_and_the_smallest_changes(ask: Ask, api_server: ApiServer) -> None:
+    status, out, err = ask("why", "pod/big-1", server=api_server)
+    assert (status, err) == (1, "")
+    assert "Insufficient cpu: needs 3, free 1 of 4" in out
+    assert "request cpu 3 -> 1" in out
+    assert "The cluster's scheduler said: 0/1 nodes are available: as it was." in out
+    assert "Assumed: the scheduler v1.36.2; its default configuration; its default feature gates." in out
+
+
+def test_why_says_of_a_bound_pod_where_it_would_be_bound_now(ask: Ask, api_server: ApiServer) -> None:
+    status, out, _ = ask("why", "runs", "-n", "shop", server=api_server)
+    assert status == 0
+    assert "It is bound to node-1 (status.phase Running). What follows is about a new pod like it." in out
+    assert "It would be bound to node-1." in out
+    assert ask("why", "small", "-n", "other", server=api_server).status == 0
+
+
+def test_pending_groups_the_pods_by_their_cause(ask: Ask, api_server: ApiServer) -> None:
+    status, out, _ = ask("pending", "-A", "-o", "json", server=api_server)
+    answer = json.loads(out)
+    assert (status, answer["count"], answer["first"], answer["untried"]) == (1, 4, "other/small", 0)
+    found = {each["cause"]: each["pods"] for each in answer["causes"]}
+    assert found == {
+        "1 has too little cpu": ["shop/big-1", "shop/big-2"],
+        "scheduling gates: wait": ["shop/gated"],
+        "wait for their turn in activeQ": ["other/small"],
+    }
+    _, table, _ = ask("pending", "-n", "shop", server=api_server)
+    head, first, *_ = table.splitlines()
+    assert head.split("  ")[0] == "CAUSE"
+    assert first.startswith("1 has too little cpu, of 1 node")
+    assert "2 pods of 1 owner" in first
+    assert "other/small" not in table
+
+
+def test_a_cluster_without_pending_pods(ask: Ask, api_server: ApiServer) -> None:
+    api_server.lists[PODS] = [pod("runs", "1", on="node-1")]
+    status, out, _ = ask("pending", server=api_server)
+    assert status == 0
+    assert out.startswith(
+        f"No pod is pending.\n\nRead once from {api_server.address} (context prod); nothing "
+    )
+
+
+def test_evictions_are_those_of_the_events_as_far_back_as_they_reach(ask: Ask, api_server: ApiServer) -> None:
+    def event(reason: str, name: str, at: str, note: str, **rest: Manifest) -> Manifest:
+        involved = {"kind": "Pod", "namespace": "shop", "name": name}
+        return {
+            "metadata": {"name": f"{name}.{at}", "namespace": "shop"},
+            "reason": reason,
+            "message": note,
+            "eventTime": f"2026-11-27T10:{at}:00.000000Z",
+            "involvedObject": involved,
+            "reportingComponent": "default-scheduler",
+            **rest,
+        }
+
+    related = {"kind": "Pod", "namespace": "shop", "name": "gone", "uid": "g"}
+    api_server.lists[EVENTS] = [
+        event("Scheduled", "runs", "01", ""),
+        event("Preempted", "a", "05", "Preempted by pod uid-runs on node node-1"),
+        event("Preempted", "b", "06", "Preempted by pod nobody on node node-1"),
+        event("Preempted", "c", "07", "Preempted by pod g on node node-2", related=related),
+        event("Evicted", "d", "08", "low on memory", source={"component": "kubelet", "host": "node-3"})
+        | {"reportingComponent": ""},
+    ]
+    api_server.page = 2
+    status, out, _ = ask("evictions", "-o", "json", server=api_server)
+    answer = json.loads(out)
+    assert (status, answer["since"]) == (1, "2026-11-27T10:01:00Z")
+    assert [(each["pod"], each["by"], each["node"]) for each in answer["evictions"]] == [
+        ("shop/d", "kubelet", "node-3"),
+        ("shop/c", "pod shop/gone", "node-2"),
+        ("shop/b", "unknown (a pod that is gone, uid nobody)", "node-1"),
+        ("shop/a", "pod shop/runs", "node-1"),
+    ]
+    assert (
+        "The cluster's Events reach back to 2026-11-27T10:01:00Z (" in ask("evictions", server=api_server).out
+    )
+    api_server.lists[EVENTS] = []
+    assert ask("evictions", server=api_server).status == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "judged"),
+    [
+        ("v1.36.0", "v1.36.0;"),
+        ("v1.35.9-gke.100", "v1.35.9-gke.100;"),
+        ("v1.33.4", "v1.33.4, which is judged by the nearest version that is modelled, v1.34.9;"),
+        ("v1.38.0", "v1.38.0, which is judged by the nearest version that is modelled, v1.36.2;"),
+        ("dev", "dev, which is judged by the nearest version that is modelled, v1.36.2;"),
+    ],
+)
+def test_the_answer_says_by_which_version_it_is_judged(
+    ask: Ask, api_server: ApiServer, said: str, judged: str
+) -> None:
+    api_server.version = said
+    assert f"Assumed: the scheduler {judged}" in ask("pending", server=api_server).out
+
+
+def test_the_configuration_and_the_gates_are_those_that_the_cluster_says(
+    ask: Ask, api_server: ApiServer
+) -> None:
+    configuration = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: other}]
+"""
+    maps = "/api/v1/namespaces/kube-system/configmaps/scheduler"
+    api_server.answers[maps] = Answer(200, {"data": {"config.yaml": configuration, "note": "no: [yaml"}})
+    scheduler = {"metadata": {"name": "kube-scheduler-cp", "namespace": "kube-system"}}
+    api_server.answers[GATES] = Answer(200, {"items": [scheduler]})
+    api_server.answers[f"{GATES}/https:kube-scheduler-cp:10259/proxy/metrics"] = Answer(
+        200,
+        b"# TYPE kubernetes_feature_enabled gauge\n"
+        b'kubernetes_feature_enabled{name="GenericWorkload",stage="ALPHA"} 1\n'
+        b'kubernetes_feature_enabled{name="OfAnotherVersion",stage="BETA"} 1\n',
+    )
+    out = ask("why", "big-1", "--config-map", "kube-system/scheduler", server=api_server).out
+    assert "No profile has the schedulerName default-scheduler" in out
+    assert "the configuration of the ConfigMap kube-system/scheduler" in out
+    assert "the feature gates of its metrics (GenericWorkload=true)" in out
+    failed = ask("pending", "--config-map", "kube-system/scheduler:note", server=api_server)
+    assert failed.err.startswith("pending: --config-map kube-system/scheduler:note: ")
+
+
+def test_an_older_version_can_be_asked_for(ask: Ask, api_server: ApiServer) -> None:
+    out = ask("pending", "--kubernetes", "v1.34", "--feature-gates", "AllAlpha=false", server=api_server).out
+    assert "Assumed: the scheduler v1.34; its default configuration; the feature gates AllAlpha=false." in out
+
+
+def test_nothing_private_is_printed(ask: Ask, api_server: ApiServer) -> None:
+    for command in (["pending"], ["why", "big-1"], ["why", "runs"]):
+        assert SECRET not in ask(*command, "-o", "json", server=api_server).out
+
+
+# A sandbox is a cluster, by its API.
+
+
+@pytest.fixture
+def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
+    """A cluster after a preemption, in which one pod is too large."""
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}}
+    of_kind = [("Node", node("node-1", "4")), ("Pod", pod("low", "3"))]
+    manifests = [{"apiVersion": "v1", "kind": kind, **each} for kind, each in of_kind]
+    for each in manifests:
+        each["metadata"].pop("uid")
+        each.pop("status") if each["kind"] == "Pod" else None
+    del manifests[1]["spec"]["priority"]
+    memory = MemorySandbox(
+        SandboxOptions(
+            "m",
+            [
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+                {**high, "value": 100},
+                *manifests,
+            ],
+        )
+    )
+    memory.run("bound shop/low")
+    for name, cpu, wanted in (("urgent", "3", "high"), ("huge", "32", "")):
+        made = {"apiVersion": "v1", "kind": "Pod", **pod(name, cpu)}
+        made["metadata"].pop("uid")
+        del made["status"], made["spec"]["priority"]
+        if wanted:
+            made["spec"]["priorityClassName"] = wanted
+        memory.create([made])
+    memory.run("bound shop/urgent")
+    changes = [
+        Change(resource, key, manifest, 0)
+        for resource, objects in memory.list_all().items()
+        for key, manifest in objects.items()
+    ]
+    clock = Clock(sim=memory.now(), wall=store.wall(), paused=True)
+    yield store.create(Meta(name=sandbox_name, created=store.wall()), changes, clock)
+    store.delete(sandbox_name)
+
+
+def test_kubectl_runs_the_plugin_against_a_sandbox(server: str, sandbox: Sandbox, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    plugin = folder / "kubectl-schedviz"
+    plugin.write_text(f'#!/bin/sh\nexec {sys.executable} -m schedviz.kubectl_plugin "$@"\n')
+    plugin.chmod(0o755)
+    config = tmp_path / "kubeconfig"
+    config.write_text(kubeconfig(sandbox.name, f"{server}/s/{sandbox.name}", token=""))
+
+    def kubectl(*arguments: str) -> tuple[int, str]:
+        environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "KUBECONFIG": str(config)}
+        environment.pop("DJANGO_SETTINGS_MODULE", None)
+        done = subprocess.run(
+            [program("kubectl"), "schedviz", *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    status, printed = kubectl("why", "huge", "-n", "shop")
+    assert status == 1, printed
+    assert "NodeResourcesFit: Insufficient cpu: needs 32, free 1 of 4" in printed
+    status, printed = kubectl("evictions", "-o", "json")
+    assert status == 1, printed
+    [eviction] = json.loads(printed)["evictions"]
+    assert (eviction["pod"], eviction["by"], eviction["node"]) == ("shop/low", "pod shop/urgent", "node-1")
+    status, printed = kubectl("pending", "-n", "shop")
+    assert (status, "too little cpu" in printed) == (1, True), printed

@@ -1,0 +1,215 @@
+"""What ``kubectl schedviz`` asks a cluster for, and what it says where it gets no answer."""
+
+import inspect
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from schedviz.kubectl_plugin.__main__ import NO_ANSWER
+from schedviz.real_cluster.reader import ClusterReader
+from simulator.api import Manifest
+from tests.kubectl_plugin.api_server import Answer, ApiServer, refusal, write_kubeconfig
+from tests.kubectl_plugin.conftest import Ask
+from tests.kubectl_plugin.small_cluster import BUDGETS, EVENTS, LISTS, NODES, PODS
+
+COMMANDS = (["why", "big-1"], ["pending"], ["evictions"])
+GATES = "/api/v1/namespaces/kube-system/pods"
+EXEC = "client.authentication.k8s.io/v1"
+
+
+def test_all_requests_read_and_none_is_about_secrets(ask: Ask, api_server: ApiServer) -> None:
+    for command in COMMANDS:
+        assert ask(*command, server=api_server).status != NO_ANSWER
+    allowed = {*LISTS, "/version", GATES, "/api/v1/namespaces/shop/pods/big-1"}
+    assert {method for method, _, _ in api_server.asked} == {"GET"}
+    assert {path for _, path, _ in api_server.asked} == allowed
+    assert not [path for path in allowed if "secret" in path or "configmap" in path]
+    assert not any("watch" in query for _, _, query in api_server.asked)
+
+
+def test_the_client_can_only_read() -> None:
+    methods = {name for name, _ in inspect.getmembers(ClusterReader, inspect.isfunction)}
+    assert {name for name in methods if not name.startswith("_")} == {"get"}
+    source = inspect.getsource(ClusterReader)
+    assert source.count("_pool.request(") == 1
+    assert source.count('"GET"') == 1
+
+
+def test_lists_are_read_in_pages_and_begun_anew_where_they_expire(ask: Ask, api_server: ApiServer) -> None:
+    api_server.page = 2
+    expired = refusal(410, "The provided continue parameter is too old")
+    api_server.answers[PODS] = [None, expired]
+    status, out, _ = ask("pending", server=api_server)
+    assert (status, "2 pods of 1 owner" in out) == (1, True)
+    tokens = [query.get("continue") for _, path, query in api_server.asked if path == PODS]
+    assert tokens == [None, "2", None, "2", "4"]
+    selectors = {query["fieldSelector"] for _, path, query in api_server.asked if path == PODS}
+    assert selectors == {"status.phase!=Succeeded,status.phase!=Failed"}
+    api_server.answers[PODS] = expired
+    assert "expired 3 times before its end" in ask("pending", server=api_server).err
+
+
+def test_what_is_forbidden_or_not_served_is_said_and_the_rest_is_read(
+    ask: Ask, api_server: ApiServer
+) -> None:
+    api_server.answers[BUDGETS] = refusal(403, 'poddisruptionbudgets.policy is forbidden: User "jane" cannot')
+    del api_server.lists["/apis/resource.k8s.io/v1/resourceslices"]
+    status, out, _ = ask("why", "big-1", server=api_server)
+    assert status == 1
+    assert "Not read: poddisruptionbudgets (forbidden): which pods are protected from preemption." in out
+    assert "Not read: resourceslices (not served as resource.k8s.io/v1): which devices the nodes have." in out
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "answer", "said"),
+    [
+        ("pending", PODS, refusal(403, 'User "jane" cannot'), 'list pods: User "jane" cannot'),
+        ("pending", NODES, refusal(403, "no"), "no permission to list nodes: no"),
+        ("evictions", EVENTS, refusal(403, "no"), "no permission to list events: no"),
+        ("pending", "/version", refusal(401, "no"), 'not accept the credentials of the context "prod"'),
+        ("pending", "/version", Answer(200, b"<html>hello"), "not that of a Kubernetes API server"),
+        ("pending", "/version", Answer(302, b"", Location="http://127.0.0.1:1/"), "/version: HTTP 302"),
+        ("pending", PODS, refusal(500, "etcdserver: request timed out"), "etcdserver: request timed out"),
+        ("pending", NODES, Answer(200, b"<html>"), "/api/v1/nodes: not a list of Kubernetes"),
+        ("evictions", EVENTS, Answer(200, b'{"items": 3}'), "not a list of Kubernetes"),
+    ],
+)  # fmt: skip
+def test_without_an_answer_there_is_one_line(
+    ask: Ask, api_server: ApiServer, *, command: str, path: str, answer: Answer, said: str
+) -> None:
+    api_server.answers[path] = answer
+    status, out, err = ask(command, server=api_server)
+    assert (status, out, err.count("\n")) == (NO_ANSWER, "", 1)
+    assert err.startswith(f"{command}: ")
+    assert said in err
+
+
+def test_a_server_that_has_too_much_to_do_is_asked_again(ask: Ask, api_server: ApiServer) -> None:
+    busy = Answer(429, {"message": "too many requests"}, **{"Retry-After": "0"})
+    api_server.answers[PODS] = [busy, busy]
+    assert ask("pending", server=api_server).status == 1
+
+
+def test_a_pod_that_does_not_exist(ask: Ask, api_server: ApiServer) -> None:
+    assert ask("why", "nobody", server=api_server)[1:] == (
+        "",
+        "why: no pod shop/nobody in the cluster of prod\n",
+    )
+
+
+def test_a_server_that_hangs_is_given_up(ask: Ask, api_server: ApiServer) -> None:
+    api_server.hanging = NODES
+    err = ask("pending", "--request-timeout", "200ms", server=api_server).err
+    assert err == f"pending: {api_server.address}: no answer within 0.2 s\n"
+
+
+def test_a_server_that_is_not_there_or_does_not_speak_tls(
+    ask: Ask, api_server: ApiServer, tmp_path: Path
+) -> None:
+    def said(address: str) -> str:
+        return ask("pending", "--kubeconfig", str(write_kubeconfig(tmp_path / "k", address))).err
+
+    assert said("http://127.0.0.1:1") == "pending: http://127.0.0.1:1: no connection: Connection refused\n"
+    tls = said(api_server.address.replace("http:", "https:"))
+    assert tls.startswith("pending: https://127.0.0.1:")
+    assert ": TLS: " in tls
+    assert tls.count("\n") == 1
+
+
+# Kubeconfigs
+
+
+def changed(file: Path, **fields: Any) -> str:
+    config = yaml.safe_load(write_kubeconfig(file, "https://127.0.0.1:1").read_text())
+    file.write_text(yaml.safe_dump({**config, **fields}))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "said"),
+    [
+        ({}, ["--context", "staging"], 'no context "staging"; there are: prod'),
+        ({"current-context": ""}, [], "no current context is set; choose one by --context: prod"),
+        ({"contexts": []}, [], 'no context "prod"; there are: none'),
+        ({"contexts": 3}, [], "not a kubeconfig"),
+        ({"clusters": []}, [], "Expected object with name c in"),
+        ({"clusters": [{"name": "c", "cluster": {}}]}, [], 'the cluster of the context "prod" has no server'),
+        (
+            {"users": [{"name": "u", "user": {"exec": {"apiVersion": EXEC, "command": "/bin/false"}}}]},
+            [],
+            "exec: process returned 1",
+        ),
+        (
+            {"users": [{"name": "u", "user": {"exec": {"apiVersion": EXEC, "command": "/not/there"}}}]},
+            [],
+            "No such file or directory",
+        ),
+        (
+            {"users": [{"name": "u", "user": {"client-certificate": "gone.crt", "client-key": "gone.key"}}]},
+            [],
+            "File does not exist",
+        ),
+    ],
+)
+def test_a_kubeconfig_that_cannot_be_used_is_named(
+    ask: Ask, tmp_path: Path, fields: Manifest, options: list[str], said: str
+) -> None:
+    file = changed(tmp_path / "config", **fields)
+    status, out, err = ask("pending", "--kubeconfig", file, *options)
+    assert (status, out, err.count("\n")) == (NO_ANSWER, "", 1)
+    assert err.startswith(f"pending: kubeconfig {file}: ")
+    assert said in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("text", ["", "a: [b", "hello", "- 1", "\x00"])
+def test_a_file_that_is_no_kubeconfig(ask: Ask, tmp_path: Path, text: str) -> None:
+    (tmp_path / "config").write_text(text)
+    status, _, err = ask("pending", "--kubeconfig", str(tmp_path / "config"))
+    assert (status, err.count("\n")) == (NO_ANSWER, 1)
+    assert err.startswith(f"pending: kubeconfig {tmp_path / 'config'}: ")
+
+
+def test_without_a_kubeconfig(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask("pending").err == "pending: kubeconfig ~/.kube/config: no such file\n"
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    assert ask("pending").err == "pending: kubeconfig in-cluster: Service token file does not exist.\n"
+
+
+def test_several_files_are_merged_and_the_first_current_context_counts(
+    ask: Ask, api_server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = yaml.safe_load(write_kubeconfig(tmp_path / "other", "http://127.0.0.1:1").read_text())
+    other["contexts"][0]["name"] = other["current-context"] = "other"
+    (tmp_path / "other").write_text(yaml.safe_dump(other))
+    files = [write_kubeconfig(tmp_path / "first", api_server.address), tmp_path / "other", tmp_path / "gone"]
+    monkeypatch.setenv("KUBECONFIG", ":".join(map(str, files)))
+    assert "(context prod)" in ask("pending").out
+
+
+def test_a_plugin_gives_the_token_and_nothing_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from schedviz.real_cluster.kubeconfig import connect
+
+    credential = f'{{"apiVersion": "{EXEC}", "kind": "ExecCredential", "status": {{"token": "t0k"}}}}'
+    plugin = {"apiVersion": EXEC, "command": sys.executable, "args": ["-c", f"print('{credential}')"]}
+    users = [{"name": "u", "user": {"exec": {**plugin, "interactiveMode": "Never"}}}]
+    with caplog.at_level(logging.DEBUG):
+        found = connect(changed(tmp_path / "config", users=users))
+    assert found.configuration.get_api_key_with_prefix("BearerToken") == "Bearer t0k"
+    assert "t0k" not in caplog.text
+
+
+def test_credentials_of_an_address_are_sent_and_not_printed(
+    ask: Ask, api_server: ApiServer, tmp_path: Path
+) -> None:
+    address = api_server.address.replace("//", "//me:p%40ss@")
+    out = ask("pending", "--kubeconfig", str(write_kubeconfig(tmp_path / "k", address, token="t0k"))).out
+    assert api_server.headers["Authorization"] == "Basic bWU6cEBzcw=="
+    assert f"Read once from {api_server.address} " in out
