@@ -9,10 +9,11 @@ A recording is a file with one record a line, in the order in which they were st
 entry's version are before the entry.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from simulator.api import ApiError, Manifest, Micros, Reason, WatchEvent, versioned
 from simulator.decision import Decision
@@ -77,6 +78,9 @@ class TermStart(msgspec.Struct, frozen=True):
     options: Options
     events: list[AnyEvent] = msgspec.field(name="told")
     """The leader's own trace events: its election, and the cycle that its predecessor did not finish."""
+    queue: list[QueuePlace] | UnsetType = UNSET
+    """The queue that the term continues, of a sandbox that was created with a state. Unset = all pods are
+    queued as new ones."""
 
 
 class Entry(msgspec.Struct, frozen=True, tag=True, tag_field="kind", omit_defaults=True):
@@ -188,6 +192,7 @@ record_decoder: RecordDecoder[Record] = RecordDecoder(Record)
 class RecordableSimulation(Protocol):
     """The part of the interface of :class:`simulator.simulation.Simulation` that is recorded."""
 
+    def keep_queue(self, places: Iterable[QueuePlace]) -> None: ...
     def observe(self, events: Sequence[WatchEvent], wall: int | None = None) -> None: ...
     def relist(self, listed: Sequence[WatchEvent], version: int) -> None: ...
     def take_in(self, now: Micros) -> bool: ...
@@ -211,6 +216,7 @@ class LeaderTerm:
         self.trace: list[Event] = [*began.events]
         self.decisions: list[Decision] = []
         self.lanes: dict[str, QueuePlace | None] = {}
+        simulation.keep_queue(began.queue or ())
 
     # Inputs
 

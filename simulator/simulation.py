@@ -114,6 +114,11 @@ class Simulation:
         self.cycles = 0
         """The number of scheduling and binding cycles that have begun."""
 
+    def keep_queue(self, places: Iterable[QueuePlace]) -> None:
+        """Continue the scheduling queue of an earlier Simulation: the pods of the first list that are in it
+        have these places. To be called before the first list."""
+        self._scheduler.queue.keep(places)
+
     def observe(self, events: Iterable[WatchEvent], wall: int | None = None) -> None:
         """Add events of the watch, in order of version; the next steps take them in. Objects that are added
         before the first step are those of the first list. ``wall``: the wall time in microseconds at which

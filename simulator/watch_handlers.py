@@ -34,6 +34,8 @@ class WatchHandlers:
 
     def first_list_ends(self) -> None:
         """Note that the first list has ended: all that is delivered from now on comes after it."""
+        if not self.started:
+            self._scheduler.restore_queue()
         self.started = self._outside.started = True
 
     def of(

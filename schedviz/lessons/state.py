@@ -81,7 +81,7 @@ def create_with_state(
 ) -> Sandbox:
     """Create a paused sandbox, in one commit: a larger state is refused. replace_old: an existing one of this
     name is deleted, unless the state is refused; if not, it raises StatusError. speed: a clock with its
-    speed. The first leader queues the pods again, as each new leader does. Raises StatusError."""
+    speed. The first leader continues the queue. Raises StatusError."""
     changes = creations(state.objects)
     try:
         check_creation(changes)

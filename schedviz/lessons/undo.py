@@ -119,8 +119,7 @@ def undo(store: Store, sandbox: Sandbox, expected: str | None = None) -> Sandbox
     """Put a sandbox back to the moment before its last edit, and pause it; further calls undo the edits
     before that, up to UNDOS_AT_MOST. The sandbox is recreated with the same name and the same ``created``,
     so that the learner's progress stays. expected: the token of the edit; None = the last one, whichever it
-    is. None = there is no edit to undo. The next leader queues the pods again, as each new leader does.
-    Raises StatusError, Gone, EditedMeanwhile."""
+    is. None = there is no edit to undo. Raises StatusError, Gone, EditedMeanwhile."""
     if expected is not None:
         last = find_last_edit(store, sandbox)
         if last is None or last.token != expected:

@@ -94,7 +94,9 @@ class Leader:
         if lost:
             events.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
         self._simulation = make(self, ApiServer, options)
-        self._term = LeaderTerm(self._simulation, TermStart(options, events))
+        # A sandbox that was created with a state has its queue, which its first leader continues.
+        queue = [*sandbox.queue_places().values()] if sandbox.mark().entry == 0 else []
+        self._term = LeaderTerm(self._simulation, TermStart(options, events, queue or UNSET))
         self._archive_writer = ArchiveWriter(sandbox)
         self.meter = SchedulerMeter()
         self._player = Player(self._simulation, self._term.step, self._term.try_each, self.clock, now)

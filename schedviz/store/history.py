@@ -13,6 +13,7 @@ from schedviz.store.errors import Gone
 from simulator import trace
 from simulator.api import Manifest
 from simulator.decision import Decision
+from simulator.framework.cluster_event import QUEUE_RESTORED
 from simulator.recording import Entry
 from simulator.trace import QueuePlace
 
@@ -145,6 +146,8 @@ class History(Chapters):
         return stored
 
     def _queue_places(self, base: int, entry: int) -> dict[str, QueuePlace]:
+        if entry == 0:
+            return self._first_queue_places(base)
         lanes = {
             pod: codec.decode_queue_place(data) for (_, pod), data in self.snapshot(base, "lanes").items()
         }
@@ -158,6 +161,13 @@ class History(Chapters):
                 else:
                     lanes.pop(pod, None)
         return dict(sorted(lanes.items()))
+
+    def _first_queue_places(self, base: int) -> dict[str, QueuePlace]:
+        """Return the places before the first leader, which it continues."""
+        first = next(self.journal(base), None)
+        if first is None:
+            return self._sandbox.queue_places()
+        return {place.pod: place for place in (first.began and first.began.queue) or ()}
 
 
 def move_queue_places(
@@ -178,7 +188,8 @@ def move_queue_places(
             case trace.QueueMoved(target=target, t=time):
                 own = found.get(event.pod) if event.source else None
                 last = after.get(event.pod)
-                if last is not None and (last.lane, last.since) == (target, time):
+                kept = event.event == QUEUE_RESTORED
+                if last is not None and last.lane == target and (kept or last.since == time):
                     found[event.pod] = last
                 elif place := own or last:
                     until = event.backoff_until

@@ -1,6 +1,4 @@
-"""Reads and sets what a sandbox's loop stores beside the objects: queue places, progress, failure."""
-
-from typing import cast
+"""Reads and sets what a sandbox's loop stores beside objects and streams: progress, failure."""
 
 from schedviz.store import codec
 from schedviz.store.handle import SandboxHandle
@@ -9,24 +7,9 @@ from schedviz.store.model import Failure, Lease
 from simulator.api import Micros
 from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
-from simulator.trace import QueuePlace
 
 
 class LoopState(SandboxHandle):
-    def queue_places(self) -> dict[str, QueuePlace]:
-        """Return a mapping of each pod in the scheduling queue to its queue place."""
-        return self.queue()[0]
-
-    def queue(self) -> tuple[dict[str, QueuePlace], int]:
-        """Return the queue places as :meth:`queue_places` does, and the number of the last move."""
-        move, [stored] = self._snapshot("move", lambda pipe: pipe.hgetall(self._keys.lanes))
-        return {pod.decode(): codec.decode_queue_place(stored[pod]) for pod in sorted(stored)}, move
-
-    def queue_place(self, pod: str) -> QueuePlace | None:
-        """Return the queue place of one pod; None = it is not in the queue."""
-        stored = cast("bytes | None", self._redis.hget(self._keys.lanes, pod))
-        return codec.decode_queue_place(stored) if stored else None
-
     def under_way(self) -> UnderWay | None:
         """Return the cycle that stands between two of its points; None = no cycle does."""
         (stored,) = self._state("under_way")

@@ -82,7 +82,7 @@ class Store(RegistryReader):
         """Create a sandbox with its first objects, in one commit.
 
         clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x.
-        queue_places: those until the first leader stores its own. after: the mark of the sandbox that this
+        queue_places: the queue that the first leader continues. after: the mark of the sandbox that this
         one continues; None = it begins again. past: what is copied of that sandbox. access: its access record
         (:mod:`schedviz.access.record`). version: the version before the first write, at least.
         Raises SandboxExists, LimitReached, ValueError for a name that is no DNS label, ApiError for a change.

@@ -1,4 +1,5 @@
-"""Reads the streams of a sandbox: the watch log, the journal, the trace and the decisions."""
+"""Reads the streams of a sandbox: the watch log, the journal, the trace, the decisions and the
+moves of the queue."""
 
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -15,7 +16,7 @@ from schedviz.store.mentions import mentions
 from schedviz.store.model import LogEntry
 from simulator.api import WatchEvent
 from simulator.decision import Decision
-from simulator.trace import Event
+from simulator.trace import Event, QueuePlace
 
 MAX_NUMBER = 2**63 - 1
 """The largest number that is looked up in a stream. Redis refuses numbers above 2**64, and the path of a page
@@ -59,6 +60,22 @@ class StreamReader(SandboxHandle):
     def last_decision(self) -> Decision | None:
         entries = cast("Entries", self._redis.xrevrange(self._keys.decisions, count=1))
         return codec.decode_decision(entries[0]) if entries else None
+
+    # The moves of the scheduling queue, and the places after them
+
+    def queue_places(self) -> dict[str, QueuePlace]:
+        """Return a mapping of each pod in the scheduling queue to its queue place."""
+        return self.queue()[0]
+
+    def queue(self) -> tuple[dict[str, QueuePlace], int]:
+        """Return the queue places as :meth:`queue_places` does, and the number of the last move."""
+        move, [stored] = self._snapshot("move", lambda pipe: pipe.hgetall(self._keys.lanes))
+        return {pod.decode(): codec.decode_queue_place(stored[pod]) for pod in sorted(stored)}, move
+
+    def queue_place(self, pod: str) -> QueuePlace | None:
+        """Return the queue place of one pod; None = it is not in the queue."""
+        stored = cast("bytes | None", self._redis.hget(self._keys.lanes, pod))
+        return codec.decode_queue_place(stored) if stored else None
 
     # All streams
 

@@ -141,6 +141,8 @@ SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POP_FROM_BACKOFF_Q = "PopFromBackoffQ"
 POP_SPECIFIC_POD = "PopSpecificPod"
+QUEUE_RESTORED = "QueueRestored"
+"""Not upstream: a scheduler continues the queue of an earlier one (SchedulingQueue.restore)."""
 
 
 def pod_scheduling_properties_change(new: Pod, old: Pod | None) -> list[ClusterEvent]:

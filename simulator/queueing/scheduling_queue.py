@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
+
 from simulator.api import SECOND, Micros
 from simulator.framework import cluster_event
 from simulator.framework.cluster_event import ClusterEvent
@@ -23,7 +25,7 @@ from simulator.queueing.backoff_queue import BackoffQueue
 from simulator.queueing.hint_map import HintMap, QueueingStrategy, QueueProfile
 from simulator.queueing.nominator import Nominator
 from simulator.queueing.queued_pod import QueuedPod
-from simulator.trace import Lane
+from simulator.trace import IN_FLIGHT, Lane, QueuePlace
 
 MAX_IN_UNSCHEDULABLE_PODS: Micros = 300 * SECOND
 """Time in unschedulablePods after which a pod is moved (DefaultPodMaxInUnschedulablePodsDuration)."""
@@ -76,6 +78,8 @@ class SchedulingQueue:
         self.examined = 0
         """The number of pods that cluster events made look at so far."""
         self.nominator = Nominator(lister)
+        self._kept: Mapping[str, QueuePlace] = {}
+        self._returning: dict[str, Pod] = {}
 
     def _order(self, info: QueuedPod) -> tuple[Any, ...]:
         return *self._sort_key(info.pod, info.timestamp), info.sequence
@@ -83,7 +87,12 @@ class SchedulingQueue:
     # Changes of pods
 
     def add(self, pod: Pod) -> None:
-        """Add: add a new pod to activeQ, or to unschedulablePods if it is gated."""
+        """Add: add a new pod to activeQ, or to unschedulablePods if it is gated. One that has a place in the
+        queue of an earlier scheduler (:meth:`keep`) waits for :meth:`restore`."""
+        kept = self._kept.get(pod.key)
+        if kept is not None and kept.uid == pod.uid:
+            self._returning[pod.key] = pod
+            return
         self._add_new(pod, cluster_event.UNSCHEDULED_POD_ADD.label)
 
     def _add_new(self, pod: Pod, event: str) -> None:
@@ -96,6 +105,9 @@ class SchedulingQueue:
         hint returns Queue for one of the events. For a pod in flight the events are stored, and the pod is
         not replaced: if the attempt fails, the scheduler reads its current version."""
         events = cluster_event.pod_scheduling_properties_change(new, old)
+        if new.key in self._returning:
+            self._returning[new.key] = new
+            return events
         if self.active_q.add_events_if_pod_in_flight(new, old, events):
             return events
         if (
@@ -124,10 +136,50 @@ class SchedulingQueue:
     def delete(self, pod: Pod) -> None:
         """Delete: remove a pod that was deleted or has a node now."""
         self.nominator.delete(pod)
+        self._returning.pop(pod.key, None)
         info = self.active_q.remove(pod.key) or self.backoff_q.remove(pod.key)
         info = info or self.unschedulable_pods.pop(pod.key, None)
         if info is not None:
             self._report(info, None, cluster_event.UNSCHEDULED_POD_DELETE.label)
+
+    def keep(self, places: Iterable[QueuePlace]) -> None:
+        """Let the pods of the first list have the places that they had in the queue of an earlier scheduler.
+        Upstream has no such thing: a scheduler that starts tries all pods."""
+        self._kept = {place.pod: place for place in places}
+
+    def restore(self) -> list[QueuePlace]:
+        """Put the pods to their kept places, as the first list has ended. Return these places."""
+        found = [(pod, self._kept[pod.key]) for pod in self._returning.values()]
+        self._kept, self._returning = {}, {}
+        for pod, place in sorted(found, key=lambda each: each[1].sequence):
+            self._restore(pod, place)
+        return [place for _, place in found]
+
+    def _restore(self, pod: Pod, place: QueuePlace) -> None:
+        """Add a pod at a kept place. An attempt that was under way begins again, and counts once."""
+        attempts = max(0, place.attempts - (place.lane in IN_FLIGHT))
+        pending = set(place.pending_plugins or ())
+        info = QueuedPod(
+            pod,
+            place.queued,
+            next(self._sequence),
+            attempts=attempts,
+            unschedulable_count=attempts if place.unschedulable_count is UNSET else place.unschedulable_count,
+            consecutive_errors=place.consecutive_errors or 0,
+            backoff_expiration=place.backoff_until,
+            unschedulable_plugins={*place.plugins} - pending,
+            pending_plugins=pending,
+        )
+        if attempts:
+            info.first_active = next(self._activations)
+        event = cluster_event.QUEUE_RESTORED
+        self.nominator.add(pod)
+        if place.lane == "unschedulable":
+            self._keep_unschedulable(info, event, "")
+        elif place.lane == "backoffQ":
+            self._move_to_backoff_q(info, event, "")
+        else:
+            self._move_to_active_q(info, event)
 
     def pop(self) -> QueuedPod | None:
         """Pop: return the next pod, which is in flight until :meth:`done`; None if there is none."""

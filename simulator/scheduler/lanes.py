@@ -12,7 +12,7 @@ from simulator.objects.conditions import condition
 from simulator.queueing.active_queue import SortKey
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
-from simulator.trace import Lane, QueueMoved, QueuePlace
+from simulator.trace import IN_FLIGHT, Lane, QueueMoved, QueuePlace
 
 
 class Lanes:
@@ -90,6 +90,12 @@ class Lanes:
         self._changed[key] = None
         self._world.emit(QueueMoved(t=self._world.now, pod=key, source=lane or "", target="", event=event))
 
+    def restored(self, place: QueuePlace) -> None:
+        """Note that a pod is again where it was before this scheduler started, if it is there."""
+        info, lane, _ = self._places.get(place.pod, (None, None, 0))
+        if info is not None and lane == place.lane:
+            self._places[place.pod] = info, lane, place.since
+
     def entry_changed(self, key: str) -> None:
         """Note that a field of the pod's entry has changed."""
         if key in self._places:
@@ -109,6 +115,8 @@ class Lanes:
         waiting = self._waiting_pod(info.pod.uid) if lane == "waiting" else None
         plugins = waiting.pending_plugins if waiting else info.unschedulable_plugins | info.pending_plugins
         retry_at = self._leftover_time(info) if lane == "unschedulable" else None
+        in_flight = lane in IN_FLIGHT
+        all_rejected = info.unschedulable_count == info.attempts
         return QueuePlace(
             pod=key,
             uid=info.pod.uid,
@@ -127,6 +135,9 @@ class Lanes:
             nominated_node=self._nominated_node(info.pod.uid),
             wait_until=waiting.next_timeout()[1] if waiting else None,
             retry_at=UNSET if retry_at is None else retry_at,
+            pending_plugins=sorted(info.pending_plugins) or UNSET,
+            unschedulable_count=UNSET if in_flight or all_rejected else info.unschedulable_count,
+            consecutive_errors=info.consecutive_errors or UNSET,
         )
 
     def _plain_sort_key(self, info: QueuedPod) -> list[int | float | str]:

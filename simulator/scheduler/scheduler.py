@@ -115,6 +115,11 @@ class Scheduler:
                 apply_annotation(old, pod, waiting)
             self.lanes.entry_changed(pod.key)
 
+    def restore_queue(self) -> None:
+        """Put the pods of the first list to the places that they had in the queue of an earlier scheduler."""
+        for place in self.queue.restore():
+            self.lanes.restored(place)
+
     def activate(self, state: CycleState) -> None:
         """Move the pods to activeQ that plugins named in the state of a cycle that succeeded."""
         pods = state.find(PODS_TO_ACTIVATE)

@@ -27,6 +27,7 @@ from simulator.trace.components import (
     WatchRelisted,
 )
 from simulator.trace.cycles import (
+    IN_FLIGHT,
     BindFailed,
     Bound,
     CycleCutOff,
@@ -66,6 +67,7 @@ from simulator.trace.pod_groups import (
 )
 
 __all__ = [
+    "IN_FLIGHT",
     "PLACEMENTS_AT_MOST",
     "PODS_AT_MOST",
     "UNITS_AT_MOST",

@@ -1,7 +1,7 @@
 """Trace events of pods on their way to a node: of the scheduling queue, of a scheduling cycle with its
 binding cycle and preemption, and of what outside schedulers do."""
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -117,6 +117,8 @@ class VictimDeleted(Event, frozen=True, tag=True):
 Lane = Literal["activeQ", "backoffQ", "unschedulable", "gated", "inFlight", "waiting", "outside"]
 """The parts of the queue. A pod in ``outside`` is in no queue of this scheduler: it waits for an outside
 one."""
+IN_FLIGHT: Final = ("inFlight", "waiting")
+"""The places of a pod whose attempt is under way."""
 
 
 class QueueMoved(Event, frozen=True, tag=True):
@@ -165,6 +167,12 @@ class QueuePlace(msgspec.Struct, frozen=True):
     """Time at which a pod in ``unschedulable`` is tried again, if no event that it waits for comes before."""
     scheduler: str | UnsetType = UNSET
     """The schedulerName of a pod that an outside scheduler has to schedule."""
+    pending_plugins: list[str] | UnsetType = UNSET
+    """Those of ``plugins`` that let the pod wait, and did not reject it. Unset = none."""
+    unschedulable_count: int | UnsetType = UNSET
+    """The number of attempts that ended with a rejection by plugins. Unset = all."""
+    consecutive_errors: int | UnsetType = UNSET
+    """The number of attempts in succession that ended with an error. Unset = none."""
 
 
 class OutsideBound(Event, frozen=True, tag=True):

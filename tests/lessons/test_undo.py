@@ -32,9 +32,10 @@ def state(sandbox: Sandbox) -> tuple[object, ...]:
         for key, manifest in found.items()
     }
     situation = Situation(sandbox, {})
-    # A new leader queues the pods again.
+    # A new leader says how its queue begins.
     done = [event for event in situation.trace if event["type"] not in ("LeaderElected", "QueueMoved")]
-    return objects, done, [*sandbox.queue_places()], situation.evicted, situation.edits, sandbox.clock().sim
+    queue = {pod: (each.lane, each.attempts, each.since) for pod, each in sandbox.queue_places().items()}
+    return objects, done, queue, situation.evicted, situation.edits, sandbox.clock().sim
 
 
 def run(seconds: float) -> Action:

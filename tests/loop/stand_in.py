@@ -1,6 +1,6 @@
 """A small stand-in for the Simulation, and slices with it on the real store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from schedviz.loop.driver import Driver
 from schedviz.loop.due import KEY
@@ -39,6 +39,9 @@ class StandIn:
         self.pending_trace: list[Event] = []
         self.lanes: dict[str, QueuePlace | None] = {}
         made.append(self)
+
+    def keep_queue(self, places: Iterable[QueuePlace]) -> None:
+        self.kept = [*places]
 
     def observe(self, events: Sequence[WatchEvent], wall: int | None = None) -> None:
         self.inbox += events

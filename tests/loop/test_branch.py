@@ -1,9 +1,10 @@
-"""A branch equals its moment, and two branches of one moment have the same trace."""
+"""A branch equals its moment, its leader continues the queue, and two branches have the same trace."""
 
 import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from schedviz.api.branch import branch_of_moment
 from schedviz.api.schedulers import configure
@@ -12,6 +13,7 @@ from schedviz.store.commit_script import LIMITS
 from schedviz.store.past import Past
 from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver.request_errors import TooLarge
+from simulator.trace import IN_FLIGHT, QueuePlace
 from tests.amounts import examples
 from tests.loop.conftest import node
 from tests.loop.world import Operation, World, operations
@@ -22,6 +24,22 @@ Objects = dict[str, dict[str, Manifest]]
 def unversioned(objects: Objects) -> Objects:
     """The object without its version, as a branch counts its writes from 1."""
     return {resource: {key: bare(each) for key, each in found.items()} for resource, found in objects.items()}
+
+
+def standing(places: dict[str, QueuePlace]) -> dict[str, QueuePlace]:
+    """The places without their order of arrival, and with attempts that were under way as not begun."""
+    return {
+        pod: replace(
+            place,
+            lane="activeQ" if place.lane in IN_FLIGHT else place.lane,
+            attempts=place.attempts - (place.lane in IN_FLIGHT),
+            since=0 if place.lane in (*IN_FLIGHT, "activeQ") else place.since,
+            wait_until=None,
+            sequence=0,
+            place=0,
+        )
+        for pod, place in places.items()
+    }
 
 
 def run_on(store: Store, sandbox: Sandbox, story: list[Operation]) -> list[bytes]:
@@ -50,6 +68,17 @@ def test_a_branch_equals_its_moment_and_two_branches_have_the_same_trace(
     world = World(store, seed=3, pace=SECOND // 4)
     world.perform(story)
     seq = max(1, round(share * world.sandbox.trace_head()))
+    past = Past(world.sandbox, seq)
+    led = World(store, branch_of_moment(store, past, f"{world.sandbox.name}-led"))
+    led.slice()
+    kept, found = standing(past.moment.queue_places), standing(led.sandbox.queue_places())
+    # The leader of the moment may not have seen yet that a pod was created, bound or deleted.
+    both = kept.keys() & found.keys()
+    assert {pod: found[pod] for pod in both} == {pod: kept[pod] for pod in both}
+    assert all(place.attempts == 0 for pod, place in found.items() if pod not in kept)
+    unbound = {pod for pod in past.names("pods") if not (past.get("pods", pod) or {})["spec"].get("nodeName")}
+    assert kept.keys() & unbound <= found.keys()
+    store.delete(led.sandbox.name)
     traces = []
     for name in ("one", "two"):
         past = Past(world.sandbox, seq)

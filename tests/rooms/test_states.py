@@ -60,7 +60,8 @@ def shown(sandbox: Sandbox) -> tuple[object, ...]:
     """What conditions see of a sandbox."""
     found = Situation(sandbox, {})
     done = [each["type"] for each in found.trace if each["type"] not in ("LeaderElected", "QueueMoved")]
-    return found.bound, found.waiting, done, found.edits, found.seconds
+    queue = {pod: (each.lane, each.attempts) for pod, each in sandbox.queue_places().items()}
+    return found.bound, found.waiting, queue, done, found.edits, found.seconds
 
 
 def progress(store: Store, code: str, number: int) -> object:
