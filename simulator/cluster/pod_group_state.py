@@ -3,13 +3,10 @@
 missing while there are pods of it."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from simulator.cluster.other_objects import OtherObjects
 from simulator.objects.pod import Pod
 from simulator.objects.pod_group import POD_GROUPS, PodGroup
-
-GATE: Final = "GenericWorkload"
 
 
 class PodGroupState:

@@ -67,8 +67,8 @@ class _GangCluster:
                 pod["spec"]["schedulingGroup"] = {"podGroupName": group}
             self._write("pods", {"apiVersion": "v1", "kind": "Pod", **pod, "status": {}})
         self._now += SECOND
-        begins = trace.PodGroupCycleStarted if grouped else trace.CycleStarted
-        return self._run(lambda event: isinstance(event, begins))
+        ends = trace.PodGroupCycleEnded if grouped else trace.CycleStarted
+        return self._run(lambda event: isinstance(event, ends))
 
     def _pod_group(self, name: str) -> Manifest:
         spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": SIZE}}}
@@ -82,15 +82,16 @@ class _GangCluster:
             "spec": spec,
         }
 
-    def _run(self, begins: Callable[[trace.Event], bool]) -> float:
-        """Run until nothing is due, and return the seconds of the steps that are cycles."""
+    def _run(self, marks: Callable[[trace.Event], bool]) -> float:
+        """Run until nothing is due. Return the seconds of the steps that are cycles, by an event that each
+        of them has."""
         simulation, seconds = self._simulation, 0.0
         while True:
             simulation.observe(self._api.take_events())
             start = time.process_time()
             done = simulation.step(self._now)
             end = time.process_time()
-            if any(map(begins, simulation.take_trace())):
+            if any(map(marks, simulation.take_trace())):
                 seconds += end - start
             if not done:
                 return seconds

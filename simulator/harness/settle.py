@@ -17,7 +17,6 @@ from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resource import plural_of
 from simulator.apiserver.server import ApiServer
 from simulator.client.event_recorder import PREEMPTED, Note
-from simulator.cluster.pod_group_state import GATE
 from simulator.command_line.json_lines import answer_lines
 from simulator.memory import MemoryStorage
 from simulator.objects.conditions import condition
@@ -26,6 +25,7 @@ from simulator.objects.pod_group import POD_GROUPS
 from simulator.objects.timestamps import timestamp
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.simulation import Options, Simulation
+from simulator.versions.feature_gates import GENERIC_WORKLOAD
 from simulator.versions.features import UNSTATED_FEATURES, Features, read_features
 
 START: Micros = 1_748_736_000 * SECOND
@@ -100,7 +100,7 @@ class SettledHistory:
         self._notes: list[Note] = []
         self._simulation.before_events(self._notes.append)
         self._now = self._begin = START
-        self._with_pod_groups = features.enabled(GATE)
+        self._with_pod_groups = features.enabled(GENERIC_WORKLOAD)
         self._gone: set[str] = set()
 
     def step(self, apply: Sequence[Manifest], delete: Sequence[str]) -> Settled:

@@ -34,6 +34,7 @@ from simulator.preemption.dry_run import NOT_HELPFUL, dry_run
 from simulator.preemption.eligibility import ineligibility_reason
 from simulator.preemption.pod_group_preemption import preempt_for_group
 from simulator.preemption.select_candidate import EVALUATION, Evaluation, call_extenders, pick_one_node
+from simulator.versions.feature_gates import TOPOLOGY_AWARE_SCHEDULING, WORKLOAD_AWARE_PREEMPTION
 
 
 class DefaultPreemptionArgs(Args):
@@ -52,10 +53,6 @@ class DefaultPreemptionArgs(Args):
             )
 
 
-GROUP_PREEMPTION = "WorkloadAwarePreemption"
-PLACEMENTS = "TopologyAwareWorkloadScheduling"
-
-
 class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin, PodGroupPostFilterPlugin):
     """Nominates the pod to a node on which it fits after pods of lower priority are evicted."""
 
@@ -70,7 +67,7 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin, P
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Keep the pod gated while the victims of its preemption, or of that of its group, are being
         evicted."""
-        if pod.pod_group and self.handle.features.enabled(GROUP_PREEMPTION):
+        if pod.pod_group and self.handle.features.enabled(WORKLOAD_AWARE_PREEMPTION):
             group = find_pod_group(self.handle.cluster, pod.pod_group)
             if group is not None and group.uid in self.handle.preempting:
                 return unresolvable("waiting for the preemption for this pod group to be finished")
@@ -118,11 +115,11 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin, P
     def _reason_of_group(self, state: CycleState, pod: Pod) -> str:
         """Return why no pod is preempted for a single member of a group, "" if any may be."""
         features = self.handle.features
-        if features.enabled(PLACEMENTS):
+        if features.enabled(TOPOLOGY_AWARE_SCHEDULING):
             group = find_pod_group(state.cluster, pod.pod_group)
             if group is not None and group.has_constraints:
                 return "not eligible due to placement-based pod group scheduling limitation"
-        if features.enabled(GROUP_PREEMPTION):
+        if features.enabled(WORKLOAD_AWARE_PREEMPTION):
             return "not eligible due to workload aware preemption enabled"
         return ""
 

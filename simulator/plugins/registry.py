@@ -37,6 +37,7 @@ from simulator.plugins.topology_placement_generator import TopologyPlacementGene
 from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
+from simulator.versions.feature_gates import GANG_SCHEDULING, TOPOLOGY_AWARE_SCHEDULING
 from simulator.versions.features import DEFAULT_FEATURES, FEATURES_CACHED, Features
 
 _DEFAULT_PLUGINS: tuple[tuple[type[Plugin], int], ...] = (
@@ -70,10 +71,10 @@ def default_plugins(features: Features) -> tuple[tuple[type[Plugin], int], ...]:
     found = dict(_DEFAULT_PLUGINS)
     if not features.enabled(NodeDeclaredFeatures.name):
         del found[NodeDeclaredFeatures]
-    if features.enabled("GangScheduling"):
+    if features.enabled(GANG_SCHEDULING):
         found[GangScheduling] = 0
     replaced: dict[type[Plugin], tuple[type[Plugin], int]] = {}
-    if features.enabled("TopologyAwareWorkloadScheduling"):
+    if features.enabled(TOPOLOGY_AWARE_SCHEDULING):
         found |= {TopologyPlacementGenerator: 0, PodGroupPodsCount: 1}
         replaced[NodeResourcesFit] = PlacementScoringNodeResourcesFit, found[NodeResourcesFit]
     if not features.version.dynamic_resources_scores:

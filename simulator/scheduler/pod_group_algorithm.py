@@ -25,7 +25,6 @@ from simulator.scheduler.scheduler import Scheduler
 
 UNSCHEDULABLE_GROUP: Final = "pod group is unschedulable"
 """The text of errPodGroupUnschedulable."""
-PLACEMENTS: Final = "TopologyAwareWorkloadScheduling"
 WAITING: Final = "pod group is waiting for preemption to complete"
 
 

@@ -8,22 +8,19 @@ from typing import TypeVar
 
 from simulator import trace
 from simulator.cluster.pod_group_state import find_pod_group
-from simulator.framework.runtime import Framework
 from simulator.framework.status import GroupVictims, Status, error, unschedulable
 from simulator.kernel.containment import message_of
 from simulator.kernel.requests import Steps
 from simulator.objects.pod_group import PodGroup
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.scheduler.evict import prepare_group_candidate
-from simulator.scheduler.failure_handler import SCHEDULER_ERROR
-from simulator.scheduler.pod_group_algorithm import PLACEMENTS, GroupCycle, GroupResult, try_members
+from simulator.scheduler.pod_group_algorithm import GroupCycle, GroupResult, try_members
 from simulator.scheduler.pod_group_placements import try_placements
-from simulator.scheduler.schedule_one import fail
 from simulator.scheduler.scheduler import Scheduler
-from simulator.scheduler.submit_podgroup import report_end, submit
+from simulator.scheduler.submit_podgroup import submit
+from simulator.versions.feature_gates import TOPOLOGY_AWARE_SCHEDULING, WORKLOAD_AWARE_PREEMPTION
 
 R = TypeVar("R")
-GROUP_PREEMPTION = "WorkloadAwarePreemption"
 
 
 def pod_group_infos(scheduler: Scheduler, popped: QueuedPod) -> list[QueuedPod]:
@@ -38,17 +35,11 @@ def pod_group_infos(scheduler: Scheduler, popped: QueuedPod) -> list[QueuedPod]:
     return sorted(infos, key=lambda info: (-info.pod.priority, info.first_active))
 
 
-def schedule_one_podgroup(
-    scheduler: Scheduler, popped: QueuedPod, infos: Sequence[QueuedPod], number: int
-) -> Steps[None]:
-    """Run the cycle of a group (scheduleOnePodGroup). ``number``: that of the cycle; the attempts of its pods
-    have those that follow."""
+def report_start(scheduler: Scheduler, popped: QueuedPod, infos: Sequence[QueuedPod], number: int) -> None:
     group = find_pod_group(scheduler.cache.cluster, popped.pod.pod_group)
-    framework = _framework_for_pod_group(scheduler, infos)
-    world = scheduler.world
-    world.emit(
+    scheduler.world.emit(
         trace.PodGroupCycleStarted(
-            t=world.now,
+            t=scheduler.world.now,
             cycle=number,
             group=popped.pod.pod_group,
             popped=popped.pod.key,
@@ -57,38 +48,33 @@ def schedule_one_podgroup(
             min_count=group.min_count if group else None,
         )
     )
-    first = framework if isinstance(framework, Framework) else next(iter(scheduler.frameworks.values()))
-    cycle = GroupCycle(scheduler, first, group, infos, number)
-    if isinstance(framework, Status):
-        for info in infos:
-            fail(
-                scheduler,
-                info,
-                cycle.begin_member(info),
-                framework.message,
-                reason=SCHEDULER_ERROR,
-                nominated_node="",
-            )
-        report_end(cycle, GroupResult(status=framework))
-        return
+
+
+def schedule_one_podgroup(scheduler: Scheduler, infos: Sequence[QueuedPod], number: int) -> Steps[None]:
+    """Run the cycle of a group (scheduleOnePodGroup). ``number``: that of the cycle; the attempts of its pods
+    have those that follow."""
+    group = find_pod_group(scheduler.cache.cluster, infos[0].pod.pod_group)
+    framework = scheduler.frameworks[infos[0].pod.scheduler_name]
+    cycle = GroupCycle(scheduler, framework, group, infos, number)
+    fault = _different_schedulers(infos)
     try:
-        result = yield from _pod_group_cycle(cycle)
-    except Exception as fault:  # whatever it is, it fails only this cycle
-        result = GroupResult(status=error(message_of(fault)))
-    yield from submit(cycle, result)
+        result = GroupResult(status=error(fault)) if fault else (yield from _pod_group_cycle(cycle))
+    except Exception as raised:  # whatever it is, it fails only this cycle
+        result = GroupResult(status=error(message_of(raised)))
+    yield from submit(cycle, result, sets_condition=not fault)
     for evict in cycle.evictions:
         evict()
 
 
-def _framework_for_pod_group(scheduler: Scheduler, infos: Sequence[QueuedPod]) -> Framework | Status:
-    first = infos[0].pod.scheduler_name
-    for info in infos:
-        if info.pod.scheduler_name != first:
-            names = f'"{info.pod.scheduler_name}" and "{first}"'
-            return error(
-                f"all pods in a single pod group should have the same .spec.schedulerName set, got: {names}"
-            )
-    return scheduler.frameworks[first]
+def _different_schedulers(infos: Sequence[QueuedPod]) -> str:
+    """Return the error for pods that name different schedulers; "" if there is none
+    (frameworkForPodGroup)."""
+    names = [info.pod.scheduler_name for info in infos]
+    other = next((name for name in names if name != names[0]), None)
+    if other is None:
+        return ""
+    text = "all pods in a single pod group should have the same .spec.schedulerName set"
+    return f'{text}, got: "{other}" and "{names[0]}"'
 
 
 def _pod_group_cycle(cycle: GroupCycle) -> Steps[GroupResult]:
@@ -97,7 +83,7 @@ def _pod_group_cycle(cycle: GroupCycle) -> Steps[GroupResult]:
     features = cycle.framework.features
     result = yield from _schedule(cycle)
     unschedulable_now = result.status is not None and result.status.code == "Unschedulable"
-    if not features.enabled(GROUP_PREEMPTION) or not unschedulable_now:
+    if not features.enabled(WORKLOAD_AWARE_PREEMPTION) or not unschedulable_now:
         return result
     assert result.status is not None
     status = _preempt(cycle)
@@ -112,7 +98,7 @@ def _pod_group_cycle(cycle: GroupCycle) -> Steps[GroupResult]:
 
 def _schedule(cycle: GroupCycle, *, dry_run: bool = False) -> Steps[GroupResult]:
     """podGroupSchedulingAlgorithm."""
-    if cycle.framework.features.enabled(PLACEMENTS):
+    if cycle.framework.features.enabled(TOPOLOGY_AWARE_SCHEDULING):
         return (yield from try_placements(cycle, dry_run=dry_run))
     return (yield from try_members(cycle, dry_run=dry_run))
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from simulator.api import SECOND
 from simulator.client.world import World
-from simulator.cluster.pod_group_state import GATE as POD_GROUPS_GATE
 from simulator.config import Configuration
 from simulator.framework.batch import make_batch
 from simulator.framework.cycle_state import PODS_TO_ACTIVATE, CycleState
@@ -27,6 +26,7 @@ from simulator.scheduler.event_handlers import EventHandlers
 from simulator.scheduler.lanes import Lanes
 from simulator.scheduler.pod_annotations import FaultInjection, apply_annotation
 from simulator.scheduler.pod_group_retries import PodGroupRetries
+from simulator.versions.feature_gates import GENERIC_WORKLOAD
 
 
 class Scheduler:
@@ -57,7 +57,7 @@ class Scheduler:
             framework.pod_groups = self.cache.pod_groups
             framework.client = world
         self.batches = {name: make_batch(framework) for name, framework in self.frameworks.items()}
-        with_pod_groups = self.features.enabled(POD_GROUPS_GATE) and queue is QueueVersion.KUBERNETES
+        with_pod_groups = self.features.enabled(GENERIC_WORKLOAD) and queue is QueueVersion.KUBERNETES
         queue_sort = next(iter(self.frameworks.values())).queue_sort_plugins[0]
         self.queue = QUEUES[queue](
             world.clock,

@@ -11,7 +11,7 @@ from simulator.kernel.environment import Action, Process, Timer, Turn
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.scheduler.pod_group_retries import RETRY_TIME
 from simulator.scheduler.schedule_one import schedule_one
-from simulator.scheduler.schedule_one_podgroup import pod_group_infos, schedule_one_podgroup
+from simulator.scheduler.schedule_one_podgroup import pod_group_infos, report_start, schedule_one_podgroup
 from simulator.scheduler.scheduler import Scheduler
 from simulator.trace import CycleStarted
 
@@ -98,8 +98,8 @@ class SchedulingLoop:
             self._untried.pop(info.pod.uid, None)
         cycle = self._start(info) if info is not None else None
         pace = self._pace
-        if again and self._retries is not None and info is not None and info.pod.pod_group:
-            pace = self._retries.retry_time
+        if again and info is not None and self._tries_group(info):
+            pace = max(pace, RETRY_TIME)
         if cycle is None or not pace:
             return cycle
         self._cycle = cycle
@@ -120,30 +120,36 @@ class SchedulingLoop:
             world.plan(until, Turn.BINDING, run.actor, partial(self._start, info))
             return None
         world.current = run
-        if self._skip(info):
-            self._skipped(info)
+        infos = self._to_try(info)
+        if not infos:
             return None
-        number, self._next_number = self._next_number, self._next_number + 1
-        if self._retries is not None and pod.pod_group:
-            self._retries.popped(pod.pod_group)
-            infos = self._of_group(info)
-            self._next_number += len(infos)
-            steps = schedule_one_podgroup(self._scheduler, info, infos, number)
+        number = self._next_number
+        if self._tries_group(info):
+            self._next_number += 1 + len(infos)
+            report_start(self._scheduler, info, infos, number)
+            steps = schedule_one_podgroup(self._scheduler, infos, number)
             return world.process(Turn.CYCLE, run.actor, steps)
+        self._next_number += 1
         world.emit(
             CycleStarted(t=world.now, cycle=number, pod=pod.key, attempt=info.attempts, priority=pod.priority)
         )
         return world.process(Turn.CYCLE, run.actor, schedule_one(self._scheduler, info, number))
 
-    def _of_group(self, popped: QueuedPod) -> list[QueuedPod]:
-        """Return the pods of the group's cycle, without those that are skipped
-        (skipPodGroupPodSchedule)."""
-        infos = pod_group_infos(self._scheduler, popped)
-        kept = [info for info in infos if not self._skip(info)]
-        for info in infos:
-            if info not in kept:
-                self._skipped(info)
-        return kept
+    def _tries_group(self, info: QueuedPod) -> bool:
+        """Whether the pod is tried together with its group."""
+        return self._retries is not None and bool(info.pod.pod_group)
+
+    def _to_try(self, popped: QueuedPod) -> list[QueuedPod]:
+        """Return the pods of the cycle: the one that was popped, or those of its group; without those that
+        are skipped (skipPodGroupPodSchedule)."""
+        infos = [popped]
+        if self._retries is not None and popped.pod.pod_group:
+            self._retries.popped(popped.pod.pod_group)
+            infos = pod_group_infos(self._scheduler, popped)
+        skipped = [info for info in infos if self._skip(info)]
+        for info in skipped:
+            self._skipped(info)
+        return [info for info in infos if info not in skipped] if skipped else infos
 
     def _skip(self, info: QueuedPod) -> bool:
         """Whether the pod is skipped: it is being deleted, or was updated after it had been assumed

@@ -9,7 +9,7 @@ from simulator.api import Manifest
 from simulator.kernel.containment import message_of
 from simulator.kernel.requests import Steps
 from simulator.objects.conditions import is_condition_true, with_meta_condition
-from simulator.objects.pod_group import POD_GROUPS, SCHEDULED
+from simulator.objects.pod_group import POD_GROUPS, SCHEDULED, PodGroup
 from simulator.scheduler.failure_handler import SCHEDULER_ERROR, UNSCHEDULABLE
 from simulator.scheduler.pod_group_algorithm import (
     UNSCHEDULABLE_GROUP,
@@ -27,8 +27,9 @@ _REASONS: Final = {
 }
 
 
-def submit(cycle: GroupCycle, result: GroupResult) -> Steps[None]:
-    """Bind the members that have a place, or requeue all, in the order in which they were tried."""
+def submit(cycle: GroupCycle, result: GroupResult, *, sets_condition: bool = True) -> Steps[None]:
+    """Bind the members that have a place, or requeue all, in the order in which they were tried.
+    ``sets_condition``: whether the PodGroup's condition says what became of it."""
     tried = {member.info.pod.uid: member for member in result.members}
     for info in cycle.infos:
         member = tried.get(info.pod.uid) or MemberResult(info)
@@ -36,9 +37,9 @@ def submit(cycle: GroupCycle, result: GroupResult) -> Steps[None]:
             yield from _bind(cycle, member)
         else:
             _requeue(cycle, result, member)
-    if cycle.group is not None:
-        _update_condition(cycle, result)
-    report_end(cycle, result)
+    if cycle.group is not None and sets_condition:
+        _update_condition(cycle, cycle.group, result)
+    _report_end(cycle, result)
 
 
 def _bind(cycle: GroupCycle, member: MemberResult) -> Steps[None]:
@@ -80,10 +81,9 @@ def _requeue(cycle: GroupCycle, result: GroupResult, member: MemberResult) -> No
     fail(scheduler, info, number, message, reason=UNSCHEDULABLE, nominated_node=nominated)
 
 
-def _update_condition(cycle: GroupCycle, result: GroupResult) -> None:
+def _update_condition(cycle: GroupCycle, group: PodGroup, result: GroupResult) -> None:
     """Patch the condition of the PodGroup if it changes. Once it is True, it stays so."""
-    group, world = cycle.group, cycle.scheduler.world
-    assert group is not None
+    world = cycle.scheduler.world
     status = "True" if result.verdict == "scheduled" else "False"
     message = result.status.message if result.status else ""
 
@@ -103,7 +103,7 @@ def _update_condition(cycle: GroupCycle, result: GroupResult) -> None:
     world.update(POD_GROUPS, group.key, group.uid, patched)
 
 
-def report_end(cycle: GroupCycle, result: GroupResult) -> None:
+def _report_end(cycle: GroupCycle, result: GroupResult) -> None:
     world, scheduled = cycle.scheduler.world, result.verdict == "scheduled"
     bound = [member for member in result.members if scheduled and member.fits]
     back = [member for member in result.members if member.placed and not (scheduled and member.fits)]

@@ -9,7 +9,11 @@ ALL: Final = {"AllAlpha": "alpha", "AllBeta": "beta"}
 """The gates that set all gates of a stage which are not set themselves."""
 
 
-POD_GROUPS: Final = ("GangScheduling", "GenericWorkload")
+GENERIC_WORKLOAD: Final = "GenericWorkload"
+GANG_SCHEDULING: Final = "GangScheduling"
+WORKLOAD_AWARE_PREEMPTION: Final = "WorkloadAwarePreemption"
+TOPOLOGY_AWARE_SCHEDULING: Final = "TopologyAwareWorkloadScheduling"
+POD_GROUPS: Final = (GANG_SCHEDULING, GENERIC_WORKLOAD)
 WITHOUT_POD_GROUPS: Final = ("v1.35",)
 """The versions that have these gates, but whose pod groups are not modelled: those of v1.35 have another API.
 """

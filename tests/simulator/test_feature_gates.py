@@ -12,6 +12,12 @@ from simulator.versions.kubernetes_version import V1_34, V1_35, V1_36, VERSIONS,
     ("version", "gates", "message"),
     [
         ("v1.36", {"NoSuchGate": True}, "unrecognized feature gate: NoSuchGate"),
+        ("v1.34", {"GenericWorkload": True}, "unrecognized feature gate: GenericWorkload"),
+        (
+            "v1.35",
+            {"GangScheduling": True, "GenericWorkload": True},
+            "GangScheduling: pod groups are modelled as v1.36 has them, not as v1.35",
+        ),
         (
             "v1.36",
             {"DRAAdminAccess": False},

@@ -226,3 +226,57 @@ def test_a_failed_group_that_waits_does_nothing_and_its_retries_are_counted() ->
         assert {found.node_of("train-0"), found.node_of("train-1")} == {"n1", "n2"}
         [last] = [each for each in found.of(trace.CycleStarted) if each.pod == "default/train-0"][-1:]
         assert last.attempt == retried.count + cycles + 1
+
+
+def rack(name: str, cpu: str, of: str) -> Manifest:
+    made = node(name, cpu)
+    made["metadata"]["labels"] = {"rack": of}
+    return made
+
+
+def test_placements_are_compared_and_the_decisions_are_those_of_the_chosen_one() -> None:
+    with lab(GATES[2]) as found:
+        found.create(rack("a1", "4", "a"), rack("b1", "2", "b"), rack("c1", "1", "c"), node("n1"))
+        found.create(group("train", 2, schedulingConstraints={"topology": [{"key": "rack"}]}))
+        found.create(*(member(f"train-{i}", "train") for i in range(2)))
+        found.run(5)
+        tried = found.of(trace.PodGroupTried)
+        assert [(each.placement, each.nodes, each.verdict) for each in tried] == [
+            ("a", 1, "scheduled"),
+            ("b", 1, "scheduled"),
+            ("c", 1, "unschedulable"),
+        ]
+        [scored] = found.of(trace.PlacementsScored)
+        assert (scored.chosen, [each.placement for each in scored.scores]) == ("b", ["b", "a"])
+        assert scored.scores[0].scores["PodGroupPodsCount"] == 100
+        assert [each.selected for each in found.decisions] == ["b1", "b1"]
+        assert [found.node_of(f"train-{i}") for i in range(2)] == ["b1", "b1"]
+
+
+def test_units_are_taken_off_and_put_back_as_long_as_the_group_fits() -> None:
+    with lab(GATES[1]) as found:
+        found.create(priority_class("high", 100), node("n1", "2"), node("n2", "2"), node("n3", "2"))
+        found.create(group("old", 2, disruptionMode="PodGroup"))
+        found.create(*(member(f"old-{i}", "old", "2") for i in range(2)))
+        found.create(pod("single", "2"))
+        found.run(5)
+        found.create(group("serve", 1, priority=100), member("serve-1", "serve", "2"))
+        found.run(60)
+        [preempted] = found.of(trace.PodGroupPreempted)
+        assert [(each.group, each.size, each.reprieved) for each in preempted.units] == [
+            ("default/old", 2, True),
+            ("", 1, False),
+        ]
+        assert preempted.victims == ["default/single"]
+        [deleted] = found.of(trace.VictimDeleted)
+        assert (deleted.group, deleted.preemptor) == ("default/serve", "default/serve-1")
+        assert found.node_of("serve-1")
+        assert not found.exists("single")
+
+
+def test_the_pods_of_a_group_are_scheduled_as_others_where_the_gates_are_off() -> None:
+    with lab({}) as found:
+        found.create(node("n1", cpu="1"), *(member(f"train-{i}", "train") for i in range(2)))
+        found.run(5)
+        assert [found.node_of(f"train-{i}") for i in range(2)].count("n1") == 1
+        assert found.of(trace.PodGroupCycleStarted) == []
