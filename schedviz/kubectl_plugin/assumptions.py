@@ -20,22 +20,29 @@ class Assumptions(msgspec.Struct):
     """The feature gates that are not at their default, and where they are from."""
     unknown: list[str] = []
     """What could not be read, and what is unknown thereby."""
+    kubelets: dict[str, int] = {}
+    """The minor versions of the kubelets, each with the number of nodes."""
     left_out: list[str] = []
     """Objects that are left out, with the reasons."""
 
     def lines(self) -> Iterator[str]:
         yield f"Read once from {self.server} (context {self.context}); nothing was written."
         judged = f"Assumed: the scheduler {self.version}"
-        if not is_version(self.version, self.judged_as):
+        if minor_of(self.version) != minor_of(self.judged_as):
             judged += f", which is judged by the nearest version that is modelled, {self.judged_as}"
         yield f"{judged}; {self.configuration}; {self.gates}."
+        skewed = [
+            f"{name} ({count})" for name, count in self.kubelets.items() if name != minor_of(self.version)
+        ]
+        if skewed:
+            yield f"Kubelets of other versions, with the number of nodes: {', '.join(skewed)}."
         yield from (f"Not read: {each}." for each in self.unknown)
         yield from (f"Left out: {each}" for each in self.left_out)
 
 
-def is_version(said: str, judged_as: str) -> bool:
-    """Whether both are of the same minor version."""
-    return said.split(".")[:2] == judged_as.split(".")[:2]
+def minor_of(version: str) -> str:
+    """Return the minor version: ``v1.35`` of ``v1.35.2-gke.100``."""
+    return ".".join(version.split(".")[:2])
 
 
 def name_gates(features: Features, given: bool, reached: bool) -> str:

@@ -9,6 +9,7 @@ from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import SECOND
 from simulator.command_line.files import InputError, read_duration
 from simulator.command_line.version_options import add_version_options
+from simulator.scheduler import extender_http
 
 TIMEOUT: Final = "30s"
 
@@ -41,6 +42,7 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
         help="a ConfigMap of the cluster that has it",
     )
     add_version_options(parser)
+    extender_http.add_argument(parser)
 
 
 def open_reader(options: argparse.Namespace) -> ClusterReader:

@@ -82,9 +82,10 @@ def run(options: argparse.Namespace) -> int:
     frameworks = scheduler.frameworks()
     with serving(scheduler.features), without_collections():
         listed, assumed = read_objects(reader, scheduler, now())
-        manifests = listed.pods
+        items, manifests = [*listed.items()], listed.pods
+        del listed  # and what the pods share, by its JSON: some ten megabytes
         try:
-            queue = try_pending([*listed.items()], frameworks)
+            queue = try_pending(items, frameworks)
         except (LookupError, TypeError, AttributeError, ValueError) as failure:
             raise InputError(f"the cluster: {type(failure).__name__}: {failure}") from None
     places = {

@@ -18,6 +18,7 @@ from simulator.commands.clean import refusal_lines
 from simulator.dumps.listed_objects import ListedObjects
 from simulator.framework.runtime import Framework
 from simulator.plugins.registry import load, profiles
+from simulator.scheduler import extender_http
 from simulator.versions.features import Features
 
 
@@ -51,7 +52,8 @@ class Scheduler:
     def frameworks(self) -> Mapping[str, Framework]:
         """Return its profiles. Raises InputError."""
         try:
-            return profiles(load(self._configuration, features=self.features))
+            transport = extender_http.HttpTransport(self._options.allow_extender_host)
+            return profiles(load(self._configuration, features=self.features), transport=transport)
         except ValueError as failure:  # ConfigError
             raise InputError(f"{self.source}: {failure}") from None
 
@@ -69,6 +71,7 @@ def read_objects(
         scheduler.source,
         scheduler.gates,
         found.unknown,
+        found.listed.report.kubelets,
         [*refusal_lines(found.listed.report)],
     )
 

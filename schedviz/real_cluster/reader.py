@@ -17,6 +17,7 @@ from urllib3.exceptions import (
     InsecureRequestWarning,
     MaxRetryError,
     NewConnectionError,
+    ProxyError,
     ReadTimeoutError,
     SSLError,
 )
@@ -147,15 +148,21 @@ def _describe(failure: Exception, seconds: float) -> str:
     cause: BaseException = failure
     if isinstance(failure, MaxRetryError) and failure.reason:
         cause = failure.reason
+    by = ""
+    if isinstance(cause, ProxyError):
+        by, cause = " by the proxy", cause.original_error
     match cause:
         # NewConnectionError is a ConnectTimeoutError, too.
         case NewConnectionError():
-            return f"no connection: {ERRNO.sub('', str(cause)).rpartition(': ')[2]}"
+            return f"no connection{by}: {ERRNO.sub('', str(cause)).rpartition(': ')[2]}"
         case ReadTimeoutError() | ConnectTimeoutError() | TimeoutError():
-            return f"no answer within {seconds:g} s"
+            return f"no answer{by} within {seconds:g} s"
         case SSLError() | ssl.SSLError():
             inner = cause.args[0] if cause.args and isinstance(cause.args[0], ssl.SSLError) else cause
-            return f"TLS: {_one_line(getattr(inner, 'verify_message', '') or str(inner))}"
+            text = (
+                getattr(inner, "verify_message", "") or str(inner).rpartition("] ")[2].partition(" (_ssl")[0]
+            )
+            return f"TLS{by}: {_one_line(text)}"
     return _one_line(str(cause)) or type(cause).__name__
 
 

@@ -31,6 +31,12 @@ from simulator.versions.features import Features
 PODS_AT_MOST: Final = 200_000
 """Maximum number of pods: more than the 150,000 for which Kubernetes is made."""
 REPLICA_SETS: Final = "replicasets.apps"
+OWN_FIELDS: Final = ("affinity", "volumes")
+"""The fields of a spec in which pods of one owner differ: each pod of a DaemonSet has an affinity to its
+node, each of a StatefulSet a claim."""
+UNREAD_FIELDS: Final = ("hostname", "subdomain")
+"""Fields that an import keeps for the kubelet."""
+ANY_SPEC: Final = {"containers": [{"name": "any", "image": "any"}]}
 READ_CONDITIONS: Final = ("PodScheduled", "PodResizePending", "DisruptionTarget")
 
 
@@ -57,7 +63,7 @@ def _list_of(kind: Any) -> Any:
 _Containers: Final = _list_of(_struct("ReadContainer", KEPT_CONTAINER_FIELDS))
 _Spec: Final = _struct(
     "ReadPodSpec",
-    KEPT_POD_FIELDS,
+    KEPT_POD_FIELDS.difference(UNREAD_FIELDS),
     containers=_Containers,
     initContainers=_Containers,
     volumes=_list_of(_struct("ReadVolume", KEPT_VOLUME_FIELDS)),
@@ -232,7 +238,21 @@ class ListedObjects:
         if spec.volumes is not UNSET and spec.volumes:
             # The volume of the service account's token has another name in each pod.
             spec.volumes = [each for each in spec.volumes if len(_given(each)) > 1] or UNSET
-        text = msgspec.json.encode(spec)
+        own: Manifest = {}
+        for field in OWN_FIELDS:
+            value = getattr(spec, field)
+            if value is UNSET:
+                continue
+            setattr(spec, field, UNSET)
+            part = self._restored(msgspec.json.encode({**ANY_SPEC, field: value}))
+            if isinstance(part, str):
+                return part
+            if field in part:
+                own[field] = part[field]
+        shared = self._restored(msgspec.json.encode(spec))
+        return shared if isinstance(shared, str) or not own else {**shared, **own}
+
+    def _restored(self, text: bytes) -> Manifest | str:
         known = self._specs.get(text)
         if known is None:
             known = self._specs[text] = self._restore_spec(msgspec.json.decode(text, type=Manifest))

@@ -15,7 +15,7 @@ from simulator.api import Change, Manifest
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from tests.kubectl_plugin.api_server import Answer, ApiServer
 from tests.kubectl_plugin.conftest import Ask
-from tests.kubectl_plugin.small_cluster import EVENTS, PODS, SECRET, node, pod
+from tests.kubectl_plugin.small_cluster import EVENTS, NODES, PODS, SECRET, node, pod
 from tests.tools import program
 from tests.waiting import PATIENCE
 
@@ -146,6 +146,29 @@ profiles: [{schedulerName: other}]
     assert "the feature gates of its metrics (GenericWorkload=true)" in out
     failed = ask("pending", "--config-map", "kube-system/scheduler:note", server=api_server)
     assert failed.err.startswith("pending: --config-map kube-system/scheduler:note: ")
+
+
+def test_kubelets_of_another_version_are_named(ask: Ask, api_server: ApiServer) -> None:
+    for name, kubelet in (("old", "v1.34.3"), ("equal", "v1.36.1-eks.2")):
+        each = node(name, "1")
+        each["status"]["nodeInfo"] = {"kubeletVersion": kubelet}
+        api_server.lists[NODES].append(each)
+    out = ask("pending", server=api_server).out
+    assert "Kubelets of other versions, with the number of nodes: v1.34 (1).\n" in out
+
+
+def test_an_extender_is_not_called_unless_its_host_is_allowed(
+    ask: Ask, api_server: ApiServer, tmp_path: Path
+) -> None:
+    configuration = tmp_path / "config.yaml"
+    configuration.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        f"extenders: [{{urlPrefix: '{api_server.address}/extender', filterVerb: filter}}]\n"
+    )
+    refused = ask("why", "big-1", "--config", str(configuration), server=api_server)
+    assert refused.err.count("\n") == 1
+    assert "is not on a host that may be called" in refused.err
+    assert {method for method, _, _ in api_server.asked} == {"GET"}
 
 
 def test_an_older_version_can_be_asked_for(ask: Ask, api_server: ApiServer) -> None:

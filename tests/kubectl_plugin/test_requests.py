@@ -110,10 +110,16 @@ def test_a_server_that_hangs_is_given_up(ask: Ask, api_server: ApiServer) -> Non
 def test_a_server_that_is_not_there_or_does_not_speak_tls(
     ask: Ask, api_server: ApiServer, tmp_path: Path
 ) -> None:
-    def said(address: str) -> str:
-        return ask("pending", "--kubeconfig", str(write_kubeconfig(tmp_path / "k", address))).err
+    def said(address: str, **cluster: str) -> str:
+        file = write_kubeconfig(tmp_path / "k", address)
+        config = yaml.safe_load(file.read_text())
+        config["clusters"][0]["cluster"] |= cluster
+        file.write_text(yaml.safe_dump(config))
+        return ask("pending", "--kubeconfig", str(file)).err
 
     assert said("http://127.0.0.1:1") == "pending: http://127.0.0.1:1: no connection: Connection refused\n"
+    by_proxy = said("https://10.0.0.1", **{"proxy-url": "http://127.0.0.1:1"})
+    assert by_proxy == "pending: https://10.0.0.1: no connection by the proxy: Connection refused\n"
     tls = said(api_server.address.replace("http:", "https:"))
     assert tls.startswith("pending: https://127.0.0.1:")
     assert ": TLS: " in tls

@@ -70,6 +70,7 @@ def test_the_wheel_starts_the_server(installed: Path, tmp_path: Path) -> None:
     finally:
         up.stop()
     assert "schedviz" in run(str(installed / "schedviz"), "help", cwd=tmp_path)
+    assert "evictions" in run(str(installed / "kubectl-schedviz"), "--help", cwd=tmp_path)
     program = "import schedviz; print(len(schedviz.sandbox(scenario='gang').list('nodes')))"
     assert run(str(installed / "python"), "-c", program, cwd=tmp_path) == "3\n"
 
