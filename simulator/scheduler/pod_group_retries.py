@@ -13,6 +13,8 @@ from simulator.api import Manifest, Micros
 from simulator.framework.cluster_event import EVENT_RESOURCES
 from simulator.objects.pod import Pod
 from simulator.objects.pod_group import POD_GROUPS
+from simulator.queueing.backoff_queue import ORDERING_WINDOW
+from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.trace import Event, PodGroupRetried
 
@@ -48,21 +50,27 @@ class PodGroupRetries:
         self._stale.add(group)
 
     def rest(self) -> bool:
-        """Return whether only stale groups wait in the queue, so that none needs to be tried."""
-        resting = bool(self._stale) and self._only_stale_groups_wait()
+        """Return whether only pods of stale groups could be popped, so that none needs to be."""
+        queue = self._queue
+        resting = (
+            bool(self._stale)
+            and not queue.active_q
+            and all(map(self._is_stale, queue.backoff_q.rejected.items()))
+        )
         if not resting:
             self._count_retries()
         elif self._resting_since is None:
             self._resting_since = self._clock()
         return resting
 
-    def _only_stale_groups_wait(self) -> bool:
-        queue = self._queue
-        return not queue.active_q and all(
-            info.pod.pod_group in self._stale
-            for waiting in (queue.backoff_q.rejected, queue.backoff_q.errors)
-            for info in waiting.items()
-        )
+    def next_completion(self) -> Micros | None:
+        """Return the earliest time at which the backoff of a pod is completed that is of no stale group."""
+        backoff_q = self._queue.backoff_q
+        ends = [backoff_q.expiration(info) for info in backoff_q.errors.items() if not self._is_stale(info)]
+        return min(ends) + ORDERING_WINDOW if ends else None
+
+    def _is_stale(self, info: QueuedPod) -> bool:
+        return info.pod.pod_group in self._stale
 
     # Changes
 

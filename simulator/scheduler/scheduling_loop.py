@@ -79,9 +79,11 @@ class SchedulingLoop:
         which a pod has been so for too long. It holds until then: a pod that becomes unschedulable later is
         not due earlier."""
         queue = self._scheduler.queue
-        # While only pod groups wait that nothing has changed for, they are not tried.
-        resting = self._retries is not None and self._cycle is None and self._retries.rest()
-        self._backoff_flush.set(None if resting else queue.backoff_q.next_completion())
+        # A pod group is not tried again while nothing has changed for it.
+        retries = self._retries if self._cycle is None else None
+        resting = retries is not None and retries.rest()
+        completion = retries.next_completion() if retries and resting else queue.backoff_q.next_completion()
+        self._backoff_flush.set(completion)
         if not queue.unschedulable_pods:
             self._leftover_flush.set(None)
         elif self._leftover_flush.time is None:

@@ -280,3 +280,16 @@ def test_the_pods_of_a_group_are_scheduled_as_others_where_the_gates_are_off() -
         found.run(5)
         assert [found.node_of(f"train-{i}") for i in range(2)].count("n1") == 1
         assert found.of(trace.PodGroupCycleStarted) == []
+
+
+def test_a_failed_group_rests_while_another_pod_waits_for_its_backoff_after_an_error() -> None:
+    with lab(GANGS) as found:
+        found.create(node("n1", cpu="2"), group("train", 2))
+        found.create(*(member(f"train-{i}", "train", "2") for i in range(2)))
+        found.create(pod("web", "2", annotations={"schedviz/fail-at": "Filter"}))
+        found.run(1.9)
+        [(_, target, _)] = found.moves("web")[-1:]
+        assert target == "backoffQ"
+        assert len(found.of(trace.PodGroupCycleStarted)) == 1
+        found.run(60)
+        assert found.node_of("web") == "n1"
