@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 def switch(page: Page) -> None:
     page.locator("[popovertarget=t-more]").click()
     page.get_by_role("link", name="Scheduler configuration").click()
-    page.locator("#switch-do").click()
+    page.locator("#stand-down-do").click()
     expect(page.locator("#dialog")).to_be_hidden()
 
 

@@ -185,3 +185,27 @@ def test_the_gates_of_a_sandbox_are_set_beside_the_configuration_of_its_schedule
         "StorageCapacityScoring": True,
     }
     store.delete(sandbox_name)
+
+
+def test_pod_groups_are_switched_on_and_off_where_the_version_has_them(
+    client: Client, store: Store, sandbox_name: str
+) -> None:
+    other = {"StorageCapacityScoring": True}
+    sandbox = store.create(Meta(sandbox_name, kubernetes="v1.36.2", feature_gates=other))
+    path = f"/s/{sandbox_name}/scheduler/"
+    assert 'value="pod-groups-on"' in client.get(path).content.decode()
+    assert client.post(path, {"do": "pod-groups-on"}, headers=HTMX).status_code == 204
+    features = sandbox.meta().features()
+    assert features.enabled("GangScheduling")
+    assert features.enabled("StorageCapacityScoring")
+    assert 'value="pod-groups-off"' in client.get(path).content.decode()
+    assert client.post(path, {"do": "pod-groups-off"}, headers=HTMX).status_code == 204
+    assert sandbox.meta().feature_gates == other
+    store.delete(sandbox_name)
+    older = store.create(Meta(sandbox_name, kubernetes="v1.35.6"))
+    assert "PodGroups need Kubernetes v1.36." in text(client.get(path).content)
+    refused = client.post(path, {"do": "pod-groups-on"}, headers=HTMX)
+    assert refused.status_code == 422
+    assert "unrecognized feature gate: TopologyAwareWorkloadScheduling" in text(refused.content)
+    assert not older.meta().feature_gates
+    store.delete(sandbox_name)

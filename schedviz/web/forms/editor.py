@@ -17,11 +17,12 @@ from simulator.api import Manifest
 
 
 class Switch(msgspec.Struct, frozen=True):
-    """A button above the form that submits nothing of it. ``do``: what it posts."""
+    """A button above the form that submits nothing of it. ``do``: what it posts; "" = there is no button."""
 
+    name: str
     text: str
-    label: str
-    do: str
+    label: str = ""
+    do: str = ""
 
 
 class Editor(msgspec.Struct):
@@ -40,7 +41,7 @@ class Editor(msgspec.Struct):
     changes: list[Difference] = []
     add: str = ""
     shell: str = ""
-    switch: Switch | None = None
+    switches: list[Switch] = []
     gates: GatesView | None = None
 
     def respond(self, request: HttpRequest, sandbox: Current) -> HttpResponse:

@@ -8,9 +8,21 @@ import msgspec
 from simulator.versions.changes import CHANGES
 from simulator.versions.feature_gates import feature_gates
 from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import KubernetesVersion
 
 FIELD: Final = "gate:"
 """The beginning of the names of the fields. The value is ``true`` or ``false``; "" = the default."""
+
+
+POD_GROUPS: Final = (
+    "GenericWorkload",
+    "GangScheduling",
+    "TopologyAwareWorkloadScheduling",
+    "WorkloadAwarePreemption",
+)
+"""The gates that are switched together."""
+POD_GROUPS_ON: Final = "pod-groups-on"
+POD_GROUPS_OFF: Final = "pod-groups-off"
 
 
 class GateField(msgspec.Struct, frozen=True):
@@ -40,7 +52,14 @@ def present_gates(features: Features, posted: Mapping[str, bool] | None = None, 
     return GatesView(features.version.patch, fields, error)
 
 
-def posted_gates(posted: Mapping[str, str]) -> dict[str, bool]:
-    """Return the gates that a form sets."""
+def has_pod_groups(version: KubernetesVersion) -> bool:
+    return feature_gates(version.name).keys() >= {*POD_GROUPS}
+
+
+def posted_gates(posted: Mapping[str, str], before: Mapping[str, bool]) -> dict[str, bool]:
+    """Return the gates that a form sets. before: those that are set."""
+    if posted["do"] in (POD_GROUPS_ON, POD_GROUPS_OFF):
+        others = {name: value for name, value in before.items() if name not in POD_GROUPS}
+        return others | (dict.fromkeys(POD_GROUPS, True) if posted["do"] == POD_GROUPS_ON else {})
     found = {field.removeprefix(FIELD): value for field, value in posted.items() if field.startswith(FIELD)}
     return {name: value == "true" for name, value in found.items() if value}

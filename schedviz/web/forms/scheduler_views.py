@@ -14,15 +14,27 @@ from schedviz.web.answers import done, is_htmx
 from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.editor import Editor, Switch, is_step, posted_by, rebased
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
-from schedviz.web.forms.gates import GatesView, posted_gates, present_gates
+from schedviz.web.forms.gates import (
+    POD_GROUPS,
+    POD_GROUPS_OFF,
+    POD_GROUPS_ON,
+    GatesView,
+    has_pod_groups,
+    posted_gates,
+    present_gates,
+)
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.sources import find_present
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
+from simulator.versions.features import Features
 
 SWITCHES = ("stand-down", "take-over")
 """The values of ``do`` that leave the pods to outside schedulers, or take them back."""
+
+GATES = ("gates", POD_GROUPS_ON, POD_GROUPS_OFF)
+"""The values of ``do`` that change the feature gates."""
 
 FIELDS_AT_MOST = 20
 """Maximum number of changed fields that the trace event of a new configuration contains."""
@@ -31,14 +43,15 @@ FIELDS_AT_MOST = 20
 def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     """Render the form of the configuration. POST applies it, and the scheduler starts again with it; with
     ``do`` = "step" it is only validated, with "add-profile" the form gets one more profile. "stand-down" and
-    "take-over" change nothing but whether outside schedulers bind the pods, "gates" only the gates."""
+    "take-over" change nothing but whether outside schedulers bind the pods, those of GATES only the gates."""
     source, posted = find_present(name), posted_by(request)
     if posted is not None and posted.get("do") in SWITCHES:
         schedulers.switch_scheduler(source.sandbox, stands_down=posted["do"] == "stand-down")
         return done(request, source)
-    gates = present_gates(source.meta().features())
-    if posted is not None and posted.get("do") == "gates":
-        refused = set_gates(source, posted_gates(posted))
+    features = source.meta().features()
+    gates = present_gates(features)
+    if posted is not None and posted.get("do") in GATES:
+        refused = set_gates(source, posted_gates(posted, features.gates))
         if refused is None:
             return done(request, source)
         if is_htmx(request):
@@ -58,7 +71,10 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
         ),
         original=to_yaml([start]),
         add=gettext("Add a profile"),
-        switch=stand_down_switch(stands_down=source.meta().stands_down),
+        switches=[
+            stand_down_switch(stands_down=source.meta().stands_down),
+            pod_groups_switch(source.meta().features()),
+        ],
         gates=gates,
     )
     if posted is None or both.manifest is None:
@@ -101,9 +117,20 @@ def set_gates(source: Current, gates: Mapping[str, bool]) -> GatesView | None:
 def stand_down_switch(*, stands_down: bool) -> Switch:
     if stands_down:
         text = gettext("The scheduler stands down: pods wait for an outside scheduler.")
-        return Switch(text, gettext("Schedule again"), "take-over")
+        return Switch("stand-down", text, gettext("Schedule again"), "take-over")
     text = gettext("An outside scheduler can bind all pods instead, through the API.")
-    return Switch(text, gettext("Stand down"), "stand-down")
+    return Switch("stand-down", text, gettext("Stand down"), "stand-down")
+
+
+def pod_groups_switch(features: Features) -> Switch:
+    """Return the switch of the gates of pod groups."""
+    if not has_pod_groups(features.version):
+        return Switch("pod-groups", gettext("PodGroups need Kubernetes v1.36."))
+    if all(features.enabled(gate) for gate in POD_GROUPS):
+        text = gettext("Pods of a PodGroup are scheduled together.")
+        return Switch("pod-groups", text, gettext("Switch PodGroups off"), POD_GROUPS_OFF)
+    text = gettext("Pods of a PodGroup can be scheduled together: all that are needed, or none (alpha).")
+    return Switch("pod-groups", text, gettext("Switch PodGroups on"), POD_GROUPS_ON)
 
 
 def configuration(sandbox: Current) -> Manifest:
