@@ -4,7 +4,6 @@ redis-py and channels_redis take it as it is. kombu, Celery's library for the br
 Unix sockets, and does not check the certificate of a TLS server unless the URL says so.
 """
 
-import re
 import socket
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -22,8 +21,6 @@ KEEPALIVE: Final = {"TCP_KEEPIDLE": 10, "TCP_KEEPALIVE": 10, "TCP_KEEPINTVL": 5,
 """Socket options with which the system ends a connection whose other end is gone after 25 s. Linux calls the
 first one TCP_KEEPIDLE, macOS TCP_KEEPALIVE."""
 
-LABEL: Final = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
-
 TLS_OPTIONS: Final = {"ssl_ca_certs", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname", "ssl_keyfile"}
 """The options of a rediss:// URL that all three libraries read alike."""
 
@@ -36,24 +33,34 @@ def read() -> str:
     return with_password(url, environment.secret("REDIS_PASSWORD"))
 
 
-def read_labelled() -> dict[str, str]:
-    """Return the setting SANDBOX_REDIS_URLS: label -> URL of each server."""
-    return parse_labelled(environment.secret("SANDBOX_REDIS_URLS"), "SANDBOX_REDIS_URLS")
+def read_cluster() -> list[str]:
+    """Return the setting REDIS_CLUSTER_URLS: the URLs of some nodes of a Redis Cluster."""
+    if environment.secret_given("SANDBOX_REDIS_URLS"):
+        raise SystemExit(
+            "schedviz: SANDBOX_REDIS_URLS is no setting any more: the sandboxes can be on a Redis Cluster "
+            '(REDIS_CLUSTER_URLS). docs/OPERATIONS.md, "Redis Cluster", says how they are moved there'
+        )
+    text = environment.secret("REDIS_CLUSTER_URLS")
+    urls = list(filter(None, (part.strip() for part in text.split(","))))
+    if any(_is_no_node(url) for url in urls) or len({with_address(url, "", 0) for url in urls}) > 1:
+        raise SystemExit(
+            "schedviz: REDIS_CLUSTER_URLS must be the URLs of some nodes of a Redis Cluster, with commas "
+            "between, such as redis://:password@a:6379,redis://:password@b:6379; they differ only in the "
+            "address, and have no socket and no database but 0"
+        )
+    return urls
 
 
-def parse_labelled(text: str, name: str) -> dict[str, str]:
-    """Parse the URLs of servers: ``label=URL``, with commas between. ``name``: the name of the setting, for
-    the message that ends the process."""
-    servers: dict[str, str] = {}
-    for each in filter(None, (part.strip() for part in text.split(","))):
-        label, _, url = each.partition("=")
-        if not re.fullmatch(LABEL, label) or label in servers or mistake(url):
-            raise SystemExit(
-                f"schedviz: {name} must be label=URL of each server, with commas between; each label is "
-                f"another one, of a-z, 0-9 and -, and each URL is {FORMS}"
-            )
-        servers[label] = url
-    return servers
+def _is_no_node(url: str) -> bool:
+    return bool(mistake(url)) or urlsplit(url).scheme == "unix" or urlsplit(url).path not in ("", "/", "/0")
+
+
+def with_address(url: str, host: str, port: int) -> str:
+    """Return the URL with another host and port."""
+    parts = urlsplit(url)
+    credentials, at, _ = parts.netloc.rpartition("@")
+    place = f"[{host}]" if ":" in host else host
+    return parts._replace(netloc=f"{credentials}{at}{place}:{port}", path="/0").geturl()
 
 
 def mistake(url: str) -> str | None:

@@ -23,8 +23,8 @@ REDIS_URL = redis_url.read()
 """The Redis of the store, the broker and the channel layer. Without this setting, `manage.py up` starts an
 embedded Redis and sets it for the processes that it starts."""
 
-SANDBOX_REDIS_URLS = redis_url.read_labelled()
-"""Label -> URL of further servers over which the sandboxes are spread; none = they are on REDIS_URL."""
+REDIS_CLUSTER_URLS = redis_url.read_cluster()
+"""The URLs of some nodes of the Redis Cluster that has the sandboxes; none = they are on REDIS_URL."""
 
 # Settings of `manage.py up`.
 HOST = environment.text("HOST", "127.0.0.1")

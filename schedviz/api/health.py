@@ -15,7 +15,7 @@ from schedviz.processes.heartbeats import Heartbeats
 from schedviz.processes.message_queues import backlogs
 from schedviz.store import Store, Trouble, trouble_of
 from schedviz.store.default import default_store
-from schedviz.store.server import MAIN, Server
+from schedviz.store.server import Server
 
 log = logging.getLogger(__name__)
 
@@ -75,9 +75,15 @@ def _redis_writes(store: Store) -> str:
     return TROUBLE[trouble] if trouble else ""
 
 
-def _sandbox_servers(store: Store) -> str:
-    """Return the servers of SANDBOX_REDIS_URLS that do not serve."""
-    found = [(server.label, _find_trouble(server)) for server in store.servers.all if server.label != MAIN]
+def _redis_cluster(store: Store) -> str:
+    """Return the masters of the Redis Cluster that do not serve."""
+    if not store.has_cluster:
+        return ""
+    try:
+        found = [(server.label, _find_trouble(server)) for server in store.servers.all]
+    except RedisError as error:
+        log.warning("readyz: redis-cluster: %s", error)
+        return "no node answers"
     return "; ".join(f"{label}: {TROUBLE[trouble]}" for label, trouble in found if trouble)
 
 
@@ -126,7 +132,7 @@ def _sandboxes(store: Store) -> str:
 CHECKS: Final = (
     HealthCheck("redis", _redis),
     HealthCheck("redis-writes", _redis_writes),
-    HealthCheck("sandbox-servers", _sandbox_servers, required=False),
+    HealthCheck("redis-cluster", _redis_cluster, required=False),
     HealthCheck("broker", _broker),
     HealthCheck("worker", _worker),
     HealthCheck("job-runner", _job_runner, required=False),

@@ -91,7 +91,7 @@ def find_served(source: Readable) -> Served:
     with kept.lock:
         versions = source.collection_versions()
         # A server that was restarted may have lost its last second, and uses versions again.
-        version = versions.get(CRDS, 0), default_store().servers.of(source.name).starts
+        version = versions.get(CRDS, 0), default_store().starts(source.name)
         is_old = time.monotonic() - kept.read_at > KEPT_SECONDS
         if is_old or kept.version != version or kept.undefined != kept.find_undefined(versions):
             kept.read_at = time.monotonic()

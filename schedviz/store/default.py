@@ -10,7 +10,8 @@ from typing import Final
 from django.conf import settings
 
 from schedviz.store import schema
-from schedviz.store.sandbox_servers import OtherServers, prepare_sandbox_servers
+from schedviz.store.errors import WrongServers
+from schedviz.store.sandbox_servers import prepare_sandbox_servers
 from schedviz.store.store import Store
 from schedviz.store.trouble import trouble_of
 
@@ -22,7 +23,7 @@ RETRY_SECONDS: Final = 0.25
 @cache
 def default_store() -> Store:
     """Return the process's one Store. It is safe to share between threads: its connections are pooled."""
-    return Store(settings.REDIS_URL, settings.SANDBOX_REDIS_URLS)
+    return Store(settings.REDIS_URL, settings.REDIS_CLUSTER_URLS)
 
 
 def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -> Store:
@@ -35,10 +36,9 @@ def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -
     while True:
         before_attempt()
         try:
-            for server in store.all_servers:
-                schema.prepare(server.redis)
+            schema.prepare(store.redis)
             prepare_sandbox_servers(store)
-        except (schema.WrongSchema, OtherServers) as error:
+        except (schema.WrongSchema, WrongServers) as error:
             # Celery prints no message of a SystemExit, and replaces sys.stderr by a logger.
             print(f"schedviz: {error}", file=sys.__stderr__, flush=True)
             raise SystemExit(1) from None

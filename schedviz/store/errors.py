@@ -64,3 +64,8 @@ class LimitReached(StoreError):
         super().__init__(message)
         self.limit = limit
         refused(limit)
+
+
+class WrongServers(StoreError):
+    """The setting REDIS_CLUSTER_URLS names other servers than those that have the sandboxes, or no
+    cluster."""

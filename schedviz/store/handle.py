@@ -16,9 +16,11 @@ class SandboxHandle:
     """A sandbox in the store. It holds no state but the name: a sandbox may have any number of handles, in
     any number of processes."""
 
-    def __init__(self, redis: Redis, scripts: Scripts, name: str) -> None:
+    def __init__(self, redis: Redis, scripts: Scripts, name: str, main: Redis) -> None:
+        """redis: the server of the sandbox. main: the server of what is stored of all sandboxes."""
         self.name = name
         self._redis = redis
+        self._main = main
         self._scripts = scripts
         self._keys = Keys.of(name)
         self.archive = Archive(redis, scripts, name)

@@ -45,8 +45,8 @@ class LoopState(SandboxHandle):
         arguments = [codec.encode(failure) if failure else "", lease.epoch if lease else ""]
         outcome = self._scripts.set_failure([self._keys.state], arguments, client=self._redis)
         self._check_reply(outcome, lease)
-        # The set of failing sandboxes has no hash tag of a sandbox, so the script cannot write it.
+        # The script cannot write the set of failing sandboxes, which may be on another server.
         if failure:
-            self._redis.sadd(FAILING, self.name)
+            self._main.sadd(FAILING, self.name)
         elif outcome == 1:
-            self._redis.srem(FAILING, self.name)
+            self._main.srem(FAILING, self.name)

@@ -9,6 +9,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from schedviz.store import codec
+from schedviz.store.cluster import Moved, following
 from schedviz.store.errors import Unreadable
 from schedviz.store.keys import FAILING, REGISTRY, Keys, objects_key
 from schedviz.store.model import Meta, Summary
@@ -101,8 +102,7 @@ class RegistryReader:
 
     def failing(self) -> list[str]:
         """Return the names of the sandboxes whose loop failed, sorted."""
-        found = [cast("set[bytes]", server.redis.smembers(FAILING)) for server in self.servers.all]
-        return sorted(name.decode() for names in found for name in names)
+        return sorted(name.decode() for name in cast("set[bytes]", self.redis.smembers(FAILING)))
 
     def _read_each(
         self, names: Iterable[str], read: Callable[[Pipeline, str], object], away: Any, commands: int = 1
@@ -112,15 +112,22 @@ class RegistryReader:
         server.
 
         away: in place of the replies of a server that does not answer, while others do."""
+        return following(lambda: self._read_groups(sorted(names), read, away, commands))
+
+    def _read_groups(
+        self, names: Sequence[str], read: Callable[[Pipeline, str], object], away: Any, commands: int
+    ) -> dict[str, Any]:
         replies: dict[str, Any] = {}
         failures: list[Exception] = []
-        groups = self.servers.group(sorted(names))
+        groups = self.servers.group(names)
         for server, its_names in groups.items():
             try:
                 with server.redis.pipeline(transaction=False) as pipe:
                     for name in its_names:
                         read(pipe, name)
                     found = pipe.execute()
+            except Moved:
+                raise
             except (RedisConnectionError, RedisTimeoutError) as error:
                 failures.append(error)
                 replies |= dict.fromkeys(its_names, away)

@@ -1,61 +1,47 @@
-"""The labels of the servers on which the sandboxes are, as they are stored on the main server.
+"""Where the sandboxes are, as it is stored on the main server: on itself, or on a Redis Cluster.
 
-All processes must assign the sandboxes to the same servers. So a process whose setting names other servers
-than the stored ones does not start, and the sandboxes are moved first (schedviz/operate/spread.py).
+All processes must look for the sandboxes in the same place. So a process whose setting names another one than
+the stored one does not start.
 """
 
 from typing import Final, cast
 
-from schedviz.store.errors import StoreError
+from schedviz.store.errors import WrongServers
 from schedviz.store.keys import REGISTRY, SANDBOX_SERVERS
-from schedviz.store.server import MAIN
 from schedviz.store.store import Store
 
-SEPARATOR: Final = ","
+MAIN: Final = ""
+CLUSTER: Final = "cluster"
 
-
-class OtherServers(StoreError):
-    """The sandboxes are on other servers than the setting names."""
-
-
-def stored_labels(store: Store) -> list[str]:
-    """Return the labels of the servers on which the sandboxes are: those of this process if there is no
-    sandbox."""
-    stored = cast("bytes | None", store.redis.get(SANDBOX_SERVERS))
-    if stored is not None:
-        return stored.decode().split(SEPARATOR)
-    return [MAIN] if store.redis.exists(REGISTRY) else own_labels(store)
-
-
-def own_labels(store: Store) -> list[str]:
-    """Return the labels of the servers that the setting names."""
-    return sorted(server.label for server in store.servers.all)
-
-
-def store_labels(store: Store) -> None:
-    """Store that the sandboxes are on the servers that the setting names."""
-    store.redis.set(SANDBOX_SERVERS, SEPARATOR.join(own_labels(store)))
+PLACES: Final = {MAIN: "on the Redis of REDIS_URL", CLUSTER: "on a Redis Cluster"}
 
 
 def prepare_sandbox_servers(store: Store) -> None:
-    """Check the servers, and store their labels if there is no sandbox yet. To be called at the start of a
-    process. Raises OtherServers."""
+    """Check the place, and store it if there is no sandbox yet. To be called at the start of a process.
+    Raises WrongServers."""
+    store.servers.connect()
     check_sandbox_servers(store)
-    store_labels(store)
+    store_place(store)
+
+
+def store_place(store: Store) -> None:
+    """Store that the sandboxes are where the setting says."""
+    store.redis.set(SANDBOX_SERVERS, _place_of(store))
 
 
 def check_sandbox_servers(store: Store) -> None:
-    """Check that the sandboxes are on the servers that the setting names. Raises OtherServers."""
-    stored, own = stored_labels(store), own_labels(store)
-    if stored != own:
-        raise OtherServers(
-            f"the sandboxes are on {describe_labels(stored)}, and SANDBOX_REDIS_URLS names "
-            f"{describe_labels(own)}: run manage.py spread, which moves them"
-        )
+    """Check that the sandboxes are where the setting says. Raises WrongServers."""
+    own, stored = _place_of(store), cast("bytes | None", store.redis.get(SANDBOX_SERVERS))
+    if not store.redis.exists(REGISTRY) or (stored or b"").decode() == own:
+        return
+    place = (stored or b"").decode()
+    there = PLACES.get(place, f"on the servers {place}, over which an earlier release spread them")
+    here = "REDIS_CLUSTER_URLS is set" if own == CLUSTER else "REDIS_CLUSTER_URLS is not set"
+    raise WrongServers(
+        f"the sandboxes are {there}, and {here}: make a backup with the earlier setting and release, and "
+        'restore it into an empty Redis (docs/OPERATIONS.md, "Redis Cluster")'
+    )
 
 
-def describe_labels(labels: list[str]) -> str:
-    named = ", ".join(labels)
-    if labels == [MAIN]:
-        return "the Redis of REDIS_URL"
-    return f"the servers {named}" if len(labels) > 1 else f"the server {named}"
+def _place_of(store: Store) -> str:
+    return CLUSTER if store.has_cluster else MAIN

@@ -1,14 +1,13 @@
-"""One Redis server, and how a sandbox is assigned to one of several.
+"""One Redis server, and which server has a sandbox.
 
-The sandboxes may be spread over several servers by their names. Everything else (the names of all sandboxes,
-rooms, heartbeats, the broker) is on the main server.
+The sandboxes may be on the masters of a Redis Cluster. Everything else (the names of all sandboxes, rooms,
+heartbeats, the broker) is on the main server.
 """
 
-import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -28,13 +27,15 @@ MAIN: Final = ""
 class Server:
     """One Redis server. It is connected when that is needed, also after it was restarted."""
 
-    def __init__(self, label: str, url: str) -> None:
-        """label: by which sandboxes are assigned to it. It stays when the server gets another address."""
+    def __init__(
+        self, label: str, url: str, client: type[Redis] = Redis, probe_key: Callable[[], str] = lambda: PROBE
+    ) -> None:
+        """label: how messages name it. probe_key: returns a key that it stores."""
         self.label = label
-        self.url = url
+        self._probe_key = probe_key
         # No retries: a commit whose reply was lost may have been stored, and must not be stored twice. (A
         # pooled connection that was closed meanwhile is noticed before it is used.)
-        self.redis: Redis = Redis.from_url(
+        self.redis: Redis = client.from_url(
             url,
             retry=Retry(NoBackoff(), 0),
             redis_connect_func=self._connected,
@@ -44,15 +45,17 @@ class Server:
         self.starts = 0
         """Number of starts of the server that this process has seen. At each of them it may have lost its
         last second of writes."""
-        self._run = b""
+        self.run = b""
+        """The name that the server gave its present run."""
         self._lock = Lock()
 
     def probe(self) -> tuple[float, Trouble | None]:
         """Try a small write. Returns the wall time, and the reason if the server refuses writes."""
+        key = self._probe_key()
         with self.redis.pipeline(transaction=False) as pipe:
             pipe.time()
-            pipe.set(PROBE, b"")
-            pipe.delete(PROBE)
+            pipe.set(key, b"")
+            pipe.delete(key)
             now, refusal, _ = pipe.execute(raise_on_error=False)
         return seconds_of(now), trouble_of(refusal) if isinstance(refusal, Exception) else None
 
@@ -62,35 +65,34 @@ class Server:
         connection.send_command("INFO", "server")  # type: ignore[no-untyped-call] # as well
         (run,) = re.findall(rb"run_id:(\w+)", connection.read_response())
         with self._lock:
-            if run != self._run:
-                self._run = run
+            if run != self.run:
+                self.run = run
                 self.starts += 1
 
 
-class Labelled(Protocol):
-    @property
-    def label(self) -> str: ...
-
-
-AnyServer = TypeVar("AnyServer", bound=Labelled)
-
-
-def assign(name: str, servers: Iterable[AnyServer]) -> AnyServer:
-    """Return the server of the sandbox of this name, by rendezvous hashing: the one whose label and the name
-    have the greatest hash. A further server takes its share from all others equally, and no sandbox moves
-    between those."""
-    return max(servers, key=lambda server: hashlib.sha256(f"{server.label}/{name}".encode()).digest())
-
-
 class Servers:
-    """The servers on which sandboxes are."""
+    """The servers that have the sandboxes: the main one alone. A :class:`schedviz.store.cluster.Cluster` is
+    the other kind."""
 
-    def __init__(self, servers: Sequence[Server]) -> None:
-        self.all = servers
+    def __init__(self, main: Server) -> None:
+        self._main = main
+
+    def connect(self) -> None:
+        """Connect to a cluster. Raises WrongServers where it is none, and what redis-py raises."""
+
+    @property
+    def all(self) -> Sequence[Server]:
+        """All of them that take writes. Raises what redis-py raises."""
+        return [self._main]
 
     def of(self, name: str) -> Server:
         """Return the server of the sandbox of this name."""
-        return self.all[0] if len(self.all) == 1 else assign(name, self.all)
+        return self._main
+
+    def starts(self, name: str) -> int:
+        """Return a number that is another one when the sandbox may have lost its last writes: its server was
+        restarted, or is another one by now."""
+        return self._main.starts
 
     def group(self, names: Iterable[str]) -> Mapping[Server, list[str]]:
         """Group the sandboxes by server: each server that has some of them -> their names, in the same
@@ -99,3 +101,6 @@ class Servers:
         for name in names:
             found.setdefault(self.of(name), []).append(name)
         return found
+
+    def close(self) -> None:
+        self._main.redis.close()

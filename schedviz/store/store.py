@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES, TOMBSTONE_SECONDS
 from schedviz.store.changes import Changes, Position, Whole, read_changes, read_whole
+from schedviz.store.cluster import Cluster, following
 from schedviz.store.commit import Commit
 from schedviz.store.errors import Held, LimitReached, NoSandbox, SandboxExists, Unreadable
 from schedviz.store.hold import Hold, held_among
@@ -18,7 +19,7 @@ from schedviz.store.model import Clock, Meta
 from schedviz.store.registry_reader import RegistryReader
 from schedviz.store.sandbox import Sandbox
 from schedviz.store.schema import VERSION
-from schedviz.store.server import MAIN, Server, Servers
+from schedviz.store.server import Server, Servers
 from schedviz.store.trouble import Trouble
 from schedviz.store.wall import wall_time
 from simulator.api import SECOND, Change
@@ -43,20 +44,25 @@ class CopiedPast(NamedTuple):
 
 
 class Store(RegistryReader):
-    """The sandboxes of one Redis, or of several. A process has one Store. It connects when that is needed,
-    also after a Redis was restarted.
+    """The sandboxes of one Redis, or of a Redis Cluster. A process has one Store. It connects when that is
+    needed, also after a Redis was restarted.
 
     Every method raises ``redis.exceptions.ConnectionError`` if a Redis that it needs does not answer.
     """
 
-    def __init__(self, redis_url: str, sandbox_urls: Mapping[str, str] = {}) -> None:
-        """redis_url: of the main server. sandbox_urls: label -> URL of the servers that have the sandboxes;
-        none = the main server has them."""
-        main = Server(MAIN, redis_url)
-        super().__init__(main, Servers([Server(label, url) for label, url in sandbox_urls.items()] or [main]))
+    def __init__(self, redis_url: str, cluster_urls: Sequence[str] = ()) -> None:
+        """redis_url: of the main server. cluster_urls: of some nodes of the Redis Cluster that has the
+        sandboxes; none = the main server has them."""
+        main = Server("", redis_url)
+        super().__init__(main, Cluster(cluster_urls) if cluster_urls else Servers(main))
         self.redis_url = redis_url
-        self._main = main
-        self.all_servers = [main, *(server for server in self.servers.all if server is not main)]
+        self.has_cluster = bool(cluster_urls)
+        self.main = main
+
+    @property
+    def all_servers(self) -> list[Server]:
+        """The main server, and those of the sandboxes."""
+        return [self.main, *(server for server in self.servers.all if server is not self.main)]
 
     def wall(self) -> float:
         """Return the wall seconds since the Unix epoch, by Redis."""
@@ -65,7 +71,7 @@ class Store(RegistryReader):
     def probe(self) -> tuple[float, Trouble | None]:
         """Try a small write on the main server. Returns the wall time, and the reason if it refuses
         writes."""
-        return self._main.probe()
+        return self.main.probe()
 
     def create(
         self,
@@ -96,7 +102,7 @@ class Store(RegistryReader):
             clock = Clock(sim=int(wall) * SECOND, wall=wall)
         sandbox = self.handle(meta.name)
         self.redis.set(SCHEMA, VERSION, nx=True)  # Redis may have been emptied since the process started
-        if not self._main.scripts.register([REGISTRY], [meta.name, MAX_SANDBOXES]):
+        if not self.main.scripts.register([REGISTRY], [meta.name, MAX_SANDBOXES]):
             raise LimitReached("MAX_SANDBOXES", f"there may be {MAX_SANDBOXES} sandboxes: delete one first")
         try:
             sandbox.commit(
@@ -171,7 +177,7 @@ class Store(RegistryReader):
 
     def _forget(self, name: str, *, keep_name: bool = False) -> None:
         """Remove what is stored of a deleted sandbox beside its keys; its name last."""
-        self.servers.of(name).redis.srem(FAILING, name)
+        self.redis.srem(FAILING, name)
         self.redis.zrem(USED, name)
         if not keep_name:
             self._unregister(name)
@@ -194,11 +200,11 @@ class Store(RegistryReader):
     def handle(self, name: str) -> Sandbox:
         """Return the handle of the sandbox of that name. Whether it exists is not checked."""
         server = self.servers.of(name)
-        return Sandbox(server.redis, server.scripts, name)
+        return Sandbox(server.redis, server.scripts, name, self.redis)
 
     def starts(self, name: str) -> int:
-        """Return :attr:`Server.starts` of the server of this sandbox."""
-        return self.servers.of(name).starts
+        """Return :meth:`Servers.starts` of this sandbox."""
+        return self.servers.starts(name)
 
     def read_changes(self, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
         """Return the changes of sandboxes since these positions, in one round trip for each server. If it was
@@ -206,27 +212,30 @@ class Store(RegistryReader):
         has."""
         known = dict(positions)
         found: dict[str, Changes] = {}
-        for server, names in self.servers.group(known).items():
-            changes = read_changes(server.redis, server.scripts, [(name, known[name]) for name in names])
-            for name, change in zip(names, changes, strict=True):
-                is_same_start = known[name].server == server.starts
-                found[name] = change if is_same_start else Changes("anew", change.wall, known[name])
+
+        def read() -> None:
+            for server, names in self.servers.group(known.keys() - found.keys()).items():
+                changes = read_changes(server.redis, server.scripts, [(name, known[name]) for name in names])
+                for name, change in zip(names, changes, strict=True):
+                    is_same_start = known[name].server == self.starts(name)
+                    found[name] = change if is_same_start else Changes("anew", change.wall, known[name])
+
+        following(read)
         return [found[name] for name, _ in positions]
 
     def read_whole(self, name: str, *, objects: bool = True) -> Whole:
         """Read all that a reader keeps of a sandbox, as of one revision. ``objects``: with its objects.
         Raises NoSandbox."""
-        server = self.servers.of(name)
         while True:
-            starts = server.starts
-            whole = read_whole(server.redis, name, objects=objects)
-            if starts == server.starts:
+            starts = self.starts(name)
+            whole = following(lambda: read_whole(self.servers.of(name).redis, name, objects=objects))
+            if starts == self.starts(name):
                 return replace(whole, position=replace(whole.position, server=starts))
 
     def exists(self, name: str) -> bool:
         """Whether there is a sandbox of that name."""
-        return bool(self.servers.of(name).redis.hexists(Keys.of(name).state, "meta"))
+        return following(lambda: bool(self.servers.of(name).redis.hexists(Keys.of(name).state, "meta")))
 
     def close(self) -> None:
-        for server in self.all_servers:
-            server.redis.close()
+        self.servers.close()
+        self.redis.close()

@@ -22,7 +22,7 @@ def operator_redis_url() -> str:
 
 
 def operator_store() -> Store:
-    return Store(operator_redis_url(), settings.SANDBOX_REDIS_URLS)
+    return Store(operator_redis_url(), settings.REDIS_CLUSTER_URLS)
 
 
 @contextmanager
@@ -40,6 +40,6 @@ def stored_data() -> Iterator[Store]:
                 redis = EmbeddedRedis.start(settings.DATA_DIR, held, memory_mb=settings.REDIS_MEMORY_MB)
                 stack.callback(redis.stop)
                 url = redis.url
-        store = Store(url, settings.SANDBOX_REDIS_URLS)
+        store = Store(url, settings.REDIS_CLUSTER_URLS)
         stack.callback(store.close)
         yield store

@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 from redis import Redis
@@ -10,7 +11,8 @@ from redis.exceptions import AuthenticationError, RedisError
 from schedviz.lessons.catalogue import check_lessons
 from schedviz.server import bind
 from schedviz.store import Store, Trouble, schema, trouble_of
-from schedviz.store.sandbox_servers import OtherServers, prepare_sandbox_servers
+from schedviz.store.errors import WrongServers
+from schedviz.store.sandbox_servers import prepare_sandbox_servers
 
 LEAST_FREE_MEGABYTES = 16
 """What a start writes is less than one. With a full disk Redis refuses all writes."""
@@ -49,6 +51,19 @@ def check_redis(url: str, setting: str = "REDIS_URL") -> None:
         raise NotReady(f"the Redis at {setting} is version {version}; schedviz needs 6.2 or newer")
 
 
+def check_cluster(urls: Sequence[str]) -> None:
+    """Check that one of these nodes of a Redis Cluster responds, in a version that is new enough. Raises
+    NotReady."""
+    for url in urls:
+        try:
+            check_redis(url, "REDIS_CLUSTER_URLS")
+        except NotReady:
+            if url == urls[-1]:
+                raise
+        else:
+            break
+
+
 def check_room(directory: Path, megabytes: int = LEAST_FREE_MEGABYTES) -> None:
     """Check that the disk has room for what the embedded server writes. Raises NotReady."""
     free = shutil.disk_usage(directory).free >> 20
@@ -61,12 +76,11 @@ def check_room(directory: Path, megabytes: int = LEAST_FREE_MEGABYTES) -> None:
 
 def check_stored(store: Store) -> None:
     """Migrate what is stored, if that is needed. Raises NotReady if a newer schedviz has stored it, or if the
-    sandboxes are on other servers than the setting names."""
+    sandboxes are elsewhere than the setting says."""
     try:
-        for server in store.all_servers:
-            schema.prepare(server.redis)
+        schema.prepare(store.redis)
         prepare_sandbox_servers(store)
-    except (schema.WrongSchema, OtherServers) as error:
+    except (schema.WrongSchema, WrongServers) as error:
         raise NotReady(str(error)) from None
     except RedisError as error:
         match trouble_of(error):

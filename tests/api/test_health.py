@@ -19,7 +19,7 @@ from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
 
-CHECKS = ("redis", "redis-writes", "sandbox-servers", "broker", "worker", "job-runner", "queues", "sandboxes")
+CHECKS = ("redis", "redis-writes", "redis-cluster", "broker", "worker", "job-runner", "queues", "sandboxes")
 REQUIRED = ("redis", "redis-writes", "broker", "worker")
 NO_WORKER = "[-]worker failed: no worker is alive, so the sandboxes stand still"
 NO_JOB_RUNNER = "[!]job-runner failed: no job runner is alive, so what-if questions and comparisons wait"
@@ -107,7 +107,7 @@ def test_a_broker_that_does_not_answer_is_named(store: Store, monkeypatch: pytes
     assert lines[:4] == [
         "[+]redis ok",
         "[+]redis-writes ok",
-        "[+]sandbox-servers ok",
+        "[+]redis-cluster ok",
         "[-]broker failed: Celery's broker does not answer",
     ]
     assert not any("not checked" in line for line in lines)

@@ -155,7 +155,7 @@ def test_a_server_with_a_worker_is_ready(server: str, worker: Process) -> None:
         assert response.read() == b"ok\n"
     with urllib.request.urlopen(f"{server}/readyz", timeout=PATIENCE) as response:
         assert response.read().startswith(
-            b"[+]redis ok\n[+]redis-writes ok\n[+]sandbox-servers ok\n[+]broker ok\n[+]worker ok\n"
+            b"[+]redis ok\n[+]redis-writes ok\n[+]redis-cluster ok\n[+]broker ok\n[+]worker ok\n"
         )
 
 

@@ -44,7 +44,7 @@ def assert_replay_equals(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]
     trace = [(number, msgspec.json.encode(event)) for stored in replayed for number, event in stored.trace]
     decisions = [(d.cycle, stored_encoder.encode(d)) for stored in replayed for d in stored.decisions]
     for stream, field, again in ((keys.trace, b"event", trace), (keys.decisions, b"decision", decisions)):
-        entries = cast("list[codec.Entry]", store.redis.xrange(stream))
+        entries = cast("list[codec.Entry]", store.servers.of(sandbox.name).redis.xrange(stream))
         assert len(entries) >= min(len(again), LIMITS["decisions"])
         assert again[-len(entries) :] == [(codec.number(key), fields[field]) for key, fields in entries]
     lanes: dict[str, Any] = {}

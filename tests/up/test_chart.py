@@ -99,6 +99,7 @@ def test_the_values_match_their_schema(changes: dict[str, Any]) -> None:
         {"web": {"replicas": 0}},
         {"redis": {"memoryMegabytes": 10}},
         {"settings": {"SECRET_KEY": "in plain sight"}},
+        {"settings": {"REDIS_CLUSTER_URLS": "redis://:in-plain-sight@a"}},
         {"settings": {"allowed hosts": "a"}},
         {"image": {"pullPolicy": "Sometimes"}},
     ],

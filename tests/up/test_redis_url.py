@@ -75,6 +75,32 @@ def test_secrets_are_read_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
         redis_url.read()
 
 
+@pytest.mark.parametrize(
+    "urls",
+    [
+        "redis://a,redis://:other@b",
+        "redis://a,rediss://a",
+        "redis://a:6379/1",
+        "unix:///run/redis",
+        "a=redis://a",
+    ],
+)
+def test_wrong_urls_of_a_cluster_are_refused_in_one_line(urls: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_CLUSTER_URLS", urls)
+    with pytest.raises(SystemExit, match=r"^schedviz: REDIS_CLUSTER_URLS must be the URLs of .* but 0$"):
+        redis_url.read_cluster()
+
+
+def test_the_urls_of_a_cluster_differ_only_in_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_CLUSTER_URLS", "redis://u:p@a, redis://u:p@b:6380/0,")
+    urls = redis_url.read_cluster()
+    assert urls == ["redis://u:p@a", "redis://u:p@b:6380/0"]
+    assert redis_url.with_address(urls[0], "::1", 7) == "redis://u:p@[::1]:7/0"
+    monkeypatch.setenv("SANDBOX_REDIS_URLS", "a=redis://a")
+    with pytest.raises(SystemExit, match=r"^schedviz: SANDBOX_REDIS_URLS is no setting any more: .* there$"):
+        redis_url.read_cluster()
+
+
 def of_redis_py(url: str) -> dict[str, object]:
     return dict(Redis.from_url(url).connection_pool.connection_kwargs)
 

@@ -148,7 +148,7 @@ def test_up_shows_the_demo_stops_all_processes_and_keeps_the_data(up: Up, tmp_pa
     checks = (
         "redis",
         "redis-writes",
-        "sandbox-servers",
+        "redis-cluster",
         "broker",
         "worker",
         "job-runner",
@@ -262,7 +262,7 @@ def test_up_with_redis_url_starts_no_redis_and_replaces_a_dead_process_of_the_se
 
 
 COMMAND = re.compile(r"((?:[A-Z_]+=(?:'[^']*'|\S+) )*)make (up|workshop)\b")
-ELSEWHERE = {"PORT", "DATA_DIR", "REDIS_URL", "REDIS_PASSWORD_FILE", "SANDBOX_REDIS_URLS"}
+ELSEWHERE = {"PORT", "DATA_DIR", "REDIS_URL", "REDIS_PASSWORD_FILE", "REDIS_CLUSTER_URLS"}
 """Settings of documented commands that name what this machine does not have. Other tests set them."""
 
 

@@ -22,8 +22,9 @@ from schedviz.processes.heartbeats import Heartbeats
 from schedviz.processes.role import ROLES
 from schedviz.rooms.room_store import PLACES
 from schedviz.store import Store, schema
+from schedviz.store.errors import WrongServers
 from schedviz.store.keys import Keys, objects_key
-from schedviz.store.sandbox_servers import OtherServers, check_sandbox_servers, store_labels
+from schedviz.store.sandbox_servers import check_sandbox_servers, store_place
 
 NAMED: Final = 3
 
@@ -36,9 +37,8 @@ def restore_backup(store: Store, path: Path, *, overwrite: bool = False) -> int:
     """Write the backup and return the number of sandboxes. ``overwrite``: replace what is there under the
     same names. Raises Refused, BadBackup, OSError, and what redis-py raises."""
     _check(store, path, overwrite=overwrite)
-    for server in store.all_servers:
-        schema.prepare(server.redis)
-    store_labels(store)
+    schema.prepare(store.redis)
+    store_place(store)
     sandboxes = 0
     for record in read_records(path):
         if isinstance(record, Group):
@@ -61,8 +61,9 @@ def _check(store: Store, path: Path, *, overwrite: bool) -> None:
         )
     try:
         schema.check_version(store.redis)
+        store.servers.connect()
         check_sandbox_servers(store)
-    except (schema.WrongSchema, OtherServers) as error:
+    except (schema.WrongSchema, WrongServers) as error:
         raise Refused(str(error)) from None
     living = [name for role in ROLES for name in Heartbeats(store.redis, role).living()]
     if overwrite and living:

@@ -78,9 +78,8 @@ def backup_records(store: Store) -> Iterator[Record]:
 
 
 def _groups(store: Store, server: Server) -> Iterator[Group]:
-    """Yield all keys of a server. Those of the main server are not of one sandbox if this is on another
-    server."""
-    redis = server.redis
+    """Yield all keys of a server. Those of the main server are not of one sandbox if this is on a cluster."""
+    redis, of_sandboxes = server.redis, server is not store.main or not store.has_cluster
     tagged: dict[bytes, list[bytes]] = {}
     alone: list[bytes] = []
     for key in redis.scan_iter(match=f"{PREFIX}:*", count=1000):
@@ -94,7 +93,7 @@ def _groups(store: Store, server: Server) -> Iterator[Group]:
         name = tag.decode()
         # Of a deleted sandbox the counters are kept for a while.
         others = [key for key in keys if key.decode() != Keys.of(name).state]
-        yield (server is store.servers.of(name) and _sandbox(store, name, keys)) or _group(redis, others)
+        yield (of_sandboxes and _sandbox(store, name, keys)) or _group(redis, others)
     for start in range(0, len(alone), AT_ONCE):
         yield _group(redis, alone[start : start + AT_ONCE])
 

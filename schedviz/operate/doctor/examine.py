@@ -12,12 +12,13 @@ from schedviz.operate.doctor.process_checks import check_processes
 from schedviz.operate.doctor.redis_checks import check_server, check_stored
 from schedviz.operate.doctor.settings_checks import check_data_directory, check_settings
 from schedviz.store import Store
-from schedviz.store.server import MAIN, Server
+from schedviz.store.errors import WrongServers
+from schedviz.store.server import Server
 
 
 def examine(store: Store) -> list[Finding]:
     return [
-        *(finding for server in store.all_servers for finding in _examine_server(server)),
+        *_examine_servers(store),
         *_examine_stored(store),
         *check_settings(),
         *check_accounts(),
@@ -25,16 +26,29 @@ def examine(store: Store) -> list[Finding]:
     ]
 
 
+def _examine_servers(store: Store) -> list[Finding]:
+    found = _examine_server(store.main)
+    if not store.has_cluster:
+        return found
+    try:
+        return [*found, *(finding for server in store.servers.all for finding in _examine_server(server))]
+    except (RedisError, OSError, WrongServers) as error:
+        return [
+            *found,
+            Finding(f"the Redis Cluster does not answer ({error})", "start it, or set REDIS_CLUSTER_URLS"),
+        ]
+
+
 def _examine_server(server: Server) -> list[Finding]:
     """Examine a server. The findings name the server, unless it is the main one."""
-    setting = "REDIS_URL" if server.label == MAIN else "SANDBOX_REDIS_URLS"
+    setting = "REDIS_CLUSTER_URLS" if server.label else "REDIS_URL"
     try:
         found = check_server(server)
     except AuthenticationError as error:
         found = [Finding(f"Redis refuses the password ({error})", f"set {setting} or REDIS_PASSWORD")]
     except (RedisError, OSError) as error:
         found = [Finding(f"Redis does not answer ({error})", f"start it, or set {setting}")]
-    if server.label == MAIN:
+    if not server.label:
         return found
     return [Finding(f"server {server.label}: {problem}", remedy) for problem, remedy in found]
 

@@ -7,8 +7,9 @@ from typing import Any, Final, cast
 
 from schedviz.operate.doctor.finding import Finding
 from schedviz.store import Store
+from schedviz.store.errors import WrongServers
 from schedviz.store.keys import REGISTRY, SCHEMA
-from schedviz.store.sandbox_servers import OtherServers, check_sandbox_servers
+from schedviz.store.sandbox_servers import check_sandbox_servers
 from schedviz.store.schema import VERSION, WrongSchema, check_version
 from schedviz.store.server import Server
 from schedviz.store.wall import wall_time
@@ -33,6 +34,7 @@ def check_server(server: Server, own_time: float | None = None) -> list[Finding]
         *_check_memory(info),
         *_check_files(info),
         *_check_writes(server, info),
+        *_check_replicas(info),
         *_check_clock(wall_time(server.redis) - own),
     ]
 
@@ -96,6 +98,14 @@ def _check_writes(server: Server, info: Info) -> Iterator[Finding]:
         yield Finding(f"Redis refuses writes ({trouble.value})", "see the memory and the disk of Redis")
 
 
+def _check_replicas(info: Info) -> Iterator[Finding]:
+    if info.get("cluster_enabled") and not info["connected_slaves"]:
+        yield Finding(
+            "this master of the cluster has no replica, so its sandboxes stand still when it fails",
+            "add a replica",
+        )
+
+
 def _check_clock(ahead: float) -> Iterator[Finding]:
     if abs(ahead) >= CLOCK_SECONDS:
         direction = "ahead of" if ahead > 0 else "behind"
@@ -123,5 +133,5 @@ def _check_schema(store: Store) -> Iterator[Finding]:
 def _check_sandbox_servers(store: Store) -> Iterator[Finding]:
     try:
         check_sandbox_servers(store)
-    except OtherServers as error:
-        yield Finding(str(error), "or set SANDBOX_REDIS_URLS as it was")
+    except WrongServers as error:
+        yield Finding(str(error), "or set REDIS_CLUSTER_URLS as it was")

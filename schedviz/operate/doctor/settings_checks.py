@@ -66,8 +66,8 @@ def _check_secrets() -> Iterator[Finding]:
 
 def _check_redis_urls() -> Iterator[Finding]:
     yield from _check_redis_url("REDIS_URL", settings.REDIS_URL)
-    for label, url in settings.SANDBOX_REDIS_URLS.items():
-        yield from _check_redis_url(f"SANDBOX_REDIS_URLS ({label})", url)
+    for url in settings.REDIS_CLUSTER_URLS:
+        yield from _check_redis_url("REDIS_CLUSTER_URLS", url)
 
 
 def _check_redis_url(setting: str, url: str) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from schedviz.up.kept_key import kept_key
 from schedviz.up.migrate import migrate_accounts
 from schedviz.up.preflight import (
     NotReady,
+    check_cluster,
     check_lesson_files,
     check_port,
     check_redis,
@@ -60,15 +61,14 @@ class Command(BaseCommand):
             url = redis.url
             environment.pass_secret("REDIS_URL", url)
             environment.pass_secret("REDIS_PASSWORD", "")
-        for label, sandbox_url in settings.SANDBOX_REDIS_URLS.items():
-            check_redis(sandbox_url, f"SANDBOX_REDIS_URLS ({label})")
-        check_stored(Store(url, settings.SANDBOX_REDIS_URLS))
+        check_cluster(settings.REDIS_CLUSTER_URLS)
+        check_stored(Store(url, settings.REDIS_CLUSTER_URLS))
         migrate_accounts()
         keeps_key = settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY
         environment.pass_secret(
             "SECRET_KEY", kept_key(settings.DATA_DIR) if keeps_key else settings.SECRET_KEY
         )
-        announcement = Announcement(Store(url, settings.SANDBOX_REDIS_URLS), self._say)
+        announcement = Announcement(Store(url, settings.REDIS_CLUSTER_URLS), self._say)
         threading.Thread(target=announcement.make, daemon=True).start()
         started = programs(
             settings.HOST, settings.PORT, web_processes=settings.WEB_PROCESSES, workers=settings.WORKERS
