@@ -17,6 +17,7 @@ from schedviz.store.archive import (
     entries_of,
     pack,
     piece,
+    scanned,
 )
 from schedviz.store.bounds import (
     CHAPTER_BYTES,
@@ -25,6 +26,7 @@ from schedviz.store.bounds import (
     CHAPTER_NODES,
     CHAPTER_WRITES,
     LOG_LENGTH,
+    SNAPSHOT_DISTANCE,
     SNAPSHOT_SHARE,
 )
 from schedviz.store.codec import Entries
@@ -75,7 +77,7 @@ class SnapshotReader:
         while self._left:
             resource = self._left[0]
             found, self._cursor, self._count = self._sandbox.scan(resource, self._cursor, self._count)
-            self._pieces[bool(resource)].append((resource, pack(found)))
+            self._pieces[bool(resource)].append(scanned(resource, found))
             if self._cursor == "0":
                 self._left.pop(0)
                 self._count = SCANNED_FIRST
@@ -186,7 +188,7 @@ class ArchiveWriter:
     def _needs_snapshot(self, mark: Mark) -> bool:
         renewals = min(self._renewals, mark.version - self._snapshot)
         written = mark.version - self._snapshot - renewals + renewals // RENEWALS_PER_WRITE
-        return written >= max(CHAPTER_WRITES, self._sandbox.size() // SNAPSHOT_SHARE)
+        return written >= max(SNAPSHOT_DISTANCE, self._sandbox.size() // SNAPSHOT_SHARE)
 
     def _has_writes(self, after: int, version: int) -> bool:
         """Whether the watch log holds all writes between the two versions."""

@@ -35,8 +35,9 @@ DECISIONS_LENGTH = 200
 MB."""
 
 JOURNAL_LENGTH = 10_000
-"""Maximum number of journal entries of a sandbox, about 3 MB. Each belongs to at least one write or trace
-event, so the journal reaches as far back as the log and the trace."""
+"""Maximum number of journal entries of a sandbox that no leader archives. Each belongs to at least one write
+or trace event, so the journal reaches as far back as the log and the trace. With a leader, the stream has the
+open chapter and the one before it: about 0.3 MB."""
 
 MOVES_LENGTH = 4_000
 """Maximum number of queue moves of a sandbox that are kept, 60 bytes each. A reader that is further behind
@@ -52,17 +53,19 @@ CHAPTER_ENTRIES = 2_500
 """Number of writes, decisions, or entries of the trace or of the journal, at which a chapter of the archive
 is full: long before any of these streams is trimmed."""
 
+SNAPSHOT_DISTANCE = 2_000
 SNAPSHOT_SHARE = 4
-"""A snapshot is taken after a quarter as many writes as there are objects. So snapshots need at most four
-times the space of the chapters, and a past moment is at most so many writes after a snapshot."""
+"""A snapshot is taken after 2,000 writes, or a quarter as many as there are objects where this is more. So
+snapshots need at most four times the space of the chapters, and a past moment is at most so many writes after
+a snapshot."""
 
 CHAPTER_NODES = 100_000
 """Number of nodes in all up to which the decisions of a chapter are archived. With 5,000 different nodes each
 decision has tens of kilobytes compressed, and the archive would have fewer of them than the stream."""
 
-ARCHIVE_BYTES = 8_000_000
+ARCHIVE_BYTES = 4_000_000
 """Maximum size of the archive of a sandbox. It is exceeded only if the newest snapshot is larger (some 50,000
-pods). A busy demo of 100 nodes fills it with about 40,000 writes; the archives of 200 such sandboxes have 1.6
+pods). A busy demo of 100 nodes fills it with about 30,000 writes; the archives of 200 such sandboxes have 0.8
 GB."""
 
 TOMBSTONE_SECONDS = 24 * 3600

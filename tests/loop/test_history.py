@@ -1,6 +1,7 @@
 """Every past moment is shown as it was: from a snapshot and the log, or from the archive and the live
 streams."""
 
+import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -24,6 +25,9 @@ from tests.amounts import examples
 from tests.loop.conftest import node, pod
 from tests.loop.test_recording import assert_replay_equals
 from tests.loop.world import Operation, World, operations
+
+NODE_ENTRIES = 10
+"""The entries of a node of a stream, which Redis trims as a whole."""
 
 
 class Seen(NamedTuple):
@@ -72,13 +76,14 @@ def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
         for stream, length in (("log", 120), ("trace", 200), ("decisions", 40), ("journal", 120)):
             patch.setitem(LIMITS, stream, length)
         patch.setattr(archive_writer, "CHAPTER_WRITES", 12)
+        patch.setattr(archive_writer, "SNAPSHOT_DISTANCE", 12)
         patch.setattr(archive_writer, "CHAPTER_DECISIONS", 8)
         patch.setattr(archive_writer, "CHAPTER_ENTRIES", 25)
         patch.setattr(archive_writer, "SNAPSHOT_WRITES", 30)
         patch.setattr(archive_writer, "SNAPSHOT_SECONDS", 0.0)
         # So small that the objects of one kind are also split into many pieces.
         patch.setattr("schedviz.store.objects.SCANNED", 4)
-        small = {"stream-node-max-entries": 10, "hash-max-ziplist-entries": 8}
+        small = {"stream-node-max-entries": NODE_ENTRIES, "hash-max-ziplist-entries": 8}
         before = {name: store.redis.config_get(name)[name] for name in small}
         for name, value in small.items():
             store.redis.config_set(name, value)
@@ -194,6 +199,11 @@ def test_the_archive_has_what_the_streams_lost_and_permalinks_stay_valid(
     assert (
         sandbox.live("trace", 0, 1) == sandbox.live("decisions", 0, 1) == sandbox.live("journal", 0, 1) == []
     )
+    closed = sandbox.history().chapters[-2]
+    assert not sandbox.live("journal", 0, closed.began.entry - NODE_ENTRIES)
+    assert sandbox.live("journal", closed.began.entry, closed.began.entry + 1)
+    reply = sandbox.packed("trace", closed.began.seq, closed.began.seq + 5)
+    assert archive.unpack(zlib.compress(reply)) == archive.unpack(archive.pack(reply)), "older pages"
     assert sandbox.decision(1) == witness.decisions[1]
     assert sandbox.trace(0, 2) == [*enumerate(witness.trace[:2], start=1)]
     chapters = sandbox.history().chapters

@@ -82,7 +82,7 @@ class Measured:
         while before != (before := self.sandbox.mark()):
             self._presence.beat()
             began = time.process_time()
-            self._driver.slice("measured", self._due.mark("measured"))
+            self._driver.slice("measured", self._due.mark("measured").order)
             self.seconds += time.process_time() - began
 
 
@@ -123,6 +123,13 @@ def draw(sandbox: Sandbox, seq: int) -> None:
     assert answer.status_code == 200
 
 
+def megabytes(store: Store, sandbox: Sandbox) -> str:
+    """The memory of each stream and of the archive."""
+    fields = ("log", "journal", "trace", "decisions", "pages")
+    used = {field: store.redis.memory_usage(getattr(sandbox._keys, field), samples=0) for field in fields}
+    return ", ".join(f"{field} {size / 1e6:.2f}" for field, size in used.items())
+
+
 def main(large: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, lock(Path(folder)) as held:
         redis = EmbeddedRedis.start(Path(folder), held, PORT, PASSWORD)
@@ -139,6 +146,7 @@ def main(large: bool) -> None:
             f"archive: {len(chapters)} chapters, {sum(chapter.snapshot for chapter in chapters)} with a "
             f"snapshot, {sum(chapter.bytes for chapter in chapters) / 1e6:.2f} MB"
         )
+        print("megabytes in Redis:", megabytes(store, measured.sandbox))
         print(f"its first turn: {times.pop(0) * 1e3:.0f} ms (of work: {cpu.pop(0) * 1e3:.0f} ms)")
         turns = f"median {median(times) * 1e3:.1f} ms, longest {max(times) * 1e3:.0f} ms"
         turns += f" (of work: {max(cpu) * 1e3:.0f} ms)"
