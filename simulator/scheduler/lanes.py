@@ -12,6 +12,7 @@ from simulator.objects.conditions import condition
 from simulator.queueing.active_queue import SortKey
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
+from simulator.scheduler.pod_group_retries import PodGroupRetries
 from simulator.trace import IN_FLIGHT, Lane, QueueMoved, QueuePlace
 
 
@@ -22,7 +23,7 @@ class Lanes:
     ``expiration`` returns the end of a pod's backoff; ``leftover_time`` the time at which a pod is moved out
     of unschedulablePods without an event, None if it is not; ``nominated_node`` its nominated node, by uid;
     ``waiting_pod`` its wait on Permit, by uid; ``sort_key`` is that of a QueueSort plugin other than
-    PrioritySort, None if PrioritySort or no plugin sorts activeQ."""
+    PrioritySort, None if PrioritySort or no plugin sorts activeQ; ``retries`` are those of pod groups."""
 
     def __init__(
         self,
@@ -33,12 +34,16 @@ class Lanes:
         sort_key: SortKey | None = None,
         *,
         leftover_time: Callable[[QueuedPod], Micros | None],
+        retries: PodGroupRetries | None = None,
     ) -> None:
         self._world = world
         self._expiration = expiration
         self._leftover_time = leftover_time
         self._nominated_node = nominated_node
         self._waiting_pod = waiting_pod
+        self._retries = retries
+        if retries is not None:
+            retries.retried = self.entry_changed
         self._sort_key = sort_key
         self._places: dict[str, tuple[QueuedPod, Lane, Micros]] = {}
         self._changed: dict[str, None] = {}  # a set in the order of insertion
@@ -115,6 +120,7 @@ class Lanes:
         waiting = self._waiting_pod(info.pod.uid) if lane == "waiting" else None
         plugins = waiting.pending_plugins if waiting else info.unschedulable_plugins | info.pending_plugins
         retry_at = self._leftover_time(info) if lane == "unschedulable" else None
+        retried_since = self._retries.retried_since(info) if self._retries else None
         in_flight = lane in IN_FLIGHT
         all_rejected = info.unschedulable_count == info.attempts
         return QueuePlace(
@@ -135,6 +141,8 @@ class Lanes:
             nominated_node=self._nominated_node(info.pod.uid),
             wait_until=waiting.next_timeout()[1] if waiting else None,
             retry_at=UNSET if retry_at is None else retry_at,
+            retried_since=UNSET if retried_since is None else retried_since,
+            retry_time=self._retries.retry_time if self._retries and retried_since is not None else UNSET,
             pending_plugins=sorted(info.pending_plugins) or UNSET,
             unschedulable_count=UNSET if in_flight or all_rejected else info.unschedulable_count,
             consecutive_errors=info.consecutive_errors or UNSET,

@@ -45,6 +45,8 @@ class PodGroupRetries:
         self._stale: set[str] = set()
         """The groups that were popped since the last change. Each has a pod in flight, or in the queue."""
         self._resting_since: Micros | None = None
+        self.retried: Callable[[str], object] = lambda pod: None
+        """Is called with the key of each pod whose retries begin to be counted, or were counted."""
 
     def popped(self, group: str) -> None:
         self._stale.add(group)
@@ -61,7 +63,18 @@ class PodGroupRetries:
             self._count_retries()
         elif self._resting_since is None:
             self._resting_since = self._clock()
+            for group in sorted(self._stale):
+                for info in queue.group_members(group):
+                    self.retried(info.pod.key)
         return resting
+
+    def retried_since(self, info: QueuedPod) -> Micros | None:
+        """Return the time from which a pod's retries are only counted; None if there are none: a group of
+        which no pod was rejected is tried again when its backoff ends."""
+        if self._resting_since is None or not self._is_stale(info):
+            return None
+        members = self._queue.group_members(info.pod.pod_group)
+        return None if all(each.failed_by_error for each in members) else self._resting_since
 
     def next_completion(self) -> Micros | None:
         """Return the earliest time at which the backoff of a pod is completed that is of no stale group."""
@@ -113,6 +126,7 @@ class PodGroupRetries:
                     continue
             for info in members:
                 self._queue.failed_again(info, times, self._clock())
+                self.retried(info.pod.key)
             self._emit(PodGroupRetried(t=self._clock(), group=group, since=since, count=times))
 
     def _completed_backoffs(self, since: Micros, errors: int) -> int:

@@ -79,6 +79,7 @@ class Scheduler:
             self.waiting_pod,
             None if has_own_order else queue_sort.sort_key,
             leftover_time=self.queue.leftover_time,
+            retries=self.retries,
         )
         self.profiles = frozenset[str]() if stands_down else frozenset(self.frameworks)
         """The schedulerNames of the pods that this scheduler schedules."""

@@ -165,6 +165,11 @@ class QueuePlace(msgspec.Struct, frozen=True):
     """Time at which the first timeout of a Permit plugin ends; None in other lanes."""
     retry_at: int | UnsetType = UNSET
     """Time at which a pod in ``unschedulable`` is tried again, if no event that it waits for comes before."""
+    retried_since: int | UnsetType = UNSET
+    """Of a pod of a failed group in ``backoffQ`` for which nothing has changed: the time from which it is
+    tried again without pause. These tries are not in ``attempts``."""
+    retry_time: int | UnsetType = UNSET
+    """The time that each of these tries takes."""
     scheduler: str | UnsetType = UNSET
     """The schedulerName of a pod that an outside scheduler has to schedule."""
     pending_plugins: list[str] | UnsetType = UNSET

@@ -18,7 +18,7 @@ from simulator.simulation import Options
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_36
 from tests.amounts import sample
-from tests.simulator.lab import Lab, node, pod, priority_class
+from tests.simulator.lab import START, Lab, node, pod, priority_class
 
 GANGS = {"GenericWorkload": True, "GangScheduling": True}
 GATES: list[dict[str, bool]] = [
@@ -215,6 +215,8 @@ def test_a_failed_group_that_waits_does_nothing_and_its_retries_are_counted() ->
         cycles, due = len(found.of(trace.PodGroupCycleStarted)), found.simulation.next_due()
         found.run(3600)
         assert (len(found.of(trace.PodGroupCycleStarted)), due) == (cycles, None)
+        place = found.lanes["default/train-1"]
+        assert (place.retried_since, place.retry_time) == (START + SECOND // 4, SECOND // 4)
         assert found.of(trace.PodGroupRetried) == []
         found.create(node("n2", cpu="2"))
         found.run(5)
