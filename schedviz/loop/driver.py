@@ -24,6 +24,7 @@ from schedviz.store import (
     Gone,
     Lease,
     NoSandbox,
+    Overtaken,
     Renewal,
     Sandbox,
     StaleLease,
@@ -203,7 +204,7 @@ class Driver:
             due = leader.next_due()
             if leader.clock.late:
                 SLICES_LATE.inc()
-        except Gone:
+        except (Gone, Overtaken):
             self._forget(sandbox.name)
             return 0.0
         except (NoSandbox, StaleLease, Unreadable, RedisError):

@@ -7,10 +7,10 @@ from typing import Literal, Protocol
 from msgspec import UNSET
 
 from schedviz.loop.archive_writer import ArchiveWriter
-from schedviz.loop.doorbell import ring
 from schedviz.loop.listed_objects import ListedObjects
 from schedviz.loop.player import Player
 from schedviz.loop.scheduler_meter import SchedulerMeter
+from schedviz.loop.write_batch import WriteBatch
 from schedviz.store import Clock, Commit, Gone, LimitReached, Renewal, Sandbox
 from schedviz.store.wall import MICROSECONDS
 from simulator.api import ApiError, Change, Micros, Storage, WatchEvent, versioned
@@ -97,6 +97,7 @@ class Leader:
         # A sandbox that was created with a state has its queue, which its first leader continues.
         queue = [*sandbox.queue_places().values()] if sandbox.mark().entry == 0 else []
         self._term = LeaderTerm(self._simulation, TermStart(options, events, queue or UNSET))
+        self._batch = WriteBatch(sandbox)
         self._archive_writer = ArchiveWriter(sandbox)
         self.meter = SchedulerMeter()
         self._player = Player(self._simulation, self._term.step, self._term.try_each, self.clock, now)
@@ -133,17 +134,20 @@ class Leader:
         self._player.begin(renewal.clock, renewal.wall.now())
         self._broken = self._broken or renewal.breaks > self._breaks
         self._breaks = renewal.breaks
+        self._batch.begin(together=renewal.clock.hurries)
         deadline = time.monotonic() + seconds
         if not self._take_in(deadline):
             return True
         unread = renewal.version > self._seen or self._broken
         more = True
         while more and time.monotonic() < deadline and not self._archive_writer.must_close:
+            self._batch.send_if_due()
             if self._player.run(unread=unread):
                 self._observe_own_writes()
             elif unread and not self._simulation.in_cycle:
                 unread = self._read_log()
                 if not self._take_in(deadline):
+                    self._batch.send()
                     return True
             elif self._player.step():
                 self._observe_own_writes()
@@ -237,6 +241,7 @@ class Leader:
 
         Lists all objects again if the watch was broken, or if the log was trimmed beyond what was read.
         Raises Gone if Redis lost writes that were read before."""
+        self._batch.send(go_on=True)
         if self._broken:
             self._broken = False
             self._list(at_once=at_once)
@@ -277,6 +282,7 @@ class Leader:
     def _flush(self) -> None:
         self._collect()
         self._store([], self._simulation.under_way)
+        self._batch.send()
 
     def _collect(self) -> None:
         known = len(self._term.trace)
@@ -305,14 +311,13 @@ class Leader:
             pipeline=self._simulation.pipeline(),
             seen=seen,
         )
-        versions = self.sandbox.commit(commit)
+        versions = self._batch.store(commit)
         self._archive_writer.count_decisions(term.decisions)
         self.meter.count(term.trace, term.decisions, term.lanes)
         term.stored()
         self._under_way = under_way
         own = bool(versions) and versions[0] == seen + 1
         self._stored_seen = versions[-1] if own else seen
-        ring(self.sandbox.name)
         return versions
 
 

@@ -25,9 +25,17 @@ from schedviz.store.bounds import (
     TRACE_LENGTH,
 )
 from schedviz.store.commit import Commit
-from schedviz.store.errors import CollectionChanged, LimitReached, NoSandbox, SandboxExists, StaleLease
+from schedviz.store.errors import (
+    CollectionChanged,
+    LimitReached,
+    NoSandbox,
+    Overtaken,
+    SandboxExists,
+    StaleLease,
+)
 from schedviz.store.keys import Keys, objects_key
 from schedviz.store.scripts import Scripts
+from schedviz.store.wall import MICROSECONDS
 from schedviz.tracing import trace_part
 from simulator.api import ApiError, Change, Reason
 
@@ -54,30 +62,83 @@ REASONS: dict[bytes, Reason] = {
 """The replies about the precondition of a change."""
 
 
+WAIT_SECONDS = 0.001
+"""The time after which a writer asks again that was told to wait, as the leader alone may write."""
+
+
 class Committed(NamedTuple):
-    """``versions``: the new resourceVersions of the changes, in their order. ``holder``: of the lease, "" =
-    no worker."""
+    """``versions``: the new resourceVersions of the changes, in their order. ``version``: that of the last
+    write, by any client. ``holder``: of the lease, "" = no worker. ``reserved``: whether nobody else may
+    write now, see :func:`run_commits`."""
 
     versions: list[int]
+    version: int
     holder: str
+    reserved: bool = False
+
+
+class EncodedCommit(NamedTuple):
+    commit: Commit
+    request: bytes
+    """The request as commit.lua reads it."""
+
+
+def encode_commit(commit: Commit) -> EncodedCommit:
+    """Raises LimitReached."""
+    _check_changes(commit.changes)
+    return EncodedCommit(commit, msgspec.msgpack.encode(_request(commit)))
 
 
 def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> Committed:
     """Store a commit in the sandbox of that name; see :meth:`Sandbox.commit`."""
-    _check_changes(commit.changes)
-    resources = [*dict.fromkeys(change.resource for change in commit.changes)]
+    return run_commits(redis, scripts, name, [encode_commit(commit)])
+
+
+def run_commits(
+    redis: Redis,
+    scripts: Scripts,
+    name: str,
+    commits: Sequence[EncodedCommit],
+    *,
+    base: int | None = None,
+    reserve: float | None = None,
+) -> Committed:
+    """Store commits, the first one at least, one after the other, in one call. Those before one that is
+    refused are stored.
+
+    base: the version that the sandbox must have; None = any. reserve: for how many seconds nobody else may
+    write from now on (0 = not any more). It is granted if the last commit has seen all writes, nobody waits,
+    and the sandbox is not nearly full. Raises Overtaken for another version than ``base``, and what
+    :meth:`Sandbox.commit` raises."""
+    resources = [*dict.fromkeys(change.resource for each in commits for change in each.commit.changes)]
     keys = [*Keys.of(name), *(objects_key(name, resource) for resource in resources)]
-    positions = {resource: len(Keys._fields) + number for number, resource in enumerate(resources, 1)}
-    request = msgspec.msgpack.encode(_request(commit, positions))
+    all_of_them: dict[str, Any] = {
+        "objects": {resource: number for number, resource in enumerate(resources, len(Keys._fields) + 1)},
+        "limits": LIMITS,
+    }
+    if base is not None:
+        all_of_them["base"] = base
+    if reserve is not None:
+        all_of_them["reserve"] = round(reserve * MICROSECONDS)
+    changes = sum(len(each.commit.changes) for each in commits)
+    requests = [each.request for each in commits]
     began = time.monotonic()
-    with trace_part("commit", sandbox=name, changes=len(commit.changes)):
-        outcome, *details = scripts.commit(keys, [request], client=redis)
-    COMMIT_SECONDS.labels("leader" if commit.lease else "client").observe(time.monotonic() - began)
+    with trace_part("commit", sandbox=name, changes=changes):
+        while True:
+            outcome, *details = scripts.commit(
+                keys, [msgspec.msgpack.encode(all_of_them), *requests], client=redis
+            )
+            if outcome != b"Wait":
+                break
+            all_of_them["again"] = True
+            time.sleep(WAIT_SECONDS)
+    COMMIT_SECONDS.labels("leader" if commits[0].commit.lease else "client").observe(time.monotonic() - began)
     if outcome != b"OK":
         COMMITS_REFUSED.labels(outcome.decode()).inc()
-        raise _refusal(name, commit, outcome, details)
-    version, holder = details
-    return Committed([*range(version - len(commit.changes) + 1, version + 1)], holder.decode())
+        place, number = details
+        raise _refusal(name, commits[number - 1].commit, outcome, place)
+    version, holder, reserved = details
+    return Committed([*range(version - changes + 1, version + 1)], version, holder.decode(), bool(reserved))
 
 
 def check_creation(changes: Sequence[Change]) -> None:
@@ -96,7 +157,7 @@ def check_creation(changes: Sequence[Change]) -> None:
     )
     for outcome, found, limit in counted:
         if 0 < LIMITS[limit] < found:
-            raise _refusal("", Commit(changes), outcome, [])
+            raise _refusal("", Commit(changes), outcome, 0)
 
 
 def _check_changes(changes: Sequence[Change]) -> None:
@@ -116,15 +177,14 @@ def _may_follow(before: Change, change: Change) -> bool:
     return change.expected == (0 if before.object is None else None)
 
 
-def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
-    """Return the request as commit.lua describes it. positions: resource -> number of its key in KEYS."""
+def _request(commit: Commit) -> dict[str, Any]:
+    """Return the request as commit.lua describes it."""
     request: dict[str, Any] = {
         "unchanged": [*commit.unchanged.items()],
-        "changes": [_encode_change(change, positions[change.resource]) for change in commit.changes],
+        "changes": [_encode_change(change) for change in commit.changes],
         "trace": [codec.encode(event) for event in commit.trace],
         "decisions": [(decision.cycle, codec.encode(decision)) for decision in commit.decisions],
         "lanes": [(pod, codec.encode(lane) if lane else False) for pod, lane in commit.queue_places.items()],
-        "limits": LIMITS,
     }
     if commit.cycle is not None:
         request["cycle"] = commit.cycle
@@ -153,9 +213,9 @@ def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
     return request
 
 
-def _encode_change(change: Change, position: int) -> dict[str, Any]:
+def _encode_change(change: Change) -> dict[str, Any]:
     """Return a change as commit.lua reads it; absent fields are nil there."""
-    encoded: dict[str, Any] = {"objects": position, "resource": change.resource, "key": change.key}
+    encoded: dict[str, Any] = {"resource": change.resource, "key": change.key}
     if change.expected is not None:
         encoded["expected"] = change.expected
     if change.object is not None:
@@ -163,17 +223,19 @@ def _encode_change(change: Change, position: int) -> dict[str, Any]:
     return encoded
 
 
-def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) -> Exception:
-    """Return the exception for a reply that is not OK. Nothing was stored."""
+def _refusal(name: str, commit: Commit, outcome: bytes, place: int) -> Exception:
+    """Return the exception for a reply that is not OK. Nothing of the commit was stored."""
     match outcome:
         case bytes() if outcome in REASONS:
-            change = commit.changes[details[0] - 1]
+            change = commit.changes[place - 1]
             return ApiError(REASONS[outcome], change.resource, change.key)
         case b"CollectionChanged":
-            return CollectionChanged([*commit.unchanged][details[0] - 1])
+            return CollectionChanged([*commit.unchanged][place - 1])
         case b"StaleLease":
             epoch = commit.lease and commit.lease.epoch
             return StaleLease(f"sandbox {name!r}: the lease of epoch {epoch} is over")
+        case b"Overtaken":
+            return Overtaken(f"sandbox {name!r} was written by others")
         case b"NoSandbox":
             return NoSandbox(name)
         case b"SandboxExists":
@@ -197,4 +259,4 @@ def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) 
             return LimitReached(
                 "MAX_RESOURCES", f"a sandbox may hold {LIMITS['resources']:,} kinds of objects"
             )
-    return AssertionError(f"commit: {outcome!r} {details!r}")
+    return AssertionError(f"commit: {outcome!r} {place!r}")

@@ -40,6 +40,11 @@ class StaleLease(StoreError):
     """Another worker leads the sandbox now; this worker must discard its Leader."""
 
 
+class Overtaken(StoreError):
+    """Not all writes that a leader sent together could be stored. It must be discarded: it has gone on as if
+    they were."""
+
+
 class CollectionChanged(StoreError):
     """A collection was written after the caller had read it. The caller must read it and decide again."""
 

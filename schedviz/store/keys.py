@@ -32,8 +32,9 @@ class Keys(NamedTuple):
     state: str
     """Hash: meta, clock, access (who owns it, and its links), counters (revision, version, seq, cycle, epoch,
     objects, entry, move, edits; bytes, log_bytes and archive_bytes: StoredBytes), the lease, failure, the
-    progress of the loop; origin and origin_seq: version and seq when the sandbox was created; created and
-    described: the revisions at which it was created and its meta was last written."""
+    progress of the loop; reserved_until, waiting and waiting_until: who may write (commit.lua); origin and
+    origin_seq: version and seq when the sandbox was created; created and described: the revisions at which it
+    was created and its meta was last written."""
     versions: str
     """Hash: resource -> version of the last write in that collection."""
     log: str

@@ -103,6 +103,11 @@ class Clock(msgspec.Struct, frozen=True):
         for field in ("wall", "speed"):
             msgspec.structs.force_setattr(self, field, float(getattr(self, field)))
 
+    @property
+    def hurries(self) -> bool:
+        """Whether time runs at the speed of the worker."""
+        return bool(self.unpaced) and not self.paused
+
     def now(self, wall: float) -> Micros:
         """Return the simulated time at ``wall``; never before ``sim``."""
         if self.paused:

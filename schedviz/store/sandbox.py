@@ -1,12 +1,13 @@
 """One simulated cluster in Redis."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from schedviz.store import codec
 from schedviz.store.access_control import AccessControl
 from schedviz.store.clock_control import ClockControl
 from schedviz.store.commit import Commit
-from schedviz.store.commit_script import Committed, run_commit
+from schedviz.store.commit_script import Committed, EncodedCommit, run_commit, run_commits
 from schedviz.store.errors import Gone
 from schedviz.store.history import History
 from schedviz.store.lease_control import LeaseControl
@@ -47,6 +48,12 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl,
         """Store all of the commit or nothing, as :meth:`commit` does. Return also the holder of the lease,
         whom the caller wakes."""
         return run_commit(self._redis, self._scripts, self.name, commit)
+
+    def commit_together(
+        self, commits: Sequence[EncodedCommit], *, base: int | None, reserve: float
+    ) -> Committed:
+        """Store the commits of a leader one after the other, in one call; see :func:`run_commits`."""
+        return run_commits(self._redis, self._scripts, self.name, commits, base=base, reserve=reserve)
 
     def history(self) -> History:
         """Return the history as it is stored now."""
