@@ -6,6 +6,7 @@ cycle, the kubelet (:mod:`simulator.controllers.kubelet.kubelet`) and the remova
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec import UNSET
 
 from simulator import words
 from simulator.api import Manifest, Micros
@@ -125,7 +126,7 @@ def _of_pending(manifest: Manifest, entry: QueuePlace | None, own: Sequence[Even
         case "activeQ":
             return PodReason("activeQ")
         case "backoffQ":
-            return PodReason("backoffQ" if entry.plugins else "error", until=entry.backoff_until or 0)
+            return _of_backoff(manifest, entry)
     victims = _victims(manifest, entry, own, get)
     if victims:
         return PodReason("victims", status_of(manifest).get("nominatedNodeName", ""), victims)
@@ -137,6 +138,14 @@ def _of_pending(manifest: Manifest, entry: QueuePlace | None, own: Sequence[Even
     if not entry.retry_at or not entry.plugins:
         return PodReason("any-event")
     return PodReason("unschedulable", names=entry.plugins, until=entry.retry_at)
+
+
+def _of_backoff(manifest: Manifest, entry: QueuePlace) -> PodReason:
+    group = (manifest["spec"].get("schedulingGroup") or {}).get("podGroupName", "")
+    if entry.retried_since is not UNSET:
+        return PodReason("group-retried", what=group)
+    kind: PodReasonKind = "backoffQ" if entry.plugins else "group-failed" if group else "error"
+    return PodReason(kind, what=group, until=entry.backoff_until or 0)
 
 
 def _last_cycle(own: Sequence[Event]) -> Iterator[Event]:

@@ -136,7 +136,8 @@ PodReasonKind = Literal[
     "node-missing", "node-silent", "claim-missing", "claim-unbound", "claim-unselected", "starting",
     "restarting", "running",
     "arriving", "outside", "gated", "gated-by-plugin", "victims", "activeQ", "backoffQ", "unschedulable",
-    "error", "any-event", "cycle", "binding", "binding-claims", "binding-devices", "permit",
+    "error", "group-failed", "group-retried", "any-event", "cycle", "binding", "binding-claims",
+    "binding-devices", "permit",
 ]  # fmt: skip
 
 POD_REASONS: Final[dict[PodReasonKind, str]] = {
@@ -175,6 +176,13 @@ POD_REASONS: Final[dict[PodReasonKind, str]] = {
         "It backs off, and enters activeQ in %(time)s at the latest; earlier if activeQ is empty."
     ),
     "error": gettext_noop("Its last attempt ended with an error: it enters activeQ in %(time)s."),
+    "group-failed": gettext_noop(
+        "Its pod group %(what)s could not be scheduled: it is tried again in %(time)s, or with another pod "
+        "of the group."
+    ),
+    "group-retried": gettext_noop(
+        "Its pod group %(what)s is tried again without pause; nothing has changed since the last try."
+    ),
     "unschedulable": gettext_noop(
         "It is tried again at the latest in %(time)s: nothing that the queueing hints of %(names)s wait for "
         "has happened."

@@ -14,6 +14,7 @@ from simulator.api import SECOND, Manifest
 from simulator.apiserver.served_features import serving
 from simulator.cluster.cluster import Cluster
 from simulator.objects.pod_group import POD_GROUPS
+from simulator.pod_reason import find_pod_reason
 from simulator.simulation import Options
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_36
@@ -217,6 +218,8 @@ def test_a_failed_group_that_waits_does_nothing_and_its_retries_are_counted() ->
         assert (len(found.of(trace.PodGroupCycleStarted)), due) == (cycles, None)
         place = found.lanes["default/train-1"]
         assert (place.retried_since, place.retry_time) == (START + SECOND // 4, SECOND // 4)
+        reason = find_pod_reason(found.pod("train-1"), place, [], found.api.get, found.now)
+        assert (reason.kind, reason.what) == ("group-retried", "train")
         assert found.of(trace.PodGroupRetried) == []
         found.create(node("n2", cpu="2"))
         found.run(5)
