@@ -4,7 +4,7 @@ asked."""
 import gzip
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,7 +29,7 @@ def refusal(code: int, message: str) -> Answer:
 class ApiServer:
     """``answers``: path -> what is answered instead; a list of them is used one after the other."""
 
-    def __init__(self, lists: dict[str, list[Manifest]], version: str = "v1.36.2") -> None:
+    def __init__(self, lists: dict[str, Sequence[Manifest]], version: str = "v1.36.2") -> None:
         self.lists = lists
         self.version = version
         self.page = 500

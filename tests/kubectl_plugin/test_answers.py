@@ -39,6 +39,21 @@ def test_why_says_of_a_bound_pod_where_it_would_be_bound_now(ask: Ask, api_serve
     assert ask("why", "small", "-n", "other", server=api_server).status == 0
 
 
+def test_why_as_json_has_what_explain_and_whatif_print(ask: Ask, api_server: ApiServer) -> None:
+    answer = json.loads(ask("why", "big-1", "-o", "json", server=api_server).out)
+    assert (answer["pod"], answer["node"], answer["explain"]["outcome"]) == (
+        "shop/big-1",
+        "",
+        "unschedulable",
+    )
+    assert answer["said"] == "0/1 nodes are available: as it was."
+    assert answer["whatif"]["now"]["kind"] == "unschedulable"
+    assert answer["whatif"]["suggestions"]
+    assert answer["assumed"]["judged_as"] == "v1.36.2"
+    bound = json.loads(ask("why", "runs", "-o", "json", server=api_server).out)
+    assert (bound["node"], bound["whatif"]) == ("node-1", None)
+
+
 def test_pending_groups_the_pods_by_their_cause(ask: Ask, api_server: ApiServer) -> None:
     status, out, _ = ask("pending", "-A", "-o", "json", server=api_server)
     answer = json.loads(out)

@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from schedviz.kubectl_plugin.__main__ import NO_ANSWER
+from schedviz.real_cluster.read_resources import NEEDED, READ
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import Manifest
+from simulator.dumps.imported_kinds import IMPORTED_RESOURCES
 from tests.kubectl_plugin.api_server import Answer, ApiServer, refusal, write_kubeconfig
 from tests.kubectl_plugin.conftest import Ask
 from tests.kubectl_plugin.small_cluster import BUDGETS, EVENTS, LISTS, NODES, PODS
@@ -29,6 +31,16 @@ def test_all_requests_read_and_none_is_about_secrets(ask: Ask, api_server: ApiSe
     assert {path for _, path, _ in api_server.asked} == allowed
     assert not [path for path in allowed if "secret" in path or "configmap" in path]
     assert not any("watch" in query for _, _, query in api_server.asked)
+
+
+def test_all_that_an_import_reads_for_the_scheduler_is_read() -> None:
+    """The others are those that only controllers and the admission of new pods read."""
+    read = {resource.id for resource in (*READ, *NEEDED)}
+    assert {*IMPORTED_RESOURCES} - read == {
+        *("limitranges", "resourcequotas", "runtimeclasses.node.k8s.io", "timetables.schedviz"),
+        *("deployments.apps", "daemonsets.apps", "controllerrevisions.apps", "jobs.batch", "cronjobs.batch"),
+    }
+    assert read <= {*IMPORTED_RESOURCES}
 
 
 def test_the_client_can_only_read() -> None:
