@@ -8,7 +8,7 @@ import asyncio
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final
@@ -20,7 +20,6 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from schedviz.cache.sandbox_cache import SandboxCache
 from schedviz.loop.doorbell import group
 from schedviz.store import NoSandbox, Store
-from schedviz.store.server import Server
 
 log = logging.getLogger(__name__)
 
@@ -119,18 +118,18 @@ class Run:
             self._wanted.clear()
             joined = await self._join({sandbox.name for sandbox in followed})
             written, self._written = self._written | joined, set()
-            due = followed
+            due = {sandbox.name for sandbox in followed}
             if self._loop.time() < look_at:
-                due = [sandbox for sandbox in followed if sandbox.name in written]
+                due = written
             else:
                 look_at = self._loop.time() + LOOK_SECONDS
             away = False
-            for server, caches in self._by_server(due).items():
+            for caches in self._by_server(followed):
                 try:
-                    self._read(caches)
+                    self._read([sandbox for sandbox in caches if sandbox.name in due])
                 except AWAY:
                     away = True
-                    for sandbox in self._by_server(followed)[server]:
+                    for sandbox in caches:
                         sandbox.enter("down")
                 except Exception:
                     log.exception("reading the changes of %d sandboxes", len(caches))
@@ -139,12 +138,15 @@ class Run:
                 await asyncio.sleep(RETRY_SECONDS)
                 look_at = self._loop.time()
 
-    def _by_server(self, caches: list[SandboxCache]) -> Mapping[Server, list[SandboxCache]]:
+    def _by_server(self, caches: list[SandboxCache]) -> list[list[SandboxCache]]:
         """Group the caches by server, so that a server that does not answer does not keep the others from
-        being read."""
+        being read. They are one group while no node of a cluster answers."""
         by_name = {cache.name: cache for cache in caches}
-        grouped = self._store.servers.group(by_name)
-        return {server: [by_name[name] for name in names] for server, names in grouped.items()}
+        try:
+            grouped = self._store.servers.group(by_name)
+        except AWAY:
+            return [caches]
+        return [[by_name[name] for name in names] for names in grouped.values()]
 
     def _read(self, due: list[SandboxCache]) -> None:
         """Read the changes in one round trip, which blocks this thread's loop; messages wait meanwhile."""

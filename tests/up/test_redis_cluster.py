@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.loop.leadership import living_workers
@@ -74,7 +75,9 @@ def runs(pod: Manifest) -> bool:
 
 
 @pytest.mark.long
-async def test_the_loops_go_on_when_a_replica_takes_over_and_the_others_when_none_can(served: Served) -> None:
+async def test_the_loops_go_on_when_a_replica_takes_over_and_after_all_nodes_were_away(
+    served: Served,
+) -> None:
     store, cluster = served.store, served.cluster
     master, replica = cluster.masters[0], cluster.replicas[0]
     create_sandboxes(store, SANDBOXES, nodes=2)
@@ -99,12 +102,22 @@ async def test_the_loops_go_on_when_a_replica_takes_over_and_the_others_when_non
         await create_pods(site, others, "while-none-has-the-slots")
         replica.start_again()
         await until_served(asking, of_it)
+        await create_pods(site, viewers, "again")
+        assert faults(site, others) == []
+
+        nodes = [*cluster.masters[1:], *cluster.replicas]
+        for node in nodes:
+            node.stop()
+        with pytest.raises(RedisConnectionError):
+            store.exists(SANDBOXES[0])
+        for node in nodes:
+            node.start_again()
+        await until_served(asking, SANDBOXES)
         await create_pods(site, viewers, "end")
         await close_all(viewers)
-        assert faults(site, others) == []
     for name in SANDBOXES:
         sandbox = store.sandbox(name)
-        assert sandbox.count("pods") == (3 if name in of_it else 5)
+        assert sandbox.count("pods") == (4 if name in of_it else 6)
         eventually(lambda sandbox=sandbox: all(map(runs, sandbox.list("pods").items)), "nothing is due")
         assert_no_pod_is_bound_twice(sandbox)
         assert_nothing_is_lost(sandbox, [])

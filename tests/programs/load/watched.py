@@ -18,6 +18,7 @@ PODS_A_NODE: Final = 30
 """At most: a card shows 48 pods by name."""
 FEWEST_NODES: Final = 4
 OPENED_AT_ONCE: Final = 10
+QUARTERS: Final = 4
 CLOCK: Final = (
     "inside: from the request being sent (HTTP, kept alive) to the first frame with the pod (shown), and\n"
     "  with the pod in a node's card (bound); a pod that is not shown within {patience:g} s counts as that.\n"
@@ -63,7 +64,7 @@ async def create_and_watch(stack: Stack, title: str, load: Load, options: Option
         for viewer in flat:
             viewer.restart_count()
         async with Meter(stack) as meter:
-            memory = asyncio.create_task(memory_at(stack, options.seconds / 3))
+            memory = asyncio.create_task(memory_curve(stack, options.seconds))
             await create_pods(site, viewers, pods, load.every, options.lives)
         deadline = time.monotonic() + PATIENCE
         await asyncio.gather(*(viewer.settled(deadline) for viewer in flat))
@@ -71,22 +72,25 @@ async def create_and_watch(stack: Stack, title: str, load: Load, options: Option
         inside = CLOCK.format(patience=PATIENCE, speed=options.speed, pace=pace)
         table = Table(title, inside, figures(flat), faults(site, flat))
         meter.add_to(table)
+        curve = await memory
         table.figures += [
-            figure
-            for log, earlier in zip(stack.logs, await memory, strict=True)
-            for figure in (
-                one(f"memory of {log.name} after a third of the time", "MB", earlier),
-                one(f"memory of {log.name} at the end", "MB", log.megabytes()),
-            )
+            one(f"memory of {name} after {quarter} quarters of the time", "MB", megabytes[name])
+            for name in curve[0]
+            for quarter, megabytes in enumerate(curve)
         ]
         await close_all(flat)
     return table
 
 
-async def memory_at(stack: Stack, seconds: float) -> list[float]:
-    """Megabytes of each process, so many seconds from now."""
-    await asyncio.sleep(seconds)
-    return [log.megabytes() for log in stack.logs]
+async def memory_curve(stack: Stack, seconds: float) -> list[dict[str, float]]:
+    """The megabytes of each process, now and after each quarter of the seconds."""
+    curve: list[dict[str, float]] = []
+    while True:
+        of_redis = await asyncio.to_thread(lambda: int(stack.store.redis.info("memory")["used_memory"]))
+        curve.append({log.name: log.megabytes() for log in stack.logs} | {"Redis": of_redis / 1e6})
+        if len(curve) > QUARTERS:
+            return curve
+        await asyncio.sleep(seconds / QUARTERS)
 
 
 async def open_all(viewers: Iterable[Viewer]) -> None:
