@@ -88,7 +88,7 @@ def running(
         commands["job-runner"] = [*CELERY, *JOB_RUNNER_ARGUMENTS, "--hostname=job-runner"]
         logs = []
         for name, command in commands.items():
-            environment = {"SECRET_KEY": "of all servers"} if name in servers else {}
+            environment = {"SECRET_KEY": "the same of all servers, 32 characters"} if name in servers else {}
             if name in servers and redis_of_server:
                 environment["REDIS_URL"] = redis_of_server
             process = Process(command, directory / f"{name}.log", environment)
