@@ -13,11 +13,11 @@ from simulator.apiserver.types.schema_types import decoded_type
 from simulator.apiserver.types.zero_values import zero_value
 
 
-def set_defaults(resource: Resource, manifest: Manifest) -> None:
+def set_defaults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> None:
     """Set the defaults in place, after the fields that are disabled are dropped. The manifest must be
-    decoded, and a copy of the caller's own. Idempotent."""
+    decoded, and a copy of the caller's own. ``old``: the stored object, which is updated. Idempotent."""
     strategy = strategy_of(resource)
-    strategy.drop_disabled_fields(manifest)
+    strategy.drop_disabled_fields(manifest, old)
     strategy.set_defaults(manifest)
     set_status_defaults(resource.id, manifest)
 

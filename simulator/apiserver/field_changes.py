@@ -1,8 +1,8 @@
 """Changes of an object before it is validated, as tables of kinds list them."""
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 from simulator.api import Manifest
 from simulator.apiserver.served_features import enabled
@@ -18,18 +18,28 @@ def complete(manifest: Manifest, defaults: Manifest) -> None:
             complete(manifest[field], value)
 
 
-def dropping(**paths: Iterable[str]) -> Callable[[Manifest], None]:
+class Dropping(Protocol):
+    """Removes the fields of an object whose feature gates are off, in place."""
+
+    def __call__(self, manifest: Manifest, old: Manifest | None = None, /) -> object:
+        """``old``: the stored object, which is updated. A field that it has is kept."""
+
+
+def dropping(**paths: Iterable[str]) -> Dropping:
     """Return what removes the fields whose feature gate is off: their paths, by gate. ``a[].b`` is the field
-    of all elements of a list, and ``a{}.b`` that of all values of a map."""
+    of all elements of a list, and ``a{}.b`` that of all values of a map. An update keeps the fields that the
+    stored object has anywhere (dropDisabledFields of the strategies)."""
     steps = {gate: [path.split(".") for path in of_gate] for gate, of_gate in paths.items()}
 
-    def drop(manifest: Manifest) -> None:
+    def drop(manifest: Manifest, old: Manifest | None = None, /) -> None:
         for gate, of_gate in steps.items():
             if enabled(gate):
                 continue
             for *above, name in of_gate:
-                for found in _find(manifest, above):
-                    found.pop(name, None)
+                holders = [found for found in _find(manifest, above) if name in found]
+                if holders and not (old and any(name in found for found in _find(old, above))):
+                    for found in holders:
+                        del found[name]
 
     return drop
 

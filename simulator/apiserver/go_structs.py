@@ -62,6 +62,24 @@ def api_struct(type_name: str, value: Any) -> Any:
     return _struct(api_types().struct(f"io.k8s.api.{type_name}"), value)
 
 
+def served_struct(type_name: str, value: Manifest) -> Any:
+    """Return a value of such a type as the JSON of the version that is served: for declarative validation."""
+    return _served(api_types().struct(f"io.k8s.api.{type_name}"), value)
+
+
+def _served(of: Type, value: Any) -> Any:
+    if isinstance(of, ListType) and isinstance(value, list):
+        return [_served(of.items, item) for item in value]
+    if not isinstance(of, StructType) or not isinstance(value, dict):
+        return value
+    zeros = zero_value(of)
+    return {
+        name: _served(field.type, value.get(name, zeros.get(name)))
+        for name, field in of.fields.items()
+        if name in value or name in zeros
+    }
+
+
 def definition_struct(kind: str, value: Manifest) -> Any:
     """Return a value of a type of CustomResourceDefinitions as the internal struct. Schemas that may be
     something else, such as ``items``, keep their names in JSON."""

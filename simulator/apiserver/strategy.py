@@ -129,8 +129,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """Of a kind that is stored as another one."""
 
     # What every write does
-    drop_disabled_fields: Callable[[Manifest], object] = no_change
-    """Removes the fields whose feature gates are off."""
+    drop_disabled_fields: Callable[[Manifest, Manifest | None], object] = no_change
+    """Removes the fields whose feature gates are off (object, stored object that is updated)."""
     set_defaults: Callable[[Manifest], object] = no_change
     first_phase: str | None = ""
     """The phase of a new object; "" = it has none. None: a new object has no status before it is prepared."""

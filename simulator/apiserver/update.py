@@ -83,7 +83,7 @@ def admit_update(
         quotas=quotas,
     )
     admit_request(request)
-    set_defaults(resource, decoded)
+    set_defaults(resource, decoded, old)
     if not subresource:
         strategy.begin_update(decoded, old, overlay)
     set_next_generation(strategy, old, decoded, counts=path is None or path.counts)
@@ -125,7 +125,7 @@ def _managed_fields(
     if not given and "managedFields" not in old["metadata"]:
         return None
     wanted = copy.deepcopy(new)
-    set_defaults(resource, wanted)
+    set_defaults(resource, wanted, old)
     return managed_fields_of_updated(resource, old, wanted, write)
 
 

@@ -16,11 +16,17 @@ UpdateRule = Callable[[Manifest, Manifest], Iterator[Cause]]
 
 
 def immutable(
-    *paths: str, detail: str = IMMUTABLE, forbids: bool = False, shown: str = "", go_type: str = ""
+    *paths: str,
+    detail: str = IMMUTABLE,
+    forbids: bool = False,
+    shown: str = "",
+    go_type: str = "",
+    declared: bool = False,
 ) -> UpdateRule:
     """None of the fields changes. ``forbids``: a change is forbidden, and not invalid; ``{}`` in the detail
     stands for the path. ``shown``: the path in faults, where upstream writes another one. ``go_type``: the
-    type of a pointer to a struct, as which the value is shown."""
+    type of a pointer to a struct, as which the value is shown. ``declared``: the rule is a marker of
+    the API's types (validate.Immutable), whose faults do not show the value."""
 
     def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
         for path in paths:
@@ -29,6 +35,8 @@ def immutable(
                 continue
             if forbids:
                 yield forbidden(path, detail.format(path))
+            elif declared:
+                yield invalid(path, None, detail)
             else:
                 struct = api_struct(go_type, value) if go_type and value is not None else value
                 yield invalid(shown or path, NIL if struct is None else struct, detail, whole=bool(go_type))

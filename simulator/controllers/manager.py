@@ -27,6 +27,7 @@ from simulator.controllers.persistent_volume import (
     PersistentVolumeController,
 )
 from simulator.controllers.pod_gc import PodGarbageCollector
+from simulator.controllers.pod_group_protection import PodGroupProtectionController
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.resource_claim import ResourceClaimController
 from simulator.controllers.resource_quota import ResourceQuotaController
@@ -61,6 +62,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     PersistentVolumeClaimProtectionController,
     PersistentVolumeProtectionController,
     VolumeAttributesClassProtectionController,
+    PodGroupProtectionController,
     NodeStatusReporter,
     NodeLifecycleController,
     TaintEvictionController,

@@ -2,6 +2,8 @@
 
 Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go, pvprotection and vacprotection."""
 
+from typing import ClassVar
+
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller
 from simulator.objects.metadata import (
@@ -20,7 +22,9 @@ CLASSES = "volumeattributesclasses.storage.k8s.io"
 
 
 class ProtectionController(Controller):
-    """The base of the three."""
+    """The base of the controllers that remove a finalizer."""
+
+    finalizer: ClassVar[str]
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         if resource == self.resource and new is not None and is_terminating(new):
@@ -33,9 +37,8 @@ class ProtectionController(Controller):
             self.enqueue(key)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        finalizer = PROTECTION[self.resource]
-        if is_waiting_for(manifest, finalizer) and not self._is_used(key, manifest):
-            self.patch(self.resource, manifest, lambda current: without_finalizer(current, finalizer))
+        if is_waiting_for(manifest, self.finalizer) and not self._is_used(key, manifest):
+            self.patch(self.resource, manifest, lambda current: without_finalizer(current, self.finalizer))
 
     def _is_used(self, key: str, manifest: Manifest) -> bool:
         raise NotImplementedError
@@ -47,6 +50,7 @@ class PersistentVolumeClaimProtectionController(ProtectionController):
 
     component = "PersistentVolumeClaimProtection"
     resource = PVCS
+    finalizer = PROTECTION[PVCS]
     watches = (PVCS, "pods")
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
@@ -72,6 +76,7 @@ class PersistentVolumeProtectionController(ProtectionController):
 
     component = "PersistentVolumeProtection"
     resource = PVS
+    finalizer = PROTECTION[PVS]
     watches = (PVS,)
 
     def _is_used(self, key: str, manifest: Manifest) -> bool:
@@ -84,6 +89,7 @@ class VolumeAttributesClassProtectionController(ProtectionController):
 
     component = "VolumeAttributesClassProtection"
     resource = CLASSES
+    finalizer = PROTECTION[CLASSES]
     watches = (CLASSES, PVCS, PVS)
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:

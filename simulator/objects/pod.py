@@ -14,6 +14,7 @@ from simulator.objects import pod_requests
 from simulator.objects.labels import Labels, Selector, label_selector, set_selector
 from simulator.objects.node_selector import NodeSelector, PreferredTerm, node_selector, preferred_terms
 from simulator.objects.numbers import decimal_int64
+from simulator.objects.pod_group import group_key_of
 
 FAIL_AT: Final = "schedviz/fail-at"
 """Annotation of schedviz: the pod's next scheduling cycle fails at this extension point."""
@@ -120,9 +121,7 @@ class Pod:
         self.nominated_node_name: str = status.get("nominatedNodeName") or ""
         self.phase: str = status.get("phase") or "Pending"
         self.start_time: str = status.get("startTime") or ""
-        group = spec.get("schedulingGroup")  # anything, where the version does not have the field
-        name = group.get("podGroupName") if isinstance(group, dict) else None
-        self.pod_group = f"{self.namespace}/{name}" if name else ""
+        self.pod_group = group_key_of(manifest)
         """The key of the PodGroup in spec.schedulingGroup; "" = the pod is in no group."""
         self.preemption_policy: str = spec.get("preemptionPolicy") or "PreemptLowerPriority"
         exact = pod_requests.pod_requests(manifest, use_status=True)

@@ -6,6 +6,15 @@ from simulator.api import Manifest
 POD_GROUPS = "podgroups.scheduling.k8s.io"
 SCHEDULED = "PodGroupScheduled"
 """The type of the condition that the scheduler sets."""
+POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"
+"""The finalizer by which a PodGroup is kept while it has pods that are not over."""
+
+
+def group_key_of(pod: Manifest) -> str:
+    """Return the key of the PodGroup in a pod's spec.schedulingGroup; "" = the pod is in no group."""
+    group = pod["spec"].get("schedulingGroup")  # anything, where the version does not have the field
+    name = group.get("podGroupName") if isinstance(group, dict) else None
+    return f"{pod['metadata'].get('namespace') or 'default'}/{name}" if name else ""
 
 
 class PodGroup:

@@ -15,9 +15,12 @@ UPSTREAM_ORDER = [
     "DefaultTolerationSeconds",
     "DefaultStorageClass",
     "StorageObjectInUseProtection",
+    "PodGroupProtection",
     "PersistentVolumeClaimResize",
     "RuntimeClass",
     "PodTopologyLabels",
+    "PodGroupWorkloadExists",
+    "JobValidation",
     "ResourceQuota",
 ]
 """As AllOrderedPlugins in pkg/kubeapiserver/options/plugins.go has them."""

@@ -9,6 +9,11 @@ from simulator.apiserver.admission_plugins.default_toleration_seconds import Def
 from simulator.apiserver.admission_plugins.limit_ranger import LimitRanger
 from simulator.apiserver.admission_plugins.namespace_lifecycle import NamespaceLifecycle
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.admission_plugins.pod_groups import (
+    JobValidation,
+    PodGroupProtection,
+    PodGroupWorkloadExists,
+)
 from simulator.apiserver.admission_plugins.pod_topology_labels import PodTopologyLabels
 from simulator.apiserver.admission_plugins.priority import Priority
 from simulator.apiserver.admission_plugins.resource_quota import ResourceQuota
@@ -30,9 +35,12 @@ ADMISSION_PLUGINS: Final[tuple[AdmissionPlugin, ...]] = (
     _TOLERATIONS,
     DefaultStorageClass(),
     StorageObjectInUseProtection(),
+    PodGroupProtection(),
     ClaimResize(),
     _RUNTIME_CLASS,
     PodTopologyLabels(),
+    PodGroupWorkloadExists(),
+    JobValidation(),
     ResourceQuota(),
 )
 READ_OF_PODS: Final = (LIMIT_RANGES.id, PRIORITY_CLASSES.id, RUNTIME_CLASSES.id)

@@ -1,4 +1,5 @@
-"""The Priority admission plugin: sets a pod's priority and preemption policy from its PriorityClass.
+"""The Priority admission plugin: sets the priority of a pod or a PodGroup from its PriorityClass, and the
+preemption policy of a pod.
 
 Upstream: plugin/pkg/admission/priority/admission.go.
 """
@@ -7,6 +8,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
+from simulator.apiserver.kinds.pod_groups import POD_GROUPS
 from simulator.apiserver.kinds.pods.strategy import PODS
 from simulator.apiserver.kinds.priority_classes import (
     PREEMPT,
@@ -15,7 +17,10 @@ from simulator.apiserver.kinds.priority_classes import (
     system_priority_class,
 )
 from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.served_features import enabled
 from simulator.apiserver.status import Forbidden, forbidden
+from simulator.versions.feature_gates import WORKLOAD_AWARE_PREEMPTION
 
 _KEPT: Final = ("priority", "preemptionPolicy", "priorityClassName")
 """The fields of a pod that an update need not have."""
@@ -23,13 +28,15 @@ _KEPT: Final = ("priority", "preemptionPolicy", "priorityClassName")
 
 class Priority(AdmissionPlugin):
     name = "Priority"
-    handles = {PODS.id: ("CREATE",), PRIORITY_CLASSES.id: ("CREATE", "UPDATE")}
+    handles = {PODS.id: ("CREATE",), POD_GROUPS.id: ("CREATE",), PRIORITY_CLASSES.id: ("CREATE", "UPDATE")}
 
     def does_handle(self, request: Attributes) -> bool:
         # An update of a pod may leave its priority out on all paths.
         return super().does_handle(request) or (request.operation == "UPDATE" and request.resource == PODS)
 
     def admit(self, request: Attributes) -> None:
+        if request.resource == POD_GROUPS and enabled(WORKLOAD_AWARE_PREEMPTION):
+            _set_priority(request.resource, request.object, request.overlay, "pod group")
         if request.resource != PODS:
             return
         if request.old is None:
@@ -50,31 +57,40 @@ def _resolve_priority(pod: Manifest, overlay: Overlay) -> None:
     class applies. Raises Forbidden for an unknown class, and for values that differ from the class's."""
     spec = pod["spec"]
     name = pod["metadata"].get("name", "")
-    if spec.get("priorityClassName"):
-        chosen = _find_class(spec["priorityClassName"], overlay)
-        if chosen is None:
-            detail = f"no PriorityClass with name {spec['priorityClassName']} was found"
-            raise Forbidden(PODS.id, name, detail, [forbidden("spec.priorityClassName", detail)])
-    else:
-        chosen = _find_global_default(overlay)
-        if chosen:
-            spec["priorityClassName"] = chosen["metadata"]["name"]
-    priority = chosen["value"] if chosen else 0
+    chosen = _set_priority(PODS, pod, overlay, "pod")
     policy = chosen.get("preemptionPolicy", PREEMPT) if chosen else PREEMPT
-    if spec.get("priority", priority) != priority:
-        detail = (
-            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; priority "
-            f"admission controller computed {priority} from the given PriorityClass name"
-        )
-        raise Forbidden(PODS.id, name, detail, [forbidden("spec.priority", detail)])
     if spec.get("preemptionPolicy", policy) != policy:
         detail = (
             f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be provided in pod "
             f"spec; priority admission controller computed {policy} from the given PriorityClass name"
         )
         raise Forbidden(PODS.id, name, detail, [forbidden("spec.preemptionPolicy", detail)])
-    spec["priority"] = priority
     spec["preemptionPolicy"] = policy
+
+
+def _set_priority(resource: Resource, manifest: Manifest, overlay: Overlay, what: str) -> Manifest | None:
+    """Set ``priority``, and ``priorityClassName`` if the global default class applies; return the class.
+    ``what``: the object in messages. Raises Forbidden."""
+    spec = manifest.setdefault("spec", {})
+    name = manifest["metadata"].get("name", "")
+    if spec.get("priorityClassName"):
+        chosen = _find_class(spec["priorityClassName"], overlay)
+        if chosen is None:
+            detail = f"no PriorityClass with name {spec['priorityClassName']} was found"
+            raise Forbidden(resource.id, name, detail, [forbidden("spec.priorityClassName", detail)])
+    else:
+        chosen = _find_global_default(overlay)
+        if chosen:
+            spec["priorityClassName"] = chosen["metadata"]["name"]
+    priority = chosen["value"] if chosen else 0
+    if spec.get("priority", priority) != priority:
+        detail = (
+            f"the integer value of priority ({spec['priority']}) must not be provided in {what} spec; "
+            f"priority admission controller computed {priority} from the given PriorityClass name"
+        )
+        raise Forbidden(resource.id, name, detail, [forbidden("spec.priority", detail)])
+    spec["priority"] = priority
+    return chosen
 
 
 def _check_global_default(new: Manifest, overlay: Overlay) -> None:

@@ -177,7 +177,7 @@ JOB_STRATEGY: Final = Strategy(
 )
 CRON_JOB_STRATEGY: Final = Strategy(
     resource=built_in("batch/v1", "CronJob", "cj", has_status=True),
-    drop_disabled_fields=lambda manifest: drop_template_fields(manifest, _CRON_TEMPLATE),
+    drop_disabled_fields=lambda manifest, old: drop_template_fields(manifest, old, _CRON_TEMPLATE),
     set_defaults=_set_cron_job_defaults,
     name_use=_NAME_USE,
     validate=validate_cron_job,

@@ -35,7 +35,7 @@ def _content_and_labels(manifest: Manifest) -> Any:
     return content, manifest["metadata"].get("labels")
 
 
-def _drop_topology(endpoint_slice: Manifest) -> None:
+def _drop_topology(endpoint_slice: Manifest, _: object) -> None:
     for endpoint in endpoint_slice.get("endpoints") or ():
         endpoint.pop("deprecatedTopology", None)  # of v1beta1 (dropTopologyOnV1)
 

@@ -41,9 +41,9 @@ must be a valid time in RFC 3339."""
 _RESIZED: Final = ("resources", "resizePolicy")
 
 
-def drop_disabled_pod_fields(spec: Manifest) -> None:
-    """Remove the fields from a pod's spec, in place."""
-    _drop_by_gate(spec)
+def drop_disabled_pod_fields(spec: Manifest, old: Manifest | None = None) -> None:
+    """Remove the fields from a pod's spec, in place. ``old``: the stored spec, which is updated."""
+    _drop_by_gate(spec, old)
     for containers in _CONTAINERS:
         for container in spec.get(containers, ()):
             _of_container(container, may_restart=containers == "initContainers")
@@ -51,10 +51,10 @@ def drop_disabled_pod_fields(spec: Manifest) -> None:
         _image_volumes(spec)
 
 
-def drop_disabled_of_pod(pod: Manifest) -> None:
-    """Remove the fields from a pod, in place."""
-    drop_disabled_pod_fields(pod.get("spec") or {})
-    _drop_of_status(pod)
+def drop_disabled_of_pod(pod: Manifest, old: Manifest | None = None) -> None:
+    """Remove the fields from a pod, in place. ``old``: the stored pod, which is updated."""
+    drop_disabled_pod_fields(pod.get("spec") or {}, (old or {}).get("spec"))
+    _drop_of_status(pod, old)
 
 
 def _of_container(container: Manifest, *, may_restart: bool) -> None:

@@ -143,6 +143,14 @@ def _claims(claims: Sequence[Manifest], path: str) -> Iterator[Cause]:
         yield from _CLAIM_SOURCE(claim, at)
 
 
+def _scheduling_group(group: Manifest, path: str) -> Iterable[Cause]:
+    """Return the faults that validateSchedulingGroup reports."""
+    name, path = group.get("podGroupName"), f"{path}.podGroupName"
+    if name is None:
+        return (invalid(path, "", "must specify one of: `podGroupName`"),)
+    return check_name(names.dns_subdomain, name, path)
+
+
 _SUBDOMAIN: Final = named_by(names.dns_subdomain)
 _LABEL: Final = named_by(names.dns_label)
 _CLAIM_NAME: Final = needed("name", _LABEL)
@@ -195,6 +203,7 @@ _SPEC: Final = all_of(
     field("runtimeClassName", _SUBDOMAIN),
     field("preemptionPolicy", choice(PREEMPTION_POLICIES, as_given=True)),
     field("overhead", validate_overhead),
+    field("schedulingGroup", _scheduling_group),
     field(
         "os",
         needed("name", detail="cannot be empty"),

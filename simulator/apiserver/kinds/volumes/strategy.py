@@ -77,7 +77,7 @@ def _volume_warnings(manifest: Manifest, _: object = None) -> Iterator[str]:
         yield from term_warnings(term, f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]")
 
 
-def _drop_claim_fields(manifest: Manifest) -> None:
+def _drop_claim_fields(manifest: Manifest, _: object) -> None:
     spec = manifest.get("spec") or {}
     if (spec.get("dataSourceRef") or {}).get("namespace"):  # CrossNamespaceVolumeDataSource
         del spec["dataSourceRef"]

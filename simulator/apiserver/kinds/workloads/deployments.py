@@ -78,9 +78,9 @@ def _set_controller_defaults(manifest: Manifest) -> None:
 _drop_terminating: Final = dropping(DeploymentReplicaSetTerminatingReplicas=["status.terminatingReplicas"])
 
 
-def _drop_disabled_fields(manifest: Manifest) -> None:
-    drop_template_fields(manifest)
-    _drop_terminating(manifest)
+def _drop_disabled_fields(manifest: Manifest, old: Manifest | None) -> None:
+    drop_template_fields(manifest, old)
+    _drop_terminating(manifest, old)
 
 
 def _check_deadline(spec: Manifest, path: str) -> Iterator[Cause]:

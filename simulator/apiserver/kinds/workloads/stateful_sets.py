@@ -63,9 +63,9 @@ _drop_unavailable: Final = dropping(
 )
 
 
-def _drop_disabled_fields(manifest: Manifest) -> None:
-    drop_template_fields(manifest)
-    _drop_unavailable(manifest)
+def _drop_disabled_fields(manifest: Manifest, old: Manifest | None) -> None:
+    drop_template_fields(manifest, old)
+    _drop_unavailable(manifest, old)
 
 
 def _set_defaults(manifest: Manifest) -> None:

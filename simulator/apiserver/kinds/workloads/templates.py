@@ -71,9 +71,12 @@ def set_template_defaults(manifest: Manifest) -> None:
     set_pod_spec_defaults(template.setdefault("spec", {}))
 
 
-def drop_template_fields(manifest: Manifest, path: str = "spec.template") -> None:
-    """Remove the fields of the template whose feature gate is off."""
-    drop_disabled_pod_fields((value_at(manifest, path) or {}).get("spec") or {})
+def drop_template_fields(
+    manifest: Manifest, old: Manifest | None = None, path: str = "spec.template"
+) -> None:
+    """Remove the fields of the template whose feature gate is off, but for those of the stored object."""
+    spec, before = (value_at(each or {}, f"{path}.spec") or {} for each in (manifest, old))
+    drop_disabled_pod_fields(spec, before)
 
 
 def template_warnings(path: str = "spec.template") -> Callable[[Manifest, Manifest | None], Iterator[str]]:
