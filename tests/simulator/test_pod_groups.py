@@ -106,7 +106,7 @@ class GroupStory:
     def add_gang(self) -> None:
         pick, self.number = self.random, self.number + 1
         name, size = f"g{self.number}", pick.randint(1, 5)
-        spec: dict[str, Any] = {"priority": pick.choice([0, 50, 500])}
+        spec: dict[str, Any] = {"priorityClassName": pick.choice(CLASSES)}
         if pick.random() < 0.4:
             spec["disruptionMode"] = "PodGroup"
         if pick.random() < 0.5:
@@ -265,7 +265,7 @@ def test_units_are_taken_off_and_put_back_as_long_as_the_group_fits() -> None:
         found.create(*(member(f"old-{i}", "old", "2") for i in range(2)))
         found.create(pod("single", "2"))
         found.run(5)
-        found.create(group("serve", 1, priority=100), member("serve-1", "serve", "2"))
+        found.create(group("serve", 1, priorityClassName="high"), member("serve-1", "serve", "2"))
         found.run(60)
         [preempted] = found.of(trace.PodGroupPreempted)
         assert [(each.group, each.size, each.reprieved) for each in preempted.units] == [
