@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         del listed, first
         pod = Pod.parse(stored)
         sentences = [*_describe_bound(pod), *_describe_said(stored)]
-        if not pod.node_name:
+        if not pod.node_name and not pod.finished:
             sentences = [*describe_state(pod, items), *sentences]
         asked = AskedPod(Pod.parse(_unbound(stored)), sentences)
         try:
@@ -112,7 +112,10 @@ def _unbound(stored: Manifest) -> Manifest:
 
 
 def _describe_bound(pod: Pod) -> Iterator[str]:
-    if pod.node_name:
+    if pod.finished:
+        on = f" on {pod.node_name}" if pod.node_name else ""
+        yield f"It has ended{on} (status.phase {pod.phase}). What follows is about a new pod like it."
+    elif pod.node_name:
         bound = f"It is bound to {pod.node_name} (status.phase {pod.phase})."
         yield f"{bound} What follows is about a new pod like it."
 

@@ -1,7 +1,8 @@
 """The lists of a real cluster: page by page, the next page on its way while one is read."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 from typing import Final
 
 from schedviz.real_cluster.errors import ClusterError, Refused
@@ -28,20 +29,40 @@ def list_pages(
         query = {"limit": str(PAGE), "fieldSelector": selector, "continue": token}
         return reader.get(path, {name: value for name, value in query.items() if value})
 
-    with ThreadPoolExecutor(1) as ahead:
-        for _ in range(BEGINNINGS_AT_MOST):
-            begin()
-            try:
-                page = ahead.submit(get, "").result()
-                while token := continue_token(page):
-                    coming = ahead.submit(get, token)
-                    take(page)
-                    page = coming.result()
+    for _ in range(BEGINNINGS_AT_MOST):
+        begin()
+        try:
+            page = get("")
+            while token := continue_token(page):
+                coming = _Coming(get, token)
                 take(page)
-                return
-            except Refused as refused:
-                if not refused.is_expired:
-                    raise
-            except ListFault as fault:
-                raise ClusterError(f"{reader.server}: {path}: {fault}") from None
+                page = coming.wait()
+            take(page)
+            return
+        except Refused as refused:
+            if not refused.is_expired:
+                raise
+        except ListFault as fault:
+            raise ClusterError(f"{reader.server}: {path}: {fault}") from None
     raise ClusterError(f"{reader.server}: the list {path} expired {BEGINNINGS_AT_MOST} times before its end")
+
+
+class _Coming:
+    """A page on its way, in a thread for which the end of the program does not wait: Ctrl-C ends it at once,
+    also while a server hangs."""
+
+    def __init__(self, get: Callable[[str], bytes], token: str) -> None:
+        self._result: SimpleQueue[bytes | Exception] = SimpleQueue()
+        Thread(target=self._run, args=(get, token), daemon=True).start()
+
+    def _run(self, get: Callable[[str], bytes], token: str) -> None:
+        try:
+            self._result.put(get(token))
+        except Exception as failure:  # raised where it is waited for
+            self._result.put(failure)
+
+    def wait(self) -> bytes:
+        found = self._result.get()
+        if isinstance(found, Exception):
+            raise found
+        return found

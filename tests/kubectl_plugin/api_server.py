@@ -37,8 +37,8 @@ class ApiServer:
         self.asked: list[tuple[str, str, dict[str, str]]] = []
         """The method, path and query of each request."""
         self.hang = threading.Event()
-        """While a path of ``hanging`` is asked for, this is waited for."""
         self.hanging = ""
+        """The path whose answer waits for ``hang``, with the token of a page: ``/api/v1/pods 500``."""
         self.headers: dict[str, str] = {}
         """Those of the last request."""
         self.address = ""
@@ -81,7 +81,7 @@ def serving(server: ApiServer) -> Iterator[ApiServer]:
             query = {name: values[0] for name, values in parse_qs(parts.query).items()}
             server.asked.append((self.command, parts.path, query))
             server.headers = dict(self.headers)
-            if server.hanging and parts.path == server.hanging:
+            if server.hanging and f"{parts.path} {query.get('continue', '')}".strip() == server.hanging:
                 server.hang.wait()
                 return
             found = server.answer(parts.path, query)

@@ -37,6 +37,9 @@ def test_why_says_of_a_bound_pod_where_it_would_be_bound_now(ask: Ask, api_serve
     assert "It is bound to node-1 (status.phase Running). What follows is about a new pod like it." in out
     assert "It would be bound to node-1." in out
     assert ask("why", "small", "-n", "other", server=api_server).status == 0
+    api_server.lists[PODS][0]["status"]["phase"] = "Succeeded"
+    status, out, _ = ask("why", "runs", server=api_server)
+    assert (status, "It has ended on node-1 (status.phase Succeeded). What follows" in out) == (0, True)
 
 
 def test_why_as_json_has_what_explain_and_whatif_print(ask: Ask, api_server: ApiServer) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from simulator.dumps.imported_kinds import IMPORTED_RESOURCES
 from tests.kubectl_plugin.api_server import Answer, ApiServer, refusal, write_kubeconfig
 from tests.kubectl_plugin.conftest import Ask
 from tests.kubectl_plugin.small_cluster import BUDGETS, EVENTS, LISTS, NODES, PODS
+from tests.processes import Process
+from tests.waiting import eventually
 
 COMMANDS = (["why", "big-1"], ["pending"], ["evictions"])
 GATES = "/api/v1/namespaces/kube-system/pods"
@@ -117,6 +120,17 @@ def test_a_server_that_hangs_is_given_up(ask: Ask, api_server: ApiServer) -> Non
     api_server.hanging = NODES
     err = ask("pending", "--request-timeout", "200ms", server=api_server).err
     assert err == f"pending: {api_server.address}: no answer within 0.2 s\n"
+
+
+def test_ctrl_c_ends_it_while_a_server_hangs(api_server: ApiServer, tmp_path: Path) -> None:
+    api_server.page = 2
+    api_server.hanging = f"{PODS} 2"
+    config = write_kubeconfig(tmp_path / "kubeconfig", api_server.address)
+    options = ["--kubeconfig", str(config), "--request-timeout", "1h"]
+    program = Process(["-m", "schedviz.kubectl_plugin", "pending", *options], tmp_path / "log")
+    eventually(lambda: api_server.asked and api_server.asked[-1][2].get("continue") == "2", "it waits")
+    program.send(signal.SIGINT)
+    assert (program.wait(), program.output) == (128 + signal.SIGINT, "")
 
 
 def test_a_server_that_is_not_there_or_does_not_speak_tls(
