@@ -17,7 +17,7 @@ TIMEOUT: Final = "30s"
 def add_connection(parser: argparse.ArgumentParser, *, all_namespaces: bool) -> None:
     parser.add_argument("--kubeconfig", default="", metavar="FILE", help="the kubeconfig to use")
     parser.add_argument("--context", default="", metavar="NAME", help="the context of the kubeconfig to use")
-    parser.add_argument("-n", "--namespace", default="", metavar="NAME")
+    parser.add_argument("-n", "--namespace", default="", metavar="NAME", help="the namespace")
     if all_namespaces:
         parser.add_argument(
             "-A", "--all-namespaces", action="store_true", help="all namespaces; so it is without -n, too"
@@ -41,7 +41,7 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
         metavar="NAMESPACE/NAME[:KEY]",
         help="a ConfigMap of the cluster that has it",
     )
-    add_version_options(parser)
+    add_version_options(parser, default="the cluster's")
     extender_http.add_argument(parser)
 
 

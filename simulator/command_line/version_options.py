@@ -15,10 +15,15 @@ VALUES: Final = {
 """The texts that strconv.ParseBool reads."""
 
 
-def add_version_options(parser: argparse.ArgumentParser, suffix: str = "") -> None:
-    """Add ``--kubernetes`` and ``--feature-gates``, with the suffix."""
+def add_version_options(
+    parser: argparse.ArgumentParser,
+    suffix: str = "",
+    default: str = f"the scenario's, or {DEFAULT_FEATURES.version.name}",
+) -> None:
+    """Add ``--kubernetes`` and ``--feature-gates``, with the suffix. ``default``: the version that is taken
+    without the option, in words."""
     known = ", ".join(version.name for version in VERSIONS)
-    help_text = f"the version: {known}; by default the scenario's, or {DEFAULT_FEATURES.version.name}"
+    help_text = f"the version: {known}; by default {default}"
     parser.add_argument(f"--kubernetes{suffix}", metavar="VERSION", help=help_text)
     add_gates_option(parser, suffix)
 
