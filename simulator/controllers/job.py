@@ -24,6 +24,7 @@ from simulator.controllers.job_outcome import (
     outcome_condition,
     set_index,
 )
+from simulator.controllers.job_pod_groups import group_of_pods, is_gang, missing_object
 from simulator.controllers.job_tracking import (
     TRACKING_FINALIZER,
     PodBackoff,
@@ -38,9 +39,11 @@ from simulator.kernel.parts import in_parts, size_of
 from simulator.objects.conditions import JobCondition, conditions_of, holds_since
 from simulator.objects.metadata import is_terminating, key_of, name_of, namespace_of, object_key, uid_of
 from simulator.objects.owner_references import controller_of
+from simulator.objects.pod_group import POD_GROUPS, WORKLOADS
 from simulator.objects.status import phase_of, status_of
 from simulator.objects.timestamps import timestamp
 from simulator.trace import JobFinished
+from simulator.versions.feature_gates import WORKLOAD_WITH_JOB
 
 JOBS = "jobs.batch"
 MAX_CREATED = 500
@@ -50,7 +53,8 @@ MAX_CREATED = 500
 class JobController(WorkloadController):
     component = "Job"
     resource = JOBS
-    watches = ("pods", JOBS)
+    dependents = ("pods", POD_GROUPS, WORKLOADS)
+    watches = (JOBS, *dependents)
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
@@ -80,8 +84,14 @@ class JobController(WorkloadController):
         deadline = deadline_of(manifest)
         if deadline is not None:
             self.enqueue(key, deadline)
+        has_group = self._world.features.enabled(WORKLOAD_WITH_JOB) and is_gang(manifest)
+        missing = missing_object(manifest, pods, self._world.informer) if has_group else None
+        if missing is not None:
+            self.create(manifest, [missing])  # which makes another sync
+            return
+        group = group_of_pods(manifest, self._world.informer) if has_group else ""
         try:
-            changed = self._manage(key, manifest, pods, active)
+            changed = self._manage(key, manifest, pods, active, group)
         except CreateFailed:
             self._set_counts(manifest, pods, active)
             raise
@@ -159,9 +169,11 @@ class JobController(WorkloadController):
 
     # Creating and deleting pods
 
-    def _manage(self, key: str, manifest: Manifest, pods: Sequence[Manifest], active: list[Manifest]) -> bool:
+    def _manage(
+        self, key: str, manifest: Manifest, pods: Sequence[Manifest], active: list[Manifest], group: str
+    ) -> bool:
         """Create missing pods or delete surplus ones (manageJob); whether there were any, which makes another
-        sync."""
+        sync. ``group``: the PodGroup of new pods, "" = none."""
         spec = manifest["spec"]
         wanted = 0 if spec["suspend"] else _wanted_active(manifest, active)
         if len(active) > wanted:
@@ -180,9 +192,9 @@ class JobController(WorkloadController):
         if spec["completionMode"] == "Indexed":
             taken = completed_indexes(manifest) | {completion_index(pod) for pod in (*active, *waiting)}
             free = (index for index in range(spec["completions"]) if index not in taken)
-            self.create(manifest, (_new_pod(manifest, index) for index in islice(free, missing)))
+            self.create(manifest, (_new_pod(manifest, group, index) for index in islice(free, missing)))
         else:
-            self.create(manifest, (_new_pod(manifest) for _ in range(missing)))
+            self.create(manifest, (_new_pod(manifest, group) for _ in range(missing)))
         return True
 
     # The end
@@ -242,8 +254,10 @@ def _wanted_active(job: Manifest, active: Sequence[Manifest]) -> int:
     return max(0, min(parallelism, completions - succeeded))
 
 
-def _new_pod(job: Manifest, index: int | None = None) -> Manifest:
+def _new_pod(job: Manifest, group: str, index: int | None = None) -> Manifest:
     pod = pod_from_template(job["spec"]["template"])
+    if group:
+        pod["spec"]["schedulingGroup"] = {"podGroupName": group}
     pod["metadata"]["generateName"] = name_of(job) + "-"
     pod["metadata"]["finalizers"] = [TRACKING_FINALIZER]
     if index is not None:

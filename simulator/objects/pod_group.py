@@ -4,6 +4,7 @@ manifests; immutable."""
 from simulator.api import Manifest
 
 POD_GROUPS = "podgroups.scheduling.k8s.io"
+WORKLOADS = "workloads.scheduling.k8s.io"
 SCHEDULED = "PodGroupScheduled"
 """The type of the condition that the scheduler sets."""
 POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"

@@ -188,6 +188,11 @@ CHANGES: Final = (
         "All pods of a group get nodes with the same value of a label.",
     ),
     VersionChange(
+        "WorkloadWithJob",
+        "gate",
+        "The pods of an indexed Job that all run at the same time are a gang.",
+    ),
+    VersionChange(
         "VolumeLimitScaling",
         "gate",
         "NodeVolumeLimits rejects nodes without a CSI driver that must be there.",

@@ -13,6 +13,7 @@ GENERIC_WORKLOAD: Final = "GenericWorkload"
 GANG_SCHEDULING: Final = "GangScheduling"
 WORKLOAD_AWARE_PREEMPTION: Final = "WorkloadAwarePreemption"
 TOPOLOGY_AWARE_SCHEDULING: Final = "TopologyAwareWorkloadScheduling"
+WORKLOAD_WITH_JOB: Final = "WorkloadWithJob"
 POD_GROUPS: Final = (GANG_SCHEDULING, GENERIC_WORKLOAD)
 WITHOUT_POD_GROUPS: Final = ("v1.35",)
 """The versions that have these gates, but whose pod groups are not modelled: those of v1.35 have another API.

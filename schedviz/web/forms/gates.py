@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from simulator.versions.changes import CHANGES
-from simulator.versions.feature_gates import feature_gates
+from simulator.versions.feature_gates import WORKLOAD_WITH_JOB, feature_gates
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import KubernetesVersion
 
@@ -58,8 +58,10 @@ def has_pod_groups(version: KubernetesVersion) -> bool:
 
 def posted_gates(posted: Mapping[str, str], before: Mapping[str, bool]) -> dict[str, bool]:
     """Return the gates that a form sets. before: those that are set."""
-    if posted["do"] in (POD_GROUPS_ON, POD_GROUPS_OFF):
-        others = {name: value for name, value in before.items() if name not in POD_GROUPS}
-        return others | (dict.fromkeys(POD_GROUPS, True) if posted["do"] == POD_GROUPS_ON else {})
+    if posted["do"] == POD_GROUPS_ON:
+        return {**before, **dict.fromkeys(POD_GROUPS, True)}
+    if posted["do"] == POD_GROUPS_OFF:
+        off = (*POD_GROUPS, WORKLOAD_WITH_JOB)
+        return {name: value for name, value in before.items() if name not in off}
     found = {field.removeprefix(FIELD): value for field, value in posted.items() if field.startswith(FIELD)}
     return {name: value == "true" for name, value in found.items() if value}

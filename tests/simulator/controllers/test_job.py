@@ -6,8 +6,13 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import Invalid
 from simulator.kernel.clock import END
+from simulator.objects.pod_group import POD_GROUPS, WORKLOADS
+from simulator.simulation import Options
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_36
 from tests.simulator.controllers.workloads import names, new_leader, pods, status, template
 from tests.simulator.lab import START, Lab, node
 
@@ -263,3 +268,42 @@ def test_a_deadline_beyond_the_calendar_is_never_reached() -> None:
     assert due <= END
     lab.run(60)
     assert status(lab, JOBS, "sum")["succeeded"] == 1
+
+
+def gang_lab(**spec: Any) -> Lab:
+    gates = {"GenericWorkload": True, "GangScheduling": True, "WorkloadWithJob": True}
+    features = Features(V1_36, gates)
+    given = {"completions": 3, "parallelism": 3, "completionMode": "Indexed", **spec}
+    with serving(features):
+        lab = Lab(Options(kubernetes=V1_36.patch, feature_gates=gates))
+        lab.create(node("n1"), job(RUNS, **given))
+        return lab.run(2)
+
+
+def test_a_job_that_is_a_gang_gets_a_workload_and_a_group_before_its_pods() -> None:
+    lab = gang_lab()
+    [workload] = lab.api.objects[WORKLOADS].values()
+    [group] = lab.api.objects[POD_GROUPS].values()
+    assert workload["spec"] == {
+        "controllerRef": {"apiGroup": "batch", "kind": "Job", "name": "sum"},
+        "podGroupTemplates": [{"name": "sum-pgt-0", "schedulingPolicy": {"gang": {"minCount": 3}}}],
+    }
+    name = workload["metadata"]["name"]
+    reference = {"workloadName": name, "podGroupTemplateName": "sum-pgt-0"}
+    assert group["spec"]["podGroupTemplateRef"] == {"workload": reference}
+    owners = group["metadata"]["ownerReferences"]
+    assert [(each["kind"], each.get("controller", False)) for each in owners] == [
+        ("Job", True),
+        ("Workload", False),
+    ]
+    assert [each["spec"]["schedulingGroup"]["podGroupName"] for each in pods(lab)] == (
+        [group["metadata"]["name"]] * 3
+    )
+    assert group["status"]["conditions"][0]["reason"] == "Scheduled"
+
+
+@pytest.mark.parametrize("spec", [{"parallelism": 2}, {"completionMode": "NonIndexed"}, {"suspend": True}])
+def test_other_jobs_get_none_and_a_suspended_one_gets_it_at_once(spec: dict[str, Any]) -> None:
+    lab = gang_lab(**spec)
+    assert len(lab.api.objects.get(POD_GROUPS, {})) == ("suspend" in spec)
+    assert all("schedulingGroup" not in each["spec"] for each in pods(lab))
