@@ -29,6 +29,7 @@ NOT_ENDED: Final = "status.phase!=Succeeded,status.phase!=Failed"
 GATE: Final = re.compile(r'^kubernetes_feature_enabled\{name="(\w+)",stage="[A-Z]*"\} ([01])$', re.MULTILINE)
 METRICS_SECONDS: Final = 3.0
 """The timeout for the scheduler's metrics, which are seldom reachable."""
+UNKNOWN_VERSION: Final = "of an unknown version (/version is forbidden)"
 CONFIG_MAP: Final = re.compile(r"([^/:]+)/([^/:]+)(?::([^/:]+))?")
 
 
@@ -90,7 +91,12 @@ class _Version(msgspec.Struct, rename="camel"):
 def read_version(reader: ClusterReader) -> tuple[str, KubernetesVersion]:
     """Return what the API server says of itself, and the version by which it is judged. Raises
     ClusterError."""
-    body = reader.get("/version")
+    try:
+        body = reader.get("/version")
+    except Refused as refused:
+        if refused.is_forbidden:
+            return UNKNOWN_VERSION, DEFAULT_FEATURES.version
+        raise
     try:
         said = msgspec.json.decode(body, type=_Version).git_version
     except msgspec.MsgspecError:

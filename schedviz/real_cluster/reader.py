@@ -69,7 +69,8 @@ class ClusterReader:
     def get(
         self, path: str, query: Mapping[str, str] | None = None, *, timeout: float | None = None
     ) -> bytes:
-        """Return the answer to a GET. ``path`` begins with a slash. ``timeout``: another than the usual one.
+        """Return the answer to a GET. ``path`` begins with a slash. ``timeout``: another than the usual one,
+        for what is asked once only.
         Raises Refused for an answer that is an error, ClusterError if there is none."""
         seconds = timeout or self._timeout
         until = time.monotonic() + seconds
@@ -87,7 +88,7 @@ class ClusterReader:
                     headers=headers,
                     preload_content=False,
                     redirect=False,
-                    retries=RETRIES,
+                    retries=RETRIES if timeout is None else False,
                     timeout=urllib3.Timeout(connect=min(10, seconds), read=seconds),
                 )
                 body = self._read(answer, until)

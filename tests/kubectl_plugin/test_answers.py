@@ -13,7 +13,7 @@ from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.web.share.kubeconfig import kubeconfig
 from simulator.api import Change, Manifest
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
-from tests.kubectl_plugin.api_server import Answer, ApiServer
+from tests.kubectl_plugin.api_server import Answer, ApiServer, refusal
 from tests.kubectl_plugin.conftest import Ask
 from tests.kubectl_plugin.small_cluster import EVENTS, NODES, PODS, SECRET, node, pod
 from tests.tools import program
@@ -119,6 +119,8 @@ def test_evictions_are_those_of_the_events_as_far_back_as_they_reach(ask: Ask, a
     assert (
         "The cluster's Events reach back to 2026-11-27T10:01:00Z (" in ask("evictions", server=api_server).out
     )
+    api_server.lists["/api/v1/namespaces/shop/events"] = api_server.lists.pop(EVENTS)
+    assert ask("evictions", "-n", "shop", server=api_server).status == 1
     api_server.lists[EVENTS] = []
     assert ask("evictions", server=api_server).status == 0
 
@@ -164,6 +166,22 @@ profiles: [{schedulerName: other}]
     assert "the feature gates of its metrics (GenericWorkload=true)" in out
     failed = ask("pending", "--config-map", "kube-system/scheduler:note", server=api_server)
     assert failed.err.startswith("pending: --config-map kube-system/scheduler:note: ")
+
+
+def test_metrics_that_cannot_be_reached_are_asked_for_once(ask: Ask, api_server: ApiServer) -> None:
+    """kubeadm's scheduler listens on the loopback of its machine only: the API server answers 503."""
+    scheduler = {"metadata": {"name": "kube-scheduler-cp", "namespace": "kube-system"}}
+    api_server.answers[GATES] = Answer(200, {"items": [scheduler]})
+    metrics = f"{GATES}/https:kube-scheduler-cp:10259/proxy/metrics"
+    api_server.answers[metrics] = Answer(503, {"message": "error trying to reach service"})
+    assert "its default feature gates" in ask("pending", server=api_server).out
+    assert [path for _, path, _ in api_server.asked].count(metrics) == 1
+
+
+def test_a_version_that_may_not_be_read(ask: Ask, api_server: ApiServer) -> None:
+    api_server.answers["/version"] = refusal(403, "forbidden")
+    out = ask("pending", server=api_server).out
+    assert "the scheduler of an unknown version (/version is forbidden), which is judged by" in out
 
 
 def test_kubelets_of_another_version_are_named(ask: Ask, api_server: ApiServer) -> None:
