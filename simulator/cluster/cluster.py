@@ -14,6 +14,7 @@ from simulator.cluster.host_ports import HostPorts
 from simulator.cluster.node_columns import NodeImages, NodeLabels, NodeTree
 from simulator.cluster.node_names import NodeNames
 from simulator.cluster.other_objects import OtherObjects, in_order
+from simulator.cluster.pod_group_state import PodGroupStates
 from simulator.cluster.resource_amounts import ResourceAmounts
 from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod
@@ -68,6 +69,8 @@ class Cluster(OtherObjects):
         self.rows: dict[str, int] = {}
         self.pods: dict[str, Pod] = {}
         """Pods with a node name, by ``namespace/name``. The node need not exist."""
+        self.pod_groups = PodGroupStates()
+        """The pods of each PodGroup, with and without a node; kept by who fills the cluster."""
         self.allocatable = ResourceAmounts(capacity)
         self.requested = ResourceAmounts(capacity)
         self.non_zero: Ints = np.zeros((2, capacity), dtype=np.int64)

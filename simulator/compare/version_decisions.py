@@ -133,10 +133,12 @@ class VersionDecisions:
         framework = self.frameworks(features).get(pod.scheduler_name)
         if framework is None:
             return VersionDecision("ignored", [])
-        search = Attempt(framework, self._cluster, pod, nominated)
+        placement = live.placement if live is not None else None
+        search = Attempt(framework, self._cluster, pod, nominated, placement=placement)
         if live is not None:
             framework.pods, framework.preempting = live.framework.pods, live.framework.preempting
             framework.waiting_pods = live.framework.waiting_pods
+            search.state.of_pod_group = live.state.of_pod_group
             search.state.seed, search.state.cycle = live.state.seed, live.state.cycle
             search.start_node_index = search.next_start_node_index = live.start_node_index
         else:

@@ -8,7 +8,6 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.component_writes import ComponentWrites
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
-from simulator.cluster.pod_group_state import PodGroupStates
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.extender import Extender
 from simulator.framework.node_batch import NodeBatch
@@ -48,8 +47,6 @@ class Handle(Protocol):
     reads ``state.cluster`` instead."""
     pods: Mapping[str, Pod]
     """All pods that are not finished, by ``namespace/name``, as the informer shows them."""
-    pod_groups: PodGroupStates
-    """The pods of each PodGroup, with those that the scheduler assumes."""
     client: Client | None
     """The client with which plugins write; None where pods are not bound, in what-if for instance."""
     waiting_pods: WaitingPods

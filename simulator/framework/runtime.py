@@ -8,7 +8,6 @@ import numpy as np
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.pod_columns import PodColumns
-from simulator.cluster.pod_group_state import PodGroupStates
 from simulator.config.configuration import ConfigError, Profile, expand_plugins, score_weights
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.extender import NAME as EXTENDER
@@ -79,7 +78,6 @@ class Framework:
         self.extenders = extenders
         self.cluster = cluster or Cluster()
         self.pods: Mapping[str, Pod] = {}
-        self.pod_groups = PodGroupStates()
         self.waiting_pods = WaitingPods()
         self.preempting: set[str] = set()
         self.scheduler_name = profile.scheduler_name

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from simulator.api import Manifest
 from simulator.apiserver.resource import Resource
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.pod_group_state import PodGroupStates
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -18,9 +17,9 @@ def read(
 
     Gated pods, and pods whose schedulerName has no framework, do not count as nominated, because they are not
     in the scheduling queue. Raises the errors of Pod.parse and Node.parse."""
-    cluster, pod_groups = Cluster(), PodGroupStates()
+    cluster = Cluster()
     for framework in frameworks.values():
-        framework.cluster, framework.pod_groups = cluster, pod_groups
+        framework.cluster = cluster
     pending: list[Pod] = []
     for resource, manifest in objects:
         if resource.id == "nodes":
@@ -30,7 +29,7 @@ def read(
             if pod.finished:
                 continue
             if pod.pod_group and (pod.node_name or pod.scheduler_name in frameworks):
-                pod_groups.set_pod(pod)
+                cluster.pod_groups.set_pod(pod)
             if pod.node_name:
                 cluster.add_pod(pod)
             else:

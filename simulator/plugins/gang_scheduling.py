@@ -38,7 +38,7 @@ class GangScheduling(EnqueueExtensions, PreEnqueuePlugin, PermitPlugin):
             return unresolvable(f'waiting for pods\'s pod group "{name}" to appear in scheduling queue')
         if group.min_count is None:
             return None
-        if len(self.handle.pod_groups.get(pod.pod_group).pods) < group.min_count:
+        if len(self.handle.cluster.pod_groups.get(pod.pod_group).pods) < group.min_count:
             return unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")
         return None
 
@@ -54,7 +54,7 @@ class GangScheduling(EnqueueExtensions, PreEnqueuePlugin, PermitPlugin):
             return error(f"failed to get podGroup {pod.pod_group}: {missing}"), 0
         if group.min_count is None:
             return None, 0
-        members = self.handle.pod_groups.get(pod.pod_group)
+        members = state.cluster.pod_groups.get(pod.pod_group)
         if len(members.scheduled) < group.min_count:
             if not state.of_pod_group:
                 state.write(PODS_TO_ACTIVATE, members.unscheduled_pods())

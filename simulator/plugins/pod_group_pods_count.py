@@ -16,7 +16,7 @@ class PodGroupPodsCount(PlacementScorePlugin):
     def score_placements(
         self, cluster: Cluster, group: PodGroup, assignments: Sequence[PlacementAssignments]
     ) -> Sequence[int]:
-        scheduled = len(self.handle.pod_groups.get(group.key).scheduled)
+        scheduled = len(cluster.pod_groups.get(group.key).scheduled)
         counts = [scheduled + len(each.pods) for each in assignments]
         most = max(counts)
         return [count * MAX_NODE_SCORE // most if most else 0 for count in counts]

@@ -25,7 +25,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
         key = group.topology_key
         if not key:
             return [parent]
-        scheduled = self.handle.pod_groups.get(group.key).scheduled.values()
+        scheduled = cluster.pod_groups.get(group.key).scheduled.values()
         required = _domain_of(cluster, key, scheduled)
         if isinstance(required, Status):
             return required

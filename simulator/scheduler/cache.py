@@ -4,19 +4,16 @@ An assumed pod counts on its node from the time when the node is chosen until th
 binding fails."""
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.pod_group_state import PodGroupStates
 from simulator.objects.pod import Pod
 
 
 class Cache:
     """The scheduler's cache. ``pods`` has the newest version of every pod that the informer has shown, by
-    ``namespace/name``; ``pod_groups`` those of each group that the scheduler schedules, or that have a node.
-    """
+    ``namespace/name``."""
 
     def __init__(self) -> None:
         self.cluster = Cluster()
         self.pods: dict[str, Pod] = {}
-        self.pod_groups = PodGroupStates()
         self._assumed: dict[str, Pod] = {}
 
     def assumed(self, uid: str) -> bool:
@@ -32,7 +29,7 @@ class Cache:
         self.cluster.add_pod(assumed)
         self._assumed[pod.uid] = assumed
         if pod.pod_group:
-            self.pod_groups.assume(assumed)
+            self.cluster.pod_groups.assume(assumed)
         return assumed
 
     def forget(self, assumed: Pod) -> None:
@@ -41,7 +38,7 @@ class Cache:
         if self._assumed.pop(assumed.uid, None) is not None:
             self.cluster.remove_pod(assumed)
             if assumed.pod_group:
-                self.pod_groups.forget(assumed)
+                self.cluster.pod_groups.forget(assumed)
 
     def add_pod(self, pod: Pod) -> None:
         """Add a pod that the watch shows on a node, or a newer version of such a pod."""

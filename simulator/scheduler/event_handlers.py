@@ -76,9 +76,9 @@ class EventHandlers:
     def _note_member(self, old: Pod | None, new: Pod | None) -> None:
         """Update the pods of their group: those that this scheduler schedules, and those with a node."""
         if new is not None and new.pod_group and (self._assigned(new) or self._unscheduled(new)):
-            self._cache.pod_groups.set_pod(new)
+            self._cache.cluster.pod_groups.set_pod(new)
         elif old is not None and old.pod_group:
-            self._cache.pod_groups.remove_pod(old)
+            self._cache.cluster.pod_groups.remove_pod(old)
 
     def _unscheduled(self, pod: Pod | None) -> Pod | None:
         return pod if pod is not None and not pod.node_name and pod.scheduler_name in self._profiles else None

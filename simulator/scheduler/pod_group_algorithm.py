@@ -68,9 +68,10 @@ class MemberResult:
 
     @property
     def message(self) -> str:
-        if self.error or (self.fit_error is not None and not self.requires_preemption):
-            return self.error or (self.fit_error.message if self.fit_error else "")
-        return self.wait_message
+        """Why it has no place; "" = it has one."""
+        if self.placed:
+            return ""
+        return self.error or (self.fit_error.message if self.fit_error else "")
 
 
 @dataclass

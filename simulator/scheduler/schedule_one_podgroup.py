@@ -27,7 +27,7 @@ def pod_group_infos(scheduler: Scheduler, popped: QueuedPod) -> list[QueuedPod]:
     """Return the pods of the group in the order in which they are tried, and take them out of the queue
     (podGroupInfoForPod)."""
     infos = [popped]
-    for pod in scheduler.cache.pod_groups.get(popped.pod.pod_group).unscheduled_pods():
+    for pod in scheduler.cache.cluster.pod_groups.get(popped.pod.pod_group).unscheduled_pods():
         if pod.uid != popped.pod.uid:
             info = scheduler.queue.pop_specific_pod(pod)
             if info is not None:

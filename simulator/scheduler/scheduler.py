@@ -54,7 +54,6 @@ class Scheduler:
         self.frameworks = profiles(configuration, plugins, transport, self.cache.cluster)
         for framework in self.frameworks.values():
             framework.pods = self.cache.pods
-            framework.pod_groups = self.cache.pod_groups
             framework.client = world
         self.batches = {name: make_batch(framework) for name, framework in self.frameworks.items()}
         with_pod_groups = self.features.enabled(GENERIC_WORKLOAD) and queue is QueueVersion.KUBERNETES

@@ -44,7 +44,7 @@ class MemberTried(msgspec.Struct, frozen=True):
     """The node on which the next ones see it, also where it preempts others there. Of a member that Reserve
     or Permit refuses, the node that was found for it; "" = none."""
     message: str
-    """Why it is infeasible, or for what it waits on Permit; "" = it is permitted."""
+    """Why it is infeasible, or the error; "" = it has a place."""
 
 
 class PodGroupTried(Event, frozen=True, tag=True):

@@ -46,6 +46,8 @@ class Situation:
         cycle: int = 0,
     ) -> None:
         self.cluster = cluster
+        if pod.pod_group:
+            cluster.pod_groups.set_pod(pod)
         self.pod = pod
         self.frameworks = frameworks
         self.nominated = {

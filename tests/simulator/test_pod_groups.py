@@ -160,7 +160,7 @@ class GroupStory:
 
     def check(self, ended: trace.PodGroupCycleEnded, before: dict[str, Any]) -> None:
         cache = self.lab.simulation._scheduler.cache
-        state = cache.pod_groups.get(ended.group)
+        state = cache.cluster.pod_groups.get(ended.group)
         after = columns(cache.cluster)
         if ended.verdict == "scheduled":
             manifest = cache.cluster.objects(POD_GROUPS).get(ended.group, {})
