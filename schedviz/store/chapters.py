@@ -16,6 +16,8 @@ from simulator.trace import AnyEvent
 ENDS = (trace.Scored, trace.Bound, trace.Nominated, trace.Unschedulable, trace.SchedulerError)
 """The trace events with the outcome of a scheduling cycle. Scored and Bound are of the same cycle; a binding
 that waits comes after later cycles."""
+END_OF_CYCLE = (*ENDS, trace.PodGroupCycleEnded)
+"""The same of one pod or of a pod group. The cycles of its members have the numbers after its own."""
 
 STANDS_DOWN = b"stands_down"
 """The field of a trace event with which a scheduler stands down, or schedules again."""
@@ -107,7 +109,8 @@ class Chapters:
 
     def end_of_cycle(self, cycle: int) -> int | None:
         """Return the trace event with which a scheduling cycle ended: its last outcome before the next cycle
-        began. None = it is not stored any more, or has not been yet."""
+        began, or of a member of a pod group, whose turn ends before its outcome, the first one after that.
+        None = it is not stored any more, or has not been yet."""
         if not 0 < cycle <= self.head.cycle:
             return None
         found = None
@@ -116,9 +119,9 @@ class Chapters:
             place = self._place("decisions", cycle - 1)
             for number, fields in self.entries("trace", place, self.head.seq):
                 _, event = codec.decode_trace((b"%d-0" % number, fields))
-                if isinstance(event, trace.CycleStarted) and event.cycle > cycle:
+                if found and isinstance(event, trace.CycleStarted) and event.cycle > cycle:
                     break
-                if isinstance(event, ENDS) and event.cycle == cycle:
+                if isinstance(event, END_OF_CYCLE) and event.cycle == cycle:
                     found = number
         except Gone:
             return None

@@ -20,8 +20,14 @@ def mentions(event: Event) -> Mentions:
     pods = {getattr(event, "pod", ""), getattr(event, "preemptor", "")}
     nodes = {getattr(event, "node", "")}
     match event:
-        case trace.Nominated(victims=victims):
+        case trace.Nominated(victims=victims) | trace.PodGroupPreempted(victims=victims):
             pods.update(victims)
+        case trace.PodGroupCycleStarted(pods=members):
+            pods.update(members)
+        case trace.PodGroupTried(members=tried):
+            pods.update(each.pod for each in tried)
+        case trace.PodGroupCycleEnded(bound=bound, taken_back=back):
+            pods.update(bound, back)
         case (
             trace.ObjectsCreated(resource=resource, keys=keys)
             | trace.ObjectsDeleted(resource=resource, keys=keys)

@@ -31,6 +31,7 @@ from schedviz.web.outside import views as outside
 from schedviz.web.page import views as page
 from schedviz.web.past import branch_views as branch
 from schedviz.web.past import undo_views as undo
+from schedviz.web.pod_groups import views as pod_group
 from schedviz.web.pods import views as pod
 from schedviz.web.pods import what_if_views as why
 from schedviz.web.predict import views as predict
@@ -43,6 +44,7 @@ from schedviz.web.share import views as share
 _ROOM: Final = "rooms/<slug:code>"
 _SANDBOX: Final = "s/<slug:name>"
 _AT: Final = f"{_SANDBOX}/at/<int:seq>"
+_POD_GROUP: Final = "pod-groups/<str:namespace>/<str:group>"
 _POD: Final = f"{_SANDBOX}/pods/<str:namespace>/<str:pod>"
 
 urlpatterns: Final = [
@@ -183,6 +185,7 @@ urlpatterns: Final = [
     Route(f"{_AT}/cycles/<int:number>/", cycle.cycle_panel, "moment-cycle", read=VIEW),
     Route(f"{_AT}/cycles/last/", cycle.cycle_panel, "moment-last-cycle", read=VIEW),
     Route(f"{_AT}/pods/<str:namespace>/<str:pod>/", pod.pod_panel, "moment-pod", read=VIEW),
+    Route(f"{_AT}/{_POD_GROUP}/", pod_group.group_panel, "moment-pod-group", read=VIEW),
     Route(f"{_AT}/nodes/", table.nodes_table, "moment-nodes", read=VIEW),
     Route(f"{_AT}/nodes/<str:node>/", node.node_panel, "moment-node", read=VIEW),
     Route(f"{_AT}/objects/", stored.kinds, "moment-kinds", read=VIEW),
@@ -275,6 +278,7 @@ urlpatterns: Final = [
     Route(
         f"{_POD}/evicted/", why.evicted_part, "evicted", read=VIEW, write=VIEW, changes=False, counts=QUESTION
     ),
+    Route(f"{_SANDBOX}/{_POD_GROUP}/", pod_group.group_panel, "pod-group", read=VIEW),
     Route(f"{_SANDBOX}/nodes/", table.nodes_table, "nodes", read=VIEW),
     Route(f"{_SANDBOX}/nodes/<str:node>/", node.node_panel, "node", read=VIEW),
     Route(

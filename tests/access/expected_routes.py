@@ -36,7 +36,7 @@ _TABLE: Final = {
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "moment-object": "VE",
     "moment-kinds": "VE", "moment-objects": "VE", "moment-now": "VE", "moment-pending": "VE",
-    "cycle": "VE", "last-cycle": "VE",
+    "cycle": "VE", "last-cycle": "VE", "pod-group": "VE", "moment-pod-group": "VE",
     "pod": "VE", "nodes": "VE", "node": "VE", "kinds": "VE", "objects": "VE", "object": "VE",
     "pending": "VE", "imported": "VE", "leader": "VE", "outside": "VE", "guide": "VV",
     "lesson-panel": "VE undo again reset solution", "share-solution": "EE", "download": "VE",

@@ -23,7 +23,7 @@ from .expected_routes import EXPECTED
 
 VALUES = {
     "seq": "1", "number": "1", "kind": "pod", "resource": "pods", "key": "default/web",
-    "namespace": "default", "pod": "web", "node": "node-1", "action": "cordon",
+    "namespace": "default", "pod": "web", "group": "train", "node": "node-1", "action": "cordon",
     "token": "x" * 24, "path": "api/v1", "panel": "leader",
 }  # fmt: skip
 

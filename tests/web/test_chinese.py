@@ -38,7 +38,7 @@ NAMES: Final = frozenset(
     Secret get create drain until preemption pod kind node ctrl scheduling k8s io Namespace
     ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter CEL firstAvailable adminAccess
     matchAttribute distinctAttribute device driver attributes capacity claim template for where
-    gpu gpus numa all ConfigMap PodGroup Workload
+    gpu gpus numa all ConfigMap PodGroup Workload gang minCount basic
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )
@@ -187,7 +187,7 @@ def test_a_chinese_browser_gets_no_english_text(client: Client, full: Sandbox) -
     ]
     left = []
     for path in pages:
-        answer = client.get(path)
+        answer = client.get(path, follow=True)
         assert answer.headers["Content-Language"] == "zh-hans"
         assert answer.status_code == (404 if path == "/s/none/" else 200), path
         html = answer.content.decode().replace(full.name, "").replace("default/", "")

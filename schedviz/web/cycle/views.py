@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
 
+from schedviz.store.changes import TRACE_READ
 from schedviz.web.answers import is_htmx, missing_panel, panel
 from schedviz.web.cycle import cycle as cycle_view
 from schedviz.web.cycle import play, score_table
@@ -14,6 +15,8 @@ from schedviz.web.devices.reasons import device_reasons
 from schedviz.web.explain import arithmetic
 from schedviz.web.log.about import events_of_pod
 from schedviz.web.picture.load import ranks
+from schedviz.web.pod_groups.cycle import present_group_cycle
+from schedviz.web.pod_groups.cycles import group_cycles
 from schedviz.web.sources import Source, address, find_at, find_end_of_cycle, find_present, read_present
 
 
@@ -36,7 +39,7 @@ def cycle_panel(
     source = moment or find_present(name)
     decision = source.decision(number)
     if decision is None:
-        return missing_cycle(request, source, number)
+        return cycle_of_group(request, source, number, with_moment=whole and moment is not None)
     view = cycle_view.present_cycle(decision, ranks(source), entry=source.queue_place(decision.pod))
     present = read_present(name) if moment else source
     asks_why = "why" in request.GET and bool(decision.selected)
@@ -53,6 +56,17 @@ def cycle_panel(
         "why": present_why(decision, request.GET.get("other", "")) if asks_why else None,
     }
     return panel(request, source, "cycle/page.html", context, with_moment=whole and moment is not None)
+
+
+def cycle_of_group(request: HttpRequest, source: Source, number: int, *, with_moment: bool) -> HttpResponse:
+    """Render the panel of the cycle of a pod group, which has no decision of its own."""
+    events = (event for _, event in source.trace_tail(TRACE_READ))
+    found = next((each for each in group_cycles(events) if each.number == number), None)
+    if found is None:
+        return missing_cycle(request, source, number)
+    view = present_group_cycle(found)
+    context = {"view": view, "subject": gettext("Cycle %(n)s, of a group") % {"n": number}, "pinned": True}
+    return panel(request, source, "pod_groups/page.html", context, with_moment=with_moment)
 
 
 def missing_cycle(request: HttpRequest, source: Source, number: int) -> HttpResponse:

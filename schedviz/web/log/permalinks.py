@@ -15,6 +15,8 @@ DECIDED = (
     | trace.SchedulerError
     | trace.Nominated
     | trace.VictimDeleted
+    | trace.PodGroupPreempted
+    | trace.PodGroupCycleEnded
 )
 
 

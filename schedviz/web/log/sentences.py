@@ -10,12 +10,13 @@ from django.utils.translation import gettext, ngettext
 
 from schedviz.store.mentions import Mentions, mentions
 from schedviz.web.log import permalinks
+from schedviz.web.log.group_sentences import group_sentence, linked_pods
 from schedviz.web.outside.sentences import outside_sentence
 from schedviz.web.queue import lanes as queue
 from schedviz.web.reasons import meanings
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.text import format as fmt
-from schedviz.web.text.links import in_english, node_link, pod_link
+from schedviz.web.text.links import group_link, in_english, node_link, pod_link
 from schedviz.web.text.tone import Tone
 from simulator import trace
 from simulator.framework.cluster_event import POP_FROM_BACKOFF_Q
@@ -161,13 +162,21 @@ class EventSentences:
                 return self.nominated(event)
             case trace.VictimDeleted():
                 text = gettext("{} evicted from {} for {}; its grace period is {} s.")
-                return "warn", format_html(
-                    text,
-                    self.pod(event.pod),
-                    self.node(event.node),
-                    self.pod(event.preemptor),
-                    event.grace_seconds,
-                )
+                cause = self.pod(event.preemptor)
+                if event.group:
+                    text = gettext("{} evicted from {} for the group {}; its grace period is {} s.")
+                    cause = group_link(self.base, event.group)
+                pod, node = self.pod(event.pod), self.node(event.node)
+                return "warn", format_html(text, pod, node, cause, event.grace_seconds)
+            case (
+                trace.PodGroupCycleStarted()
+                | trace.PodGroupTried()
+                | trace.PlacementsScored()
+                | trace.PodGroupPreempted()
+                | trace.PodGroupCycleEnded()
+                | trace.PodGroupRetried()
+            ):
+                return group_sentence(self.base, event)
             case trace.OutsideBound() | trace.OutsideNominated():
                 return outside_sentence(self.base, event)
             case trace.OutsideFailed() | trace.OutsidePreempted():
@@ -301,9 +310,13 @@ def linked_names(event: Event) -> Mentions:
     match event:
         case trace.Filtered() | trace.ObjectUnreadable():
             return Mentions(set(), set())
+        case trace.VictimDeleted(group=str()):
+            return Mentions({event.pod}, {event.node})
         case trace.Scored():
             return Mentions(set(), {event.node})
         case trace.ObjectsCreated() | trace.ObjectsDeleted():
             return Mentions({*event.keys[:NAMES_AT_MOST]} if event.resource == "pods" else set(), set())
+        case _ if hasattr(event, "group") and not hasattr(event, "pod"):
+            return Mentions(linked_pods(event), set())
         case _:
             return mentions(event)

@@ -48,6 +48,8 @@ class PodRecord(msgspec.Struct, frozen=True):
     labels: dict[str, str] = {}
     owner: str = ""
     """The uid of its controller; "" = it has none."""
+    group: str = ""
+    """The key of its PodGroup; "" = it is in none."""
 
 
 class BudgetRecord(msgspec.Struct, frozen=True):
@@ -115,6 +117,7 @@ def pod_record(manifest: Manifest) -> PodRecord:
         limits=pod_requests.to_amounts(pod_requests.pod_limits(manifest)),
         labels=pod.labels,
         owner=intern(controller["uid"]) if controller else "",
+        group=intern(pod.pod_group),
     )
 
 

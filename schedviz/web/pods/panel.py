@@ -50,6 +50,8 @@ class PodDetail(msgspec.Struct, frozen=True):
     addresses: str
     node: str
     nominated: str
+    group: str
+    """The key of its PodGroup; "" = it is in none."""
     terminating: bool
     gone_at: int
     queue_place: str
@@ -109,6 +111,7 @@ def pod_detail(
         addresses=", ".join(pod_addresses(manifest)),
         node=pod.node,
         nominated=pod.nominated,
+        group=pod.group,
         terminating=pod.terminating,
         gone_at=pod.gone_at,
         queue_place=queue_place(entry),

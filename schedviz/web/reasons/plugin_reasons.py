@@ -53,6 +53,7 @@ _OBJECT: Final = gettext_noop("The object that is named is created.")
 _DEVICES: Final = gettext_noop(
     "Devices that its claims ask for become free, or a node with such devices is added."
 )
+_OF_GROUP: Final = gettext_noop("Pods of the group are created, or room for them becomes free.")
 
 REASONS: Final = (
     _reason(
@@ -358,6 +359,43 @@ REASONS: Final = (
     _reason(
         r"rejected due to timeout after waiting (?P<what>\S+) at plugin .+",
         gettext_noop("It waited on Permit for %(what)s and was not approved."),
+    ),
+    _reason(
+        r"No preemption victims found for incoming preemptor",
+        gettext_noop("No pod has a lower priority than the group: none can be evicted."),
+    ),
+    _reason(
+        r"waiting for pods's pod group \"(?P<what>.+)\" to appear in scheduling queue",
+        gettext_noop("The PodGroup %(what)s, which the pod names, does not exist."),
+        remedy=_OBJECT,
+    ),
+    _reason(
+        r"waiting for minCount pods from a gang to appear in scheduling queue",
+        gettext_noop("There are fewer pods of its group than minCount."),
+        remedy=_OF_GROUP,
+    ),
+    _reason(
+        r"pod group is unschedulable, waiting for minCount pods from a gang .+",
+        gettext_noop("It fits, but fewer pods of its group than minCount do."),
+        remedy=_OF_GROUP,
+    ),
+    _reason(
+        r"pod group is unschedulable, pod group is waiting for preemption to complete",
+        gettext_noop("It fits; its group waits until the pods that it evicts are gone."),
+    ),
+    _reason(
+        r"pod group is unschedulable(, .*)?",
+        gettext_noop("Its group cannot be scheduled."),
+        remedy=_OF_GROUP,
+    ),
+    _reason(
+        r"\d+/(?P<n>\d+) placements are available, first placement status: .+",
+        gettext_noop("Its group fits in none of the %(n)s placements."),
+        remedy=_OF_GROUP,
+    ),
+    _reason(
+        r"workload aware preemption is not supported for pod groups with scheduling constraints",
+        gettext_noop("v1.36 does not evict pods for a group with a topology constraint."),
     ),
 )
 """A text has the meaning of the first of these that matches it."""

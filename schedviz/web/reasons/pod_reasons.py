@@ -14,6 +14,7 @@ from schedviz.web.text.node_names import node_name
 from simulator import trace, words
 from simulator.api import SECOND, Manifest, Micros
 from simulator.decision import Decision, Shortage
+from simulator.plugins.node_resources.fit import lacking_resource
 from simulator.pod_reason import PodReason, find_pod_reason
 from simulator.trace import QueuePlace
 
@@ -81,3 +82,15 @@ def nearest_node(decision: Decision) -> str:
         f"{each.resource}: {gettext(words.SHORTAGE) % words.shortage_values(each)}" for each in found[nearest]
     )
     return text % {"node": node_name(decision.nodes[nearest]), "amounts": amounts}
+
+
+def lack_on_every_node(decision: Decision) -> str:
+    """Return the amounts that the pod lacks at least on each node that was looked at, where all were rejected
+    for the same resources: "2 nvidia.com/gpu"; "" if there are none."""
+    lacking = [{lacking_resource(reason) for reason in each.reasons} for each in decision.failures]
+    codes = {int(code) for code in decision.verdicts if code >= 0}
+    return fmt.listed(
+        f"{fmt.amount(each.resource, min(each.needs - free for free in each.free))} {each.resource}"
+        for each in decision.shortages
+        if codes and all(code and each.resource in lacking[code - 1] for code in codes)
+    )

@@ -28,6 +28,11 @@ def node_link(base: str, name: str) -> SafeString:
     return format_html('<a data-panel href="{}nodes/{}/" title="{}">{}</a>', base, name, name, short)
 
 
+def group_link(base: str, key: str) -> SafeString:
+    """Return the name of a PodGroup with a link."""
+    return format_html('<a data-panel href="{}pod-groups/{}/">{}</a>', base, key, fmt.pod_name(key))
+
+
 def in_english(text: str) -> SafeString:
     """Return text that is not translated. The language is marked for screen readers."""
     return format_html('<span lang="en">{}</span>', text)

@@ -1,0 +1,90 @@
+"""The cycles of pod groups, read from the trace."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from simulator import trace
+
+
+class Turn(msgspec.Struct):
+    """The turn of a member in a pass that has not ended, as far as the trace has it. ``outcome`` None: it is
+    being tried."""
+
+    pod: str
+    cycle: int
+    outcome: trace.MemberOutcome | None = None
+    node: str = ""
+
+
+class GroupCycle(msgspec.Struct):
+    """One cycle of a group. ``ended`` None: it is under way, or was interrupted."""
+
+    started: trace.PodGroupCycleStarted
+    passes: list[trace.PodGroupTried] = []
+    turns: dict[int, Turn] = {}
+    """The turns since the last of the passes, by the number of the attempt."""
+    nominated: dict[int, trace.Nominated] = {}
+    """The members that preempt by themselves, by the number of the attempt."""
+    compared: trace.PlacementsScored | None = None
+    preempted: trace.PodGroupPreempted | None = None
+    ended: trace.PodGroupCycleEnded | None = None
+
+    @property
+    def number(self) -> int:
+        return self.started.cycle
+
+    @property
+    def counting(self) -> trace.PodGroupTried | None:
+        """The pass that counts: in the placement that was chosen, or else the first one."""
+        placement = self.ended.placement if self.ended else ""
+        return next((each for each in self.passes if each.placement == placement), None) or next(
+            iter(self.passes), None
+        )
+
+    def has(self, cycle: int) -> bool:
+        """Whether the number is that of the attempt of a member."""
+        return 0 < cycle - self.number <= self.started.size
+
+
+def group_cycles(events: Iterable[trace.Event]) -> Iterator[GroupCycle]:
+    """Yield the cycles of all groups, oldest first."""
+    found: GroupCycle | None = None
+    for event in events:
+        if isinstance(event, trace.PodGroupCycleStarted):
+            if found is not None:
+                yield found
+            found = GroupCycle(event)
+        elif found is not None:
+            _read(found, event)
+            if found.ended is not None:
+                yield found
+                found = None
+    if found is not None:
+        yield found
+
+
+def _read(cycle: GroupCycle, event: trace.Event) -> None:
+    match event:
+        case trace.PodGroupTried():
+            cycle.passes.append(event)
+            cycle.turns = {}
+        case trace.PlacementsScored():
+            cycle.compared = event
+        case trace.PodGroupPreempted():
+            cycle.preempted = event
+        case trace.PodGroupCycleEnded():
+            cycle.ended = event
+            cycle.turns = {}
+        case trace.CycleStarted() if cycle.has(event.cycle) and not cycle.passes:
+            cycle.turns[event.cycle] = Turn(event.pod, event.cycle)
+        case trace.Scored() if turn := cycle.turns.get(event.cycle):
+            turn.outcome, turn.node = "fits", event.node
+        case trace.Filtered(feasible=0) if turn := cycle.turns.get(event.cycle):
+            turn.outcome = "infeasible"
+        case trace.Nominated() if cycle.has(event.cycle):
+            cycle.nominated[event.cycle] = event
+            if turn := cycle.turns.get(event.cycle):
+                turn.outcome, turn.node = "preempts", event.node
+        case trace.SchedulerError() if turn := cycle.turns.get(event.cycle):
+            turn.outcome = "error"

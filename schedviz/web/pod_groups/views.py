@@ -1,0 +1,19 @@
+"""The panel of a pod group, now or at a past moment."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+
+from schedviz.web.answers import missing_panel, panel, unfolded
+from schedviz.web.pod_groups.panel import group_detail
+from schedviz.web.sources import address, find_at
+
+
+def group_panel(
+    request: HttpRequest, name: str, namespace: str, group: str, seq: int | None = None
+) -> HttpResponse:
+    sandbox, key = find_at(name, seq), f"{namespace}/{group}"
+    view = group_detail(sandbox, key, address(sandbox), unfolded(request))
+    if view is None:
+        return missing_panel(request, sandbox, gettext("PodGroup %(key)s no longer exists.") % {"key": key})
+    context = {"view": view, "subject": f"PodGroup {view.name}"}
+    return panel(request, sandbox, "pod_groups/group.html", context)

@@ -1,0 +1,125 @@
+"""What the pages show of pod groups, in a sandbox led in this process."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.test import Client
+
+from schedviz.store import Store
+from schedviz.web.cycle.views import group_cycles
+from simulator.api import Manifest
+from simulator.versions.kubernetes_version import V1_36
+from tests.loop.conftest import node, pod
+from tests.loop.world import World
+from tests.simulator.lab import priority_class
+from tests.simulator.test_pod_groups import group
+from tests.web.test_chinese import english
+
+HTMX = {"HX-Request": "true"}
+GATES = {
+    "GenericWorkload": True,
+    "GangScheduling": True,
+    "WorkloadAwarePreemption": True,
+    "TopologyAwareWorkloadScheduling": True,
+}
+
+Make = Callable[..., World]
+
+
+def member(name: str, of: str, cpu: str = "1", **spec: str) -> Manifest:
+    return pod(name, cpu, schedulingGroup={"podGroupName": of}, **spec)
+
+
+def members(of: str, count: int, cpu: str = "1", **spec: str) -> list[Manifest]:
+    return [member(f"{of}-{number}", of, cpu, **spec) for number in range(count)]
+
+
+def racked(name: str, rack: str, cpu: str = "4") -> Manifest:
+    made = node(name, cpu)
+    made["metadata"]["labels"] = {"rack": rack}
+    return made
+
+
+@pytest.fixture
+def world(store: Store) -> Iterator[World]:
+    made = World(store, kubernetes=V1_36.patch, feature_gates=GATES)
+    yield made
+    store.delete(made.sandbox.name)
+
+
+def html_of(client: Client, world: World, path: str) -> str:
+    response = client.get(f"/s/{world.sandbox.name}/{path}", headers=HTMX, follow=True)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def text_of(client: Client, world: World, path: str) -> str:
+    return " ".join(html_of(client, world, path).split())
+
+
+def group_cycle(world: World) -> int:
+    events = [event for _, event in world.sandbox.trace(0, count=10_000)]
+    return [*group_cycles(events)][-1].number
+
+
+def test_the_panel_says_why_a_gang_is_pending(client: Client, world: World) -> None:
+    world.create(node("n0", "4"), group("train", 8), *members("train", 7))
+    world.slice()
+    html = text_of(client, world, "pod-groups/default/train/")
+    assert "7 of the 8 pods that it needs are there: they are gated until 1 more is created." in html
+
+    world.create(member("train-7", "train"))
+    world.slice()
+    html = text_of(client, world, "pod-groups/default/train/")
+    assert "4 of 8 fit; the group needs 8." in html
+    assert "train-3 lacks 1 cpu on every node." in html
+    assert "Tried 1 time: v1.36 tries a group again without pause." in html
+    world.let_time_pass(5)
+    world.slice()
+    assert "Tried 1 time" not in text_of(client, world, "pod-groups/default/train/")
+    assert "4 pods had a place, which is taken back" in html
+    assert "PodGroup <code>default/train</code>" in html_of(client, world, "pods/default/train-3/")
+    address = f"/s/{world.sandbox.name}/pod-groups/default/train/"
+    chinese = client.get(address, headers={**HTMX, "accept-language": "zh-CN"}).content.decode()
+    assert "组需要 8 个" in chinese
+    assert not english(chinese.replace(world.sandbox.name, "").replace("default/", ""))
+
+
+def test_the_cycle_has_each_turn_and_compares_the_placements(client: Client, world: World) -> None:
+    racks = {"topology": [{"key": "rack"}]}
+    world.create(
+        racked("n0", "rack-1"), racked("n1", "rack-2"), racked("n2", "rack-2"), racked("n3", "rack-3", "1")
+    )
+    world.create(pod("other", "1", nodeName="n1"))
+    world.create(group("train", 2, schedulingConstraints=racks), *members("train", 2, "2"))
+    world.slice()
+    number = group_cycle(world)
+    html = text_of(client, world, f"cycles/{number}/")
+    assert "train can be scheduled, in rack-1." in html
+    assert "rack-1 was selected: 51 + 100 against 31 + 100 of rack-2." in html
+    assert "rack-3" in html
+    assert "train-1: 1 has too little cpu" in html
+    for turn in (number + 1, number + 2):
+        assert f"Scheduling cycle {turn}" in text_of(client, world, f"cycles/{turn}/")
+    page = text_of(client, world, "")
+    assert "Placements of <a" in page
+    assert "2 pods go on to binding" in page
+
+
+def test_the_preemption_of_a_group_names_the_units_and_what_is_put_back(client: Client, world: World) -> None:
+    world.create(priority_class("low", 1), priority_class("high", 100), node("n0", "4"), node("n1", "4"))
+    world.create(group("train", 2, disruptionMode="PodGroup", priorityClassName="low"))
+    world.create(
+        *members("train", 2, "3", priorityClassName="low"), pod("single", "1", priorityClassName="low")
+    )
+    world.slice()
+    world.create(
+        group("serve", 2, priorityClassName="high"), *members("serve", 2, "3", priorityClassName="high")
+    )
+    world.slice()
+    html = text_of(client, world, f"cycles/{group_cycle(world)}/")
+    assert "serve waits for evictions." in html
+    assert "the whole group train" in html
+    assert "put back" in html
+    assert "have no nomination: other pods may take the room" in html
+    assert "for the group <a" in text_of(client, world, "")
