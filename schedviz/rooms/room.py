@@ -14,6 +14,8 @@ ALPHABET: Final = "CDFGHJKMNPQRTVWX34679"
 CODE_LENGTH: Final = 6
 """Number of letters of a room's code. 21 ** 6 is 86 million: a code is not guessed by trying while a room is
 open."""
+SAME_LOOK: Final = str.maketrans("СНКМРТХΗΚΜΝΡΤΧ", "CHKMPTXHKMNPTX")
+"""Letters of Cyrillic and Greek that look like one of the alphabet."""
 CODE: Final = re.compile(rf"[{ALPHABET}]{{{CODE_LENGTH}}}")
 
 MEMBERS_AT_MOST: Final = 110
@@ -115,8 +117,21 @@ def new_code() -> str:
 
 def read_code(text: str) -> str:
     """Return the code in a typed text; "" if there is none."""
-    code = re.sub(r"[\s-]", "", text[:30]).upper()
+    code = _letters(text)
     return code if CODE.fullmatch(code) else ""
+
+
+def wrong_letters(text: str) -> list[str]:
+    """Return the letters and digits of a typed text that no code has, each once."""
+    return [*dict.fromkeys(each for each in _letters(text) if each not in ALPHABET and each.isalnum())]
+
+
+def _letters(text: str) -> str:
+    """Return a typed code in capital letters, without what stands between them. Letters of full width, and
+    those of another script that look like one of the alphabet, are understood: which one is meant is clear.
+    It is not for a letter or digit that the alphabet lacks: an O may be a D or a Q."""
+    plain = unicodedata.normalize("NFKC", text[:30]).upper().translate(SAME_LOOK)
+    return re.sub(r"[\W_]", "", plain)
 
 
 def new_token() -> str:

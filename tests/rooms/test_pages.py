@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from schedviz.loop.clock import pause
-from schedviz.rooms.room import sandbox_name
+from schedviz.rooms.room import read_code, sandbox_name
 from schedviz.rooms.room_store import Rooms
 from schedviz.rooms.sandboxes import sweep_rooms
 from schedviz.rooms.work import find_work
@@ -76,11 +76,26 @@ def test_a_learner_joins_with_the_code_and_a_name(code: str, teacher: Client) ->
     assert "Ada &lt;b&gt;Lovelace&lt;/b&gt;" in page
 
 
-@pytest.mark.parametrize("typed", ["HELLO", "CCCCCC", "x" * 500])
-def test_a_wrong_code_says_so(typed: str) -> None:
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("HELLO", "No code has E, L, O: its letters and digits are C D F"),
+        ("CY1D0I", "No code has Y, 1, 0, I:"),
+        ("CDF", "A code has six letters and digits."),
+        ("CCCCCC", "There is no room with this code."),
+        ("x" * 500, "A code has six letters and digits."),
+    ],
+)
+def test_a_wrong_code_says_so(typed: str, said: str) -> None:
     answer = browser().get("/rooms/", {"code": typed})
     assert answer.status_code == 422
     assert 'role="alert"' in text(answer)
+    assert said in text(answer)
+
+
+@pytest.mark.parametrize("typed", ["ｃｄｆ　ＧＨＪ", "cdf-ghj", "СDFGНJ", " CDF.GHJ "])
+def test_a_code_of_other_keyboards_is_understood(typed: str) -> None:
+    assert read_code(typed) == "CDFGHJ"
 
 
 def test_a_name_is_needed(code: str) -> None:

@@ -28,6 +28,8 @@ from schedviz.rooms.learners import progress_of, room_lessons
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import (
+    ALPHABET,
+    CODE_LENGTH,
     SHARED,
     TITLE_AT_MOST,
     Member,
@@ -39,6 +41,7 @@ from schedviz.rooms.room import (
     number_for,
     read_code,
     sandbox_name,
+    wrong_letters,
 )
 from schedviz.rooms.room_store import (
     KEPT_SECONDS,
@@ -100,10 +103,20 @@ def find_by_code(request: HttpRequest) -> HttpResponse:
         except NoRoom:
             error = gettext("There is no room with this code. Look at the code again.")
     elif typed:
-        error = gettext("A code has six letters and digits.")
+        error = say_wrong_code(typed)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
     context = {"error": error, "typed": typed[:30], "autofocus": True}
     return render(request, "rooms/code.html", context, status=status)
+
+
+def say_wrong_code(typed: str) -> str:
+    """Return why a typed text is no code, in one line."""
+    if wrong := wrong_letters(typed):
+        return gettext("No code has %(letters)s: its letters and digits are %(alphabet)s.") % {
+            "letters": ", ".join(wrong[:CODE_LENGTH]),
+            "alphabet": " ".join(ALPHABET),
+        }
+    return gettext("A code has six letters and digits.")
 
 
 def join_room(request: HttpRequest, code: str) -> HttpResponse:
@@ -197,7 +210,8 @@ def find_room(code: str) -> Room:
     try:
         return Rooms(default_store()).find(read_code(code))
     except NoRoom:
-        raise Http404(gettext("There is no room “%(code)s”, or no longer.") % {"code": code}) from None
+        said = gettext("There is no room “%(code)s”, or no longer.") % {"code": code}
+        raise Http404(said if read_code(code) else f"{said} {say_wrong_code(code)}") from None
 
 
 def find_own_member(request: HttpRequest, room: Room) -> Member | None:
