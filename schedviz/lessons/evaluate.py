@@ -46,9 +46,12 @@ def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: floa
     return _finish(lesson, changed, now)
 
 
-def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) -> Progress:
+def guess(
+    lesson: Lesson, progress: Progress, picks: Sequence[str], now: float, *, collected: bool = False
+) -> Progress:
     """Return the progress after a guess at the present step's question. The first guess counts; a later one
-    changes nothing. Raises ValueError for choices that the question does not have."""
+    changes nothing. collected: see :class:`Guess`. Raises ValueError for choices that the question does not
+    have."""
     step = lesson.steps[progress.step]
     question = step.question
     if question is None or step.id in progress.guesses:
@@ -59,7 +62,7 @@ def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) 
     right = set(chosen) == set(question.right)
     changed = replace(
         progress,
-        guesses={**progress.guesses, step.id: Guess(chosen, right)},
+        guesses={**progress.guesses, step.id: Guess(chosen, right, collected)},
         failures=progress.failures + (not right),
         progressed=now,
     )

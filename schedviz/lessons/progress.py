@@ -17,6 +17,8 @@ class Guess(msgspec.Struct, frozen=True):
 
     picks: list[str]
     right: bool
+    collected: bool = False
+    """Whether it was submitted while the teacher of a room collected the answers."""
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):

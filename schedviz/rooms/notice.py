@@ -1,4 +1,5 @@
-"""The notice above the board of a room's sandbox: the teacher's last hint, and whether the room is paused."""
+"""The notice above the board of a room's sandbox: the teacher's hints, what the room does, and what the
+learner tells the teacher."""
 
 from collections.abc import Callable
 
@@ -21,9 +22,16 @@ class Notice(msgspec.Struct, frozen=True):
     is_own: bool
     """Whether the sandbox is the teacher's own."""
     hint: Message | None
-    """The teacher's last hint; None = there is none, or the learner has closed it."""
+    """The oldest of the teacher's hints that the learner has not closed; None = there is none."""
+    more: int
+    """The number of the further hints."""
     paused: bool
+    discussion: bool
     over: bool
+    hand: bool
+    """Whether the learner has raised a hand."""
+    done: bool
+    """Whether the learner has said *I am done*."""
     created: str
     """The value of ``Meta.created`` of the sandbox when the page can be loaded with it; "" = not yet. The
     page is loaded again when it changes."""
@@ -45,22 +53,25 @@ def room_notice(
     member = participant if isinstance(participant, Member) else None
     if member is None:
         name = next((each.name for each in seen.members if each.number == number), "")
-        hint = None
+        hints = []
     else:
-        name = member.name
-        own = seen.hints.get(member.number)
-        hint = max((each for each in (seen.room.hint, own) if each), key=lambda each: each.at, default=None)
-        if hint and hint.at <= seen.read.get(member.number, 0.0):
-            hint = None
+        name = next((each.name for each in seen.members if each.number == member.number), member.name)
+        sent = (*seen.room.hints, *seen.hints.get(member.number, ()))
+        closed = max(seen.read.get(member.number, 0.0), member.joined)
+        hints = sorted((each for each in sent if each.at > closed), key=lambda each: each.at)
     return Notice(
         code=code,
         title=seen.room.settings.title,
         name=name,
         is_teacher=member is None,
         is_own=number == TEACHER,
-        hint=hint,
+        hint=hints[0] if hints else None,
+        more=max(0, len(hints) - 1),
         paused=seen.room.paused,
+        discussion=seen.room.discussion,
         over=seen.room.is_over(seen.now),
+        hand=member is not None and member.number in seen.hands,
+        done=member is not None and member.number in seen.done,
         created=_created(rooms.store, seen.room, sandbox, member.number if member else number),
     )
 

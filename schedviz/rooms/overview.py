@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from schedviz.lessons.evaluate import is_step_complete
 from schedviz.lessons.lesson import Lesson, Par, Step
 from schedviz.lessons.progress import Progress
 from schedviz.rooms.room import Member, Room, learner_id
 from schedviz.rooms.room_store import Seen
+from schedviz.rooms.together import Wait, find_wait, is_collected
 
 ByLesson = Mapping[str, Progress]
 """A learner's progress by the name of the lesson."""
@@ -35,6 +38,13 @@ class LearnerRow(msgspec.Struct, frozen=True, kw_only=True):
     """The last guess: ids of choices; () = none."""
     guess_step: str = ""
     right: bool = False
+    submitted: bool = False
+    """Whether the teacher collects the answers to the question of the last guess."""
+    waits: Wait = ""
+    hand: float = 0.0
+    """Time at which the learner raised a hand; 0 = it is not raised."""
+    done: bool = False
+    """Whether the learner has said *I am done*."""
     stuck: bool = False
     finished: bool = False
     best: Par | None = None
@@ -70,12 +80,14 @@ class Histogram(msgspec.Struct, frozen=True):
 class RoomOverview(msgspec.Struct, frozen=True):
     room: Room
     rows: list[LearnerRow]
-    """The learners who are stuck first, otherwise in the order in which they joined."""
+    """Those who raised a hand first, then those who are stuck, otherwise in the order of joining."""
     histogram: Histogram | None
     """The guesses at the question; None = the lesson has no question."""
     online: int
     stuck: int
     finished: int
+    hands: int
+    done: int
 
 
 class QuestionName(NamedTuple):
@@ -95,11 +107,13 @@ def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str,
     question = find_question(seen.room, rows, lessons)
     return RoomOverview(
         room=seen.room,
-        rows=sorted(rows, key=lambda row: (not row.stuck, row.number)),
+        rows=sorted(rows, key=lambda row: (not row.hand, row.hand, not row.stuck, row.number)),
         histogram=_histogram(question, by_member, lessons) if question else None,
         online=sum(row.online for row in rows),
         stuck=sum(row.stuck for row in rows),
         finished=sum(row.finished for row in rows),
+        hands=sum(row.hand > 0 for row in rows),
+        done=sum(row.done for row in rows),
     )
 
 
@@ -109,18 +123,23 @@ def latest(by_lesson: ByLesson) -> Progress | None:
 
 
 def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, Lesson]) -> LearnerRow:
-    online = seen.is_online(member.number)
+    row = LearnerRow(
+        number=member.number,
+        name=member.name,
+        online=seen.is_online(member.number),
+        hand=seen.hands.get(member.number, 0.0),
+        done=member.number in seen.done,
+    )
     here = latest(by_lesson)
     lesson = lessons.get(here.lesson) if here else None
     if here is None or lesson is None:
-        return LearnerRow(number=member.number, name=member.name, online=online)
+        return row
     step = min(here.step, len(lesson.steps) - 1)
     guessed = [each for each in lesson.steps if each.id in here.guesses]
     last = here.guesses[guessed[-1].id] if guessed else None
-    return LearnerRow(
-        number=member.number,
-        name=member.name,
-        online=online,
+    waits = find_wait(seen.room, lesson, here)
+    return replace(
+        row,
         lesson=lesson.name,
         step=step,
         steps=len(lesson.steps),
@@ -131,10 +150,21 @@ def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, 
         guess=tuple(last.picks) if last else (),
         guess_step=guessed[-1].id if last else "",
         right=bool(last and last.right),
-        stuck=here.is_stuck(seen.now),
+        submitted=bool(last and is_collected(seen.room, lesson, lesson.steps.index(guessed[-1]))),
+        waits=waits,
+        stuck=not waits and not row.done and row.online and _is_stuck(seen, lesson, here),
         finished=bool(here.finished),
         best=here.best,
     )
+
+
+def _is_stuck(seen: Seen, lesson: Lesson, here: Progress) -> bool:
+    """Whether a learner who may go on does not. The time in which the class stood does not count."""
+    room = seen.room
+    stands = room.paused or room.discussion or room.is_over(seen.now)
+    if stands or is_step_complete(lesson, here, min(here.step, len(lesson.steps) - 1)):
+        return False
+    return replace(here, progressed=max(here.progressed, room.went_on)).is_stuck(seen.now)
 
 
 def find_question(

@@ -14,7 +14,9 @@ ALPHABET: Final = "CDFGHJKMNPQRTVWX34679"
 CODE_LENGTH: Final = 6
 """Number of letters of a room's code. 21 ** 6 is 86 million: a code is not guessed by trying while a room is
 open."""
-SAME_LOOK: Final = str.maketrans("СНКМРТХΗΚΜΝΡΤΧ", "CHKMPTXHKMNPTX")
+SAME_LOOK: Final = str.maketrans(
+    "\u0421\u041d\u041a\u041c\u0420\u0422\u0425\u0397\u039a\u039c\u039d\u03a1\u03a4\u03a7", "CHKMPTXHKMNPTX"
+)
 """Letters of Cyrillic and Greek that look like one of the alphabet."""
 CODE: Final = re.compile(rf"[{ALPHABET}]{{{CODE_LENGTH}}}")
 
@@ -25,6 +27,8 @@ NAME_AT_MOST: Final = 40
 TITLE_AT_MOST: Final = 80
 HINT_AT_MOST: Final = 400
 """Maximum number of characters of a hint: it stands above the page of a sandbox."""
+HINTS_AT_MOST: Final = 20
+"""Maximum number of hints that are kept for one member, and for all. The oldest ones go."""
 
 SHARED: Final = 0
 """The number of the one sandbox of a room whose members share it. Members are counted from 1."""
@@ -67,6 +71,26 @@ class Message(msgspec.Struct, frozen=True):
     at: float
 
 
+class NotDone(msgspec.Struct, frozen=True):
+    """A member for whom an act for all failed."""
+
+    number: int
+    reason: str
+    """A message of the API server; "" = the log of the server has the error."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of the last act that put learners at a step."""
+
+    lesson: str
+    step: int
+    moved: int
+    """Number of learners who are at the step."""
+    away: tuple[int, ...] = ()
+    """The numbers of those among them whose page was not connected."""
+    failed: tuple[NotDone, ...] = ()
+
+
 class Room(msgspec.Struct, frozen=True, kw_only=True):
     settings: RoomSettings
     ends: float
@@ -79,6 +103,20 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     """The lesson that the teacher opened for all; "" = none yet."""
     step: int = 0
     """The step, counted from 0, at which learners begin ``lesson``: the last one that the teacher set."""
+    placed: float = 0.0
+    """Time at which the teacher last put all learners at a step, or started over for all."""
+    outcome: Outcome | None = None
+    """What came of it; None = nothing yet, or the act moves nobody."""
+    locked: bool = False
+    """Whether no learner goes beyond ``step``."""
+    collecting: bool = False
+    """Whether learners see what is right only when the teacher reveals it."""
+    answers: tuple[str, ...] = ()
+    """The questions (``LESSON/STEP``) whose answers were revealed since the teacher began to collect."""
+    discussion: bool = False
+    """Whether the class talks: nobody is stuck meanwhile."""
+    went_on: float = 0.0
+    """Time at which the teacher last let learners go on: resumed, unlocked, revealed, ended a discussion."""
     question: str = ""
     """The question (``LESSON/STEP``) whose guesses are shown; "" = the one that most have reached."""
     revealed: str = ""
@@ -90,8 +128,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     opened: bool = False
     """Whether the sandbox that the room shares was created. If it does not exist then, the teacher has
     deleted it, and only the teacher creates another one."""
-    hint: Message | None = None
-    """The last hint to all."""
+    hints: tuple[Message, ...] = ()
+    """The last hints to all, the oldest first."""
 
     @property
     def code(self) -> str:

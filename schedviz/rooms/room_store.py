@@ -1,13 +1,14 @@
 """The rooms in Redis: for each a hash with its settings and its state, one with its members, and one with the
 times at which they were last connected. All of them expire some days after the room has ended."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 import msgspec
 
 from schedviz.rooms.room import (
+    HINTS_AT_MOST,
     MEMBERS_AT_MOST,
     Member,
     Message,
@@ -37,11 +38,17 @@ ONLINE_SECONDS: Final = 15.0
 """Seconds for which a member whose page was connected counts as online."""
 PLACES: Final = f"{PREFIX}:rooms"
 """The key of a sorted set: code -> when the room is forgotten (µs). See Places."""
+OF_MEMBERS: Final = ("hints", "read", "hand", "done")
+"""The fields of a room, with the number of the member behind them."""
 PARTS: Final = ("", "members", "names", "connected", "joins")
 """The keys of a room."""
 JOINS_AT_MOST: Final = 2 * MEMBERS_AT_MOST
 """Maximum number of joins from one address: a whole class that joins twice. The teacher may remove members,
 and whoever fills the room does not fill it again without end."""
+
+
+Signal = Literal["hand", "done"]
+"""What a learner tells the teacher."""
 
 
 class NoRoom(Exception):
@@ -64,11 +71,15 @@ class Seen(msgspec.Struct, frozen=True):
     """The members in the order of their numbers."""
     connected: dict[int, float]
     """Number of the member -> the last time at which the member's page was connected."""
-    hints: dict[int, Message]
-    """Number of the member -> the last hint to this member alone."""
+    hints: dict[int, tuple[Message, ...]]
+    """Number of the member -> the last hints to this member alone, the oldest first."""
     read: dict[int, float]
     """Number of the member -> the time of the last hint that the member has closed."""
     now: float
+    hands: dict[int, float] = {}
+    """Number of the member -> the time at which the member raised a hand; those who did."""
+    done: dict[int, float] = {}
+    """Number of the member -> the time at which the member said *I am done*, with the present task."""
 
     def is_online(self, number: int) -> bool:
         return self.now - self.connected.get(number, 0.0) < ONLINE_SECONDS
@@ -141,14 +152,19 @@ class Rooms:
         found = sorted(
             (msgspec.json.decode(each, type=prepared(Member)) for each in members.values()), key=_number
         )
-        hints = {
-            int(field[5:]): msgspec.json.decode(value, type=prepared(Message))
-            for field, value in state.items()
-            if field.startswith(b"hint ")
-        }
-        read = {int(field[5:]): float(at) for field, at in state.items() if field.startswith(b"read ")}
+        room = _room(state)
         times = {int(number): float(at) for number, at in connected.items()}
-        return Seen(_room(state), found, times, hints, read, seconds + micros / 1_000_000)
+        done = {number: at for number, at in _times(state, b"done ").items() if at > room.placed}
+        return Seen(
+            room=room,
+            members=found,
+            connected=times,
+            hints={number: _messages(each) for number, each in _by_number(state, b"hints ").items()},
+            read=_times(state, b"read "),
+            now=seconds + micros / 1_000_000,
+            hands=_times(state, b"hand "),
+            done=done,
+        )
 
     def join(self, room: Room, name: str, address: str = "") -> tuple[Member, str]:
         """Return a new member, and its token. A name that another member has gets a number. address: a digest
@@ -173,7 +189,7 @@ class Rooms:
             pipe.hdel(room_key(code, "members"), number)
             pipe.hdel(room_key(code, "connected"), number)
             pipe.hdel(room_key(code, "names"), member.name.casefold())
-            pipe.hdel(room_key(code), f"hint {number}", f"read {number}")
+            pipe.hdel(room_key(code), *(f"{field} {number}" for field in OF_MEMBERS))
             pipe.execute()
 
     def change(self, code: str, **fields: Any) -> None:
@@ -182,12 +198,18 @@ class Rooms:
 
     def send_hint(self, code: str, number: int, text: str) -> None:
         """Send a hint. number: of the member who gets it; 0 = all. Raises NoRoom."""
-        message = msgspec.json.encode(Message(text, self.store.wall()))
-        self._set(code, {f"hint {number}" if number else "hint": message})
+        field = f"hints {number}" if number else "hints"
+        before = _messages(cast("bytes | None", self._redis.hget(room_key(code), field)) or b"[]")
+        kept = (*before, Message(text, self.store.wall()))[-HINTS_AT_MOST:]
+        self._set(code, {field: msgspec.json.encode(kept)})
 
     def note_read(self, code: str, number: int, at: float) -> None:
         """Note that a member has closed the hint of the time ``at``. Raises NoRoom."""
         self._set(code, {f"read {number}": repr(at).encode()})
+
+    def signal(self, code: str, number: int, signal: Signal, *, on: bool) -> None:
+        """Note that a member raised a hand, or is done; or no longer. Raises NoRoom."""
+        self._set(code, {f"{signal} {number}": repr(self.store.wall() if on else 0.0).encode()})
 
     def extend(self, code: str, ends: float) -> None:
         """Let a room end at another time. Raises NoRoom."""
@@ -231,6 +253,21 @@ class Rooms:
 
 def _number(member: Member) -> int:
     return member.number
+
+
+def _by_number(state: Mapping[bytes, bytes], prefix: bytes) -> dict[int, bytes]:
+    """Return the fields of members by number."""
+    return {
+        int(field.removeprefix(prefix)): each for field, each in state.items() if field.startswith(prefix)
+    }
+
+
+def _times(state: Mapping[bytes, bytes], prefix: bytes) -> dict[int, float]:
+    return {number: at for number, each in _by_number(state, prefix).items() if (at := float(each))}
+
+
+def _messages(stored: bytes) -> tuple[Message, ...]:
+    return msgspec.json.decode(stored, type=prepared(tuple[Message, ...]))
 
 
 def room_key(code: str, part: str = "") -> str:

@@ -31,7 +31,7 @@ def resume_all(store: Store, seen: Seen) -> None:
     """Resume the sandboxes of the room. Raises RoomBusy."""
     names = _names_of(seen)
     with short_work(store, seen.room.code, "resume", len(names)):
-        Rooms(store).change(seen.room.code, paused=False)
+        Rooms(store).change(seen.room.code, paused=False, went_on=store.wall())
         clock.resume_many(store, names)
 
 

@@ -13,7 +13,7 @@ from schedviz.lessons.state import State, create_with_state, state_at_step, stat
 from schedviz.rooms.room import TEACHER, Room, learner_id, number_for, sandbox_name
 from schedviz.rooms.room_store import Rooms, Seen
 from schedviz.rooms.sandboxes import numbers_of
-from schedviz.rooms.work import RoomBusy, begin_work, find_work
+from schedviz.rooms.work import Place, RoomBusy, begin_work, find_work
 from schedviz.store import Clock, Store
 
 
@@ -75,16 +75,20 @@ def _put(
     def change() -> None:
         if place:
             Rooms(store).change(room.code, lesson=place[0].name, step=place[1])
-            _hide_answer(store, room, *place)
+            hide_answers(store, room, *place)
 
-    begin_work(store, room.code, "state", members, put, change=change)
+    at = Place(place[0].name, place[1]) if place else None
+    begin_work(store, room.code, "state", members, put, change=change, place=at)
 
 
-def _hide_answer(store: Store, room: Room, lesson: Lesson, step: int) -> None:
-    """Remove the answer from the projector, to a question that all guess at again."""
-    name, _, revealed = room.revealed.partition("/")
-    if name == lesson.name and any(each.id == revealed for each in lesson.steps[step:]):
-        Rooms(store).change(room.code, revealed="")
+def hide_answers(store: Store, room: Room, lesson: Lesson, step: int) -> None:
+    """Hide the answers to the questions of this step and of later ones, at which all guess again."""
+    again = {f"{lesson.name}/{each.id}" for each in lesson.steps[step:]}
+    Rooms(store).change(
+        room.code,
+        revealed="" if room.revealed in again else room.revealed,
+        answers=tuple(each for each in room.answers if each not in again),
+    )
 
 
 def _move(store: Store, room: Room, member: int, lesson: Lesson, step: int, *, created: float) -> None:

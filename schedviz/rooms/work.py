@@ -9,16 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from schedviz.rooms.notify import notify_learners, notify_teacher
+from schedviz.rooms.room import NotDone, Outcome
+from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
 from schedviz.store.hold import overruling_holds
 from schedviz.store.keys import PREFIX
+from simulator.apiserver.status import StatusError
 from simulator.kernel.prepared_types import prepared
 
 log = logging.getLogger(__name__)
@@ -26,7 +29,9 @@ log = logging.getLogger(__name__)
 WorkKind = Literal["pause", "resume", "start", "step", "state", "delete"]
 
 CREATING: Final[tuple[WorkKind, ...]] = ("start", "step", "state")
-"""Kinds of work that delete sandboxes and create them again."""
+"""Kinds of work that may create sandboxes again, to which learners' pages go then."""
+REASON_AT_MOST: Final = 200
+"""Maximum number of characters of the reason why an act failed for one learner."""
 BATCH: Final = 5
 """Number of sandboxes after which the thread lets others run, and the progress is stored."""
 PAUSE_SECONDS: Final = 0.02
@@ -40,7 +45,13 @@ class Work(msgspec.Struct, frozen=True):
     kind: WorkKind
     total: int
     done: int = 0
-    failed: int = 0
+
+
+class Place(NamedTuple):
+    """A step of a lesson."""
+
+    lesson: str
+    step: int
 
 
 class RoomBusy(Exception):
@@ -61,18 +72,22 @@ def begin_work(
     act: Callable[[int], object],
     *,
     change: Callable[[], object] = lambda: None,
+    place: Place | None = None,
 ) -> None:
     """Call ``act`` with each number, in a thread. change: changes the room, before; it is not called if there
-    is other work. Raises RoomBusy."""
+    is other work. place: where the act puts learners, whose numbers these are; then the room gets its
+    :class:`Outcome`. Raises RoomBusy."""
     work = Work(kind, len(numbers))
     _take(store, code, work)
     try:
         change()
+        if kind in CREATING:
+            Rooms(store).change(code, placed=store.wall(), outcome=None)
     except BaseException:
         _give_up(store, code)
         raise
     notify_teacher(code)
-    _threads().submit(_work, store, code, work, [*numbers], act)
+    _threads().submit(_work, store, code, work, [*numbers], act, place=place)
 
 
 @contextmanager
@@ -96,29 +111,45 @@ def _give_up(store: Store, code: str) -> None:
         store.redis.delete(_key(code))
 
 
-def _work(store: Store, code: str, work: Work, numbers: list[int], act: Callable[[int], object]) -> None:
+def _work(
+    store: Store,
+    code: str,
+    work: Work,
+    numbers: list[int],
+    act: Callable[[int], object],
+    *,
+    place: Place | None,
+) -> None:
+    failed: list[NotDone] = []
     try:
         for first in range(0, len(numbers), BATCH):
-            failed = sum(not _succeeds(code, act, number) for number in numbers[first : first + BATCH])
-            done = min(first + BATCH, len(numbers))
-            work = replace(work, done=done, failed=work.failed + failed)
+            failed += [each for number in numbers[first : first + BATCH] if (each := _do(code, act, number))]
+            work = replace(work, done=min(first + BATCH, len(numbers)))
             store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS)
             notify_teacher(code)
             time.sleep(PAUSE_SECONDS)
+        if place:
+            seen = Rooms(store).read(code)
+            moved = [each for each in numbers if all(each != one.number for one in failed)]
+            away = tuple(each for each in moved if not seen.is_online(each))
+            outcome = Outcome(
+                lesson=place.lesson, step=place.step, moved=len(moved), away=away, failed=tuple(failed)
+            )
+            Rooms(store).change(code, outcome=outcome)
     finally:
         _give_up(store, code)
         notify_teacher(code)
         notify_learners(code)  # their pages show the new step, or load the new sandbox
 
 
-def _succeeds(code: str, act: Callable[[int], object], number: int) -> bool:
+def _do(code: str, act: Callable[[int], object], number: int) -> NotDone | None:
     try:
         with overruling_holds():
             act(number)
-    except Exception:
+    except Exception as error:
         log.warning("room %s, sandbox %d", code, number, exc_info=True)
-        return False
-    return True
+        return NotDone(number, error.message[:REASON_AT_MOST] if isinstance(error, StatusError) else "")
+    return None
 
 
 @cache

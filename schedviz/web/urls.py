@@ -37,6 +37,7 @@ from schedviz.web.pods import what_if_views as why
 from schedviz.web.predict import views as predict
 from schedviz.web.queue import views as pending
 from schedviz.web.rooms import acts as room_acts
+from schedviz.web.rooms import learner as room_learner
 from schedviz.web.rooms import teacher as room_teacher
 from schedviz.web.rooms import views as rooms
 from schedviz.web.share import views as share
@@ -142,9 +143,11 @@ urlpatterns: Final = [
     ),
     Route(f"{_ROOM}/", rooms.join_room, "room", read=PUBLIC, write=PUBLIC, changes=False),
     Route(f"{_ROOM}/qr.svg", rooms.qr_code, "room-qr", read=PUBLIC),
-    Route(f"{_ROOM}/me/", rooms.own_page, "room-me", read=PUBLIC, write=PUBLIC, changes=False),
-    Route(f"{_ROOM}/me/hint/", rooms.close_hint, "room-hint", write=PUBLIC, changes=False),
-    Route(f"{_ROOM}/me/<str:token>/", rooms.personal_link, "room-personal", read=PUBLIC),
+    Route(f"{_ROOM}/me/", room_learner.own_page, "room-me", read=PUBLIC, write=PUBLIC, changes=False),
+    Route(f"{_ROOM}/me/hint/", room_learner.close_hint, "room-hint", write=PUBLIC, changes=False),
+    Route(f"{_ROOM}/me/signal/", room_learner.send_signal, "room-signal", write=PUBLIC, changes=False),
+    Route(f"{_ROOM}/me/place/", room_learner.own_place, "room-place", read=PUBLIC),
+    Route(f"{_ROOM}/me/<str:token>/", room_learner.personal_link, "room-personal", read=PUBLIC),
     Route(f"{_ROOM}/teach/", room_teacher.teach, "teach", read=PUBLIC, teacher=True),
     Route(
         f"{_ROOM}/teach/do/",

@@ -2,6 +2,7 @@
 // also shown. The log and the lanes change many times a second, so they are not announced.
 import { paced } from "./pace.js";
 import { addEveryClick } from "./registry.js";
+import { isOfRecreated } from "./room_home.js";
 
 const EVERY_MS = 5000; // it takes about this long to speak a sentence
 const region = document.getElementById("spoken");
@@ -51,6 +52,6 @@ export function showFailure(message) {
 }
 
 for (const failure of ["htmx:responseError", "htmx:sendError"])
-  document.body.addEventListener(failure, ({ detail: { xhr } }) =>
-    showFailure(xhr.getResponseHeader?.("X-Trouble")),
-  );
+  document.body.addEventListener(failure, ({ detail }) => {
+    if (!isOfRecreated(detail)) showFailure(detail.xhr.getResponseHeader?.("X-Trouble"));
+  });

@@ -2,6 +2,7 @@
 // the page's clock stops, and a notice says what does not respond. After the sandbox was deleted, the page links to the home page.
 import { isClockLate, startClock, stopClock } from "./clock.js";
 import { BEAT } from "./frames.js";
+import { leaveForRoom } from "./room_home.js";
 
 const SILENCE_MS = 5000; // the server sends something at least every two seconds (schedviz/live/consumers.py)
 const CHECK_MS = 1000;
@@ -76,6 +77,7 @@ export function showLost() {
 
 export function showGone() {
   setState("gone");
+  if (leaveForRoom()) return; // it says why
   for (const open of document.querySelectorAll("dialog[open]")) open.close();
   gone.showModal(); // nothing else on the page can be used
 }

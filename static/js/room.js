@@ -30,7 +30,37 @@ followFrames({
       if (select && [...select.options].some((each) => each.value === value)) select.value = value;
     }
     tick();
+    showHands();
   },
+});
+
+// The number of raised hands is in the title of the tab. A sound is heard only if the teacher has switched it on.
+const bell = document.getElementById("bell"); // only in the teacher's view
+const title = document.title;
+let hands = 0;
+let audio = null;
+
+function showHands() {
+  const now = Number(document.getElementById("counts")?.dataset.hands ?? 0);
+  document.title = now ? `✋ ${now} – ${title}` : title;
+  if (now > hands && bell?.checked) ring();
+  hands = now;
+}
+
+function ring() {
+  const [tone, volume, now] = [audio.createOscillator(), audio.createGain(), audio.currentTime];
+  tone.frequency.value = 880; // Hz
+  volume.gain.setValueAtTime(0.2, now);
+  volume.gain.exponentialRampToValueAtTime(0.001, now + 0.6);
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(now + 0.6);
+}
+
+// Browsers let a page sound only after a click.
+bell?.addEventListener("change", () => {
+  audio ??= new AudioContext();
+  if (bell.checked) ring();
 });
 
 // The time since a learner reached the step.
@@ -44,6 +74,7 @@ function tick() {
 
 setInterval(tick, 1000);
 tick();
+showHands();
 
 // htmx knows only the buttons that stand within their form.
 document.addEventListener("htmx:configRequest", ({ detail }) => {

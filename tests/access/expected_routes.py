@@ -22,7 +22,7 @@ _TABLE: Final = {
     "documents": "--", "document": "--", "document-example": "--",
     "idea": "--", "start-idea": "-- GL", "start-guide": "-- GL", "lessons": "--", "start-lesson": "-- GL",
     "handout": "--", "rooms": "--", "new-room": "-- TT", "room": "--", "room-qr": "--", "room-me": "--",
-    "room-hint": "--", "room-personal": "--", "teach-link": "--",
+    "room-hint": "--", "room-signal": "--", "room-place": "--", "room-personal": "--", "teach-link": "--",
     "teach": "TT", "room-act": "TT pause resume start step state", "room-own": "TT", "room-results": "TT",
     "room-projector": "TT",
     "api": "VE *", "api-version": "VE", "api-health": "VE", "openapi": "VE", "built-in-openapi": "--",

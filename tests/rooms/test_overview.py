@@ -63,7 +63,7 @@ def test_a_row_shows_the_progress_of_a_learner(lesson: Lesson) -> None:
 
 def test_learners_who_are_stuck_are_listed_first(lesson: Lesson) -> None:
     found = overview(
-        room_of("Ada", "Bo", "Cy", "Di"),
+        room_of("Ada", "Bo", "Cy", "Di", online=(1, 2, 3, 4)),
         by_learner(
             at(lesson, 1, 2),
             at(lesson, 2, 2, ago=121),
@@ -79,6 +79,50 @@ def test_learners_who_are_stuck_are_listed_first(lesson: Lesson) -> None:
         ("Di", False),
     ]
     assert (found.stuck, found.finished) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("state", "stuck"),
+    [
+        ({}, ["Ada"]),
+        ({"paused": True}, []),
+        ({"discussion": True}, []),
+        ({"locked": True}, []),
+        ({"locked": True, "step": 3}, ["Ada"]),  # whoever may come up to the locked step can be stuck
+        ({"ended": NOW - 1}, []),
+        ({"went_on": NOW - 119}, []),
+        ({"went_on": NOW - 121}, ["Ada"]),
+    ],
+)
+def test_only_a_learner_who_could_go_on_is_stuck(
+    lesson: Lesson, state: dict[str, object], stuck: list[str]
+) -> None:
+    answered = replace(at(lesson, 3, 1, picks="fits", ago=500), progressed=NOW - 500)
+    found = overview(
+        room_of("Ada", "away", "complete", "says so", online=(1, 3, 4), **state),
+        by_learner(at(lesson, 1, 2, ago=121), at(lesson, 2, 2, ago=500), answered, at(lesson, 4, 2, ago=500)),
+        {"pending": lesson},
+    ).rows
+    assert [row.name for row in found if row.stuck and row.number != 4] == stuck
+
+
+def test_who_waits_for_an_answer_or_is_done_is_not_stuck(lesson: Lesson) -> None:
+    """With three wrong guesses, too. A raised hand is listed first, the oldest one before."""
+    asked = at(lesson, 1, 1, ago=500)
+    seen = replace(
+        room_of("Ada", "Bo", "Cy", "Di", online=(1, 2, 3, 4), collecting=True),
+        hands={4: NOW - 9, 3: NOW - 20},
+        done={2: NOW - 5},
+    )
+    progress = by_learner(asked, *(at(lesson, number, 2, ago=500) for number in (2, 3)))
+    found = overview(seen, progress, {"pending": lesson})
+    assert [(row.name, row.stuck, row.waits, row.done) for row in found.rows] == [
+        ("Cy", True, "", False),
+        ("Di", False, "", False),
+        ("Ada", False, "answer", False),
+        ("Bo", False, "", True),
+    ]
+    assert (found.hands, found.done) == (2, 1)
 
 
 def test_the_histogram_counts_the_first_guesses(lesson: Lesson) -> None:

@@ -104,9 +104,8 @@ def test_all_members_read_the_settings_of_the_teacher(rooms: Rooms) -> None:
     rooms.note_connected(room.code, ada.number)
     seen = rooms.read(room.code)
     assert (seen.room.paused, seen.room.shown, seen.room.question) == (True, 1, "first/predict")
-    assert seen.room.hint
-    assert seen.room.hint.text == "to all"
-    assert seen.hints[1].text == "to Ada"
+    assert [each.text for each in seen.room.hints] == ["to all"]
+    assert [each.text for each in seen.hints[1]] == ["to Ada"]
     assert seen.read == {1: 12.5}
     assert seen.is_online(1)
     assert not seen.is_online(2)

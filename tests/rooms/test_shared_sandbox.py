@@ -91,7 +91,7 @@ def test_a_member_joins_the_lesson_that_the_teacher_replaced(open_room: Callable
     ada = join(room.code, "Ada")
     room.choose(ada, FIRST)
     first = room.created()
-    do(room.teacher, room.code, "start", lesson=SECOND)
+    do(room.teacher, room.code, "start", place=f"{SECOND}/0")
     eventually(lambda: idle(room.store, room.code))
     second = room.created()
     assert second != first
@@ -121,7 +121,7 @@ def test_only_the_teacher_creates_the_sandbox_again_that_the_teacher_deleted(
     bo = browser()
     refused = bo.post(f"/rooms/{room.code}/", {"name": "Bo"})
     assert "The teacher has deleted the sandbox of this room." in text(refused)
-    do(room.teacher, room.code, "start", lesson=FIRST)
+    do(room.teacher, room.code, "start", place=f"{FIRST}/0")
     eventually(lambda: idle(room.store, room.code))
     assert room.choose(ada, "") == room.choose(bo, "") == f"/s/{room.name}/"
     assert room.store.exists(room.name)

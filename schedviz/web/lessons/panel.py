@@ -14,6 +14,8 @@ from schedviz.lessons.general_hints import GeneralHint
 from schedviz.lessons.lesson import Lesson, LessonText, Part, Step, StepText
 from schedviz.lessons.progress import Guess, Progress
 from schedviz.lessons.situation import KINDS
+from schedviz.rooms.room import Room
+from schedviz.rooms.together import Wait, find_wait, is_withheld
 from schedviz.web.lessons.result import ResultView
 from schedviz.web.lessons.solution import SolutionAct, present_solution
 
@@ -41,9 +43,11 @@ class StepQuestion(msgspec.Struct, frozen=True):
     many: bool
     choices: list[StepChoice]
     guessed: bool
+    submitted: bool
+    """Whether the learner has answered, and sees what is right when the teacher of the room reveals it."""
     right: bool
     answer: str
-    """The explanation of the answer; "" before the guess."""
+    """The explanation of the answer; "" before the guess, and before it is revealed."""
 
 
 class GoalView(msgspec.Struct, frozen=True):
@@ -103,6 +107,8 @@ class LessonPanel(msgspec.Struct, frozen=True):
     up: str
     """The path of the list of lessons, or of the learner's page in a room."""
     in_room: bool
+    waits: Wait
+    """What the learner waits for before the next step."""
     watched: bool
     """Whether the visitor is the room's teacher, who changes nothing in the panel."""
     shared: bool
@@ -146,6 +152,7 @@ def present_lesson(
     can_undo: bool,
     can_reset: bool,
     in_room: bool = False,
+    room: Room | None = None,
     watched: bool = False,
     shared: bool = False,
     may_solve: bool = True,
@@ -154,12 +161,14 @@ def present_lesson(
     results: Sequence[ResultView] = (),
     share: str = "",
 ) -> LessonPanel:
+    """Return the panel. room: the room in which the visitor is a learner; None = there is none."""
     language = get_language() or "en"
     text = lesson.text(language)
     at = min(progress.step, len(lesson.steps) - 1)
     step = lesson.steps[at]
     words = text.steps[step.id]
-    question = present_question(step, words, progress.guesses.get(step.id))
+    withheld = room is not None and is_withheld(room, lesson, progress, at)
+    question = present_question(step, words, progress.guesses.get(step.id), withheld=withheld)
     goals = [
         GoalView(check.id, words.checks[check.id], progress.has_passed(step, check)) for check in step.checks
     ]
@@ -191,11 +200,12 @@ def present_lesson(
         can_reset=can_reset,
         up=up,
         in_room=in_room,
+        waits=find_wait(room, lesson, progress) if room else "",
         watched=watched,
         shared=shared,
         parts=lesson.shown(at),
         highlights=[] if complete and asks else [present_highlight(each) for each in step.highlights],
-        finished=bool(progress.finished),
+        finished=bool(progress.finished) and not withheld,
         undone=[
             place
             for place in range(1, len(lesson.steps) + 1)
@@ -214,7 +224,10 @@ def place_of(step: int, at: int, *, finished: bool) -> StepPlace:
     return "done" if step <= at else "later"
 
 
-def present_question(step: Step, words: StepText, guess: Guess | None) -> StepQuestion | None:
+def present_question(
+    step: Step, words: StepText, guess: Guess | None, *, withheld: bool = False
+) -> StepQuestion | None:
+    """Return the question of a step. withheld: it does not tell yet what is right."""
     if step.question is None:
         return None
     picks = guess.picks if guess else []
@@ -222,12 +235,13 @@ def present_question(step: Step, words: StepText, guess: Guess | None) -> StepQu
         text=words.question,
         many=step.question.many,
         choices=[
-            StepChoice(each, words.choices[each], each in picks, each in step.question.right)
+            StepChoice(each, words.choices[each], each in picks, each in step.question.right and not withheld)
             for each in step.question.choices
         ],
         guessed=guess is not None,
-        right=guess is not None and guess.right,
-        answer=words.answer if guess else "",
+        submitted=guess is not None and withheld,
+        right=guess is not None and guess.right and not withheld,
+        answer=words.answer if guess and not withheld else "",
     )
 
 

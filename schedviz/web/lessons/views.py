@@ -22,6 +22,7 @@ from schedviz.limits.requester import new_record
 from schedviz.rooms.create_sandboxes import start_sandbox
 from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room_store import Rooms
+from schedviz.rooms.together import Wait, find_wait, is_collected
 from schedviz.store import Store
 from schedviz.store.default import default_store
 from schedviz.web.answers import is_htmx
@@ -119,12 +120,22 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     if do == "solution":
         return solve(store, visit, source)
 
+    room = visit.state
+
     def change(progress: Progress) -> Progress:
         if lesson.steps[progress.step].id != step:
             return progress
+        if do == "next" and room and (wait := find_wait(room, lesson, progress)):
+            raise ValueError(say_wait(wait))
         match do:
             case "guess":
-                return guess(lesson, progress, request.POST.getlist("pick"), now)
+                return guess(
+                    lesson,
+                    progress,
+                    request.POST.getlist("pick"),
+                    now,
+                    collected=bool(room and is_collected(room, lesson, progress.step)),
+                )
             case "next" if progress.step + 1 < len(lesson.steps):
                 after = go_to_step(lesson, progress, progress.step + 1, now)
                 return with_result(lesson, progress, after, situation_of(source, progress))
@@ -136,6 +147,12 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     if visit.room:
         notify_teacher(visit.room[0])
     return False
+
+
+def say_wait(wait: Wait) -> str:
+    if wait == "lock":
+        return gettext("The teacher has locked this step.")
+    return gettext("The teacher collects the answers: wait until the answer is revealed.")
 
 
 def solve(store: Store, visit: Visit, source: Current) -> bool:

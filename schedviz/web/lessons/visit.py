@@ -1,6 +1,7 @@
 """A learner in the sandbox of their lesson: the progress, brought up to date by a look at the sandbox, and
 the panel that shows it."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from django.http import HttpRequest
@@ -18,8 +19,8 @@ from schedviz.lessons.situation import Situation, situation_of
 from schedviz.lessons.start import start_own_lesson
 from schedviz.rooms.access import find_participant
 from schedviz.rooms.notify import notify_teacher
-from schedviz.rooms.room import SHARED, TEACHER, Member, learner_id, room_of
-from schedviz.rooms.room_store import Rooms
+from schedviz.rooms.room import SHARED, TEACHER, Member, Room, learner_id, room_of
+from schedviz.rooms.room_store import NoRoom, Rooms
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from schedviz.store.default import default_store
 from schedviz.web.lessons.learner import known_learner
@@ -36,6 +37,8 @@ class Visit(NamedTuple):
     progress: Progress
     room: tuple[str, int] | None
     """The code of the room and the learner's number in it; None = the learner is in no room."""
+    state: Room | None = None
+    """The room in which the visitor is a learner; None also for its teacher."""
     watched: bool = False
     """Whether the visitor is the teacher of the room, who sees the learner's panel and changes nothing in
     it. In a sandbox that the room shares it is the panel of the step that the teacher has set."""
@@ -79,7 +82,16 @@ def find_visit(request: HttpRequest, source: Current) -> Visit | None:
     progress = Learners(default_store().redis).progress(identifier, lesson.name)
     if progress is None or (progress.sandbox, progress.created) != (meta.name, meta.created):
         return None
-    return Visit(identifier, lesson, progress, room)
+    return Visit(identifier, lesson, progress, room, _room_of_learner(room))
+
+
+def _room_of_learner(place: tuple[str, int] | None) -> Room | None:
+    """Return the room of a learner, whom its teacher may let wait; None for the teacher."""
+    if place is None or place[1] == TEACHER:
+        return None
+    with suppress(NoRoom):
+        return Rooms(default_store()).find(place[0])
+    return None
 
 
 def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
@@ -168,6 +180,7 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
         number=places.get(lesson.name, 0),
         up=_up(visit),
         in_room=room is not None,
+        room=visit.state,
         watched=visit.watched,
         shared=visit.is_shared,
         may_solve=visit.may_solve,

@@ -3,6 +3,10 @@
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect
 
+from schedviz.rooms.access import find_participant
+from schedviz.rooms.room import Member, room_of
+from schedviz.rooms.room_store import Rooms
+from schedviz.store.default import default_store
 from schedviz.web.answers import is_htmx
 from schedviz.web.page.live_page import live_page, moment_html
 from schedviz.web.sources import find_past, find_present
@@ -12,7 +16,17 @@ PANELS_OF_NOW = ("download", "imported", "leader", "outside", "predict", "share"
 
 
 def sandbox_page(request: HttpRequest, name: str) -> HttpResponse:
-    return live_page(request, find_present(name))
+    """Render the page. For a sandbox of a room that is deleted, its learner gets the own page of the room,
+    which says why."""
+    try:
+        present = find_present(name)
+    except Http404:
+        place = room_of(name)
+        member = place and find_participant(Rooms(default_store()), name, request.COOKIES)
+        if place and isinstance(member, Member):
+            return redirect("room-me", place[0])
+        raise
+    return live_page(request, present)
 
 
 def moment_page(request: HttpRequest, name: str, seq: int) -> HttpResponse:

@@ -10,28 +10,29 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import escape
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 from msgspec.structs import replace
 
 from schedviz.lessons.learners import Learners
-from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.rooms import sandboxes
 from schedviz.rooms.create_sandboxes import start_sandbox
 from schedviz.rooms.learners import room_lessons, set_step
 from schedviz.rooms.notify import notify_learners, notify_teacher
-from schedviz.rooms.room import HINT_AT_MOST, NOBODY, learner_id, sandbox_name
+from schedviz.rooms.room import HINT_AT_MOST, NOBODY, Member, learner_id, sandbox_name
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.states import put_sandbox, put_step, sources_of
-from schedviz.rooms.work import RoomBusy, begin_work
+from schedviz.rooms.work import Place, RoomBusy, begin_work
 from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
-from schedviz.web.rooms.views import find_room
+from schedviz.web.rooms.find import find_room
 from simulator.apiserver.status import StatusError
 
 EXTENSION_SECONDS: Final = 30 * 60
+KEY_AT_MOST: Final = 200
+"""Maximum number of characters of the name of a question."""
 DIGITS_AT_MOST: Final = 3
 """Maximum number of digits of the number of a step or of a sandbox."""
 
@@ -88,14 +89,15 @@ def _resume(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 
 def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Start the lesson or the scenario over for all. Field ``lesson``."""
+    """Start the lesson or the scenario over for all. Field ``place``: as for a step, of which only the lesson
+    counts; "" = the room's present lesson."""
     store, room = default_store(), seen.room
-    lesson = request.POST.get("lesson", "") or room.lesson
+    lesson = request.POST.get("place", "").rpartition("/")[0] or room.lesson
     changes: dict[str, Any] = {}
     if room.settings.what.kind != "scenario":
         if lesson not in room_lessons():
             raise WrongAct(gettext("Choose a lesson."))
-        changes = {"lesson": lesson, "step": 0, "question": "", "revealed": ""}
+        changes = {"lesson": lesson, "step": 0, "question": "", "revealed": "", "answers": ()}
         room = replace(room, **changes)
 
     numbers = [each.number for each in seen.members]
@@ -111,14 +113,15 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
         if changes:
             Rooms(store).change(room.code, **changes)
 
-    begin_work(store, room.code, "start", numbers, start, change=change)
+    place = Place(lesson, 0) if changes else None
+    begin_work(store, room.code, "start", numbers, start, change=change, place=place)
     return gettext("All sandboxes are being started over.")
 
 
 def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Put all learners at a step of a lesson, and return the notice that says so. The field ``place`` is
-    ``LESSON/STEP``, the step counted from 0; with ``sandboxes`` = ``prepared`` all sandboxes are created
-    again, with the state of the step. Raises WrongAct."""
+    """Put all learners at a step of a lesson. The field ``place`` is ``LESSON/STEP``, counted from 0;
+    with ``sandboxes`` = ``prepared`` all sandboxes are created again, with the state of the step. The room's
+    Outcome says who was moved. Raises WrongAct."""
     store, room = default_store(), seen.room
     name, _, place = request.POST.get("place", "").rpartition("/")
     lesson, step = room_lessons().get(name), _number(place)
@@ -127,6 +130,7 @@ def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
     if request.POST.get("sandboxes") == "prepared":
         put_step(store, seen, lesson, step)
     else:
+        room = replace(room, lesson=name, step=step)  # where those begin who are in another lesson
         begin_work(
             store,
             room.code,
@@ -134,16 +138,9 @@ def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
             [each.number for each in seen.members],
             lambda number: set_step(store, room, number, lesson, step),
             change=lambda: Rooms(store).change(room.code, lesson=name, step=step),
+            place=Place(name, step),
         )
-    return _step_text(lesson, step)
-
-
-def _step_text(lesson: Lesson, step: int) -> str:
-    text = lesson.text(get_language() or "en")
-    return gettext("All learners are at step %(step)s: %(title)s") % {
-        "step": step + 1,
-        "title": text.steps[lesson.steps[step].id].title,
-    }
+    return ""
 
 
 def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
@@ -152,7 +149,7 @@ def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
     if source is None or source not in sources_of(default_store(), seen):
         raise WrongAct(gettext("Choose a sandbox."))
     place = put_sandbox(default_store(), seen, source)
-    return _step_text(*place) if place else gettext("All learners get a copy of the sandbox.")
+    return "" if place else gettext("All learners get a copy of the sandbox.")
 
 
 def _hint(request: HttpRequest, seen: Seen, argument: str) -> str:
@@ -174,7 +171,18 @@ def _hint(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 
 def _reveal(request: HttpRequest, seen: Seen, argument: str) -> str:
-    Rooms(default_store()).change(seen.room.code, revealed=argument[:200])
+    """Reveal the answer to a question, ``LESSON/STEP``, on the projector; where the answers are collected,
+    also on the learners' pages."""
+    store, room, key = default_store(), seen.room, argument[:KEY_AT_MOST]
+    lesson, _, step = key.partition("/")
+    steps = room_lessons()[lesson].steps if lesson in room_lessons() else []
+    if not any(each.id == step and each.question for each in steps):
+        raise WrongAct(gettext("Choose a question."))
+    answers = tuple(dict.fromkeys((*room.answers, key))) if room.collecting else ()
+    Rooms(store).change(room.code, revealed=key, answers=answers, went_on=store.wall())
+    notify_learners(room.code)
+    if room.collecting:
+        return gettext("The projector and all pages show the answer.")
     return gettext("The projector shows the answer.")
 
 
@@ -183,9 +191,51 @@ def _hide(request: HttpRequest, seen: Seen, argument: str) -> str:
     return gettext("The projector shows the question without the answer.")
 
 
+def _collect(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Begin or end to collect answers: learners see what is right when the teacher reveals it."""
+    store, on = default_store(), argument == "on"
+    Rooms(store).change(seen.room.code, collecting=on, answers=(), went_on=store.wall())
+    notify_learners(seen.room.code)
+    if on:
+        return gettext("Answers are collected: learners see what is right when you reveal it.")
+    return gettext("Learners see at once whether an answer is right.")
+
+
+def _lock(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Lock the step that was set, or unlock it."""
+    store, on = default_store(), argument == "on"
+    Rooms(store).change(seen.room.code, locked=on, went_on=store.wall())
+    notify_learners(seen.room.code)
+    return gettext("The step is locked.") if on else gettext("The step is unlocked.")
+
+
+def _discuss(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Begin or end a discussion, in which nobody counts as stuck."""
+    store, on = default_store(), argument == "on"
+    Rooms(store).change(seen.room.code, discussion=on, went_on=store.wall())
+    notify_learners(seen.room.code)
+    return gettext("The discussion begins.") if on else gettext("The discussion has ended.")
+
+
+def _lower_hand(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Lower the hand of a learner, whose number is the argument."""
+    member = _member(seen, argument)
+    Rooms(default_store()).signal(seen.room.code, member.number, "hand", on=False)
+    notify_learners(seen.room.code)
+    return gettext("The hand of %(name)s is lowered.") % {"name": member.name}
+
+
+def _member(seen: Seen, number: str) -> Member:
+    """Return the member of a field. Raises WrongAct."""
+    found = next((each for each in seen.members if str(each.number) == number), None)
+    if found is None:
+        raise WrongAct(gettext("Choose a learner."))
+    return found
+
+
 def _question(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Ask a question. Field ``question``: ``LESSON/STEP``; "" = the one that most learners have reached."""
-    Rooms(default_store()).change(seen.room.code, question=request.POST.get("question", "")[:200])
+    Rooms(default_store()).change(seen.room.code, question=request.POST.get("question", "")[:KEY_AT_MOST])
     return gettext("The question was chosen.")
 
 
@@ -213,9 +263,7 @@ def _names(request: HttpRequest, seen: Seen, argument: str) -> str:
 def _remove(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Remove a learner with the sandbox and the progress. Field ``to``: the learner's number."""
     store, room = default_store(), seen.room
-    member = next((each for each in seen.members if str(each.number) == request.POST.get("to")), None)
-    if member is None:
-        raise WrongAct(gettext("Choose a learner."))
+    member = _member(seen, request.POST.get("to", ""))
     Rooms(store).remove(room.code, member)
     Learners(store.redis).forget([learner_id(room.code, member.number)])
     if room.settings.mode == "own":
@@ -247,6 +295,10 @@ ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
     "hint": _hint,
     "reveal": _reveal,
     "hide": _hide,
+    "collect": _collect,
+    "lock": _lock,
+    "discuss": _discuss,
+    "lower": _lower_hand,
     "question": _question,
     "show": _show,
     "show-none": _show_no_sandbox,

@@ -8,7 +8,7 @@ from django.utils.translation import get_language, gettext, ngettext
 
 from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.overview import Histogram, LearnerRow
-from schedviz.rooms.room import TEACHER, Room
+from schedviz.rooms.room import TEACHER, Outcome, Room
 from schedviz.rooms.room_store import Seen
 from schedviz.rooms.work import Work
 from schedviz.web.lessons.result import ResultView, present_results
@@ -46,6 +46,8 @@ class RoomQuestion(msgspec.Struct, frozen=True):
     answer: str
     bars: list[BarView]
     revealed: bool
+    collected: bool
+    """Whether learners see the answer when the teacher reveals it."""
 
 
 class Choice(NamedTuple):
@@ -92,6 +94,7 @@ def question_view(found: Histogram, room: Room, lessons: Lessons) -> RoomQuestio
             for place, bar in enumerate(found.bars)
         ],
         revealed=room.revealed == found.key,
+        collected=room.collecting and found.key not in room.answers,
     )
 
 
@@ -107,14 +110,22 @@ def question_choices(room: Room, lessons: Lessons, name: str) -> list[Choice]:
     ]
 
 
-def step_choices(room: Room, lessons: Lessons, name: str) -> list[Choice]:
-    """Return the steps of a lesson."""
-    if name not in lessons:
-        return []
-    text = lessons[name].text(get_language() or "en")
+def step_choices(room: Room, lessons: Lessons, name: str) -> list[tuple[str, list[Choice]]]:
+    """Return the steps that the teacher may set, with the titles of their lessons: those of the room's
+    lesson, or of all lessons of the course. name: the lesson that is chosen."""
+    is_course = room.settings.what.kind == "course"
     return [
-        Choice(f"{name}/{place}", f"{place + 1}. {text.steps[step.id].title}", room.step == place)
-        for place, step in enumerate(lessons[name].steps)
+        (each.label, _steps_of(lessons[each.value], room.step if each.value == name else None))
+        for each in lesson_choices(lessons, name)
+        if is_course or each.value == name
+    ]
+
+
+def _steps_of(lesson: Lesson, chosen: int | None) -> list[Choice]:
+    text = lesson.text(get_language() or "en")
+    return [
+        Choice(f"{lesson.name}/{place}", f"{place + 1}. {text.steps[step.id].title}", chosen == place)
+        for place, step in enumerate(lesson.steps)
     ]
 
 
@@ -144,6 +155,32 @@ def duration(seconds: float) -> str:
     if not rest:
         return ngettext("%(n)s hour", "%(n)s hours", hours) % {"n": hours}
     return gettext("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": rest}
+
+
+def outcome_text(outcome: Outcome, seen: Seen, lessons: Lessons) -> str:
+    """Return what the last act for all did, and to whom."""
+    lesson = lessons.get(outcome.lesson)
+    if lesson is None or outcome.step >= len(lesson.steps):
+        return ""
+    names = {each.number: each.name for each in seen.members}
+    step = lesson.text(get_language() or "en").steps[lesson.steps[outcome.step].id]
+    text = ngettext(
+        "%(n)s learner is at step %(step)s: %(title)s.", "%(n)s learners are at step %(step)s: %(title)s.",
+        outcome.moved,
+    ) % {"n": outcome.moved, "step": outcome.step + 1, "title": step.title}  # fmt: skip
+    texts = [text]
+    if away := [names[each] for each in outcome.away if each in names]:
+        texts.append(gettext("Not here now: %(names)s.") % {"names": ", ".join(away)})
+    texts += [
+        gettext("Not moved: %(name)s (%(reason)s).")
+        % {
+            "name": names[each.number],
+            "reason": each.reason or gettext("an error, which the log of the server has"),
+        }
+        for each in outcome.failed
+        if each.number in names
+    ]
+    return " ".join([*texts, gettext("Who joins later begins there.")])
 
 
 def work_text(work: Work) -> str:

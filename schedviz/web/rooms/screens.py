@@ -99,35 +99,47 @@ class RoomScreens(Screens[RoomPage, RoomScreen]):
 def _teacher(now: RoomNow) -> dict[str, Any]:
     """Return the views of the parts of the teacher's view, by part."""
     room, found = now.seen.room, now.overview
-    is_course = room.settings.what.kind == "course"
     parts: dict[str, Any] = {
         "counts": {
             "learners": len(found.rows),
             "online": found.online,
             "finished": found.finished,
+            "hands": found.hands,
+            "done": found.done,
             "stuck": found.stuck,
         },
         "state": {
             "over": now.is_over,
             "paused": room.paused,
+            "collecting": room.collecting,
+            "locked": room.locked,
+            "discussion": room.discussion,
+            "has_steps": room.settings.what.kind != "scenario",
             "shown": _shown(now),
             "named": room.named,
             "left": view.duration(room.ends - now.seen.now),
         },
         "steps": {
-            "is_course": is_course,
-            "lesson_choices": view.lesson_choices(now.lessons, now.lesson),
-            "step_choices": view.step_choices(room, now.lessons, now.lesson),
+            "is_course": room.settings.what.kind == "course",
+            "lessons": view.step_choices(room, now.lessons, now.lesson),
         },
         "recipients": now.seen.members,
         "sources": now.sources,
-        "work": view.work_text(now.work) if now.work else "",
+        "work": _work_text(now),
         "members": bool(found.rows),
     }
     if room.settings.what.kind != "scenario":
         choices = view.question_choices(room, now.lessons, now.lesson)
         parts["question"] = {"asked": _question(now), "over": now.is_over, "choices": choices}
     return parts
+
+
+def _work_text(now: RoomNow) -> str:
+    """Return a text about the work on the sandboxes, or about the outcome of the last one."""
+    outcome = now.seen.room.outcome
+    if now.work:
+        return view.work_text(now.work)
+    return view.outcome_text(outcome, now.seen, now.lessons) if outcome and not now.is_over else ""
 
 
 def _rows(now: RoomNow) -> dict[str, Any]:

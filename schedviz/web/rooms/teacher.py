@@ -20,8 +20,9 @@ from schedviz.store.default import default_store
 from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
 from schedviz.web.parts.parts import Parts, digests
+from schedviz.web.rooms.find import find_room, join_address, write_cookie
+from schedviz.web.rooms.learner import KEPT_DAYS
 from schedviz.web.rooms.screens import RoomNow, RoomPage, RoomScreens, read_room
-from schedviz.web.rooms.views import KEPT_DAYS, find_room, join_address, write_cookie
 from simulator.apiserver.status import StatusError
 
 

@@ -1,0 +1,231 @@
+"""The class works together: set for all, collect and reveal, lock, discussion, and what learners say."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+
+from schedviz.lessons.learners import Learners
+from schedviz.lessons.lesson import Lesson
+from schedviz.rooms.learners import room_lessons
+from schedviz.rooms.room import learner_id, sandbox_name
+from schedviz.rooms.room_store import HINTS_AT_MOST, Rooms
+from schedviz.rooms.work import find_work
+from schedviz.store import Store
+from schedviz.web.rooms import acts
+from simulator.apiserver.status import TooManyRequests
+from tests.waiting import eventually
+
+from .test_course_room import HTMX, row
+from .test_pages import browser, do, join, text
+from .test_states import outcome, put
+
+
+@pytest.fixture
+def teacher() -> Client:
+    return browser()
+
+
+@pytest.fixture
+def lesson() -> Lesson:
+    return room_lessons()["preemption"]
+
+
+@pytest.fixture(params=["course:"])
+def code(request: pytest.FixtureRequest, teacher: Client, store: Store) -> Iterator[str]:
+    fields = {"what": request.param, "mode": "own", "title": "", "minutes": "60"}
+    code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
+    yield code
+    for name in store.names():
+        if name.startswith(f"room-{code.lower()}-"):
+            store.delete(name)
+
+
+in_lesson = pytest.mark.parametrize("code", ["lesson:preemption"], indirect=True)
+
+
+def panel(learner: Client, code: str, number: int = 1) -> str:
+    return " ".join(text(learner.get(f"/s/{sandbox_name(code, number)}/lesson/")).split())
+
+
+def act(learner: Client, code: str, step: str, act: str, number: int = 1, **fields: object) -> int:
+    path = f"/s/{sandbox_name(code, number)}/lesson/"
+    answer = learner.post(path, {"do": act, "step": step, **fields}, headers=HTMX)
+    return answer.status_code
+
+
+def test_all_are_set_to_one_step_of_one_lesson_wherever_they_are(
+    code: str, teacher: Client, store: Store, lesson: Lesson
+) -> None:
+    """In another lesson, on the list of lessons, away, or not here yet."""
+    here, waiting = join(code, "here"), browser()
+    waiting.post(f"/rooms/{code}/", {"name": "on the list"})
+    here.post(f"/rooms/{code}/me/", {"lesson": next(iter(room_lessons()))})
+    Rooms(store).note_connected(code, 1)
+    place = f"/rooms/{code}/me/place/"
+    shown = re.search(rf'hx-get="({place}\?placed=[\d.]+)"', text(waiting.get(f"/rooms/{code}/me/")))
+    assert shown
+    assert waiting.get(shown[1]).status_code == 204
+    assert Rooms(store).read(code).is_online(2)
+    said = put(teacher, store, code, "step", place=f"{lesson.name}/2", sandboxes="")
+    title = lesson.text("en").steps[lesson.steps[2].id].title
+    assert said == f"2 learners are at step 3: {title}. Who joins later begins there."
+    assert waiting.get(shown[1]).headers["HX-Redirect"] == f"/s/{sandbox_name(code, 2)}/"
+    late = browser()
+    assert (
+        late.post(f"/rooms/{code}/", {"name": "late"}).headers["Location"] == f"/s/{sandbox_name(code, 3)}/"
+    )
+    for number in (1, 2, 3):
+        assert f"3/{len(lesson.steps)} {title}" in row(teacher, code, number)
+    # The page that was loaded since stays.
+    again = re.search(rf'hx-get="({place}[^"]*)"', text(waiting.get(f"/rooms/{code}/me/")))
+    assert again
+    assert waiting.get(again[1]).status_code == 204
+
+
+def test_the_teacher_reads_who_was_not_moved_and_why(
+    code: str, teacher: Client, store: Store, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = [browser() for _ in range(2)]
+    for learner, name in zip(waiting, ("Ada", "Bo"), strict=True):
+        learner.post(f"/rooms/{code}/", {"name": name})
+    moved = acts.set_step
+
+    def refuse(store: Store, room: object, number: int, *place: object) -> None:
+        if number == 2:
+            raise TooManyRequests("too many sandboxes")
+        moved(store, room, number, *place)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(acts, "set_step", refuse)
+    said = put(teacher, store, code, "step", place=f"{lesson.name}/1", sandboxes="")
+    assert said.startswith("1 learner is at step 2:")
+    assert "Not here now: Ada." in said
+    assert "Not moved: Bo (too many sandboxes)." in said
+    chinese = text(teacher.get(f"/rooms/{code}/teach/", headers={"Accept-Language": "zh-hans"}))
+    assert "Bo\uff08too many sandboxes\uff09" in chinese
+    assert "Not moved" not in chinese
+
+
+@in_lesson
+def test_collected_answers_are_shown_when_the_teacher_reveals_them(
+    code: str, teacher: Client, store: Store, lesson: Lesson
+) -> None:
+    ada, bo = join(code, "Ada"), join(code, "Bo")
+    asked = next(step for step in lesson.steps if step.question)
+    place = lesson.steps.index(asked)
+    assert asked.question
+    right = asked.question.right
+    wrong = next(each for each in asked.question.choices if each not in right)
+    answer = lesson.text("en").steps[asked.id].answer.split("<")[1].split(">")[1][:30]
+    put(teacher, store, code, "step", place=f"{lesson.name}/{place}", sandboxes="")
+    act(bo, code, asked.id, "guess", 2, pick=right)  # before
+    assert answer in panel(bo, code, 2)
+    do(teacher, code, "collect on")
+    assert answer in panel(bo, code, 2), "who has seen the answer sees it still"
+    assert "Submit" in panel(ada, code)
+    assert act(ada, code, asked.id, "next") == 400
+    assert act(ada, code, asked.id, "guess", pick=[wrong]) == 200
+    shown = panel(ada, code)
+    assert "Submitted" in shown
+    for word in (answer, "the right answer", "your answer, wrong", 'class="choice right"'):
+        assert word not in shown
+    assert re.search(r'id="lesson-next"[^>]* disabled', shown)
+    assert act(ada, code, asked.id, "next") == 400
+    assert answer not in text(ada.get(f"/rooms/{code}/me/"))
+    assert "submitted" in text(ada.get(f"/rooms/{code}/me/"))
+    projector = f"/rooms/{code}/projector/"
+    assert answer not in text(teacher.get(projector))
+    do(teacher, code, f"reveal {lesson.name}/{asked.id}")
+    assert answer in panel(ada, code)
+    assert "your answer, wrong" in panel(ada, code)
+    assert answer in " ".join(text(teacher.get(projector)).split())
+    assert act(ada, code, asked.id, "next") == 200
+
+
+@in_lesson
+def test_nobody_goes_beyond_a_locked_step(code: str, teacher: Client, store: Store, lesson: Lesson) -> None:
+    ada = join(code, "Ada")
+    put(teacher, store, code, "step", place=f"{lesson.name}/1", sandboxes="")
+    do(teacher, code, "lock on")
+    steps = [step.id for step in lesson.steps]
+    assert act(ada, code, steps[1], "next") == 400
+    assert "The teacher has locked this step." in panel(ada, code)
+    assert act(ada, code, steps[1], "back") == 200
+    assert act(ada, code, steps[0], "next") == 200, "up to the locked step"
+    do(teacher, code, "lock off")
+    assert act(ada, code, steps[1], "next") == 200
+
+
+def test_a_locked_course_offers_no_other_lesson(code: str, teacher: Client) -> None:
+    ada = browser()
+    ada.post(f"/rooms/{code}/", {"name": "Ada"})
+    do(teacher, code, "lock on")
+    assert 'name="lesson"' not in text(ada.get(f"/rooms/{code}/me/"))
+
+
+@in_lesson
+def test_a_learner_raises_a_hand_and_says_when_a_task_is_done(
+    code: str, teacher: Client, store: Store, lesson: Lesson
+) -> None:
+    ada = join(code, "Ada")
+    path = f"/rooms/{code}/me/signal/"
+    notice = text(ada.post(path, {"do": "hand on"}, headers=HTMX))
+    assert "Lower hand" in notice
+    page = text(teacher.get(f"/rooms/{code}/teach/"))
+    assert 'data-hands="1"' in page
+    assert 'value="lower 1"' in page
+    assert do(teacher, code, "lower 1") == "The hand of Ada is lowered."
+    assert "Raise hand" in text(ada.get(f"/s/{sandbox_name(code, 1)}/"))
+    ada.post(path, {"do": "done on"})
+    assert row(teacher, code, 1).split("Open")[0].rstrip().endswith("done")
+    put(teacher, store, code, "step", place=f"{lesson.name}/1", sandboxes="")
+    assert "done" not in row(teacher, code, 1), "another task"
+    assert ada.post(path, {"do": "dance on"}).status_code == 400
+    assert browser().post(path, {"do": "hand on"}).status_code == 403
+
+
+def test_hints_wait_for_one_another(code: str, teacher: Client, store: Store) -> None:
+    ada = browser()
+    ada.post(f"/rooms/{code}/", {"name": "Ada"})
+    ada.post(f"/rooms/{code}/me/", {"lesson": "preemption"})
+    for to, said in (("0", "first"), ("1", "second"), ("0", "third")):
+        do(teacher, code, "hint", to=to, text=said)
+    seen = []
+    for _ in range(3):
+        page = text(ada.get(f"/s/{sandbox_name(code, 1)}/"))
+        found = re.search(r'<p class="hinted"><b>Hint</b> (\w+)</p>.*?name="at" value="([\d.]+)"', page, re.S)
+        assert found
+        seen.append(found[1])
+        ada.post(f"/rooms/{code}/me/hint/", {"at": found[2]})
+    assert seen == ["first", "second", "third"]
+    assert 'class="hinted"' not in text(ada.get(f"/s/{sandbox_name(code, 1)}/"))
+    for number in range(HINTS_AT_MOST + 3):
+        Rooms(store).send_hint(code, 0, f"hint {number}")
+    assert len(Rooms(store).find(code).hints) == HINTS_AT_MOST
+
+
+@in_lesson
+def test_a_learner_has_a_page_of_results_after_the_end(
+    code: str, teacher: Client, store: Store, lesson: Lesson
+) -> None:
+    ada = join(code, "Ada")
+    asked = next(step for step in lesson.steps if step.question)
+    assert asked.question
+    do(teacher, code, "collect on")
+    put(teacher, store, code, "step", place=f"{lesson.name}/{lesson.steps.index(asked)}", sandboxes="")
+    act(ada, code, asked.id, "guess", pick=asked.question.right)
+    do(teacher, code, "end")
+    own = f"/rooms/{code}/me/"
+    eventually(lambda: find_work(store, code) is None and not store.exists(sandbox_name(code, 1)))
+    assert ada.get(f"/s/{sandbox_name(code, 1)}/").headers["Location"] == own
+    answer = ada.get(own)
+    page = " ".join(text(answer).split())
+    assert answer.status_code == 200
+    assert "The teacher has ended the room. You are Ada." in page
+    assert "1 of 1 answers right" in page
+    assert lesson.text("en").title in page
+    assert ada.get(f"/rooms/{code}/me/place/").headers["HX-Refresh"] == "true"
+    assert browser().get(f"/rooms/{code}/").status_code == 410
+    assert Learners(store.redis).progress(learner_id(code, 1), lesson.name)
+    assert outcome(teacher, code) == ""
