@@ -31,6 +31,7 @@ followFrames({
     }
     tick();
     showHands();
+    enlarge();
   },
 });
 
@@ -42,7 +43,7 @@ let audio = null;
 
 function showHands() {
   const now = Number(document.getElementById("counts")?.dataset.hands ?? 0);
-  document.title = now ? `✋ ${now} – ${title}` : title;
+  document.title = now ? `(${now}) ${title}` : title;
   if (now > hands && bell?.checked) ring();
   hands = now;
 }
@@ -75,6 +76,18 @@ function tick() {
 setInterval(tick, 1000);
 tick();
 showHands();
+
+// The projector draws a shown sandbox with this width, in px, and enlarges it to that of the window: what matters in it is 28 px
+// high and more in a window of 1920 px.
+const SHOWN_WIDTH = 720;
+
+function enlarge() {
+  const shown = document.getElementById("shown");
+  shown?.style.setProperty("--scale", shown.clientWidth / SHOWN_WIDTH);
+}
+
+addEventListener("resize", enlarge);
+enlarge();
 
 // htmx knows only the buttons that stand within their form.
 document.addEventListener("htmx:configRequest", ({ detail }) => {

@@ -221,7 +221,7 @@ def test_the_projector_shows_names_only_if_wanted(code: str, teacher: Client) ->
     do(teacher, code, "names on")
     assert "Ada Lovelace" in text(teacher.get(path))
     do(teacher, code, "show 1")
-    assert f'src="/s/{sandbox_name(code, 1)}/?embed=queue,nodes,cycle"' in text(teacher.get(path))
+    assert f'src="/s/{sandbox_name(code, 1)}/?embed=queue,nodes,cycle,watch"' in text(teacher.get(path))
 
 
 def test_the_qr_code_is_a_picture_without_scripts_and_styles(code: str) -> None:

@@ -142,7 +142,7 @@ def test_starting_over_keeps_the_best_result_in_the_table_and_the_file(opened: R
 def test_the_projector_shows_the_progress_of_the_learner_whose_sandbox_it_shows(opened: Room) -> None:
     def projector() -> str:
         page = words(opened.teacher.get(f"/rooms/{opened.code}/projector/").content)
-        return page.partition('id="shown-step"')[2].partition("</p>")[0]
+        return page.partition('id="shown-step"')[2].partition('id="shown"')[0]
 
     opened.do(opened.learner, "next", "look")
     opened.do(opened.learner, "guess", "predict", pick="fits")
@@ -151,5 +151,7 @@ def test_the_projector_shows_the_progress_of_the_learner_whose_sandbox_it_shows(
     seen = projector()
     assert "step 2 of 4: What happens?" in seen
     assert "Checks 0/3" in seen
-    assert "Last guess: On <code>node-1</code>" in seen
+    assert "On <code>node-1</code>" in seen
     assert "✕" in seen
+    opened.do(opened.learner, "next", "predict")
+    assert "node-1" not in projector(), "only the answer of the present step"

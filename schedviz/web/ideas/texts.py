@@ -19,6 +19,8 @@ from simulator.kernel.prepared_types import prepared
 FOLDER: Final = SCENARIOS.parent / "ideas"
 PARTS: Final = ("queue", "nodes", "informer", "leader", "cycle", "past", "priority")
 """The parts of a sandbox's page that a page of an idea can embed."""
+WATCH: Final = "watch"
+"""The word among embedded parts that leaves out what changes the sandbox: for a screen that only shows it."""
 WORDS: Final = ("title", "says", "misconception", "truth")
 """The fields of an idea that are translated."""
 UPSTREAM: Final = "https://github.com/kubernetes/kubernetes/blob/v1.36.2/"
@@ -82,5 +84,6 @@ def translated_idea(idea: Idea) -> Idea:
 
 
 def chosen_parts(text: str) -> list[str]:
-    """Return the parts in a comma-separated text such as ``"queue,cycle"``; other words are ignored."""
-    return [part for part in PARTS if part in text.split(",")]
+    """Return the parts in a comma-separated text such as ``"queue,cycle"``, with WATCH; other words are
+    ignored."""
+    return [part for part in (*PARTS, WATCH) if part in text.split(",")]

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.learners import read_progress, room_lessons
 from schedviz.rooms.overview import RoomOverview, overview
@@ -165,11 +167,10 @@ def _projector(now: RoomNow) -> dict[str, Any]:
     return {
         "joined": {"learners": len(rows), "names": names if room.named else []},
         "asked": {"question": _question(now), "over": now.is_over, "named": room.named},
-        "shown_step": _shown_row(now),
-        "shown": {
-            "sandbox": sandbox_name(room.code, shown) if shown is not None else "",
-            "name": _shown(now) if room.named else "",
-        },
+        "shown_step": {"said": _shown_row(now), "name": _shown(now) if room.named else ""}
+        if shown is not None
+        else None,
+        "shown": sandbox_name(room.code, shown) if shown is not None else "",
     }
 
 
@@ -185,7 +186,10 @@ def _shown(now: RoomNow) -> str:
 
 
 def _shown_row(now: RoomNow) -> view.RowView | None:
-    """Return the line of the learner whose sandbox the projector shows; None if there is no lesson."""
+    """Return the line of the learner whose sandbox the projector shows, with the guess of the present step
+    only; None if there is no lesson."""
     number = now.seen.room.shown
     row = next((each for each in now.overview.rows if each.number == number and each.steps), None)
-    return view.row_view(row, now.lessons) if row and not now.is_over else None
+    if row and row.guess_step != row.step_id:
+        row = replace(row, guess=())
+    return view.row_view(row, now.lessons) if row else None
