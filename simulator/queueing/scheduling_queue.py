@@ -293,10 +293,14 @@ class SchedulingQueue:
 
     # Pod groups that are tried without pause
 
-    def group_members(self, group: str) -> list[QueuedPod]:
-        """Return the pods of a group in backoffQ."""
-        queues = self.backoff_q.rejected, self.backoff_q.errors
-        return [info for queue in queues for info in queue if info.pod.pod_group == group]
+    def members_in_backoff(self) -> dict[str, list[QueuedPod]]:
+        """Return the pods in backoffQ that are in a group, by the key of the group."""
+        found: dict[str, list[QueuedPod]] = {}
+        for queue in (self.backoff_q.rejected, self.backoff_q.errors):
+            for info in queue.items():
+                if info.pod.pod_group:
+                    found.setdefault(info.pod.pod_group, []).append(info)
+        return found
 
     def failed_again(self, info: QueuedPod, times: int, at: Micros) -> None:
         """Note that a pod of a group in backoffQ was tried some more times, with the same outcome, last at

@@ -45,6 +45,8 @@ class PodGroupRetries:
         self._stale: set[str] = set()
         """The groups that were popped since the last change. Each has a pod in flight, or in the queue."""
         self._resting_since: Micros | None = None
+        self._retried: set[str] = set()
+        """The groups that are tried without pause since then."""
         self.retried: Callable[[str], object] = lambda pod: None
         """Is called with the key of each pod whose retries begin to be counted, or were counted."""
 
@@ -52,7 +54,8 @@ class PodGroupRetries:
         self._stale.add(group)
 
     def rest(self) -> bool:
-        """Return whether only pods of stale groups could be popped, so that none needs to be."""
+        """Return whether only pods of stale groups could be popped, so that none needs to be. To be asked
+        after each step; the retries count from then on."""
         queue = self._queue
         resting = (
             bool(self._stale)
@@ -63,18 +66,21 @@ class PodGroupRetries:
             self._count_retries()
         elif self._resting_since is None:
             self._resting_since = self._clock()
-            for group in sorted(self._stale):
-                for info in queue.group_members(group):
-                    self.retried(info.pod.key)
+            self._begin_retries()
         return resting
+
+    def _begin_retries(self) -> None:
+        """Note the groups that are tried without pause: those of which a pod was rejected."""
+        for group, members in self._queue.members_in_backoff().items():
+            if group in self._stale and not all(info.failed_by_error for info in members):
+                self._retried.add(group)
+                for info in members:
+                    self.retried(info.pod.key)
 
     def retried_since(self, info: QueuedPod) -> Micros | None:
         """Return the time from which a pod's retries are only counted; None if there are none: a group of
         which no pod was rejected is tried again when its backoff ends."""
-        if self._resting_since is None or not self._is_stale(info):
-            return None
-        members = self._queue.group_members(info.pod.pod_group)
-        return None if all(each.failed_by_error for each in members) else self._resting_since
+        return self._resting_since if info.pod.pod_group in self._retried else None
 
     def next_completion(self) -> Micros | None:
         """Return the earliest time at which the backoff of a pod is completed that is of no stale group."""
@@ -107,7 +113,7 @@ class PodGroupRetries:
 
     def time_passes(self) -> None:
         """Forget the retries until now: no time has passed in which there could be any."""
-        self._resting_since = None
+        self._resting_since, self._retried = None, set()
         self._stale.clear()
 
     def _count_retries(self) -> None:
@@ -115,19 +121,18 @@ class PodGroupRetries:
         since, self._resting_since = self._resting_since, None
         if since is None:
             return
-        for group in sorted(self._stale):
-            members = self._queue.group_members(group)
-            times = (self._clock() - since) // self.retry_time
-            if not times or not members:
+        retried, self._retried = self._retried, set()
+        for group, members in sorted(self._queue.members_in_backoff().items()):
+            if group not in self._stale:
                 continue
-            if all(info.failed_by_error for info in members):
+            times = (self._clock() - since) // self.retry_time
+            if group not in retried:
                 times = self._completed_backoffs(since, members[0].consecutive_errors)
-                if not times:
-                    continue
-            for info in members:
+            for info in members if times else ():
                 self._queue.failed_again(info, times, self._clock())
                 self.retried(info.pod.key)
-            self._emit(PodGroupRetried(t=self._clock(), group=group, since=since, count=times))
+            if times:
+                self._emit(PodGroupRetried(t=self._clock(), group=group, since=since, count=times))
 
     def _completed_backoffs(self, since: Micros, errors: int) -> int:
         """Return how often a group was tried of which no pod was rejected: each time when its backoff had
