@@ -13,7 +13,7 @@ from schedviz.client.remote import Server
 from simulator.api import Change, Micros
 from simulator.apiserver.manifest import parse_manifests
 from simulator.dumps.dump import Dump
-from simulator.dumps.imported import import_dump
+from simulator.dumps.imported import import_dump, without_unserved
 from simulator.dumps.kubelet_versions import imported_features
 from simulator.memory_sandbox import START, SandboxOptions
 from simulator.objects.durations import parse_duration
@@ -74,7 +74,7 @@ def sandbox(
         SandboxOptions(
             name or made.name,
             made.manifests,
-            imported,
+            [*without_unserved(imported, made.features)],
             seed=made.seed,
             pace=made.pace,
             config=made.config,
@@ -93,7 +93,7 @@ def _imported(path: Path) -> tuple[Sequence[Change], Micros, Features]:
     taken = import_dump(dump, START, b"in this process")
     changes = [*taken.changes()]
     created = [change.object["metadata"].get("creationTimestamp") for change in changes if change.object]
-    features = imported_features(dump.began, taken.report.kubelets)
+    features = imported_features(dump.began, taken.report.kubelets, taken.report.gates)
     return changes, max(START, *(micros(each) for each in created if each)), features
 
 

@@ -101,11 +101,12 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
     known = _resource_with_usual_plural(api_version, kind, overlay)
     known = known or resources.find_by_kind(api_version, kind, overlay.list(CRDS))
     if known is None:
-        hint = resources.suggest_kind(api_version[:100], kind[:100])
-        raise BadRequest(
-            f'no matches for kind "{kind[:100]}" in version "{api_version[:100]}"'
-            + (f"; did you mean {hint}?" if hint else "")
-        )
+        unserved = resources.find_unserved(api_version, kind)
+        similar = resources.suggest_kind(api_version[:100], kind[:100])
+        hint = f"; did you mean {similar}?" if similar else ""
+        if unserved is not None:
+            hint = f"; {resources.how_to_serve(unserved)}"
+        raise BadRequest(f'no matches for kind "{kind[:100]}" in version "{api_version[:100]}"{hint}')
     return known
 
 

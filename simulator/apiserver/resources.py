@@ -12,7 +12,9 @@ from simulator.apiserver import names
 from simulator.apiserver.kinds.definitions.conditions import has_condition
 from simulator.apiserver.kinds.registry import STRATEGIES
 from simulator.apiserver.resource import Resource, ScalePaths, plural_of
-from simulator.apiserver.served_features import enabled
+from simulator.apiserver.served_features import enabled, served_version
+from simulator.versions.feature_gates import can_be_on
+from simulator.versions.kubernetes_version import VERSIONS
 
 _ALL = tuple(strategy.resource for strategy in STRATEGIES)
 BUILT_IN = tuple(resource for resource in _ALL if not resource.gate)
@@ -62,6 +64,20 @@ def deprecation_warning(spec: Manifest, version: Manifest) -> str:
 def is_served(resource: Resource) -> bool:
     """Whether the cluster that is served has a built-in resource."""
     return not resource.gate or enabled(resource.gate)
+
+
+def find_unserved(api_version: str, kind: str) -> Resource | None:
+    """Return the built-in resource of a kind whose feature gate is off in the cluster that is served."""
+    known = _BY_KIND.get((api_version, kind))
+    return known if known is not None and not is_served(known) else None
+
+
+def how_to_serve(resource: Resource) -> str:
+    """Return what to do so that a cluster has a resource whose feature gate is off."""
+    if can_be_on(served_version().name, resource.gate):
+        return f"switch the feature gate {resource.gate} on"
+    newer = next(version.name for version in VERSIONS if can_be_on(version.name, resource.gate))
+    return f"it needs Kubernetes {newer} with the feature gate {resource.gate}"
 
 
 def find_built_in(group: str, plural: str) -> Resource | None:

@@ -27,8 +27,9 @@ from simulator.command_line.output import print_failure, print_lines, safe_json,
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
 from simulator.dumps.imported_kinds import KindOutcome
+from simulator.dumps.kubelet_versions import READ_FEATURES
 from simulator.recording import Entry
-from simulator.versions.features import DEFAULT_FEATURES, Features
+from simulator.versions.features import Features
 
 SALT_BYTES = 32
 NICENESS = 10
@@ -42,6 +43,7 @@ OUTCOME_TEXTS: dict[KindOutcome, str] = {
     "admission": "left out: policies and webhooks are not imported",
     "custom": "left out: a custom resource",
     "version": "left out: another version of a known kind",
+    "gated": "left out: the feature gate is off",
     "untyped": "left out: without apiVersion and kind",
 }
 
@@ -107,7 +109,7 @@ def clean(dump: Dump, out: BinaryIO, *, lines: bool) -> None:
     print_lines(report_lines(taken.report), sys.stderr)
 
 
-def import_now(dump: Dump, features: Features = DEFAULT_FEATURES) -> Import:
+def import_now(dump: Dump, features: Features = READ_FEATURES) -> Import:
     """Import all objects of a dump. Raises ManifestError."""
     return import_dump(dump, int(time.time()) * SECOND, secrets.token_bytes(SALT_BYTES), features)
 

@@ -67,6 +67,8 @@ def _without_generated_fields(manifest: Manifest) -> Manifest:
         case "Node":
             status = manifest.get("status") or {}
             found["status"] = {field: status[field] for field in KEPT_NODE_STATUS if field in status}
+        case "PodGroup":
+            found["spec"] = {field: value for field, value in spec.items() if field != "priority"}
         case "PersistentVolume":
             found["spec"] = {field: value for field, value in spec.items() if field != "claimRef"}
         case "Job" if "controller-uid" in str(spec.get("selector")):

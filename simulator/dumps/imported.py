@@ -6,13 +6,14 @@ otherwise the garbage collector would delete the dependents.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import resources
+from simulator.apiserver.kinds.pod_groups import POD_GROUPS, WORKLOADS
 from simulator.apiserver.new_cluster import bootstrap
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.resource import Resource
@@ -25,13 +26,13 @@ from simulator.dumps.dump import Dump
 from simulator.dumps.dump_files import DumpError
 from simulator.dumps.fitting import ReportField, Unfit, fit_to_type
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
-from simulator.dumps.kubelet_versions import kubelet_version
+from simulator.dumps.kubelet_versions import READ_FEATURES, gates_of, kubelet_version
 from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitted_data, missing_revisions
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.dumps.redaction import redact
 from simulator.objects.addresses import NODE_NETWORK, AddressPool, internal_addresses
 from simulator.objects.node_status import with_internal_address
-from simulator.versions.features import DEFAULT_FEATURES, Features
+from simulator.versions.features import Features
 
 MAX_NAMED: Final = 50
 """Maximum number of entries in each list of a report."""
@@ -80,6 +81,8 @@ class ImportReport(msgspec.Struct):
     """The schedulerNames other than the default, each with the number of pending pods."""
     kubelets: dict[str, int] = {}
     """The minor versions of the kubelets (``v1.35``), each with the number of nodes; none for a recording."""
+    gates: list[str] = []
+    """The feature gates that are on in the cluster, as its objects show."""
 
     @property
     def taken(self) -> int:
@@ -93,7 +96,7 @@ class ImportReport(msgspec.Struct):
 class Import:
     """Imports manifests one by one. The objects are kept as JSON, because a dump may be large."""
 
-    def __init__(self, now: Micros, salt: bytes, features: Features = DEFAULT_FEATURES) -> None:
+    def __init__(self, now: Micros, salt: bytes, features: Features = READ_FEATURES) -> None:
         """``now`` is the creationTimestamp of objects without one. ``salt`` must be random and must not be
         stored (:func:`simulator.dumps.redaction.redact`). ``features``: the version by whose types the
         objects are read, with its gates."""
@@ -138,6 +141,8 @@ class Import:
             counted = self.report.kubelets
             if version in counted or len(counted) < MAX_NAMED:
                 counted[version] = counted.get(version, 0) + 1
+        if resource in (POD_GROUPS, WORKLOADS):
+            self.report.gates = sorted({*self.report.gates, *gates_of(manifest)})
 
     def forget(self, resource: Resource) -> None:
         """Forget the objects of a resource, which are listed anew."""
@@ -183,6 +188,7 @@ class Import:
 
     # Single objects
 
+    @in_version
     def _kind(self, manifest: Manifest) -> tuple[KindReport, Resource | None]:
         api_version, name = manifest.get("apiVersion"), manifest.get("kind")
         resource: Resource | None = None
@@ -210,6 +216,8 @@ class Import:
         found, causes = restored(resource, fitted, self._now)
         if resource == CONTROLLER_REVISIONS:
             found["data"] = fitted_data(found["data"])
+        if resource == POD_GROUPS and "disruptionMode" not in (given.get("spec") or {}):
+            found["spec"].pop("disruptionMode", None)  # WorkloadAwarePreemption is off in its cluster
         return found, causes
 
     def _refuse(self, kind: KindReport, manifest: Manifest, why: str) -> None:
@@ -295,7 +303,7 @@ class Import:
         self.report.dropped = dict(dropped[:MAX_NAMED])
 
 
-def import_dump(dump: Dump, now: Micros, salt: bytes, features: Features = DEFAULT_FEATURES) -> Import:
+def import_dump(dump: Dump, now: Micros, salt: bytes, features: Features = READ_FEATURES) -> Import:
     """Import all objects of a dump. Raises ManifestError, also for a dump without an object that is imported,
     with the kinds that it has. The arguments are those of :class:`Import`."""
     taken = Import(now, salt, features)
@@ -306,6 +314,12 @@ def import_dump(dump: Dump, now: Micros, salt: bytes, features: Features = DEFAU
     if not taken.has_objects:
         raise DumpError(describe_unusable(taken.kinds, taken.report.refused))
     return taken
+
+
+def without_unserved(changes: Iterable[Change], features: Features) -> Iterator[Change]:
+    """Yield the changes without those of resources that a version with its gates does not serve."""
+    unserved = {each.id for each in resources.GATED if not features.enabled(each.gate)}
+    return (change for change in changes if change.resource not in unserved)
 
 
 def describe_unusable(kinds: Sequence[KindReport], refused: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ IMPORTED_RESOURCES: Final = (
     *("deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps", "cronjobs.batch"),
     *("jobs.batch", "controllerrevisions.apps", "replicationcontrollers", "poddisruptionbudgets.policy"),
     *("deviceclasses.resource.k8s.io", "resourceslices.resource.k8s.io"),
+    *("workloads.scheduling.k8s.io", "podgroups.scheduling.k8s.io"),
     *("resourceclaimtemplates.resource.k8s.io", "timetables.schedviz", "pods"),
     "resourceclaims.resource.k8s.io",
 )
@@ -27,17 +28,19 @@ ADMISSION_GROUP: Final = "admissionregistration.k8s.io"
 them."""
 
 KindOutcome = Literal[
-    "taken", "private", "unread", "unsimulated", "admission", "custom", "version", "untyped"
+    "taken", "private", "unread", "unsimulated", "admission", "custom", "version", "gated", "untyped"
 ]
 """Whether the objects of a kind are imported ("taken"), or why they are left out: they may contain secrets
 ("private"), no component reads them ("unread"), they have no controller ("unsimulated"), they admit the
 requests of a real cluster ("admission"), they are custom resources ("custom"), only another version of the
-kind is known ("version"), or apiVersion or kind is missing ("untyped")."""
+kind is known ("version"), its feature gate is off ("gated"), or apiVersion or kind is missing ("untyped")."""
 
 
 def kind_outcome(api_version: str, kind: str, resource: Resource | None) -> KindOutcome:
     """Return the outcome for the objects of a kind. ``resource``: None if it is not a known one."""
     if resource is None:
+        if resources.find_unserved(api_version, kind) is not None:
+            return "gated"
         known = any(each.kind == kind for each in resources.BUILT_IN)
         return "version" if known and "." not in _custom_group(api_version) else "custom"
     if resource.id in IMPORTED_RESOURCES:

@@ -2,16 +2,31 @@
 one that of its API server."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.recording import Entry
+from simulator.versions.feature_gates import (
+    POD_GROUPS,
+    TOPOLOGY_AWARE_SCHEDULING,
+    WORKLOAD_AWARE_PREEMPTION,
+    can_be_on,
+)
 from simulator.versions.features import DEFAULT_FEATURES, Features
-from simulator.versions.kubernetes_version import MODELLED, VERSIONS, KubernetesVersion
+from simulator.versions.kubernetes_version import MODELLED, VERSIONS, KubernetesVersion, find_version
 
 _VERSION: Final = re.compile(r"v(\d{1,3})\.(\d{1,3})(?!\d)")
 _PATCH: Final = re.compile(r"v\d{1,3}\.\d{1,3}\.(\d{1,4})(?!\d)")
+READ_FEATURES: Final = Features(
+    DEFAULT_FEATURES.version,
+    dict.fromkeys((*POD_GROUPS, TOPOLOGY_AWARE_SCHEDULING, WORKLOAD_AWARE_PREEMPTION), True),
+)
+"""Those by which a dump is read before anything is known of its cluster: with the kinds of all gates."""
+_GATES_OF_FIELDS: Final = {
+    "schedulingConstraints": TOPOLOGY_AWARE_SCHEDULING,
+    "disruptionMode": WORKLOAD_AWARE_PREEMPTION,
+}
 _MODELLED: Final = {tuple(map(int, version.name[1:].split("."))): version for version in VERSIONS}
 
 
@@ -52,10 +67,26 @@ def _patch_of(version: KubernetesVersion) -> int:
     return int(version.patch.rpartition(".")[2])
 
 
-def imported_features(began: Entry | None, kubelets: Mapping[str, int]) -> Features:
+def gates_of(manifest: Manifest) -> Iterator[str]:
+    """Yield the feature gates that are on in the cluster from which a PodGroup or a Workload comes: the API
+    server drops the fields of those that are off. GangScheduling, which no object shows, counts as on."""
+    yield from POD_GROUPS
+    spec = manifest.get("spec")
+    templates = spec.get("podGroupTemplates") if isinstance(spec, dict) else None
+    specs = [spec, *templates] if isinstance(templates, list) else [spec]
+    for field, gate in _GATES_OF_FIELDS.items():
+        if any(isinstance(each, dict) and each.get(field) is not None for each in specs):
+            yield gate
+
+
+def imported_features(
+    began: Entry | None, kubelets: Mapping[str, int], gates: Collection[str] = (), kubernetes: str = ""
+) -> Features:
     """Return the version and gates of a sandbox that is made of a recording, whose last term begins with
-    ``began``, or of a dump with these kubelets."""
+    ``began``, or of a dump with these kubelets, in whose cluster these gates are on. ``kubernetes``: the
+    version of a dump, "" = that of most kubelets. Raises UnknownVersion."""
     if began and began.began:
         return began.began.options.features()
-    version = nearest_version(kubelets)
-    return Features(version) if version else DEFAULT_FEATURES
+    version = find_version(kubernetes) if kubernetes else nearest_version(kubelets)
+    version = version or DEFAULT_FEATURES.version
+    return Features(version, dict.fromkeys((gate for gate in gates if can_be_on(version.name, gate)), True))

@@ -14,6 +14,7 @@ import msgspec
 from simulator.api import Manifest
 from simulator.dumps.fitting import ReportField
 from simulator.dumps.redact_devices import redact_devices
+from simulator.objects.pod_group import POD_GROUP_PROTECTION
 from simulator.objects.volumes import PROTECTION
 
 KEPT_METADATA: Final = frozenset(
@@ -28,7 +29,7 @@ SERVER_METADATA: Final = frozenset({"managedFields", "resourceVersion", "selfLin
 KEPT_FINALIZERS: Final = frozenset(
     {
         *("batch.kubernetes.io/job-tracking", "foregroundDeletion", "orphan"),
-        *("resource.kubernetes.io/delete-protection", *PROTECTION.values()),
+        *("resource.kubernetes.io/delete-protection", POD_GROUP_PROTECTION, *PROTECTION.values()),
     }
 )
 """Finalizers that a simulated controller removes. With any other one the object could never be deleted."""
@@ -48,7 +49,8 @@ KEPT_POD_FIELDS: Final = frozenset(
     {
         *("affinity", "containers", "initContainers", "nodeName", "nodeSelector", "overhead", "priority"),
         *("preemptionPolicy", "priorityClassName", "resources", "restartPolicy", "runtimeClassName"),
-        *("schedulerName", "schedulingGates", "terminationGracePeriodSeconds", "tolerations", "volumes"),
+        *("schedulerName", "schedulingGates", "schedulingGroup", "terminationGracePeriodSeconds"),
+        *("tolerations", "volumes"),
         *("topologySpreadConstraints", "hostNetwork", "activeDeadlineSeconds", "os", "dnsPolicy"),
         *(
             "serviceAccount",

@@ -50,6 +50,11 @@ def feature_gates(version: str) -> Mapping[str, FeatureGate]:
     return found
 
 
+def can_be_on(version: str, gate: str) -> bool:
+    """Return whether a gate can be switched on in a version."""
+    return gate in feature_gates(version) and not (gate in POD_GROUPS and version in WITHOUT_POD_GROUPS)
+
+
 def check_gates(version: str, given: Mapping[str, bool]) -> dict[str, bool]:
     """Return the values of all gates of a version where these are set (setUnsafe and validateDependencies in
     staging/src/k8s.io/component-base/featuregate/feature_gate.go). Raises FeatureGateError."""

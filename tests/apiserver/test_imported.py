@@ -28,11 +28,15 @@ from simulator.apiserver.server import ApiServer
 from simulator.commands.clean import clean
 from simulator.dumps.dump import Dump
 from simulator.dumps.fitting import MAX_WRONG_QUANTITIES, Unfit, fit_to_type
-from simulator.dumps.imported import Import, ImportReport, import_dump
+from simulator.dumps.imported import Import, ImportReport, import_dump, without_unserved
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, kind_outcome
+from simulator.dumps.kubelet_versions import imported_features
 from simulator.memory import MemoryStorage
+from simulator.objects.pod_group import POD_GROUP_PROTECTION
 from simulator.objects.timestamps import micros
 from simulator.simulation import Options, Simulation
+from simulator.versions.features import Features
+from simulator.versions.kubernetes_version import V1_35
 from tests.dumps import SECRET, as_list, cluster, node, pod, workload
 from tests.simulator.devices import DRIVER, claim_template, device_class, resource_claim, resource_slice
 from tests.workload_dump import workload_dump
@@ -672,3 +676,30 @@ def test_the_command_prints_a_list_that_is_a_dump_again(tmp_path: Path) -> None:
 
 def by_uid(listed: str | bytes) -> dict[str, Manifest]:
     return {item["metadata"]["uid"]: item for item in json.loads(listed)["items"]}
+
+
+def test_pod_groups_are_imported_and_show_the_gates_of_their_cluster() -> None:
+    reference = {"workload": {"workloadName": "gone", "podGroupTemplateName": "workers"}}
+    policy = {"gang": {"minCount": 2}}
+    group = {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "default", "finalizers": [POD_GROUP_PROTECTION]},
+        "spec": {"podGroupTemplateRef": reference, "schedulingPolicy": policy},
+    }
+    template = {"name": "workers", "schedulingPolicy": policy, "schedulingConstraints": {}}
+    training = {**group, "kind": "Workload", "spec": {"podGroupTemplates": [template]}}
+    member = pod("a")
+    member["spec"]["schedulingGroup"] = {"podGroupName": "train"}
+    objects, report = imported(as_list([group, training, member]))
+    found = objects["podgroups.scheduling.k8s.io", "default/train"]
+    assert (found["spec"], found["metadata"]["finalizers"]) == (group["spec"], [POD_GROUP_PROTECTION])
+    assert objects["pods", f"{member['metadata']['namespace']}/a"]["spec"]["schedulingGroup"]
+    assert report.gates == ["GangScheduling", "GenericWorkload", "TopologyAwareWorkloadScheduling"]
+    features = imported_features(None, {"v1.36": 1}, report.gates)
+    changes = [Change(resource, key, None) for resource, key in objects]
+    assert [*without_unserved(changes, features)] == changes
+    older = imported_features(None, {"v1.36": 1}, report.gates, "v1.35")
+    assert older == Features(V1_35)
+    kept = {change.resource for change in without_unserved(changes, older)}
+    assert kept & {"podgroups.scheduling.k8s.io", "workloads.scheduling.k8s.io", "pods"} == {"pods"}

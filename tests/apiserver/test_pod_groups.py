@@ -14,7 +14,7 @@ from simulator.apiserver.status import StatusError
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.objects.pod_group import POD_GROUP_PROTECTION, PodGroup
 from simulator.versions.features import Features
-from simulator.versions.kubernetes_version import V1_36
+from simulator.versions.kubernetes_version import V1_35, V1_36
 from tests.apiserver.cluster import Cluster, pod, priority_class, refusal
 
 GATES = {"GenericWorkload": True, "GangScheduling": True}
@@ -83,9 +83,11 @@ def test_a_cluster_with_the_gate_has_groups_and_pods_of_them() -> None:
     assert member["spec"]["schedulingGroup"] == {"podGroupName": "train"}
 
 
-def test_a_cluster_without_the_gate_has_neither() -> None:
-    with pytest.raises(StatusError, match="PodGroup"):
+def test_a_cluster_without_the_gate_has_neither_and_says_what_to_switch_on() -> None:
+    with pytest.raises(StatusError, match=r"; switch the feature gate GenericWorkload on$"):
         sandbox({}, GROUP)
+    with pytest.raises(StatusError, match=r"; it needs Kubernetes v1\.36 with the feature gate GenericWork"):
+        MemorySandbox(SandboxOptions("groups", [GROUP], features=Features(V1_35)))
     member = sandbox({}, pod("a", schedulingGroup={"podGroupName": "train"})).get("pods", "default/a")
     assert member
     assert "schedulingGroup" not in member["spec"]

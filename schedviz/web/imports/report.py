@@ -19,6 +19,7 @@ OUTCOMES: Final[dict[KindOutcome, str | Promise]] = {
     "admission": _("policies and webhooks are not imported"),
     "custom": _("custom resource"),
     "version": _("unknown API version"),
+    "gated": _("its feature gate is off"),
     "untyped": _("no apiVersion and kind"),
 }
 

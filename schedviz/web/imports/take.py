@@ -28,13 +28,12 @@ from schedviz.store.places import Places, Share
 from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.dump_files import MAX_DUMP_BYTES
-from simulator.dumps.imported import ImportReport
+from simulator.dumps.imported import ImportReport, without_unserved
 from simulator.dumps.kubelet_versions import imported_features
 from simulator.kernel.prepared_types import prepared
 from simulator.kernel.work import check_waiting
 from simulator.scenario import DEFAULT_PACE
 from simulator.simulation import Options
-from simulator.versions.features import chosen_features
 
 MEMORY_MIB: Final = 3072
 """Memory limit of the process: twice what a dump of 512 MiB, its packed objects and Python need."""
@@ -131,9 +130,7 @@ def create_from_dump(
     began, ended = cluster.cleaned.began, cluster.cleaned.ended
     recorded = began.began.options if began and began.began else None
     options = recorded or Options(pace=DEFAULT_PACE)
-    features = imported_features(began, cluster.report.kubelets)
-    if recorded is None:
-        features = chosen_features(features, kubernetes, {})
+    features = imported_features(began, cluster.report.kubelets, cluster.report.gates, kubernetes)
     wall = store.wall()
     now = ended.now if ended else int(wall) * SECOND
     meta = Meta(
@@ -150,5 +147,6 @@ def create_from_dump(
     )
     clock = Clock(sim=now, wall=wall, paused=True)
     names = [name] if name else numbered(store, NAME)
-    with new_sandbox(store, names, meta, cluster.changes, clock, access=access) as sandbox:
+    changes = without_unserved(cluster.changes, features)
+    with new_sandbox(store, names, meta, changes, clock, access=access) as sandbox:
         return sandbox
