@@ -161,15 +161,12 @@ def without_consumers(claim: Manifest, kept: list[Manifest]) -> Manifest:
     allocation, so that it can be allocated again for the next one; a claim that was not in use keeps its
     allocation. Upstream removes the finalizer in a second request."""
     left = with_status(claim, reservedFor=kept or None)
-    finalizers = claim["metadata"].get("finalizers") or []
-    if kept or FINALIZER not in finalizers:
+    if kept or FINALIZER not in finalizers_of(claim):
         return left
     deallocated = with_status(left, allocation=None)
     if is_terminating(claim):
         return deallocated  # _released removes the finalizer, and with it the claim
-    others = [finalizer for finalizer in finalizers if finalizer != FINALIZER]
-    metadata = {field: value for field, value in claim["metadata"].items() if field != "finalizers"}
-    return {**deallocated, "metadata": {**metadata, **({"finalizers": others} if others else {})}}
+    return without_finalizer(deallocated, FINALIZER)
 
 
 def _released(claim: Manifest) -> Manifest:

@@ -79,9 +79,10 @@ def finalizers_of(manifest: Manifest) -> Sequence[str]:
 
 
 def without_finalizer(manifest: Manifest, finalizer: str) -> Manifest:
-    """Return a copy of the object without this finalizer."""
+    """Return a copy of the object without this finalizer, and without the field after the last one."""
+    others = {field: value for field, value in manifest["metadata"].items() if field != "finalizers"}
     kept = [other for other in finalizers_of(manifest) if other != finalizer]
-    return with_metadata(manifest, finalizers=kept)
+    return {**manifest, "metadata": {**others, **({"finalizers": kept} if kept else {})}}
 
 
 def is_terminating(manifest: Manifest) -> bool:

@@ -8,20 +8,21 @@ import pytest
 
 from simulator.apiserver.decoding import decode
 from simulator.apiserver.defaults import set_defaults
-from simulator.apiserver.resources import BUILT_IN
+from simulator.apiserver.resources import BUILT_IN, GATED
 from simulator.apiserver.served_features import serving
 from simulator.decision_columns import plain_encoder
 from simulator.replay import Replay
-from simulator.versions.features import DEFAULT_FEATURES
+from simulator.scenario import load_scenario
 from tests.histories import files
 from tests.histories.__main__ import check
 from tests.histories.catalogue import histories
+from tests.histories.scenarios import path
 
 REPLAYED = [
     f"random/{theme}-0" for theme in ("volumes", "permit", "v1.10", "stepping", "leaders", "controllers")
 ]
 
-RESOURCES = {resource.id: resource for resource in reversed(BUILT_IN)}
+RESOURCES = {resource.id: resource for resource in (*GATED, *reversed(BUILT_IN))}
 
 
 def of_folders(*folders: str) -> list[str]:
@@ -52,6 +53,7 @@ def test_a_recorded_history_can_be_replayed(name: str) -> None:
 
 @pytest.mark.parametrize("name", of_folders("scenarios"))
 def test_components_write_all_fields_that_an_api_server_would_add(name: str) -> None:
+    features = load_scenario(path(name.removeprefix("scenarios/")).read_text()).features
     for line in files.read(name) or ():
         if not line.startswith(b'{"kind":"Write"'):
             continue
@@ -59,7 +61,7 @@ def test_components_write_all_fields_that_an_api_server_would_add(name: str) -> 
         if write["type"] == "DELETED":
             continue
         resource = RESOURCES[write["resource"]]
-        with serving(DEFAULT_FEATURES):
+        with serving(features):
             stored, causes = decode(resource, write["object"])
             set_defaults(resource, stored)
         assert (stored, causes) == (write["object"], [])

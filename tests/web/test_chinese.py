@@ -39,6 +39,7 @@ NAMES: Final = frozenset(
     ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter CEL firstAvailable adminAccess
     matchAttribute distinctAttribute device driver attributes capacity claim template for where
     gpu gpus numa all ConfigMap PodGroup Workload gang minCount basic
+    gpu gpus numa all ConfigMap PodGroup Workload Coscheduling Gang gang disruptionMode placement
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )
@@ -87,7 +88,7 @@ def english(html: str) -> set[str]:
 
 
 @pytest.fixture
-def client() -> Iterator[Client]:
+def client(redis_url: str) -> Client:
     return Client(headers={"host": "localhost", "accept-language": "zh-CN,zh;q=0.9,en;q=0.5"})
 
 

@@ -97,10 +97,14 @@ def test_a_scenario_without_an_end_a_guide_and_a_branch_show_no_end(store: Store
         "disruption-budgets",
         "gang",
         "gpus",
+        "group-preemption",
         "mig",
         "nic",
+        "pod-groups",
         "queue-starvation",
+        "racks",
         "shared-claim",
+        "two-gangs",
     ]
     assert not can_end(Meta("mine"))
     assert not can_end(Meta(f"guide-preemption-{VISITOR}", scenario="guides/preemption"))
