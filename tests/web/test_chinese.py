@@ -38,7 +38,8 @@ NAMES: Final = frozenset(
     Secret get create drain until preemption pod kind node ctrl scheduling k8s io Namespace
     ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter CEL firstAvailable adminAccess
     matchAttribute distinctAttribute device driver attributes capacity claim template for where
-    gpu gpus numa all ConfigMap PodGroup Workload gang minCount basic Coscheduling Gang disruptionMode placement
+    gpu gpus numa all ConfigMap PodGroup Workload gang minCount basic Coscheduling Gang disruptionMode
+    placement
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )
