@@ -148,6 +148,14 @@ class Learners:
                     return lesson
         return None
 
+    def add(self, learner: str, other: str) -> None:
+        """Add what is stored of another learner in lessons that this one has not begun."""
+        stored = cast("dict[str, bytes]", self._redis.hgetall(_key(other)))
+        for field, each in stored.items():
+            self._redis.hsetnx(_key(learner), field, each)
+        if stored:
+            self._redis.expire(_key(learner), KEPT_SECONDS)
+
     def forget(self, learners: Iterable[str]) -> None:
         """Delete all that is stored of some learners."""
         if keys := [_key(learner) for learner in learners]:

@@ -43,13 +43,9 @@ def find_member(rooms: Rooms, code: str, token: str) -> Member | None:
     found = TOKEN.fullmatch(token)
     if found is None:
         return None
-    try:
-        member = rooms.member(code, int(found[1]))
-    except NoRoom:
-        return None
-    if not is_token(found[2], member.token):
-        return None
-    CONFIRMED.add(token)
+    member = rooms.find_by_token(code, int(found[1]), found[2])
+    if member:
+        CONFIRMED.add(token)
     return member
 
 

@@ -128,6 +128,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     opened: bool = False
     """Whether the sandbox that the room shares was created. If it does not exist then, the teacher has
     deleted it, and only the teacher creates another one."""
+    class_list: tuple[str, ...] = ()
+    """The names from which learners choose when they join; () = they type one."""
     hints: tuple[Message, ...] = ()
     """The last hints to all, the oldest first."""
 

@@ -166,6 +166,18 @@ class Rooms:
             done=done,
         )
 
+    def find_by_token(self, code: str, number: int, token: str) -> Member | None:
+        """Return the member who had this number when the token was given; after a merge it is another one."""
+        stored = cast("bytes | None", self._redis.hget(room_key(code, "members"), str(number)))
+        member = msgspec.json.decode(stored, type=prepared(Member)) if stored else None
+        if member and is_token(token, member.token):
+            return member
+        merged = cast("bytes | None", self._redis.hget(room_key(code), f"merged {hash_token(token)}"))
+        try:
+            return self.member(code, int(merged)) if merged else None
+        except NoRoom:
+            return None
+
     def join(self, room: Room, name: str, address: str = "") -> tuple[Member, str]:
         """Return a new member, and its token. A name that another member has gets a number. address: a digest
         of it; "" = it does not count. Raises NoRoom, RoomFull, TooManyJoins."""
@@ -182,14 +194,43 @@ class Rooms:
             raise TooManyJoins
         return Member(number, named.decode(), hashed, now), token
 
+    def rename(self, code: str, member: Member, name: str) -> str:
+        """Give a member another name, and return it. A name that another member has gets a number."""
+        key, chosen, count = room_key(code, "names"), name, 1
+        if name.casefold() != member.name.casefold():
+            while not self._redis.hsetnx(key, chosen.casefold(), str(member.number)):
+                count += 1
+                chosen = f"{name} {count}"
+            self._redis.hdel(key, member.name.casefold())
+        renamed = msgspec.structs.replace(member, name=chosen)
+        self._redis.hset(room_key(code, "members"), str(member.number), msgspec.json.encode(renamed))
+        return chosen
+
+    def merge(self, code: str, member: Member, into: Member) -> None:
+        """Remove a member whose tokens are those of another one from now on."""
+        merged = {field: str(into.number) for field in self._merged_into(code, member.number)}
+        self.remove(code, member)
+        merged[f"merged {member.token}"] = str(into.number)
+        self._set(code, {field: number.encode() for field, number in merged.items()})
+
+    def _merged_into(self, code: str, number: int) -> list[str]:
+        """Return the fields of the tokens that a merge has given to a member."""
+        state = cast("dict[bytes, bytes]", self._redis.hgetall(room_key(code)))
+        return [
+            field.decode()
+            for field, each in state.items()
+            if field.startswith(b"merged ") and int(each) == number
+        ]
+
     def remove(self, code: str, member: Member) -> None:
         """Remove a member. The number is free for another one."""
         number = str(member.number)
+        merged = self._merged_into(code, member.number)
         with self._redis.pipeline(transaction=True) as pipe:
             pipe.hdel(room_key(code, "members"), number)
             pipe.hdel(room_key(code, "connected"), number)
             pipe.hdel(room_key(code, "names"), member.name.casefold())
-            pipe.hdel(room_key(code), *(f"{field} {number}" for field in OF_MEMBERS))
+            pipe.hdel(room_key(code), *(f"{field} {number}" for field in OF_MEMBERS), *merged)
             pipe.execute()
 
     def change(self, code: str, **fields: Any) -> None:

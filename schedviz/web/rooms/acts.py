@@ -1,7 +1,6 @@
 """The Django views of the buttons of the teacher's view."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -13,13 +12,16 @@ from django.utils.html import escape
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
-from schedviz.lessons.learners import Learners
 from schedviz.lessons.offline import NotReached
 from schedviz.rooms import sandboxes
 from schedviz.rooms.create_sandboxes import start_sandbox
 from schedviz.rooms.learners import room_lessons, set_step
 from schedviz.rooms.notify import notify_learners, notify_teacher
-from schedviz.rooms.room import HINT_AT_MOST, NOBODY, Member, learner_id, sandbox_name
+from schedviz.rooms.room import (
+    HINT_AT_MOST,
+    NOBODY,
+    sandbox_name,
+)
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.states import put_sandbox, put_step, sources_of
 from schedviz.rooms.work import Place, RoomBusy, begin_work
@@ -27,7 +29,9 @@ from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
+from schedviz.web.rooms import people
 from schedviz.web.rooms.find import find_room
+from schedviz.web.rooms.people import WrongAct, member_of
 from simulator.apiserver.status import StatusError
 
 EXTENSION_SECONDS: Final = 30 * 60
@@ -65,10 +69,6 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
     if request.headers.get("HX-Request") == "true":
         return HttpResponse(escape(said))
     return redirect(f"{reverse('teach', args=[room.code])}?{urlencode({'said': said})}")
-
-
-class WrongAct(Exception):
-    """A field of the form is wrong; the message is for the page."""
 
 
 def _number(text: str) -> int | None:
@@ -219,18 +219,10 @@ def _discuss(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 def _lower_hand(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Lower the hand of a learner, whose number is the argument."""
-    member = _member(seen, argument)
+    member = member_of(seen, argument)
     Rooms(default_store()).signal(seen.room.code, member.number, "hand", on=False)
     notify_learners(seen.room.code)
     return gettext("The hand of %(name)s is lowered.") % {"name": member.name}
-
-
-def _member(seen: Seen, number: str) -> Member:
-    """Return the member of a field. Raises WrongAct."""
-    found = next((each for each in seen.members if str(each.number) == number), None)
-    if found is None:
-        raise WrongAct(gettext("Choose a learner."))
-    return found
 
 
 def _question(request: HttpRequest, seen: Seen, argument: str) -> str:
@@ -258,18 +250,6 @@ def _names(request: HttpRequest, seen: Seen, argument: str) -> str:
     if argument == "on":
         return gettext("The projector shows the names of the learners.")
     return gettext("The projector shows no names.")
-
-
-def _remove(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Remove a learner with the sandbox and the progress. Field ``to``: the learner's number."""
-    store, room = default_store(), seen.room
-    member = _member(seen, request.POST.get("to", ""))
-    Rooms(store).remove(room.code, member)
-    Learners(store.redis).forget([learner_id(room.code, member.number)])
-    if room.settings.mode == "own":
-        with suppress(NoSandbox):
-            store.delete(sandbox_name(room.code, member.number))
-    return gettext("%(name)s was removed.") % {"name": member.name}
 
 
 def _extend(request: HttpRequest, seen: Seen, argument: str) -> str:
@@ -303,7 +283,10 @@ ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
     "show": _show,
     "show-none": _show_no_sandbox,
     "names": _names,
-    "remove": _remove,
+    "rename": people.rename,
+    "merge": people.merge,
+    "class": people.class_list,
+    "remove": people.remove,
     "extend": _extend,
     "end": _end,
 }

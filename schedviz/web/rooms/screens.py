@@ -126,6 +126,8 @@ def _teacher(now: RoomNow) -> dict[str, Any]:
             "lessons": view.step_choices(room, now.lessons, now.lesson),
         },
         "recipients": now.seen.members,
+        "person": now.seen.members,
+        "into": now.seen.members,
         "sources": now.sources,
         "work": _work_text(now),
         "members": bool(found.rows),

@@ -54,6 +54,7 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
         "socket": _socket(room, "teach"),
         "hint_at_most": HINT_AT_MOST,
         "days": KEPT_DAYS,
+        "class_list": "\n".join(room.class_list),
         "is_scenario": room.settings.what.kind == "scenario",
     }
     return render(request, "rooms/teach.html", context)

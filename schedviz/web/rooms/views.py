@@ -23,6 +23,7 @@ from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import (
     TITLE_AT_MOST,
     Mode,
+    Room,
     What,
     clean_name,
     read_code,
@@ -99,10 +100,11 @@ def join_room(request: HttpRequest, code: str) -> HttpResponse:
     if room.is_over(rooms.store.wall()):
         return end_page(request, room, None)
     context: dict[str, Any] = {"room": room, "teacher": is_teacher(room, request.COOKIES), "error": ""}
+    context["class_list"] = _free_names(rooms, room)
     context["removed"] = member_cookie(room.code) in request.COOKIES
     if request.method != "POST":
         return render(request, "rooms/join.html", context)
-    name = clean_name(request.POST.get("name", ""))
+    name = clean_name(request.POST.get("name", "")) or clean_name(request.POST.get("chosen", ""))
     if not name:
         context["error"] = gettext("Enter a name.")
     else:
@@ -119,6 +121,12 @@ def join_room(request: HttpRequest, code: str) -> HttpResponse:
             write_cookie(request, response, member_cookie(code), personal_token(member, token))
             return response
     return render(request, "rooms/join.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _free_names(rooms: Rooms, room: Room) -> list[str]:
+    """Return the names of the class list that no member has."""
+    taken = {each.name.casefold() for each in rooms.read(room.code).members} if room.class_list else ()
+    return [name for name in room.class_list if name.casefold() not in taken]
 
 
 def qr_code(request: HttpRequest, code: str) -> HttpResponse:
