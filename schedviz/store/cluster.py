@@ -15,7 +15,6 @@ fails as if Redis was away, and begins again with another handle.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
 from threading import Lock
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -26,6 +25,7 @@ from redis.cluster import ClusterNode, RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import (
     AskError,
+    AuthenticationError,
     ClusterDownError,
     MovedError,
     RedisClusterException,
@@ -43,6 +43,9 @@ from schedviz.store.server import Server, Servers
 
 REFRESH_SECONDS: Final = 0.1
 """The shortest time between two readings of the slots while a server does not answer: one takes 3 ms."""
+
+PROBED: Final = 10_000
+"""Hash tags among which one is looked for that is of a node: one of the first few."""
 
 MOVES: Final = 5
 """Times that a read is repeated because its slot has moved."""
@@ -146,8 +149,8 @@ class Cluster(Servers):
                     **socket_options(self._urls[0]),
                 )
             except RedisClusterException as error:
-                if isinstance(error.__cause__, RedisClusterException):
-                    raise WrongServers("REDIS_CLUSTER_URLS names a Redis that is no Redis Cluster") from None
+                if isinstance(error.__cause__, AuthenticationError | RedisClusterException):
+                    raise WrongServers(f"REDIS_CLUSTER_URLS: {error.__cause__}") from None
                 raise RedisConnectionError(str(error)) from None
         return client
 
@@ -164,7 +167,10 @@ class Cluster(Servers):
         return server
 
     def _probe_key(self, label: str) -> str:
-        return next(f"{PROBE}:{{{tag}}}" for tag in count() if self.of(str(tag)).label == label)
+        """Return a key of one of the node's slots; of a node that has none any more, a key that it
+        refuses."""
+        tags = (str(number) for number in range(PROBED))
+        return next((f"{PROBE}:{{{tag}}}" for tag in tags if self.of(tag).label == label), PROBE)
 
 
 def _client_of(cluster: Cluster, label: str) -> type[Redis]:
@@ -176,8 +182,9 @@ def _client_of(cluster: Cluster, label: str) -> type[Redis]:
         try:
             yield
         except REFUSED as error:
-            cluster.refresh()
-            kind = Moved if isinstance(error, MovedError) else RedisConnectionError
+            has_moved = isinstance(error, MovedError)
+            cluster.refresh(soon=not has_moved)
+            kind = Moved if has_moved else RedisConnectionError
             raise kind(f"{label}: {type(error).__name__} {error}") from None
         except (RedisConnectionError, RedisTimeoutError) as error:
             cluster.refresh(label, soon=True)

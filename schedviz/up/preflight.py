@@ -2,7 +2,6 @@
 
 import shutil
 import socket
-from collections.abc import Sequence
 from pathlib import Path
 
 from redis import Redis
@@ -36,32 +35,18 @@ def check_port(host: str, port: int) -> None:
         ) from None
 
 
-def check_redis(url: str, setting: str = "REDIS_URL") -> None:
-    """Check that Redis responds at the URL, in a version that is new enough. Raises NotReady. setting: the
-    setting that names it."""
+def check_redis(url: str) -> None:
+    """Check that Redis responds at the URL, in a version that is new enough. Raises NotReady."""
     try:
         with Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as redis:
             version = redis.info("server")["redis_version"]
     except AuthenticationError as error:
-        raise NotReady(f"the Redis at {setting} refuses the password: {error}") from None
+        raise NotReady(f"the Redis at REDIS_URL refuses the password: {error}") from None
     except (RedisError, OSError, ValueError) as error:
-        raise NotReady(f"the Redis at {setting} does not answer: {error}") from None
+        raise NotReady(f"the Redis at REDIS_URL does not answer: {error}") from None
     # The watch log is read by exclusive ranges of streams, which came with 6.2.
     if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
-        raise NotReady(f"the Redis at {setting} is version {version}; schedviz needs 6.2 or newer")
-
-
-def check_cluster(urls: Sequence[str]) -> None:
-    """Check that one of these nodes of a Redis Cluster responds, in a version that is new enough. Raises
-    NotReady."""
-    for url in urls:
-        try:
-            check_redis(url, "REDIS_CLUSTER_URLS")
-        except NotReady:
-            if url == urls[-1]:
-                raise
-        else:
-            break
+        raise NotReady(f"the Redis at REDIS_URL is version {version}; schedviz needs 6.2 or newer")
 
 
 def check_room(directory: Path, megabytes: int = LEAST_FREE_MEGABYTES) -> None:

@@ -229,12 +229,13 @@ def test_each_master_is_examined(site: Site) -> None:
     node.redis.config_set("maxmemory", 64 << 20)
 
 
-def test_a_redis_that_is_no_cluster_is_refused_and_one_that_is_away_is_waited_for(
-    own_redis: EmbeddedRedis, redis_url: str
+def test_wrong_urls_are_refused_and_a_cluster_that_is_away_is_waited_for(
+    cluster: RedisCluster, own_redis: EmbeddedRedis, redis_url: str
 ) -> None:
-    refused = "REDIS_CLUSTER_URLS names a Redis that is no Redis Cluster"
-    with closing(Store(own_redis.url, [redis_url])) as wrong, pytest.raises(WrongServers, match=refused):
-        prepare_sandbox_servers(wrong)
+    password = cluster.urls[0].replace(PASSWORD, "other")
+    for url, refused in ((redis_url, "Cluster mode is not enabled"), (password, "invalid username-password")):
+        with closing(Store(own_redis.url, [url])) as wrong, pytest.raises(WrongServers, match=refused):
+            prepare_sandbox_servers(wrong)
     with closing(Store(own_redis.url, ["redis://127.0.0.1:1"])) as away:
         with pytest.raises(RedisConnectionError):
             prepare_sandbox_servers(away)
