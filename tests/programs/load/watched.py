@@ -19,6 +19,15 @@ PODS_A_NODE: Final = 30
 FEWEST_NODES: Final = 4
 OPENED_AT_ONCE: Final = 10
 QUARTERS: Final = 4
+
+LONG_SECONDS: Final = 1800.0
+FLAT: Final = 1.05
+"""In a run of LONG_SECONDS the memory at the end is at most so many times that at its half."""
+MEGABYTES: Final = {"server": (160.0, 4.0), "worker": (130.0, 2.0), "Redis": (20.0, 18.0)}
+"""The bound of the memory of each process, and of each sandbox in it (docs/OPERATIONS.md, Memory)."""
+
+Curve = list[dict[str, float]]
+"""The megabytes of each process and of Redis, at the beginning and after each quarter of the time."""
 CLOCK: Final = (
     "inside: from the request being sent (HTTP, kept alive) to the first frame with the pod (shown), and\n"
     "  with the pod in a node's card (bound); a pod that is not shown within {patience:g} s counts as that.\n"
@@ -78,13 +87,26 @@ async def create_and_watch(stack: Stack, title: str, load: Load, options: Option
             for name in curve[0]
             for quarter, megabytes in enumerate(curve)
         ]
+        table.faults += memory_faults(curve, load.sandboxes, options.seconds)
         await close_all(flat)
     return table
 
 
-async def memory_curve(stack: Stack, seconds: float) -> list[dict[str, float]]:
-    """The megabytes of each process, now and after each quarter of the seconds."""
-    curve: list[dict[str, float]] = []
+def memory_faults(curve: Curve, sandboxes: int, seconds: float) -> list[str]:
+    """Where a process is above its bound; and, in a long run, where it was not flat in the second half."""
+    found: list[str] = []
+    for name, end in curve[-1].items():
+        half = curve[QUARTERS // 2][name]
+        alone, each = MEGABYTES.get(name.partition("-")[0], (math.inf, 0.0))
+        if end > alone + each * sandboxes:
+            found.append(f"{name} has {end:.0f} MB, above its bound of {alone + each * sandboxes:.0f} MB")
+        if seconds >= LONG_SECONDS and end > FLAT * half:
+            found.append(f"{name} grew from {half:.0f} to {end:.0f} MB in the second half")
+    return found
+
+
+async def memory_curve(stack: Stack, seconds: float) -> Curve:
+    curve: Curve = []
     while True:
         of_redis = await asyncio.to_thread(lambda: int(stack.store.redis.info("memory")["used_memory"]))
         curve.append({log.name: log.megabytes() for log in stack.logs} | {"Redis": of_redis / 1e6})
