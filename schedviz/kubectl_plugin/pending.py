@@ -127,8 +127,10 @@ def _report_lines(answer: PendingAnswer, view: PendingView) -> Iterator[str]:
     if not answer.count:
         yield "No pod is pending."
     else:
-        rows = [["CAUSE", "PODS", "OLDEST", "FIRST PODS", "WHAT WOULD LET THEM RUN"]]
-        rows += [[_cause(row), row.pods, row.age, _names(row), row.remedy] for row in view.causes]
+        rows = [["PODS", "OLDEST", "CAUSE"]]
+        for row in view.causes:
+            first, *more = _cause_lines(row)
+            rows += [[row.pods, row.age, first], *(["", "", line] for line in more)]
         yield from align_columns(rows)
         if answer.more_causes:
             yield f"and {answer.more_pods} pods for {answer.more_causes} further causes"
@@ -142,11 +144,13 @@ def _report_lines(answer: PendingAnswer, view: PendingView) -> Iterator[str]:
     yield from answer.assumed.lines()
 
 
-def _cause(row: CauseView) -> str:
+def _cause_lines(row: CauseView) -> Iterator[str]:
+    """Yield the cause, and below it what belongs to it: one long line would be wider than a terminal."""
     of = f", of {row.nodes} node{'s' if row.nodes > 1 else ''}" if row.nodes else ""
-    return f"{row.deciding}{of}" + (f"; also: {row.also}" if row.also else "")
-
-
-def _names(row: CauseView) -> str:
+    yield f"{row.deciding}{of}"
+    if row.also:
+        yield f"  also: {row.also}"
+    yield f"  remedy: {row.remedy}"
     more = row.count - PODS_NAMED
-    return ", ".join(pod.key for pod in row.listed[:PODS_NAMED]) + (f" and {more} more" if more > 0 else "")
+    names = ", ".join(pod.key for pod in row.listed[:PODS_NAMED])
+    yield f"  pods: {names}" + (f" and {more} more" if more > 0 else "")

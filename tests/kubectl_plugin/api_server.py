@@ -99,10 +99,12 @@ def serving(server: ApiServer) -> Iterator[ApiServer]:
         server.address = f"http://127.0.0.1:{listening.server_port}"
         thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
         thread.start()
-        yield server
-        server.hang.set()
-        listening.shutdown()
-        thread.join()
+        try:
+            yield server
+        finally:
+            server.hang.set()
+            listening.shutdown()
+            thread.join()
 
 
 def write_kubeconfig(path: Path, server: str, **user: Any) -> Path:

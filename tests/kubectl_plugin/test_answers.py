@@ -68,10 +68,12 @@ def test_pending_groups_the_pods_by_their_cause(ask: Ask, api_server: ApiServer)
         "wait for their turn in activeQ": ["other/small"],
     }
     _, table, _ = ask("pending", "-n", "shop", server=api_server)
-    head, first, *_ = table.splitlines()
-    assert head.split("  ")[0] == "CAUSE"
-    assert first.startswith("1 has too little cpu, of 1 node")
-    assert "2 pods of 1 owner" in first
+    head, first, remedy, pods, *_ = table.splitlines()
+    assert head.split() == ["PODS", "OLDEST", "CAUSE"]
+    assert first.startswith("2 pods of 1 owner  ")
+    assert first.endswith(" d    1 has too little cpu, of 1 node")
+    assert remedy.lstrip().startswith("remedy: A pod there that requests cpu ends, ")
+    assert pods.lstrip() == "pods: shop/big-1, shop/big-2"
     assert "other/small" not in table
 
 
