@@ -16,6 +16,7 @@ import "./numbers.js";
 import "./panels.js";
 import "./picture.js";
 import "./play.js";
+import "./pod_groups.js";
 import "./predict.js";
 import "./question.js";
 import "./refused.js";

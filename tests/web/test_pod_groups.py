@@ -123,3 +123,45 @@ def test_the_preemption_of_a_group_names_the_units_and_what_is_put_back(client: 
     assert "put back" in html
     assert "have no nomination: other pods may take the room" in html
     assert "for the group <a" in text_of(client, world, "")
+
+
+def test_a_group_is_one_chip_in_the_queue_and_one_mark_on_the_time_axis(client: Client, world: World) -> None:
+    world.create(node("n0", "8"), group("train", 4), *members("train", 3), group("next", 9))
+    world.create(*members("next", 2), pod("single", "1"))
+    world.slice()
+    page = text_of(client, world, "")
+    assert page.count('class="pod-group"') == 2
+    assert ">3 of 4</b>" in page
+    assert "1 is missing" in page
+    world.create(member("train-3", "train"))
+    world.slice()
+    page = text_of(client, world, "")
+    assert page.count('data-pod-group="default/train"') == 4
+    assert page.count("of the group train") == 4
+    assert page.count("the group train can be scheduled") == 1
+    assert page.count('class="mark') == 2
+    world.create(member("train-4", "train", "9"))
+    world.slice()
+    assert "4 on nodes" in text_of(client, world, "")
+
+
+def test_a_lane_shows_a_hundred_groups_within_its_bounds(client: Client, world: World) -> None:
+    world.create(*(group(f"g{number}", 9) for number in range(100)))
+    world.create(*(each for number in range(100) for each in members(f"g{number}", 3)))
+    world.slice()
+    page = text_of(client, world, "")
+    assert page.count('class="pod-group"') == 20
+    assert "and 240 more" in page
+
+
+def test_steps_by_point_show_each_turn_of_a_pass(client: Client, world: World) -> None:
+    world.create(node("n0", "4"), group("train", 2), *members("train", 2))
+    seen = []
+    for _ in range(30):
+        world.take_steps("point", 1)
+        world.slice()
+        page = text_of(client, world, "")
+        for text in ("0 of 2 turns", "1 of 2 turns", "2 of 2 turns", "train can be scheduled."):
+            if text in page and text not in seen:
+                seen.append(text)
+    assert seen == ["0 of 2 turns", "1 of 2 turns", "train can be scheduled."]

@@ -18,6 +18,8 @@ from schedviz.web.outside.panel import outside_acts
 from schedviz.web.parts.parts import PartRenderer
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
+from schedviz.web.pod_groups.cycle import present_group_cycle
+from schedviz.web.pod_groups.cycles import cycle_of_member
 
 PANEL: Final = "cycle"
 PIECES: Final = (
@@ -25,6 +27,7 @@ PIECES: Final = (
     "earlier",
     "steps",
     "subject",
+    "group",
     "sample",
     "preemption",
     "play",
@@ -59,8 +62,9 @@ class CyclePanel:
             return
         decision = picture.decision
         entry = picture.queue_places.get(decision.pod) if decision else None
-        # Without a decision, the text depends on the last events.
-        seq = picture.seq if decision is None else None
+        # Without a decision, the text depends on the last events; so do the passes of a group.
+        of_group = decision is not None and bool(picture.group_of(decision.pod))
+        seq = picture.seq if decision is None or of_group else None
         known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names(), seq)
         if len(known) == len(self._known) and all(map(_is, known, self._known)):
             return
@@ -70,6 +74,8 @@ class CyclePanel:
             self._drawing.draw(PANEL, "cycle/no_cycle.html", cycle.no_decision(picture))
             return
         self._drawing.draw(PANEL, "cycle/live.html", PIECES)
+        found = cycle_of_member(picture.trace, view.cycle) if of_group else None
+        self._optional("group", "pod_groups/live.html", present_group_cycle(found) if found else None)
         self._draw(view)
 
     def _draw_outside(self, picture: Picture) -> None:

@@ -18,6 +18,8 @@ from simulator.api import Micros
 BLOCKS_AT_MOST: Final = 48
 """Maximum number of blocks of one card; with more they would be too narrow. The number of other pods is
 shown."""
+GROUP_LOOKS: Final = 6
+"""Number of looks of pod groups (static/css/pod_groups.css)."""
 SHARED: Final = ("cpu", "memory")
 """The resources in headings and summaries."""
 NEARLY_FULL: Final = 90
@@ -46,6 +48,10 @@ class Block(msgspec.Struct, frozen=True):
     gone_at: Micros
     title: str
     at: int = 0
+    group: str = ""
+    """The key of its PodGroup; "" = it is in none."""
+    look: int = 0
+    """Which of the looks of groups it has: equal for the members of a group."""
 
 
 class Meter(msgspec.Struct, frozen=True):
@@ -195,7 +201,15 @@ def pod_block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) 
         words=words,
         gone_at=pod.gone_at,
         title=pod_title(pod, words),
+        group=pod.group,
+        look=group_look(pod.group) if pod.group else 0,
     )
+
+
+@lru_cache(maxsize=1_000)
+def group_look(group: str) -> int:
+    """Return the look of a group, from its name."""
+    return blake2b(group.encode(), digest_size=2).digest()[0] % GROUP_LOOKS
 
 
 def pod_state(picture: Picture, pod: PodRecord) -> PodState:
@@ -225,12 +239,15 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
 
 def pod_title(pod: PodRecord, words: str) -> str:
     """Return the tooltip of a block. It has in words what colour and pattern show."""
-    return gettext("%(pod)s: %(state)s; priority %(priority)s; requests %(requests)s") % {
+    text = gettext("%(pod)s: %(state)s; priority %(priority)s; requests %(requests)s") % {
         "pod": fmt.pod_name(pod.key),
         "state": words,
         "priority": fmt.number(pod.priority),
         "requests": fmt.requests(pod.requests),
     }
+    if not pod.group:
+        return text
+    return gettext("%(text)s; of the group %(group)s") % {"text": text, "group": fmt.pod_name(pod.group)}
 
 
 def dominant_share(node: NodeRecord, pod: PodRecord) -> int:

@@ -24,7 +24,7 @@ from schedviz.web.past.timeline import MarkView, Timeline
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.picture.records import BudgetRecord
-from schedviz.web.queue.lanes import LaneView, LaneViews
+from schedviz.web.queue.lanes import Chip, GroupChip, LaneView, LaneViews
 from schedviz.web.queue.order import TieView
 from schedviz.web.text import format as fmt
 from schedviz.web.text import node_names
@@ -53,6 +53,13 @@ DEFAULT: Final = Look()
 def look(group: str, query: str, informer: str = "") -> Look:
     """Return the look that a browser requested, with its texts cut to their maximum length."""
     return Look(group.strip()[:LABEL_AT_MOST], cut_query(query), bool(informer))
+
+
+class GroupItem(NamedTuple):
+    """A group in a lane, and the chips in it with the ids of their elements."""
+
+    group: GroupChip
+    members: list[tuple[str, Chip]]
 
 
 class FailureView(NamedTuple):
@@ -185,12 +192,18 @@ class Screen:
             return
         self._drawn_lanes[lane.name] = lane
         name, place = f"lane-{lane.name}", f"pods-{lane.name}"
-        self._drawing.draw(name, "queue/lane.html", replace(lane, chips=[], ties=[], count=0, more=0))
+        self._drawing.draw(
+            name, "queue/lane.html", replace(lane, chips=[], ties=[], groups={}, count=0, more=0)
+        )
         self._drawing.draw(f"{name}/count", "queue/count.html", lane.count, f"count-{lane.name}")
         self._drawing.draw(f"{name}/pods", "queue/chips.html", lane.name)
         ties = {tie.first: tie for tie in lane.ties}
         chips: dict[str, Any] = {}
         for chip in lane.chips:
+            if (group := lane.groups.get(chip.key)) is not None:
+                members = [(nodes.block_id(lane.name, each.key), each) for each in group.chips]
+                chips[nodes.block_id(lane.name, f"group {group.group}")] = GroupItem(group, members)
+                continue
             if tie := ties.get(chip.key):
                 chips[nodes.block_id("tie", tie.value)] = TieView(tie.rule, tie.explanation)
             chips[nodes.block_id(lane.name, chip.key)] = chip

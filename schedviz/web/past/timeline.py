@@ -14,6 +14,9 @@ from simulator import trace
 from simulator.trace import Event
 
 MARKS_AT_MOST: Final = 140
+MEMBERS_KEPT: Final = 2_000
+"""Maximum number of attempts of members that are known as such: one for each event of the trace that is
+read."""
 MARKS_AHEAD: Final = 40
 """Number of marks after a past moment."""
 
@@ -28,6 +31,8 @@ class MarkView(msgspec.Struct, frozen=True):
     title: str
     ahead: bool
     """Whether the mark is after the past moment that the page shows."""
+    group: bool = False
+    """Whether it is the cycle of a pod group."""
     pod: str = ""
     """The key of the pod of an outside scheduler's act, which has no cycle."""
 
@@ -39,7 +44,8 @@ class MarkView(msgspec.Struct, frozen=True):
 
 class Timeline:
     """The marks of one picture, oldest first. Each event of the trace is read once. An attempt that nominates
-    a node has one mark, although it is also unschedulable. A past moment also has marks of later attempts."""
+    a node has one mark, although it is also unschedulable. A past moment also has marks of later attempts.
+    The cycle of a pod group has one mark, and the attempts of its members in it have none."""
 
     def __init__(self) -> None:
         self._seq = -1
@@ -47,6 +53,8 @@ class Timeline:
         self._marks: dict[int, MarkView] = {}
         """Cycle -> its mark. The key of an act of an outside scheduler is minus its number in the trace."""
         self._shown: list[MarkView] = []
+        self._attempts_of_groups: dict[int, None] = {}
+        """The numbers of the attempts in the last cycles of pod groups."""
 
     def marks(self, picture: Picture) -> list[MarkView]:
         """Return the marks of the newest attempts. The same list object is returned until a mark changes."""
@@ -62,6 +70,19 @@ class Timeline:
     def _read(self, seq: int, event: Event, now: int) -> bool:
         """Read an event; return whether it changed a mark."""
         match event:
+            case trace.PodGroupCycleStarted():
+                self._attempts_of_groups |= dict.fromkeys(
+                    range(event.cycle + 1, event.cycle + 1 + event.size)
+                )
+                while len(self._attempts_of_groups) > MEMBERS_KEPT:
+                    del self._attempts_of_groups[next(iter(self._attempts_of_groups))]
+                return False
+            case trace.PodGroupCycleEnded():
+                self._mark_group(seq, event, now)
+            case _ if getattr(event, "cycle", 0) in self._attempts_of_groups and not isinstance(
+                event, trace.BindFailed
+            ):
+                return False
             case trace.Bound():
                 self._mark(seq, event, "bound", gettext("bound to %(node)s") % {"node": event.node}, now)
             case trace.Nominated():
@@ -97,7 +118,23 @@ class Timeline:
             "pod": fmt.pod_name(event.pod),
             "text": text,
         }
-        self._marks[-seq] = MarkView(seq, 0, kind, title, seq > now, event.pod)
+        self._marks[-seq] = MarkView(seq, 0, kind, title, seq > now, pod=event.pod)
+
+    def _mark_group(self, seq: int, event: trace.PodGroupCycleEnded, now: int) -> None:
+        said: dict[trace.GroupVerdict, tuple[MarkKind, str]] = {
+            "scheduled": ("bound", gettext("can be scheduled")),
+            "unschedulable": ("unschedulable", gettext("unschedulable")),
+            "waiting": ("preempting", gettext("waits for evictions")),
+            "error": ("error", gettext("failed")),
+        }
+        kind, text = said[event.verdict]
+        title = gettext("Cycle %(cycle)s, %(time)s: the group %(group)s %(text)s") % {
+            "cycle": event.cycle,
+            "time": fmt.clock(event.t),
+            "group": fmt.pod_name(event.group),
+            "text": text,
+        }
+        self._marks[event.cycle] = MarkView(seq, event.cycle, kind, title, seq > now, group=True)
 
     def _mark(
         self,

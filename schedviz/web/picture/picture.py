@@ -16,10 +16,12 @@ from schedviz.web.picture.priority import SYSTEM_PRIORITY
 from schedviz.web.picture.records import (
     FINISHED,
     BudgetRecord,
+    GroupRecord,
     Load,
     NodeRecord,
     PodRecord,
     budget_record,
+    group_record,
     node_record,
     pod_record,
 )
@@ -28,6 +30,7 @@ from simulator import trace
 from simulator.api import Manifest, WatchEvent
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
+from simulator.objects.pod_group import POD_GROUPS
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from simulator.trace import QueuePlace
@@ -41,7 +44,7 @@ PODS: Final = "pods"
 NODES: Final = "nodes"
 PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 BUDGETS: Final = "poddisruptionbudgets.policy"
-WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS, RESOURCE_SLICES, RESOURCE_CLAIMS)
+WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS, RESOURCE_SLICES, RESOURCE_CLAIMS, POD_GROUPS)
 OF_NODES: Final = (PODS, NODES, RESOURCE_SLICES, RESOURCE_CLAIMS)
 """The resources that the nodes panel shows."""
 
@@ -57,6 +60,10 @@ class Picture:
         self.never_preempting: set[str] = set()
         """The PriorityClasses whose pods may not preempt."""
         self.budgets: dict[str, BudgetRecord] = {}
+        self.groups: dict[str, GroupRecord] = {}
+        """The PodGroups by key."""
+        self.members: dict[str, dict[str, PodRecord]] = {}
+        """The unfinished pods that name a PodGroup, by its key."""
         self.devices = DeviceIndex()
         self.by_node: dict[str, dict[str, PodRecord]] = {}
         """Unfinished pods by the node they are bound to."""
@@ -124,6 +131,11 @@ class Picture:
         """The decision whose verdicts the nodes show: the newest one, unless the scheduler stands down."""
         return None if self.stands_down else self.decision
 
+    def group_of(self, pod: str) -> str:
+        """Return the key of the PodGroup that a pod names; "" if it is in none."""
+        found = self.pods.get(pod)
+        return found.group if found else ""
+
     def user_classes(self) -> dict[str, int]:
         """Return the PriorityClasses without those of Kubernetes itself."""
         return {name: value for name, value in self.classes.items() if value < SYSTEM_PRIORITY}
@@ -158,6 +170,9 @@ class Picture:
         elif resource == BUDGETS:
             budget = budget_record(manifest)
             self.budgets[budget.key] = budget
+        elif resource == POD_GROUPS:
+            group = group_record(manifest)
+            self.groups[group.key] = group
         elif resource == RESOURCE_SLICES:
             self.devices.put_slice(manifest)
         elif resource == RESOURCE_CLAIMS:
@@ -180,6 +195,8 @@ class Picture:
             self.classes.pop(event.key, None)
         elif event.resource == BUDGETS:
             self.budgets.pop(event.key, None)
+        elif event.resource == POD_GROUPS:
+            self.groups.pop(event.key, None)
         elif event.resource == RESOURCE_SLICES:
             self.devices.remove_slice(event.key)
         elif event.resource == RESOURCE_CLAIMS:
@@ -243,6 +260,8 @@ class Picture:
         self.priorities[pod.priority] += 1
         if pod.phase in FINISHED:
             return
+        if pod.group:
+            self.members.setdefault(pod.group, {})[pod.key] = pod
         if pod.node:
             self.by_node.setdefault(pod.node, {})[pod.key] = pod
             self.loads.setdefault(pod.node, Load()).add(pod)
@@ -260,6 +279,10 @@ class Picture:
             return
         self._want(pod, -1)
         self.unqueued.pop(key, None)
+        if key in self.members.get(pod.group, {}):
+            del self.members[pod.group][key]
+            if not self.members[pod.group]:
+                del self.members[pod.group]
         self.priorities[pod.priority] -= 1
         if not self.priorities[pod.priority]:
             del self.priorities[pod.priority]

@@ -15,6 +15,7 @@ from simulator.objects.conditions import conditions_of
 from simulator.objects.node import ZONE, ZONE_BETA, Node, format_taint
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
+from simulator.objects.pod_group import PodGroup
 from simulator.objects.status import status_of
 
 FINISHED: Final = ("Succeeded", "Failed")
@@ -75,6 +76,13 @@ class NodeRecord(msgspec.Struct, frozen=True):
     labels: dict[str, str] = {}
 
 
+class GroupRecord(msgspec.Struct, frozen=True):
+    """A PodGroup. ``min_count`` None: its policy is ``basic``."""
+
+    key: str
+    min_count: int | None
+
+
 class Load:
     """The sums of the requests and limits of pods, by resource. The resource ``pods`` is their number."""
 
@@ -129,6 +137,11 @@ def budget_record(manifest: Manifest) -> BudgetRecord:
         healthy=status.get("currentHealthy", 0),
         desired=status.get("desiredHealthy", 0),
     )
+
+
+def group_record(manifest: Manifest) -> GroupRecord:
+    group = PodGroup(manifest)
+    return GroupRecord(group.key, group.min_count)
 
 
 def node_record(manifest: Manifest) -> NodeRecord:

@@ -1,6 +1,6 @@
 """The cycles of pod groups, read from the trace."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -88,3 +88,17 @@ def _read(cycle: GroupCycle, event: trace.Event) -> None:
                 turn.outcome, turn.node = "preempts", event.node
         case trace.SchedulerError() if turn := cycle.turns.get(event.cycle):
             turn.outcome = "error"
+
+
+def cycle_of_member(numbered: Sequence[tuple[int, trace.Event]], attempt: int) -> GroupCycle | None:
+    """Return the cycle of a group in which an attempt was made, from the newest events of the trace, oldest
+    first; None if it was made alone."""
+    newer: list[trace.Event] = []
+    for _, event in reversed(numbered):
+        newer.append(event)
+        if isinstance(event, trace.PodGroupCycleStarted):
+            found = next(group_cycles(reversed(newer)))
+            return found if found.has(attempt) else None
+        if isinstance(event, trace.CycleStarted) and event.cycle < attempt - trace.PODS_AT_MOST:
+            return None
+    return None

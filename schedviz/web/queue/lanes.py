@@ -1,17 +1,18 @@
 """The scheduling queue: a chip for each pod, in a lane for each part of the queue."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from msgspec.structs import replace
 
 from schedviz.web.picture.outside_latency import Latency, latencies
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
-from schedviz.web.picture.records import PodRecord
+from schedviz.web.picture.records import GroupRecord, PodRecord
 from schedviz.web.queue.order import Tie, sort_key, ties
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.reasons.deciding import Reason, find_shared
@@ -24,11 +25,17 @@ from simulator.trace import Lane, QueuePlace
 CHIPS_AT_MOST: Final = 30
 """Maximum number of chips of one lane. The number of other pods is shown."""
 
+MEMBERS_AT_MOST: Final = 16
+"""Maximum number of chips of one group in one lane."""
+GROUPED_AT_MOST: Final = 60
+"""Number of chips after which no further group is shown in a lane."""
+
 LaneName = Lane | Literal["arriving"]
 ORDER: Final[tuple[LaneName, ...]] = (
     "inFlight", "waiting", "activeQ", "backoffQ", "unschedulable", "gated", "outside", "arriving",
 )  # fmt: skip
 NONE: Final[frozenset[Reason]] = frozenset()
+NO_GROUPS: Final[Mapping[str, "GroupChip"]] = {}
 ALWAYS: Final = ("activeQ", "backoffQ", "unschedulable")
 
 
@@ -60,6 +67,21 @@ class Chip(msgspec.Struct, frozen=True):
     """Whether a rule below the priority orders it: it stands under the heading of a tie."""
 
 
+class GroupChip(msgspec.Struct, frozen=True):
+    """The members of a PodGroup that are in a lane, together."""
+
+    group: str
+    label: str
+    here: int
+    """Number of its members in the lane."""
+    needs: str
+    """How many of minCount there are; "" for the policy basic."""
+    elsewhere: str
+    """Where its other members are, and how many are missing; "" if there are none."""
+    chips: list[Chip]
+    more: int
+
+
 class LaneView(msgspec.Struct, frozen=True):
     name: LaneName
     title: str
@@ -76,6 +98,8 @@ class LaneView(msgspec.Struct, frozen=True):
     """The address of the form that compares the recording with the model; "" = there is nothing to
     compare."""
     ties: list[Tie] = []
+    groups: dict[str, GroupChip] = {}
+    """By the pods whose chips are in them."""
 
 
 class LaneViews:
@@ -100,7 +124,7 @@ class LaneViews:
         kept, self._chips = self._chips, {}
         views = []
         for name in ORDER[:-1]:
-            found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
+            found = shown_places(entries[name], picture)
             shared = find_shared([entry.message for entry in found]) if name == "unschedulable" else NONE
             for entry in found:
                 known, gates = kept.get(entry.pod), find_gates(entry, picture)
@@ -110,7 +134,8 @@ class LaneViews:
                 )
             chips = [self._chips[entry.pod][3] for entry in found]
             lane_title, hint = self._words[name]
-            view = present_lane(name, lane_title, hint, chips, len(entries[name]))
+            groups = group_chips(name, chips, entries, picture) if picture.members else {}
+            view = present_lane(name, lane_title, hint, chips, len(entries[name]), groups=groups)
             if shared:
                 view = replace(view, note=reasons.shared_words(shared))
             if picture.stands_down:
@@ -141,8 +166,86 @@ def arriving(unqueued: Mapping[str, PodRecord], places: Mapping[str, QueuePlace]
     ]
 
 
-def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count: int) -> LaneView:
-    return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+def present_lane(
+    name: LaneName,
+    title: str,
+    hint: str,
+    chips: list[Chip],
+    count: int,
+    *,
+    groups: Mapping[str, GroupChip] = NO_GROUPS,
+) -> LaneView:
+    hidden = sum(each.more for each in {each.group: each for each in groups.values()}.values())
+    more = count - len(chips) - hidden
+    return LaneView(name, title, hint, chips, count, more, name in ALWAYS, groups={**groups})
+
+
+def shown_places(entries: Sequence[QueuePlace], picture: Picture) -> list[QueuePlace]:
+    """Return the places in a lane that get a chip, in its order. The pods of a group follow its first one,
+    and count as one."""
+    if not picture.members:
+        return nsmallest(CHIPS_AT_MOST, entries, key=sort_key)
+    together: dict[str, list[QueuePlace]] = {}
+    for entry in entries:
+        together.setdefault(picture.group_of(entry.pod) or f"pod {entry.pod}", []).append(entry)
+    ordered = [nsmallest(MEMBERS_AT_MOST, each, key=sort_key) for each in together.values()]
+    first = nsmallest(CHIPS_AT_MOST, ordered, key=lambda each: sort_key(each[0]))
+    found: list[QueuePlace] = []
+    for each in first:
+        found += each
+        if len(found) >= GROUPED_AT_MOST:
+            break
+    return found
+
+
+def group_chips(
+    lane: LaneName, chips: Sequence[Chip], entries: Mapping[str, Sequence[QueuePlace]], picture: Picture
+) -> dict[str, GroupChip]:
+    """Return the groups of the chips of a lane, by the keys of the pods."""
+    found: dict[str, list[Chip]] = {}
+    for chip in chips:
+        if group := picture.group_of(chip.key):
+            found.setdefault(group, []).append(chip)
+    if not found:
+        return {}
+    lanes = {entry.pod: name for name, places in entries.items() for entry in places}
+    made = [group_chip(lane, key, members, lanes, picture) for key, members in found.items()]
+    return {chip.key: each for each in made for chip in each.chips}
+
+
+def group_chip(
+    lane: LaneName, key: str, chips: Sequence[Chip], lanes: Mapping[str, str], picture: Picture
+) -> GroupChip:
+    members, record = picture.members.get(key, {}), picture.groups.get(key)
+    places = Counter(
+        "node" if pod.node else lanes.get(pod.key, "arriving")
+        for pod in members.values()
+        if pod.node or lanes.get(pod.key) != lane
+    )
+    here = sum(lanes.get(pod) == lane for pod in members)
+    said = [gettext("%(n)s on nodes") % {"n": places.pop("node")}] if places["node"] else []
+    said += [f"{count} {title(name)}" for name, count in places.items() if count]  # type: ignore[arg-type]  # names of lanes
+    missing = (record.min_count or 0) - len(members) if record else 0
+    if missing > 0:
+        said.append(ngettext("%(n)s is missing", "%(n)s are missing", missing) % {"n": missing})
+    return GroupChip(
+        group=key,
+        label=fmt.pod_name(key),
+        here=here,
+        needs=needs_words(len(members), record),
+        elsewhere=fmt.listed(said),
+        chips=[*chips],
+        more=max(0, here - len(chips)),
+    )
+
+
+def needs_words(members: int, record: GroupRecord | None) -> str:
+    """Return how many of minCount there are."""
+    if record is None:
+        return gettext("PodGroup missing")
+    if record.min_count is None:
+        return ""
+    return gettext("%(n)s of %(min)s") % {"n": members, "min": record.min_count}
 
 
 def order_hint(first: QueuePlace) -> str:

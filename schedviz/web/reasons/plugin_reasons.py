@@ -384,7 +384,7 @@ REASONS: Final = (
         gettext_noop("It fits; its group waits until the pods that it evicts are gone."),
     ),
     _reason(
-        r"pod group is unschedulable(, .*)?",
+        r"(0/1 placements are available, first placement status: )?pod group is unschedulable(, .*)?",
         gettext_noop("Its group cannot be scheduled."),
         remedy=_OF_GROUP,
     ),
