@@ -6,6 +6,7 @@ in a tenth of a second. Upstream: Encode in apimachinery/pkg/runtime/serializer/
 """
 
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from functools import cache
 from threading import RLock
@@ -85,12 +86,16 @@ def _list_meta() -> Any:
     return _struct(api_types().struct(f"{META}ListMeta"))
 
 
-def _define(name: str, fields: tuple[str, ...], types: dict[str, Any]) -> Any:
-    """Define a struct of these fields. ``types``: those of the fields that are not written as they are."""
+def _define(name: str, fields: tuple[str, ...], types: dict[str, Any], nulls: Collection[str] = ()) -> Any:
+    """Define a struct of these fields. ``types``: those of the fields that are not written as they are.
+    ``nulls``: the fields that are null where they are missing."""
     places = {f"field_{number}": field for number, field in enumerate(fields)}
     return msgspec.defstruct(
         name,
-        [(place, _optional(types.get(field)), msgspec.UNSET) for place, field in places.items()],
+        [
+            (place, _optional(types.get(field)), None if field in nulls else msgspec.UNSET)
+            for place, field in places.items()
+        ],
         rename=places,
         module=__name__,
         forbid_unknown_fields=True,
@@ -107,7 +112,9 @@ def _struct(of: StructType) -> Any:
     name = _local_name(of)
     _begun.add(name)
     types = {field.name: _type_of_field(field.type) for field in of.fields.values()}
-    struct = globals()[name] = _define(name, (*of.fields,), types)
+    # A pointer of Go is written also where it is nil, unless its tag says otherwise.
+    nulls = [field.name for field in of.fields.values() if field.is_pointer and not field.omits_empty]
+    struct = globals()[name] = _define(name, (*of.fields,), types, nulls)
     return struct
 
 

@@ -1,6 +1,6 @@
 """A sandbox for kubectl. It is used with the kubeconfig that its page offers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from django.test import Client
 from schedviz.api.write import create_sandbox
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
+from simulator.versions.feature_gates import POD_GROUPS
 from simulator.versions.kubernetes_version import V1_34, V1_36, KubernetesVersion
 from tests.kubectl.transcript import FOLDER, Shell
 from tests.tools import OLDER_KUBECTL
@@ -33,13 +34,15 @@ def node(name: str, zone: str) -> dict[str, Any]:
 
 
 @contextmanager
-def running_cluster(store: Store, name: str, version: KubernetesVersion) -> Iterator[Sandbox]:
+def running_cluster(
+    store: Store, name: str, version: KubernetesVersion, gates: Mapping[str, bool] | None = None
+) -> Iterator[Sandbox]:
     """Three nodes, and at least one object of each common kind."""
     manifests = [*yaml.safe_load_all((FOLDER / "manifests" / "cluster.yaml").read_text())]
     now = store.wall()
     clock = Clock(sim=int(now) * SECOND, wall=now, speed=SPEED)
     nodes = [node(name, zone) for name, zone in NODES]
-    meta = Meta(name="", created=now, kubernetes=version.patch)
+    meta = Meta(name="", created=now, kubernetes=version.patch, feature_gates={**(gates or {})})
     sandbox = create_sandbox(store, meta, [*nodes, *manifests], clock, names=[name])
     eventually(lambda: _is_available(sandbox), "the Deployment is available")
     yield sandbox
@@ -48,7 +51,7 @@ def running_cluster(store: Store, name: str, version: KubernetesVersion) -> Iter
 
 @pytest.fixture(scope="module")
 def cluster(store: Store, stack: str) -> Iterator[Sandbox]:
-    with running_cluster(store, "kubectl", V1_36) as sandbox:
+    with running_cluster(store, "kubectl", V1_36, dict.fromkeys(POD_GROUPS, True)) as sandbox:
         yield sandbox
 
 

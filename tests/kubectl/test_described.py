@@ -92,3 +92,10 @@ def test_the_panels_have_the_output(described: Sandbox, path: str) -> None:
     page = Client(headers={"host": "localhost"}).get(f"/s/{described.name}/{path}").content.decode()
     assert escape(printed) in page
     assert f"kubectl describe {'node node-1' if 'node' in path else 'pod rich -n shop'}" in page
+
+
+def test_a_pod_of_a_group_names_it() -> None:
+    spec = {"schedulingGroup": {"podGroupName": "training-1"}, "containers": []}
+    metadata = {"name": "worker-1", "namespace": "default", "creationTimestamp": CREATED}
+    text = describe_pod({"metadata": metadata, "spec": spec, "status": {}}, [], 0)
+    assert "\nSchedulingGroup:\n  PodGroupName:  training-1\nEvents:" in text

@@ -30,7 +30,7 @@ from simulator.apiserver.shapes import (
     value_at,
     where,
 )
-from simulator.apiserver.status import Cause, duplicate, invalid
+from simulator.apiserver.status import Cause, duplicate, invalid, required
 from simulator.apiserver.strategy import WHOLE_METADATA, Strategy, nothing, status_strategy
 from simulator.apiserver.update_shapes import immutable
 from simulator.objects.conditions import condition
@@ -170,6 +170,20 @@ def _validate_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield from _CLAIM_STATUSES(statuses, path)
 
 
+_WORKLOAD_FIELDS: Final = immutable("spec.controllerRef", "spec.podGroupTemplates", declared=True)
+
+
+def _validate_workload_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """Yield the faults of what changes. The number of templates is looked at, although none may change."""
+    yield from _WORKLOAD_FIELDS(new, old)
+    path = "spec.podGroupTemplates"
+    templates = value_at(new, path) or []
+    if not templates:
+        yield required(path)
+    elif len(templates) > MAX_TEMPLATES:
+        yield too_many(path, len(templates), MAX_TEMPLATES)
+
+
 def _policy_of(group: Manifest, _: object) -> str:
     policy = value_at(group, "spec.schedulingPolicy") or {}
     return next((name.title() for name in ("gang", "basic") if policy.get(name) is not None), NONE)
@@ -210,7 +224,7 @@ WORKLOAD_STRATEGY: Final = Strategy(
     drop_disabled_fields=dropping(**_gated("spec.podGroupTemplates[]")),
     validate=_WORKLOAD,
     validate_updated=nothing,
-    validate_update=immutable("spec.controllerRef", "spec.podGroupTemplates", declared=True),
+    validate_update=_validate_workload_update,
     update_order="UC",
     printer=SHORT_PRINTER,
 )

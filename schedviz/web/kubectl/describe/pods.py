@@ -53,6 +53,9 @@ def describe_pod(manifest: Manifest, naming: Iterable[Manifest], now: Micros) ->
     tolerations = sorted(spec.get("tolerations") or (), key=lambda each: each.get("key", ""))
     list_lines(to, "Tolerations", [toleration(each) for each in tolerations])
     _write_spreading(to, spec.get("topologySpreadConstraints") or ())
+    if spec.get("schedulingGroup") is not None:
+        to.line(0, "SchedulingGroup:")
+        to.line(1, f"PodGroupName:\t{spec['schedulingGroup'].get('podGroupName', '')}")
     uid = (metadata.get("annotations") or {}).get(MIRROR) or metadata.get("uid", "")
     involved = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": uid}
     write_events(to, events_about(naming, involved), now)
