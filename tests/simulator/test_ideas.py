@@ -14,6 +14,7 @@ from simulator.trace import (
     Filtered,
     Nominated,
     PodFinished,
+    PodGroupTried,
     PodRemoved,
     QueueMoved,
     Unschedulable,
@@ -192,3 +193,19 @@ def test_sharing_a_device_that_no_claim_has_is_not_always_free() -> None:
     ended = {event.pod.removeprefix("default/"): seconds(event) for event in of(PodFinished, trace)}
     assert seconds(homes["flow-4"]) < ended["small"] < seconds(homes["whole"]) < ended["flow-1"]
     assert ended["flow-1"] < seconds(homes["flow-5"])
+
+
+def test_gangs_all_pods_or_none() -> None:
+    trace = play("gangs")
+    homes = bound(trace)
+    assert {name for name in homes if name.startswith("alone")} == {"alone-1", "alone-2", "alone-3"}
+    team = {seconds(homes[f"team-{number}"]) for number in range(1, 5)}
+    assert len(team) == 1, "all at once"
+    assert seconds(homes["web-1"]) < team.pop()
+
+
+def test_placements_the_fuller_rack_that_holds_the_whole_group() -> None:
+    trace = play("placements")
+    assert {event.node for event in bound(trace).values()} == {"b-node1", "b-node2"}
+    verdicts = {event.placement: event.verdict for event in of(PodGroupTried, trace)}
+    assert verdicts == {"rack-a": "unschedulable", "rack-b": "scheduled", "rack-c": "scheduled"}
