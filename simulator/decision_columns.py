@@ -42,6 +42,14 @@ class IntColumn(Sequence[int]):
 
     __slots__ = ("_array", "_list", "_stored")
 
+    @classmethod
+    def shared(cls, values: NDArray[Any], before: "IntColumn | None") -> "IntColumn":
+        """Return the column of the Decision before if it has the same values, else a new one. So most columns
+        are encoded once and not for each Decision."""
+        if before is not None and before._has(values):
+            return before
+        return cls(values)
+
     def __init__(self, values: NDArray[Any] | Iterable[int] = ()) -> None:
         self._stored: object = None
         self._array = values if isinstance(values, np.ndarray) else None
@@ -86,10 +94,17 @@ class IntColumn(Sequence[int]):
 
     def stored(self) -> object:
         """Return the stored form: a list where the column is short, else the first short form of
-        :class:`_StoredColumn`."""
+        :class:`_StoredColumn`, as JSON."""
         if self._stored is None:
-            self._stored = self.tolist() if len(self) <= SHORT else _short_form(self.array())
+            self._stored = self.tolist() if len(self) <= SHORT else msgspec.Raw(_short_form(self.array()))
         return self._stored
+
+    def _has(self, values: NDArray[Any]) -> bool:
+        """Whether these are the values of the array, with its type. Much faster than np.array_equal."""
+        array = self._array
+        if array is values:
+            return True
+        return array is not None and array.dtype == values.dtype and array.tobytes() == values.tobytes()
 
     @classmethod
     def read(cls, value: Any) -> "IntColumn":
@@ -133,18 +148,19 @@ class SumColumn(IntColumn):
         return None
 
 
-def _short_form(array: NDArray[Any]) -> "_StoredColumn":
+def _short_form(array: NDArray[Any]) -> bytes:
     runs = _runs(array)
     if runs is not None:
-        return _StoredColumn(runs=runs)
+        return msgspec.json.encode(_StoredColumn(runs=runs))
     if array.itemsize > 1:  # of small integers the bytes are short enough
         whole = array.astype(np.int64, copy=False)
         steps = _runs(whole[1:] - whole[:-1])
         if steps is not None:
-            return _StoredColumn(steps=[int(array[0]), *steps])
+            return msgspec.json.encode(_StoredColumn(steps=[int(array[0]), *steps]))
         array = narrowed(array)
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return _StoredColumn(width=array.itemsize, bytes=b64encode(array.tobytes()).decode())
+    # Joined, as the encoder would look for characters to escape.
+    return b'{"width":%d,"bytes":"%b"}' % (array.itemsize, b64encode(array.tobytes()))
 
 
 def _runs(values: NDArray[Any]) -> list[int] | None:
@@ -194,12 +210,17 @@ class TiedNames(NodeNames):
         return None
 
 
+COLUMNS = frozenset((IntColumn, SumColumn, NodeNames, TiedNames))
+"""The types of columns."""
+
+
 def _stored(column: Any) -> object:
-    return column.stored() if isinstance(column, IntColumn | NodeNames) else _plain(column)
+    # isinstance is slow for abstract classes, as sequences are.
+    return column.stored() if type(column) in COLUMNS else _plain(column)
 
 
 def _plain(column: Any) -> object:
-    if isinstance(column, IntColumn | NodeNames | np.generic):  # a plugin may give NumPy's numbers
+    if type(column) in COLUMNS or isinstance(column, np.generic):  # a plugin may give NumPy's numbers
         return column.tolist()
     raise NotImplementedError(f"{type(column).__name__} has no form in JSON")
 

@@ -57,8 +57,8 @@ class NodeNames(Sequence[str]):
     def stored(self) -> object:
         """Return the list as JSON, compressed by zlib, in base64; a list where it is short itself."""
         if self._stored is None:
-            compressed = b64encode(zlib.compress(msgspec.json.encode(self._names))).decode()
-            self._stored = self._names if len(self) <= SHORT else compressed
+            compressed = b64encode(zlib.compress(msgspec.json.encode(self._names)))
+            self._stored = self._names if len(self) <= SHORT else msgspec.Raw(b'"%b"' % compressed)
         return self._stored
 
     @classmethod

@@ -20,6 +20,7 @@ from simulator.cluster.cluster import Cluster
 from simulator.command_line.files import InputError
 from simulator.command_line.output import print_failure
 from simulator.command_line.version_options import add_version_options, features_of
+from simulator.decision import Decision
 from simulator.decision_columns import stored_encoder
 from simulator.framework.batch import make_batch
 from simulator.framework.binding import run_reserve
@@ -200,6 +201,8 @@ class Bench:
         self._with_record = with_record
         self._number = 0
         self._last: Attempt | None = None
+        self._decision: Decision | None = None
+        """The last one."""
 
     def schedule(self, pod: Pod) -> Timing:
         """Run one attempt. If the pod fits, it is added to its node."""
@@ -212,7 +215,8 @@ class Bench:
         decided = recorded = time.process_time()
         record_bytes = 0
         if self._with_record:
-            record_bytes = sum(map(len, encode_record(attempt)))
+            self._decision = record(attempt, before=self._decision)
+            record_bytes = sum(map(len, encode_record(self._decision, attempt)))
             recorded = time.process_time()
         if attempt.selected is not None:
             self._reserve(attempt, pod.assumed(self._cluster.node(attempt.selected).name))
@@ -243,8 +247,7 @@ class Bench:
         )
 
 
-def encode_record(attempt: Attempt) -> Iterator[str]:
+def encode_record(decision: Decision, attempt: Attempt) -> Iterator[str]:
     """Yield the Decision and the trace events of an attempt, encoded as schedviz/store/codec.py does."""
-    decision = record(attempt)
     for part in (decision, *trace_of(attempt)):
         yield stored_encoder.encode(part).decode()

@@ -2,7 +2,8 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Literal
 
 import msgspec
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from simulator import decision
 from simulator.api import Micros
-from simulator.cluster.columns import Ints, Rows, narrowed
+from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.node_names import UNSTORED_NAMES
 from simulator.decision import Decision, Failure, PluginScores, TwoPasses
 from simulator.decision_columns import UNSTORED, IntColumn, plain_encoder
@@ -38,9 +39,16 @@ EXPLAINED_AT_MOST = 16
 each other."""
 
 
-def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: bool = False) -> Decision:
+def record(
+    search: Attempt,
+    *,
+    now: Micros = 0,
+    attempt: int = 1,
+    under_way: bool = False,
+    before: Decision | None = None,
+) -> Decision:
     """Return the Decision of an attempt that ended; ``under_way``: of one that stands between two extension
-    points.
+    points. ``before``: an earlier Decision, with which it shares the columns that are equal.
 
     To be called before the cluster changes: the inputs of scores and the victims are read from it."""
     cluster = search.cluster
@@ -62,10 +70,10 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         filter_plugins=[
             p.name for p in search.framework.filter_plugins if p.name not in search.state.skip_filter
         ],
-        verdicts=IntColumn(verdicts),
+        verdicts=IntColumn.shared(verdicts, before.verdicts if before else None),
         failures=failures,
-        feasible=IntColumn(position[search.feasible]),
-        scores=_scores(search, best),
+        feasible=IntColumn.shared(position[search.feasible], before.feasible if before else None),
+        scores=_scores(search, best, before.scores if before else []),
         two_passes=_two_passes(search),
         explained=best.tolist(),
         shortages=find_shortages(search, verdicts, failures),
@@ -133,22 +141,25 @@ def _two_passes(search: Attempt) -> list[TwoPasses]:
     ]
 
 
-def _scores(search: Attempt, best: Rows) -> list[PluginScores]:
-    """Return each plugin's scores, with their inputs for the best nodes."""
+def _scores(search: Attempt, best: Rows, before: Sequence[PluginScores]) -> list[PluginScores]:
+    """Return each plugin's scores, with their inputs for the best nodes. before: those of an earlier
+    Decision."""
     plugins = search.framework.plugins
     batch = NodeBatch(search.cluster, search.feasible[best])
     made = []
-    for column in search.scores:
+    for column, last in zip_longest(search.scores, before[: len(search.scores)]):
         plugin = plugins.get(column.plugin)
         explained = ScoreExplanation()
         if isinstance(plugin, ScorePlugin):
             explained = _explained(plugin, search, batch)
-        normalized = IntColumn(column.normalized)
+        normalized = IntColumn.shared(column.normalized, last.normalized if last else None)
         made.append(
             PluginScores(
                 column.plugin,
                 column.weight,
-                normalized if column.raw is column.normalized else IntColumn(column.raw),
+                normalized
+                if column.raw is column.normalized
+                else IntColumn.shared(column.raw, last.raw if last else None),
                 normalized,
                 strategy=explained.strategy,
                 shape=explained.shape,
@@ -173,8 +184,13 @@ def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreE
 
 def _best(totals: Ints) -> Rows:
     """Return the indices of the highest totals, the highest first and the first of equal ones first."""
-    best: Rows = np.argsort(narrowed(-totals), kind="stable")[:EXPLAINED_AT_MOST]  # quicker if it is narrow
-    return best
+    if len(totals) <= EXPLAINED_AT_MOST:
+        return np.argsort(-totals, kind="stable")
+    lowest = np.partition(totals, -EXPLAINED_AT_MOST)[-EXPLAINED_AT_MOST]
+    higher = (totals > lowest).nonzero()[0]
+    higher = higher[np.argsort(-totals[higher], kind="stable")]
+    equal = (totals == lowest).nonzero()[0]
+    return np.concatenate([higher, equal[: EXPLAINED_AT_MOST - len(higher)]])
 
 
 def message(search: Attempt) -> str:

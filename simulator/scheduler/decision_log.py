@@ -36,6 +36,8 @@ class DecisionLog:
     def __init__(self, world: World) -> None:
         self._world = world
         self._decisions: list[Decision] = []
+        self._last: Decision | None = None
+        """The last one that was made, for the columns that the next one shares."""
         self.wanted = True
         """Whether the Decisions are taken. If not, none is made."""
         self.before_search: Callable[[Attempt], None] | None = None
@@ -54,9 +56,10 @@ class DecisionLog:
     def record(self, attempt: Attempt, attempts: int) -> SearchRecord:
         """Return the record of a search that ended, which is kept only if :meth:`keep` is called with it."""
         now = self._world.now
-        decision = (
-            _contained(attempt, lambda: record(attempt, now=now, attempt=attempts)) if self.wanted else None
-        )
+        last, decision = self._last, None
+        if self.wanted:
+            decision = _contained(attempt, lambda: record(attempt, now=now, attempt=attempts, before=last))
+            self._last = decision
         return SearchRecord(decision, _contained(attempt, lambda: [*trace_of(attempt, now)]) or [])
 
     def keep(self, search: SearchRecord) -> None:

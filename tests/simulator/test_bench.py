@@ -7,6 +7,7 @@ import pytest
 
 from simulator.__main__ import main
 from simulator.commands.bench import encode_record
+from simulator.scheduler.attempt_record import record
 from simulator.trace import Filtered, Scored
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 from tests.simulator.lab import Lab, node, pod
@@ -59,7 +60,7 @@ def test_the_record_is_what_the_simulation_stores() -> None:
     assert scored.total == max(decision.totals)
 
     made = attempt(a_cluster([a_node("n1"), a_node("n2", "1")]), a_pod("web", "2"))
-    texts = [json.loads(text) for text in encode_record(made)]
+    texts = [json.loads(text) for text in encode_record(record(made), made)]
     assert [text.get("type") for text in texts] == [None, "Filtered", "Scored"]
     assert texts[0]["pod"] == "default/web"
     assert texts[0]["feasible"] == [0]

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from simulator.cluster.node_names import NAMES_KEPT, NodeNames
 from simulator.decision import Decision, PluginScores
 from simulator.decision_columns import IntColumn, decision_decoder, plain_encoder, stored_encoder
+from simulator.objects.pod import Pod
+from simulator.scheduler import attempt_record
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 
@@ -111,6 +113,25 @@ def test_weighted_scores_totals_and_tied_nodes_follow_from_the_scores() -> None:
         best = {place for place, total in zip(read.feasible, read.totals, strict=True) if total == top}
         assert read.tied == [name for place, name in enumerate(read.nodes) if place in best]
     assert len(stored) < len(plain_encoder.encode(made))
+
+
+def test_a_decision_shares_equal_columns_with_the_one_before() -> None:
+    cluster = a_cluster([a_node(f"n{number}", str(4 + number % 3)) for number in range(60)])
+    before = record(attempt(cluster, a_pod("web", "1")))
+    cluster.add_pod(Pod.parse(a_pod("web", "1")).assumed("n7"))
+    made = attempt(cluster, a_pod("db", "1"))
+    sharing = record(made, before=before)
+    assert stored_encoder.encode(sharing) == stored_encoder.encode(record(made))
+    assert sharing.verdicts is before.verdicts
+    fits = [d.scores[[s.plugin for s in d.scores].index("NodeResourcesFit")] for d in (before, sharing)]
+    assert fits[0].raw is not fits[1].raw
+    assert sum(a.raw is b.raw for a, b in zip(before.scores, sharing.scores, strict=True)) >= 2
+
+
+@given(st.lists(st.integers(-4, 4) | INT64.filter(lambda value: value > -(2**63)), max_size=60))
+def test_the_best_nodes_are_in_order_of_their_totals(totals: list[int]) -> None:
+    order = sorted(range(len(totals)), key=lambda place: -totals[place])
+    assert attempt_record._best(np.array(totals, dtype=np.int64)).tolist() == order[:16]
 
 
 def test_one_feasible_node_is_chosen_without_scores() -> None:
