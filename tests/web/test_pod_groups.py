@@ -72,7 +72,7 @@ def test_the_panel_says_why_a_gang_is_pending(client: Client, world: World) -> N
     world.slice()
     html = text_of(client, world, "pod-groups/default/train/")
     assert "4 of 8 fit; the group needs 8." in html
-    assert "train-3 lacks 1 cpu on every node." in html
+    assert "train-3, train-4, train-5 and 1 more lack 1 cpu on every node." in html
     assert "Tried 1 time: v1.36 tries a group again without pause." in html
     world.let_time_pass(5)
     world.slice()

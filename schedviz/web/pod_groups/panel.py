@@ -14,7 +14,7 @@ from schedviz.web.picture import load
 from schedviz.web.picture.picture import PODS
 from schedviz.web.picture.records import FINISHED, PodRecord, pod_record
 from schedviz.web.pod_groups import words
-from schedviz.web.pod_groups.cycle import GroupCycleView, policy_words, present_group_cycle
+from schedviz.web.pod_groups.cycle import GroupCycleView, headline, policy_words, present_group_cycle
 from schedviz.web.pod_groups.cycles import GroupCycle, group_cycles
 from schedviz.web.queue import lanes as queue
 from schedviz.web.reasons import messages as reasons
@@ -163,7 +163,9 @@ def _diagnosis(
         return []
     members = {each.pod for each in tried.members}
     before = sum(bool(pod.node) and pod.key not in members for pod in pods)
-    return words.diagnosis(tried, before, len(pods), min_count, sandbox.decision)
+    found = words.diagnosis(tried, before, len(pods), min_count, sandbox.decision)
+    waits = last.ended is not None and last.ended.verdict == "waiting"
+    return [headline(last), *found] if waits else found
 
 
 def _tries(entries: dict[str, QueuePlace | None], last: GroupCycle | None, now: Micros) -> str:

@@ -16,6 +16,9 @@ from simulator.decision import Decision
 NAMED_AT_MOST: Final = 3
 """Maximum number of members that a sentence about a group speaks of."""
 
+LOOKED_AT: Final = 16
+"""Maximum number of members whose decisions are read for such a sentence."""
+
 FindDecision = Callable[[int], Decision | None]
 TONES: Final[dict[trace.GroupVerdict, Tone]] = {
     "scheduled": "good",
@@ -50,21 +53,43 @@ def outcome_words(outcome: trace.MemberOutcome | None, node: str) -> str:
             return gettext("is being tried")
 
 
-def member_sentence(member: trace.MemberTried, find: FindDecision, placement: str = "") -> str:
-    """Return what a member lacks that does not fit; "" for one that does. ``placement``: where it was
-    tried."""
+def lacking_sentences(tried: trace.PodGroupTried, find: FindDecision) -> list[str]:
+    """Return what the members lack that do not fit: those that lack the same in one sentence."""
+    members = [each for each in tried.members if each.outcome in ("infeasible", "error")]
+    same: dict[str, list[str]] = {}
+    alone: list[str] = []
+    for member in members[:LOOKED_AT]:
+        decision = find(member.cycle) if member.outcome == "infeasible" else None
+        if lack := lack_on_every_node(decision) if decision else "":
+            same.setdefault(lack, []).append(member.pod)
+        else:
+            alone.append(_alone(member, decision))
+    found = [_lack_sentence(pods, lack, tried.placement) for lack, pods in same.items()]
+    found += alone[:NAMED_AT_MOST]
+    more = len(members) - sum(map(len, same.values())) - min(len(alone), NAMED_AT_MOST)
+    if more > 0:
+        text = ngettext("%(n)s more member does not fit.", "%(n)s more members do not fit.", more)
+        found.append(text % {"n": more})
+    return found
+
+
+def _lack_sentence(pods: Sequence[str], lack: str, placement: str) -> str:
+    text = ngettext(
+        "%(pods)s lacks %(amount)s on every node.", "%(pods)s lack %(amount)s on every node.", len(pods)
+    )
+    if placement:
+        text = ngettext(
+            "%(pods)s lacks %(amount)s on every node of %(placement)s.",
+            "%(pods)s lack %(amount)s on every node of %(placement)s.",
+            len(pods),
+        )
+    return text % {"pods": fmt.first_pods(pods), "amount": lack, "placement": placement}
+
+
+def _alone(member: trace.MemberTried, decision: Decision | None) -> str:
     pod = fmt.pod_name(member.pod)
     if member.outcome == "error":
         return gettext("%(pod)s failed: %(message)s") % {"pod": pod, "message": member.message}
-    if member.outcome != "infeasible":
-        return ""
-    decision = find(member.cycle)
-    lack = lack_on_every_node(decision) if decision else ""
-    if lack and placement:
-        text = gettext("%(pod)s lacks %(amount)s on every node of %(placement)s.")
-        return text % {"pod": pod, "amount": lack, "placement": placement}
-    if lack:
-        return gettext("%(pod)s lacks %(amount)s on every node.") % {"pod": pod, "amount": lack}
     nearest = nearest_node(decision) if decision else ""
     return " ".join(filter(None, [reasons.fits_no_node(pod, member.message), nearest]))
 
@@ -82,16 +107,7 @@ def diagnosis(
     tried: trace.PodGroupTried, bound: int, size: int, min_count: int | None, find: FindDecision
 ) -> list[str]:
     """Return why a group is pending, in sentences: how many fit, and what the others lack."""
-    lacking = [each for each in tried.members if each.outcome in ("infeasible", "error")]
-    found = [
-        fit_sentence(tried, bound, size, min_count),
-        *(member_sentence(each, find, tried.placement) for each in lacking[:NAMED_AT_MOST]),
-    ]
-    more = len(lacking) - NAMED_AT_MOST
-    if more > 0:
-        text = ngettext("%(n)s more member does not fit.", "%(n)s more members do not fit.", more)
-        found.append(text % {"n": more})
-    return found
+    return [fit_sentence(tried, bound, size, min_count), *lacking_sentences(tried, find)]
 
 
 def room_for_others(pods: Sequence[str]) -> str:
