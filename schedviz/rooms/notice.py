@@ -28,6 +28,8 @@ class Notice(msgspec.Struct, frozen=True):
     paused: bool
     discussion: bool
     over: bool
+    shared: bool
+    """Whether the room shares the sandbox."""
     hand: bool
     """Whether the learner has raised a hand."""
     done: bool
@@ -70,6 +72,7 @@ def room_notice(
         paused=seen.room.paused,
         discussion=seen.room.discussion,
         over=seen.room.is_over(seen.now),
+        shared=number == SHARED,
         hand=member is not None and member.number in seen.hands,
         done=member is not None and member.number in seen.done,
         created=_created(rooms.store, seen.room, sandbox, member.number if member else number),

@@ -142,6 +142,7 @@ urlpatterns: Final = [
         role=Role.TEACHER,
     ),
     Route(f"{_ROOM}/", rooms.join_room, "room", read=PUBLIC, write=PUBLIC, changes=False),
+    Route(f"{_ROOM}/warning/", room_learner.warn_of_outcome, "room-warning", read=PUBLIC),
     Route(f"{_ROOM}/qr.svg", rooms.qr_code, "room-qr", read=PUBLIC),
     Route(f"{_ROOM}/me/", room_learner.own_page, "room-me", read=PUBLIC, write=PUBLIC, changes=False),
     Route(f"{_ROOM}/me/hint/", room_learner.close_hint, "room-hint", write=PUBLIC, changes=False),

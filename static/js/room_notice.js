@@ -6,6 +6,20 @@ const created = () => document.getElementById("room")?.dataset.created ?? "";
 const loaded = created();
 let isNotice = false;
 
+// What is done in a shared sandbox shows the others what follows: the page asks first whether all have answered the question.
+const OWN_POSTS = /^\/s\/[^/]+\/((lesson|predict|guide|share|keep)\/|.*\/evicted\/$)/; // change nothing that others see
+
+document.addEventListener("htmx:confirm", async (event) => {
+  const { warning } = document.getElementById("room")?.dataset ?? {};
+  const { verb, path, issueRequest, triggeringEvent } = event.detail;
+  if (triggeringEvent?.type !== "submit") return; // what is typed in a form asks for its YAML
+  if (!warning || verb !== "post" || !path.startsWith("/s/") || OWN_POSTS.test(path)) return;
+  event.preventDefault();
+  const answer = await fetch(warning).catch(() => null);
+  const said = answer?.status === 200 ? await answer.text() : "";
+  if (!said || confirm(said)) issueRequest(true);
+});
+
 document.addEventListener("htmx:wsBeforeMessage", ({ detail }) => {
   isNotice = detail.message.includes('id="room"');
 });

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, ViewportSize, expect
 
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.loop.leadership import living_workers
@@ -17,7 +17,7 @@ from tests.amounts import long_but_first
 from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
 
-from .conftest import LEFT
+from .conftest import LEFT, eventually_in
 from .test_accessibility import Violations
 from .test_lesson import answer, create_pod, goal, heading
 
@@ -63,10 +63,11 @@ def visit(browser: Browser, stack: str, store: Store) -> Iterator[NewPage]:
     assert errors == []
 
 
-def open_room(page: Page, what: str = "lesson:walk") -> str:
+def open_room(page: Page, what: str = "lesson:walk", mode: str = "own") -> str:
     """Open a room as its teacher. Returns its code."""
     page.goto("/rooms/new/")
     page.locator("#what").select_option(what)
+    page.locator(f"[name=mode][value={mode}]").check()
     page.locator("main form .btn.primary").click()
     page.wait_for_url("**/teach/")
     expect(page.locator("#connection")).to_have_class(re.compile("ok"))
@@ -197,6 +198,33 @@ def test_a_class_works_together_until_the_teacher_ends_the_room(visit: NewPage, 
     for page, results in ((ada, 1), (bo, 1), (phone, 1)):
         page.wait_for_url(f"**/rooms/{code}/me/")
         expect(page.locator(".own-result")).to_have_count(results)
+
+
+def test_an_act_in_a_shared_sandbox_is_asked_about_before_all_have_answered(visit: NewPage) -> None:
+    teacher, ada = visit(), visit()
+    code = open_room(teacher, "lesson:walk", "shared")
+    join(ada, code, "Ada")
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    ada.on("dialog", refuse)
+    teacher.locator("#place").select_option("walk/2")
+    teacher.locator("#set-step").click()
+    expect(heading(ada)).to_have_text("Create the pod")
+    ada.locator(".create a[href$='/new/pod/']").click()
+    create = ada.locator("dialog[open]").get_by_role("button", name="Create", exact=True)
+    ada.locator("dialog[open] #id_name").fill("web")
+    create.click()
+    eventually_in(ada, lambda: asked, "the page asks")
+    assert asked == ["1 learner has not answered the question yet. All see here what follows. Do it now?"]
+    teacher.locator("#reveal").click()
+    expect(teacher.locator("#said")).to_have_text("The projector shows the answer.")
+    create.click()
+    expect(ada.locator("dialog[open]")).to_have_count(0)
+    assert len(asked) == 1
 
 
 class OwnStack:

@@ -177,3 +177,23 @@ def test_a_hint_in_a_shared_sandbox_says_who_restarts_the_step(open_room: Callab
         assert "The Pod <code>web</code>, which this step needs, does not exist" in page
         assert 'id="hint-restart"' not in page
         assert said in page
+
+
+def test_an_act_that_shows_all_the_outcome_is_asked_about(open_room: Callable[[str], Shared]) -> None:
+    """While somebody has not answered the question."""
+    room = open_room("lesson:preemption")
+    ada, bo = join(room.code, "Ada"), join(room.code, "Bo")
+    path = f"/rooms/{room.code}/warning/"
+    assert f'data-warning="{path}"' in text(ada.get(f"/s/{room.name}/"))
+    assert browser().get(path).status_code == 403
+    [asked] = [step for step in room_lessons()["preemption"].steps if step.question][:1]
+    assert asked.question
+    do(room.teacher, room.code, "step", place="preemption/1")
+    eventually(lambda: idle(room.store, room.code))
+    for learner, number in ((ada, 2), (bo, 1)):
+        assert f"{number} learner" in text(room.teacher.get(path))
+        answer = {"do": "guess", "step": asked.id, "pick": asked.question.right}
+        assert (
+            learner.post(f"/s/{room.name}/lesson/", answer, headers={"HX-Request": "true"}).status_code == 200
+        )
+    assert ada.get(path).status_code == 204

@@ -10,19 +10,17 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import get_current_timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from schedviz.lessons.lesson import Lesson
 from schedviz.limits.rates import count_creation
 from schedviz.limits.requester import address_record, requester_of
-from schedviz.rooms.access import (
-    find_member,
-    member_cookie,
-)
+from schedviz.rooms.access import find_member, is_in_room, member_cookie
 from schedviz.rooms.create_sandboxes import DeletedByTeacher, open_sandbox
-from schedviz.rooms.learners import progress_of, room_lessons
+from schedviz.rooms.learners import progress_of, read_progress, room_lessons
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.notify import notify_teacher
+from schedviz.rooms.overview import overview
 from schedviz.rooms.room import (
     SHARED,
     Member,
@@ -98,6 +96,25 @@ def send_signal(request: HttpRequest, code: str) -> HttpResponse:
     Rooms(default_store()).signal(room.code, member.number, cast("Signal", signal), on=state == "on")
     notify_teacher(room.code)
     return _notice(request, room, member)
+
+
+def warn_of_outcome(request: HttpRequest, code: str) -> HttpResponse:
+    """Return what to ask before an act in a sandbox that the room shares shows all what follows, while some
+    have not answered the question. 204 = nothing."""
+    room, store = find_room(code), default_store()
+    if not is_in_room(Rooms(store), room.code, request.COOKIES):
+        return refuse_room(request)
+    seen = Rooms(store).read(room.code)
+    asked = overview(seen, read_progress(store, seen), room_lessons()).histogram
+    if asked is None or asked.answered >= asked.learners or asked.key == room.revealed:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    missing = asked.learners - asked.answered
+    text = ngettext(
+        "%(n)s learner has not answered the question yet. All see here what follows. Do it now?",
+        "%(n)s learners have not answered the question yet. All see here what follows. Do it now?",
+        missing,
+    ) % {"n": missing}  # fmt: skip
+    return HttpResponse(text, "text/plain; charset=utf-8")
 
 
 def _notice(request: HttpRequest, room: Room, member: Member) -> HttpResponse:

@@ -30,8 +30,8 @@ class RoomNow(NamedTuple):
     overview: RoomOverview
     work: Work | None
     lessons: Mapping[str, Lesson]
-    sources: list[view.Choice]
-    """The sandboxes whose state can be put into all."""
+    sources: list[int]
+    """The numbers of the sandboxes whose state can be put into all."""
 
     @property
     def is_over(self) -> bool:
@@ -49,8 +49,7 @@ def read_room(store: Store, code: str) -> RoomNow:
     seen = Rooms(store).read(code)
     lessons = room_lessons()
     found = overview(seen, read_progress(store, seen), lessons)
-    sources = view.source_choices(seen, sources_of(store, seen))
-    return RoomNow(seen, found, find_work(store, code), lessons, sources)
+    return RoomNow(seen, found, find_work(store, code), lessons, sources_of(store, seen))
 
 
 class RoomScreen:
@@ -128,7 +127,7 @@ def _teacher(now: RoomNow) -> dict[str, Any]:
         "recipients": now.seen.members,
         "person": now.seen.members,
         "into": now.seen.members,
-        "sources": now.sources,
+        "sources": view.source_choices(now.seen, now.sources),
         "work": _work_text(now),
         "members": bool(found.rows),
     }
