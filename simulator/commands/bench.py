@@ -25,6 +25,7 @@ from simulator.decision_columns import stored_encoder
 from simulator.framework.batch import make_batch
 from simulator.framework.binding import run_reserve
 from simulator.framework.runtime import Framework
+from simulator.harness.bare_numpy import BareNodes
 from simulator.harness.device_workload import DRA, DRA_SHARED
 from simulator.harness.gang_workload import GANGS, SIZE, measure_gangs
 from simulator.harness.workloads import WORKLOADS, make_initial_pod, make_nodes
@@ -40,6 +41,8 @@ MAX_SECONDS = 5.0
 WARM_UP_PODS = 20
 """Number of pods that are scheduled before the measurement, so that caches are filled."""
 ALL = {**WORKLOADS, "dra": DRA, "dra-shared": DRA_SHARED}
+BARE_NUMPY = "bare-numpy"
+NAMES = (*ALL, *GANGS, BARE_NUMPY)
 NODE_COUNTS = (500, 1000, 5000)
 
 
@@ -75,7 +78,7 @@ class Timing(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workload", choices=(*ALL, *GANGS), action="append", help="by default all")
+    parser.add_argument("--workload", choices=NAMES, action="append", help="by default all")
     parser.add_argument("--nodes", type=int, action="append", help=f"by default {NODE_COUNTS}")
     parser.add_argument(
         "--pods", type=int, default=0, help="additional bound pods, which should not change the rate"
@@ -93,13 +96,14 @@ def run(options: argparse.Namespace) -> int:
         return 1
     if not options.json:
         print(title_line(with_record=options.record))
-    for name in options.workload or (*ALL, *GANGS):
+    for name in options.workload or NAMES:
         for count in options.nodes or NODE_COUNTS:
-            row = (
-                measure_gang_workload(name, count)
-                if name in GANGS
-                else measure_workload(name, count, options.pods, features, with_record=options.record)
-            )
+            if name == BARE_NUMPY:
+                row = measure_bare_numpy(count)
+            elif name in GANGS:
+                row = measure_gang_workload(name, count)
+            else:
+                row = measure_workload(name, count, options.pods, features, with_record=options.record)
             if options.json:
                 sys.stdout.write(msgspec.json.encode(row).decode() + "\n")
             else:
@@ -167,6 +171,24 @@ def measure_workload(
         p99_ms=decisions.p99_ms,
         with_record=to_rate([timing.decision + timing.record for timing in timings]) if with_record else None,
         record_bytes=sum(timing.record_bytes for timing in timings) // len(timings),
+    )
+
+
+def measure_bare_numpy(node_count: int) -> BenchRow:
+    """Measure *basic* by :mod:`simulator.harness.bare_numpy`."""
+    basic = WORKLOADS["basic"]
+    pods = basic.initial(node_count)
+    nodes = BareNodes(node_count, pods)
+    seconds = []
+    for _ in range(basic.measured(node_count)):
+        start = time.process_time()
+        best = nodes.best()
+        if len(best):
+            nodes.bind(int(best[0]))
+        seconds.append(time.process_time() - start)
+    rate = to_rate(seconds)
+    return BenchRow(
+        BARE_NUMPY, node_count, pods, len(seconds), rate.attempts_per_second, rate.p50_ms, rate.p99_ms
     )
 
 

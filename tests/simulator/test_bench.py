@@ -7,6 +7,8 @@ import pytest
 
 from simulator.__main__ import main
 from simulator.commands.bench import encode_record
+from simulator.harness.bare_numpy import BareNodes
+from simulator.harness.workloads import make_basic_pod, make_nodes
 from simulator.scheduler.attempt_record import record
 from simulator.trace import Filtered, Scored
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
@@ -27,6 +29,17 @@ def test_without_a_record_only_the_decision_is_measured(capsys: pytest.CaptureFi
 def test_an_attempt_of_a_gang_is_one_of_a_member(capsys: pytest.CaptureFixture[str]) -> None:
     [row] = rows(capsys, "--workload", "gang-placements")
     assert (row["workload"], row["nodes"], row["attempts"]) == ("gang-placements", 10, 12 * 16)
+
+
+def test_bare_numpy_finds_the_same_best_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    [row] = rows(capsys, "--workload", "bare-numpy")
+    assert row["attempts_per_second"] > 0
+    bare, cluster = BareNodes(12, 0), a_cluster([*make_nodes(12)])
+    for number in range(40):
+        made = attempt(cluster, make_basic_pod(number))
+        assert bare.best().tolist() == sorted(made.best.tolist())
+        bare.bind(int(made.best[0]))
+        cluster.add_pod(made.pod.assumed(cluster.node(int(made.best[0])).name))
 
 
 @pytest.mark.parametrize("workload", ["required-anti-affinity", "preemption", "dra-shared"])
