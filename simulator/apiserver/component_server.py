@@ -10,7 +10,7 @@ from simulator.apiserver.overlay import Reader
 from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.pod_subresources import admit_binding
 from simulator.apiserver.resource import CRDS, Resource
-from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, find_by_kind
+from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, find_by_kind, find_unserved
 from simulator.apiserver.served_features import in_version
 from simulator.versions.features import Features
 
@@ -26,6 +26,8 @@ class ComponentServer(ComponentWrites):
     @in_version
     def delete_by_component(self, manifest: Manifest, propagation: Propagation | None = None) -> list[Change]:
         kind = find_by_kind(manifest["apiVersion"], manifest["kind"])
+        if kind is None:  # its feature gate was on when it was stored
+            kind = find_unserved(manifest["apiVersion"], manifest["kind"])
         assert kind is not None, "an object of an unknown kind is not stored"
         change = admit_delete(kind, manifest, self.now(), propagation=propagation)
         return [] if change is None else [change]

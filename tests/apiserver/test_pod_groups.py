@@ -9,6 +9,7 @@ import pytest
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.kinds.pod_groups import POD_GROUPS, WORKLOADS
 from simulator.apiserver.kinds.pods.strategy import PODS
+from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import StatusError
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
@@ -294,3 +295,14 @@ def test_a_group_is_kept_while_it_has_pods_that_are_not_over() -> None:
     found.delete(PODS, "default/a")
     found.run(f"time {found.now() + 60 * SECOND}")
     assert found.get(POD_GROUPS.id, "default/train") is None
+
+
+def test_a_namespace_goes_with_the_groups_that_no_gate_serves_any_more() -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}
+    given = group()
+    given["metadata"]["namespace"] = "ml"
+    found = sandbox(GATES, namespace, given)
+    found.set_gates(dict.fromkeys(GATES, False))
+    found.delete(NAMESPACES, "ml")
+    found.run(f"time {found.now() + 60 * SECOND}")
+    assert (found.names(POD_GROUPS.id), found.get("namespaces", "ml")) == ([], None)
