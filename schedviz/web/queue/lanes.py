@@ -134,7 +134,7 @@ class LaneViews:
                 )
             chips = [self._chips[entry.pod][3] for entry in found]
             lane_title, hint = self._words[name]
-            groups = group_chips(name, chips, entries, picture) if picture.members else {}
+            groups = group_chips(name, chips, picture) if picture.members else {}
             view = present_lane(name, lane_title, hint, chips, len(entries[name]), groups=groups)
             if shared:
                 view = replace(view, note=reasons.shared_words(shared))
@@ -198,33 +198,22 @@ def shown_places(entries: Sequence[QueuePlace], picture: Picture) -> list[QueueP
     return found
 
 
-def group_chips(
-    lane: LaneName, chips: Sequence[Chip], entries: Mapping[str, Sequence[QueuePlace]], picture: Picture
-) -> dict[str, GroupChip]:
+def group_chips(lane: LaneName, chips: Sequence[Chip], picture: Picture) -> dict[str, GroupChip]:
     """Return the groups of the chips of a lane, by the keys of the pods."""
     found: dict[str, list[Chip]] = {}
     for chip in chips:
         if group := picture.group_of(chip.key):
             found.setdefault(group, []).append(chip)
-    if not found:
-        return {}
-    lanes = {entry.pod: name for name, places in entries.items() for entry in places}
-    made = [group_chip(lane, key, members, lanes, picture) for key, members in found.items()]
+    made = [group_chip(lane, key, members, picture) for key, members in found.items()]
     return {chip.key: each for each in made for chip in each.chips}
 
 
-def group_chip(
-    lane: LaneName, key: str, chips: Sequence[Chip], lanes: Mapping[str, str], picture: Picture
-) -> GroupChip:
+def group_chip(lane: LaneName, key: str, chips: Sequence[Chip], picture: Picture) -> GroupChip:
     members, record = picture.members.get(key, {}), picture.groups.get(key)
-    places = Counter(
-        "node" if pod.node else lanes.get(pod.key, "arriving")
-        for pod in members.values()
-        if pod.node or lanes.get(pod.key) != lane
-    )
-    here = sum(lanes.get(pod) == lane for pod in members)
-    said = [gettext("%(n)s on nodes") % {"n": places.pop("node")}] if places["node"] else []
-    said += [f"{count} {title(name)}" for name, count in places.items() if count]  # type: ignore[arg-type]  # names of lanes
+    places: Counter[LaneName | None] = Counter(lane_of(pod, picture) for pod in members.values())
+    here, on_nodes = places.pop(lane, 0), places.pop(None, 0)
+    said = [gettext("%(n)s on nodes") % {"n": on_nodes}] if on_nodes else []
+    said += [f"{count} {title(name)}" for name, count in places.items() if name]
     missing = (record.min_count or 0) - len(members) if record else 0
     if missing > 0:
         said.append(ngettext("%(n)s is missing", "%(n)s are missing", missing) % {"n": missing})
@@ -237,6 +226,14 @@ def group_chip(
         chips=[*chips],
         more=max(0, here - len(chips)),
     )
+
+
+def lane_of(pod: PodRecord, picture: Picture) -> LaneName | None:
+    """Return the lane of a pod; None if it is in none because it has a node."""
+    entry = picture.queue_places.get(pod.key)
+    if entry is not None:
+        return entry.lane
+    return None if pod.node else "arriving"
 
 
 def needs_words(members: int, record: GroupRecord | None) -> str:
