@@ -5,8 +5,7 @@ It never waits and reads no clock: :meth:`Simulation.step` does one thing that i
 :meth:`Simulation.next_due` says when the next is. The same inputs give the same trace, byte for byte.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -60,15 +59,6 @@ class Options(msgspec.Struct, frozen=True):
     def features(self) -> Features:
         """Raises UnknownVersion, FeatureGateError."""
         return stored_features(self.kubernetes, self.feature_gates)
-
-
-@contextmanager
-def _losing_the_api_server() -> Iterator[None]:
-    """Raise the error that ended the connection to the API server."""
-    try:
-        yield
-    except ApiServerLost as lost:
-        raise lost.error from None
 
 
 class Simulation:
@@ -237,11 +227,13 @@ class Simulation:
         if self._cycle is not None:
             return False
         if waiting:
-            with _losing_the_api_server():
+            try:
                 self._informer.process(now)
                 if not self._world.informer.waiting:
                     self._handlers.first_list_ends()
                 self._loop.set_timers()
+            except ApiServerLost as lost:
+                raise lost.error from None
         else:
             self._handlers.first_list_ends()
         return bool(waiting)
@@ -258,11 +250,13 @@ class Simulation:
         simulation cannot be used after that. What a component or a plugin raises is contained."""
         if self.take_in(now):
             return True
-        with _losing_the_api_server():
+        try:
             done = self._go_on(by_point) if self._cycle is not None else self._begin(now, by_point)
             self._world.current = None
             self._loop.set_timers()
-            return done
+        except ApiServerLost as lost:
+            raise lost.error from None
+        return done
 
     def _begin(self, now: Micros, by_point: bool) -> bool:
         """Do the first entry of the agenda; whether it is due."""

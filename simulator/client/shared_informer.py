@@ -71,7 +71,7 @@ class SharedInformer:
         if event.resource == EVENTS:
             self._world.events.changed(event.key, old, new)
         for component, handle in self._handlers(event, old, new, parsed):
-            self._call(Actor(component, event.resource, event.key), event, handle)
+            self._call(component, event, handle)
         self._world.observed(event.resource, event.key)
 
     def _read(self, event: WatchEvent) -> tuple[WatchEvent, Pod | Node | None] | None:
@@ -96,16 +96,24 @@ class SharedInformer:
             self._unreadable.discard(place)
         return None if known is None else (msgspec.structs.replace(event, type="DELETED", object=known), None)
 
-    def _call(self, actor: Actor, event: WatchEvent, handle: Handle) -> None:
+    def _call(self, component: str, event: WatchEvent, handle: Handle) -> None:
         """Call a component's handler. If it raises, it is called again later, unless the object has changed
-        since."""
-        again = partial(self._call_later, actor, event, handle)
-        self._world.containment.retry(actor, handle, again)
+        since. There are some ten calls for each change, so little is made for one that succeeds."""
+        containment = self._world.containment
+        try:
+            handle()
+        except Exception as fault:
+            again = partial(self._call_later, component, event, handle)
+            containment.failed(Actor(component, event.resource, event.key), fault, again)
+        else:
+            if containment.any_failing:
+                containment.succeeded(Actor(component, event.resource, event.key))
 
-    def _call_later(self, actor: Actor, event: WatchEvent, handle: Handle, time: Micros) -> None:
+    def _call_later(self, component: str, event: WatchEvent, handle: Handle, time: Micros) -> None:
         def call() -> None:
             current = self._world.informer.get(event.resource, event.key)
             if current is (None if event.type == "DELETED" else event.object):
-                self._call(actor, event, handle)
+                self._call(component, event, handle)
 
+        actor = Actor(component, event.resource, event.key)
         self._world.plan(time, Turn.CONTROLLER, actor, call)

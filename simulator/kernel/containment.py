@@ -76,21 +76,32 @@ class Containment:
             return None
 
     def retry(self, actor: Actor, action: Callable[[], object], again: Callable[[Micros], object]) -> None:
-        """Run an action that can be done again: if it raised, ``again`` is called with the time for that.
-        Only the first of several failures in a row is reported."""
+        """Run an action that can be done again: see :meth:`failed`."""
         try:
             action()
         except Exception as fault:
-            failures = self._failures.pop(actor, 0)
-            if len(self._failures) >= MAX_FAILING:
-                del self._failures[next(iter(self._failures))]
-            self._failures[actor] = failures + 1
-            if failures == 0:
-                self._report(actor, fault)
-            again(self._clock() + backoff(failures, FIRST_DELAY, LONGEST_DELAY))
+            self.failed(actor, fault, again)
         else:
-            if self._failures:
-                self._failures.pop(actor, None)
+            self.succeeded(actor)
+
+    def failed(self, actor: Actor, fault: Exception, again: Callable[[Micros], object]) -> None:
+        """Note that a run raised: ``again`` is called with the time at which it is to be done again. Only the
+        first of several failures in a row is reported."""
+        failures = self._failures.pop(actor, 0)
+        if len(self._failures) >= MAX_FAILING:
+            del self._failures[next(iter(self._failures))]
+        self._failures[actor] = failures + 1
+        if failures == 0:
+            self._report(actor, fault)
+        again(self._clock() + backoff(failures, FIRST_DELAY, LONGEST_DELAY))
+
+    def succeeded(self, actor: Actor) -> None:
+        self._failures.pop(actor, None)
+
+    @property
+    def any_failing(self) -> bool:
+        """Whether any actor will try again."""
+        return bool(self._failures)
 
 
 def backoff(failures: int, first: Micros, longest: Micros) -> Micros:

@@ -67,10 +67,15 @@ class HintMap:
     def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
         self._profiles = profiles
         self._events = {r.event for p in profiles.values() for rs in p.registered.values() for r in rs}
+        self._interests: dict[ClusterEvent, bool] = {}
+        """The answers of :meth:`interested_in`; there are few kinds of events."""
 
     def interested_in(self, event: ClusterEvent) -> bool:
         """Whether any plugin registered the event. Other events move no pods."""
-        return any(registered.matches(event) for registered in self._events)
+        known = self._interests.get(event)
+        if known is None:
+            known = self._interests[event] = any(registered.matches(event) for registered in self._events)
+        return known
 
     def gating_plugin_registered(self, info: QueuedPod, event: ClusterEvent) -> bool:
         """Whether the plugin that gates the pod registered the event."""
