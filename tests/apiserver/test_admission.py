@@ -10,6 +10,7 @@ from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
@@ -374,6 +375,7 @@ def test_every_bundled_scenario_is_admitted_with_all_that_it_will_create(path: P
         if manifest["kind"] == "Timetable"
         for entry in manifest["spec"]["entries"]
     ]
-    changes = new_cluster(scenario.manifests, NOW)
-    assert changes == new_cluster(scenario.manifests, NOW)
-    assert admission.admit(later, CreatedObjects(changes), NOW, source="later").changes
+    changes = new_cluster(scenario.manifests, NOW, scenario.features)
+    assert changes == new_cluster(scenario.manifests, NOW, scenario.features)
+    with serving(scenario.features):
+        assert admission.admit(later, CreatedObjects(changes), NOW, source="later").changes
