@@ -33,10 +33,10 @@ TEXTS: Final[dict[type[Event], str]] = {
     trace.Nominated: "is nominated to {node} (candidates: {candidates}); victims: {victims}",
     trace.VictimDeleted: "is deleted on {node} for {preemptor}, with a grace period of {grace_seconds}s",
     trace.PodGroupCycleStarted: "cycle {cycle} of the group begins: {pods}",
-    trace.PodGroupTried: "is tried {placement}: {verdict} {message}",
+    trace.PodGroupTried: "{verdict}",
     trace.PlacementsScored: "{chosen} is the best placement",
     trace.PodGroupPreempted: "preempts {victims} {message}",
-    trace.PodGroupCycleEnded: "cycle {cycle} ends: {verdict} {message}; taken back: {taken_back}",
+    trace.PodGroupCycleEnded: "cycle {cycle} ends: {verdict}",
     trace.PodGroupRetried: "was tried again {count} times while nothing changed",
     trace.OutsideBound: "is bound to {node} by {scheduler}",
     trace.OutsideNominated: "is nominated to {node} by {scheduler}",
@@ -60,6 +60,13 @@ TEXTS: Final[dict[type[Event], str]] = {
     trace.ObjectUnreadable: "the {resource} cannot be read: {message}",
 }
 """Type of a trace event -> what happened to its subject, with the event's fields; without QueueMoved."""
+
+VERDICTS: Final[dict[trace.GroupVerdict, str]] = {
+    "scheduled": "can be scheduled",
+    "unschedulable": "cannot be scheduled",
+    "waiting": "waits for preemption",
+    "error": "fails",
+}
 
 
 def trace_lines(events: Iterable[Event], start: Micros) -> Iterator[str]:
@@ -86,6 +93,8 @@ def event_text(event: Event) -> str:
     if isinstance(event, trace.Scored) and event.total:
         return f"{event.node} is selected with the highest score, {event.total}"
     fields = {name: _field_text(getattr(event, name)) for name in event.__struct_fields__}
+    if isinstance(event, trace.PodGroupTried | trace.PodGroupCycleEnded):
+        fields["verdict"] = _verdict_text(event)
     return " ".join(TEXTS[type(event)].format(**fields).split())
 
 
@@ -98,6 +107,13 @@ def _move_text(event: trace.QueueMoved) -> str:
         if event.source
         else f"enters {event.target} ({why})"
     )
+
+
+def _verdict_text(event: trace.PodGroupTried | trace.PodGroupCycleEnded) -> str:
+    where = f" in {event.placement}" if event.placement else ""
+    why = f": {event.message}" if event.message else ""
+    back = event.taken_back if isinstance(event, trace.PodGroupCycleEnded) else []
+    return f"{VERDICTS[event.verdict]}{where}{why}" + (f"; taken back: {join_names(back)}" if back else "")
 
 
 def _field_text(value: Any) -> str:
