@@ -322,7 +322,7 @@ def _outcome(cycle: GroupCycle) -> list[str]:
             ended.bound_count,
         )
         nodes = [f"{fmt.pod_name(pod)} → {node_name(node)}" for pod, node in ended.bound.items()]
-        named = fmt.listed(nodes[:VICTIMS_AT_MOST]) + (", …" if len(nodes) > VICTIMS_AT_MOST else "")
+        named = fmt.first_pods(nodes, VICTIMS_AT_MOST)
         found.append(text % {"n": ended.bound_count, "pods": named})
     if ended.taken_back_count:
         text = ngettext(
