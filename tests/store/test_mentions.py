@@ -20,7 +20,7 @@ def sample(kind: type[Event], resource: str) -> Event:
         match field.name:
             case "resource":
                 values[field.name] = resource
-            case "pod" | "preemptor" | "key":
+            case "pod" | "preemptor" | "key" | "group":
                 values[field.name] = f"default/{field.name}"
             case "victims" | "keys":
                 values[field.name] = [f"default/{field.name}-{number}" for number in range(5)]
@@ -30,8 +30,12 @@ def sample(kind: type[Event], resource: str) -> Event:
                 values[field.name] = "Failed"
             case "source" | "target":
                 values[field.name] = "activeQ" if field.name == "source" else "backoffQ"
-            case "reasons":
+            case "reasons" | "bound":
                 values[field.name] = {}
+            case "members" | "scores" | "units":
+                values[field.name] = []
+            case "verdict":
+                values[field.name] = "scheduled"
             case _ if field.type == list[str]:
                 values[field.name] = [f"{field.name}-{number}" for number in range(2)]
             case _:
