@@ -8,7 +8,7 @@ import msgspec
 from schedviz.lessons.catalogue import lesson_in
 from schedviz.rooms.access import Participant
 from schedviz.rooms.learners import has_begun
-from schedviz.rooms.room import SHARED, TEACHER, Member, Message, Room, room_of
+from schedviz.rooms.room import SHARED, TEACHER, Member, Message, Room, Section, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms, Seen
 from schedviz.store import NoSandbox, Store
 
@@ -28,6 +28,11 @@ class Notice(msgspec.Struct, frozen=True):
     paused: bool
     discussion: bool
     over: bool
+    section: Section | None
+    """The present section of the plan."""
+    place: int
+    """Its number, from 1."""
+    sections: int
     shared: bool
     """Whether the room shares the sandbox."""
     hand: bool
@@ -72,6 +77,9 @@ def room_notice(
         paused=seen.room.paused,
         discussion=seen.room.discussion,
         over=seen.room.is_over(seen.now),
+        section=seen.room.plan[seen.room.section] if 0 <= seen.room.section < len(seen.room.plan) else None,
+        place=seen.room.section + 1,
+        sections=len(seen.room.plan),
         shared=number == SHARED,
         hand=member is not None and member.number in seen.hands,
         done=member is not None and member.number in seen.done,

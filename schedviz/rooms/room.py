@@ -91,6 +91,19 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     failed: tuple[NotDone, ...] = ()
 
 
+SectionKind = Literal["lesson", "discussion", "break"]
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A section of the plan of a room."""
+
+    kind: SectionKind
+    minutes: int
+    lesson: str = ""
+    step: int = 0
+    """The step of the lesson, counted from 0, with which the section begins."""
+
+
 class Room(msgspec.Struct, frozen=True, kw_only=True):
     settings: RoomSettings
     ends: float
@@ -128,6 +141,10 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     opened: bool = False
     """Whether the sandbox that the room shares was created. If it does not exist then, the teacher has
     deleted it, and only the teacher creates another one."""
+    plan: tuple[Section, ...] = ()
+    section: int = NOBODY
+    """The place of the present section in the plan, counted from 0; -1 = none has begun."""
+    section_began: float = 0.0
     class_list: tuple[str, ...] = ()
     """The names from which learners choose when they join; () = they type one."""
     hints: tuple[Message, ...] = ()

@@ -155,7 +155,7 @@ urlpatterns: Final = [
         room_acts.act,
         "room-act",
         write=PUBLIC,
-        changes=("pause", "resume", "start", "step", "state"),
+        changes=("pause", "resume", "start", "step", "state", "section"),
         teacher=True,
     ),
     Route(

@@ -13,7 +13,7 @@ from schedviz.rooms.room import learner_id, sandbox_name
 from schedviz.rooms.room_store import HINTS_AT_MOST, Rooms
 from schedviz.rooms.work import find_work
 from schedviz.store import Store
-from schedviz.web.rooms import acts
+from schedviz.web.rooms import acts, plan
 from simulator.apiserver.status import TooManyRequests
 from tests.waiting import eventually
 
@@ -229,3 +229,46 @@ def test_a_learner_has_a_page_of_results_after_the_end(
     assert browser().get(f"/rooms/{code}/").status_code == 410
     assert Learners(store.redis).progress(learner_id(code, 1), lesson.name)
     assert outcome(teacher, code) == ""
+
+
+def test_one_click_takes_the_class_to_the_next_section(
+    code: str, teacher: Client, store: Store, lesson: Lesson
+) -> None:
+    ada = browser()
+    ada.post(f"/rooms/{code}/", {"name": "Ada"})
+    page = text(teacher.get(f"/rooms/{code}/teach/"))
+    template = re.search(r'<textarea[^>]*name="plan"[^>]*>(.*?)</textarea>', page, re.S)
+    assert template
+    assert sum(each.minutes for each in plan.read_plan(template[1])) == 90
+    lines = f"20 lesson {lesson.name} 3\n5 Discussion\n\n10 break\n"
+    assert do(teacher, code, "plan", plan=lines) == "The plan was saved."
+    assert "First section" in text(teacher.get(f"/rooms/{code}/teach/"))
+    put(teacher, store, code, "section 0")
+    assert f"3/{len(lesson.steps)}" in row(teacher, code, 1)
+    sandbox = f"/s/{sandbox_name(code, 1)}/"
+    assert "section 1 of 3: lesson (20 min)" in " ".join(text(ada.get(sandbox)).split())
+    do(teacher, code, "section 1")
+    assert Rooms(store).find(code).discussion
+    do(teacher, code, "section 2")
+    room = Rooms(store).find(code)
+    assert (room.discussion, room.paused, room.section) == (False, True, 2)
+    assert "Next section" not in text(teacher.get(f"/rooms/{code}/teach/"))
+    put(teacher, store, code, "section 0")
+    assert not Rooms(store).find(code).paused
+    assert do(teacher, code, "section 3") == "There is no such section."
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("5 dance", "Line 1: write minutes, then"),
+        ("5 break\n0 break", "Line 2: write minutes, then"),
+        ("5 lesson none", "Line 1: there is no lesson \u201cnone\u201d."),
+        ("5 lesson preemption 99", "Line 1: the lesson has 5 steps."),
+        ("5 lesson preemption 0", "Line 1: the lesson has 5 steps."),
+        ("1 break\n" * 31, "A plan has at most 30 sections."),
+    ],
+)
+def test_a_wrong_plan_says_where(code: str, teacher: Client, store: Store, lines: str, said: str) -> None:
+    assert do(teacher, code, "plan", plan=lines).startswith(said)
+    assert Rooms(store).find(code).plan == ()

@@ -29,7 +29,7 @@ from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
-from schedviz.web.rooms import people
+from schedviz.web.rooms import people, plan
 from schedviz.web.rooms.find import find_room
 from schedviz.web.rooms.people import WrongAct, member_of
 from simulator.apiserver.status import StatusError
@@ -122,25 +122,36 @@ def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Put all learners at a step of a lesson. The field ``place`` is ``LESSON/STEP``, counted from 0;
     with ``sandboxes`` = ``prepared`` all sandboxes are created again, with the state of the step. The room's
     Outcome says who was moved. Raises WrongAct."""
-    store, room = default_store(), seen.room
     name, _, place = request.POST.get("place", "").rpartition("/")
     lesson, step = room_lessons().get(name), _number(place)
     if lesson is None or step is None or step >= len(lesson.steps):
         raise WrongAct(gettext("Choose a step."))
     if request.POST.get("sandboxes") == "prepared":
-        put_step(store, seen, lesson, step)
+        put_step(default_store(), seen, lesson, step)
     else:
-        room = replace(room, lesson=name, step=step)  # where those begin who are in another lesson
-        begin_work(
-            store,
-            room.code,
-            "step",
-            [each.number for each in seen.members],
-            lambda number: set_step(store, room, number, lesson, step),
-            change=lambda: Rooms(store).change(room.code, lesson=name, step=step),
-            place=Place(name, step),
-        )
+        _put_all(seen, name, step)
     return ""
+
+
+def _put_all(seen: Seen, name: str, step: int) -> None:
+    """Put all learners at a step of a lesson, whose sandboxes stay as they are. Raises RoomBusy."""
+    store, lesson = default_store(), room_lessons()[name]
+    # Where those begin who are in another lesson.
+    room = replace(seen.room, lesson=name, step=step)
+    begin_work(
+        store,
+        room.code,
+        "step",
+        [each.number for each in seen.members],
+        lambda number: set_step(store, room, number, lesson, step),
+        change=lambda: Rooms(store).change(room.code, lesson=name, step=step),
+        place=Place(name, step),
+    )
+
+
+def _begin_section(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Take the class to a section of the plan; its number from 0 is the argument."""
+    return plan.begin_section(seen, argument, _put_all)
 
 
 def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
@@ -283,6 +294,8 @@ ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
     "show": _show,
     "show-none": _show_no_sandbox,
     "names": _names,
+    "plan": plan.save_plan,
+    "section": _begin_section,
     "rename": people.rename,
     "merge": people.merge,
     "class": people.class_list,

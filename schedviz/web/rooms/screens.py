@@ -17,6 +17,7 @@ from schedviz.store import Store
 from schedviz.web.parts.parts import PartRenderer, Parts
 from schedviz.web.parts.screens import Screens
 from schedviz.web.rooms import present as view
+from schedviz.web.rooms.plan import plan_views
 
 RoomPage = Literal["teacher", "projector"]
 PARTS: Final = "rooms/parts"
@@ -133,6 +134,12 @@ def _teacher(now: RoomNow) -> dict[str, Any]:
     }
     if room.settings.what.kind != "scenario":
         choices = view.question_choices(room, now.lessons, now.lesson)
+        parts["plan"] = {
+            "sections": plan_views(room),
+            "following": room.section + 1,
+            "began": room.section_began,
+            "over": now.is_over,
+        }
         parts["question"] = {"asked": _question(now), "over": now.is_over, "choices": choices}
     return parts
 

@@ -22,6 +22,7 @@ from schedviz.web.access import refuse_room
 from schedviz.web.parts.parts import Parts, digests
 from schedviz.web.rooms.find import find_room, join_address, write_cookie
 from schedviz.web.rooms.learner import KEPT_DAYS
+from schedviz.web.rooms.plan import write_plan
 from schedviz.web.rooms.screens import RoomNow, RoomPage, RoomScreens, read_room
 from simulator.apiserver.status import StatusError
 
@@ -54,6 +55,7 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
         "socket": _socket(room, "teach"),
         "hint_at_most": HINT_AT_MOST,
         "days": KEPT_DAYS,
+        "plan": write_plan(room),
         "class_list": "\n".join(room.class_list),
         "is_scenario": room.settings.what.kind == "scenario",
     }
