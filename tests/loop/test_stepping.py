@@ -164,6 +164,7 @@ def test_a_scenario_gives_the_same_trace_in_a_sandbox_as_without_a_server(
         config=scenario.config,
         queue=scenario.queue,
         kubernetes=scenario.features.version.patch,
+        feature_gates=scenario.features.gates,
     )
     sandbox = still(scenario.manifests, meta)
     while (now := sandbox.clock().sim) < START + 12 * SECOND:
