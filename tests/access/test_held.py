@@ -231,7 +231,7 @@ def test_a_learners_choice_is_refused_and_the_teachers_acts_end_the_hold(store: 
         hold(teacher, name)
         assert learner.post(f"/rooms/{code}/me/", {"lesson": second}).status_code == HTTPStatus.LOCKED
         assert store.sandbox(name).meta().created == created
-        for act, more in (("pause", {}), ("resume", {}), ("start", {"lesson": first})):
+        for act, more in (("pause", {}), ("resume", {}), ("start", {"place": f"{first}/0"})):
             hold(learner, name)
             do(teacher, code, act, **more)
             assert not is_held(store, name), act
