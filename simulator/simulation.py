@@ -253,7 +253,8 @@ class Simulation:
         try:
             done = self._go_on(by_point) if self._cycle is not None else self._begin(now, by_point)
             self._world.current = None
-            self._loop.set_timers()
+            if self._cycle is None:  # nothing else happens between the points of a cycle
+                self._loop.set_timers()
         except ApiServerLost as lost:
             raise lost.error from None
         return done

@@ -32,8 +32,10 @@ class Recording(MemoryStorage):
 
 def play(name: str, *, by_point: bool, end: Micros) -> tuple[list[Event], list[list[Change]]]:
     scenario, api = load_scenario((SCENARIOS / f"{name}.yaml").read_text()), Recording()
-    api.commit(new_cluster(scenario.manifests, START))
-    simulation = Simulation(api, ApiServer, Options(scenario.seed, scenario.pace, scenario.config))
+    api.commit(new_cluster(scenario.manifests, START, scenario.features))
+    version, gates = scenario.features.version.patch, scenario.features.gates
+    options = Options(scenario.seed, scenario.pace, scenario.config, kubernetes=version, feature_gates=gates)
+    simulation = Simulation(api, ApiServer, options)
     trace: list[Event] = []
     now: Micros | None = START
     while now is not None and now <= end:
