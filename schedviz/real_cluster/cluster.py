@@ -19,6 +19,7 @@ from simulator.apiserver.resources import PODS
 from simulator.command_line.files import CONFIGURATION
 from simulator.dumps.kubelet_versions import nearest_patch
 from simulator.dumps.listed_objects import ListedObjects, ListFault
+from simulator.kernel.prepared_types import prepared
 from simulator.versions.feature_gates import feature_gates
 from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import KubernetesVersion
@@ -98,7 +99,7 @@ def read_version(reader: ClusterReader) -> tuple[str, KubernetesVersion]:
             return UNKNOWN_VERSION, DEFAULT_FEATURES.version
         raise
     try:
-        said = msgspec.json.decode(body, type=_Version).git_version
+        said = msgspec.json.decode(body, type=prepared(_Version)).git_version
     except msgspec.MsgspecError:
         raise ClusterError(f"{reader.server}: /version is not that of a Kubernetes API server") from None
     return said, nearest_patch(said) or DEFAULT_FEATURES.version
@@ -117,7 +118,7 @@ def read_configuration(reader: ClusterReader, named: str) -> Manifest:
     namespace, name, key = found.groups()
     try:
         body = reader.get(f"/api/v1/namespaces/{quote(namespace)}/configmaps/{quote(name)}")
-        data = msgspec.json.decode(body, type=_ConfigMap).data
+        data = msgspec.json.decode(body, type=prepared(_ConfigMap)).data
     except Refused as refused:
         raise ClusterError(f"--config-map {named}: {refused}") from None
     except msgspec.MsgspecError as fault:
@@ -149,7 +150,9 @@ def read_gates(reader: ClusterReader, version: KubernetesVersion) -> dict[str, b
     path = namespaced_path(PODS, "kube-system")
     try:
         body = reader.get(path, {"labelSelector": "component=kube-scheduler", "limit": "5"})
-        names = [str(pod.metadata["name"]) for pod in msgspec.json.decode(body, type=_Pods).items or ()]
+        names = [
+            str(pod.metadata["name"]) for pod in msgspec.json.decode(body, type=prepared(_Pods)).items or ()
+        ]
     except (ClusterError, msgspec.MsgspecError, LookupError):
         return None
     for name in names:

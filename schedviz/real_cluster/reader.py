@@ -24,6 +24,7 @@ from urllib3.exceptions import (
 
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.kubeconfig import Connection
+from simulator.kernel.prepared_types import prepared
 
 ANSWER_AT_MOST: Final = 256 << 20
 """Maximum number of bytes of an answer, after decompression. A page of a list has some megabytes."""
@@ -125,7 +126,7 @@ class ClusterReader:
 
     def _refusal(self, code: int, path: str, body: bytes) -> Refused:
         try:
-            message = msgspec.json.decode(body, type=_Status).message
+            message = msgspec.json.decode(body, type=prepared(_Status)).message
         except msgspec.MsgspecError:
             message = ""
         text = _one_line(message) or f"{path}: HTTP {code}"

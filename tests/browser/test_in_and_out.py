@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from schedviz.store import Store
 from tests.dumps import SECRET, as_list, cluster
+from tests.waiting import eventually
 
 from .test_accessibility import Violations
 
@@ -73,7 +74,7 @@ def test_a_cluster_is_imported_started_and_exported(
     expect(screen.locator("#lane-unschedulable .chip[data-uid=uid-waits]")).to_be_visible()
     expect(pending.locator(".cause").first).to_contain_text("unschedulable")
     expect(pending).not_to_contain_text("wait for their turn")
-    assert store.sandbox(sandbox_name).clock().paused, "only the attempts were made"
+    eventually(lambda: store.sandbox(sandbox_name).clock().paused, "only the attempts were made")
     with screen.expect_download() as waited:
         screen.evaluate(f"location.href = '/s/{sandbox_name}/recording'")
     recording = tmp_path / "recording.jsonl.gz"

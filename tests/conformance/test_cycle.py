@@ -25,10 +25,13 @@ VECTORS_AT_LEAST = {"cycle": 60, "profiles": 15, "large": 20, "dra": 12}
 """Folder -> the minimum of vectors of each category."""
 VERSIONS = {"v1.34": 4, "v1.35": 4, "v1.36": 7}
 """Folder -> the number of files."""
+HISTORIES = "podgroups.jsonl.gz"
+"""Whole histories: test_run.py."""
 FILES = sorted(
     f"{folder}/{file.name}"
     for folder in (*VECTORS_AT_LEAST, *VERSIONS)
     for file in (ROOT / folder).glob("*.jsonl.gz")
+    if file.name != HISTORIES
 )
 
 
