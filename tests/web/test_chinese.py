@@ -39,7 +39,7 @@ NAMES: Final = frozenset(
     ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter CEL firstAvailable adminAccess
     matchAttribute distinctAttribute device driver attributes capacity claim template for where
     gpu gpus numa all ConfigMap PodGroup Workload gang minCount basic Coscheduling Gang disruptionMode
-    placement GenericWorkload GangScheduling TopologyAwareWorkloadScheduling Alpha
+    placement rack GenericWorkload GangScheduling TopologyAwareWorkloadScheduling Alpha
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )

@@ -199,6 +199,29 @@ def test_pod_groups_are_switched_on_and_off_where_the_version_has_them(
     assert features.enabled("GangScheduling")
     assert features.enabled("StorageCapacityScoring")
     assert 'value="pod-groups-off"' in client.get(path).content.decode()
+    page = client.get(f"/s/{sandbox_name}/").content.decode()
+    assert f'href="/s/{sandbox_name}/new/podgroup/"' in page
+    fields = {
+        "name": "train",
+        "namespace": "default",
+        "policy": "2",
+        "topology": "rack",
+        "disruption_mode": "PodGroup",
+    }
+    client.post(f"/s/{sandbox_name}/new/podgroup/", fields, headers=HTMX)
+    made = sandbox.get("podgroups.scheduling.k8s.io", "default/train")
+    assert made
+    assert made["spec"] | {"priority": 0} == {
+        "schedulingPolicy": {"gang": {"minCount": 2}},
+        "schedulingConstraints": {"topology": [{"key": "rack"}]},
+        "disruptionMode": "PodGroup",
+        "priority": 0,
+    }
+    pod = {"name": "train-1", "namespace": "default", "workload": "Pod", "copies": "1", "pod_group": "train"}
+    client.post(f"/s/{sandbox_name}/new/pod/", pod, headers=HTMX)
+    member = sandbox.get("pods", "default/train-1")
+    assert member
+    assert member["spec"]["schedulingGroup"] == {"podGroupName": "train"}
     assert client.post(path, {"do": "pod-groups-off"}, headers=HTMX).status_code == 204
     assert sandbox.meta().feature_gates == other
     store.delete(sandbox_name)

@@ -9,6 +9,7 @@ from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
 from schedviz.web.forms.node import NodeForm
 from schedviz.web.forms.plain import PlainForm
 from schedviz.web.forms.pod import PodForm
+from schedviz.web.forms.pod_group import PodGroupForm
 from schedviz.web.forms.priority_class import PriorityClassForm
 from schedviz.web.forms.resource_claim import ResourceClaimForm, ResourceClaimTemplateForm
 
@@ -17,6 +18,7 @@ FORMS: Final[dict[str, type[ManifestForm]]] = {
     "priorityclass": PriorityClassForm,
     "poddisruptionbudget": DisruptionBudgetForm,
     "node": NodeForm,
+    "podgroup": PodGroupForm,
     "deviceclass": DeviceClassForm,
     "resourceclaim": ResourceClaimForm,
     "resourceclaimtemplate": ResourceClaimTemplateForm,

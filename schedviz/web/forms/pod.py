@@ -19,6 +19,7 @@ from schedviz.web.text import format as fmt
 from simulator.api import Manifest
 
 RESOURCES = ("spec", "containers", 0, "resources")
+POD_GROUP_GATE = "GenericWorkload"
 RUN_SECONDS = "schedviz/run-seconds"
 FIRST = ("cpu", "memory")
 """The resources with a field each; the others share the field ``extended``."""
@@ -103,6 +104,7 @@ class PodForm(ManifestForm):
             "claim/NAME or template/NAME, one per line; “for” names the containers, if not all use it."
         ),
     )
+    pod_group = text_field("PodGroup", length=253)
     gates = text_field(_("Scheduling gates"), placeholder="example.com/quota")
     grace = forms.IntegerField(
         label=_("Grace period, seconds"), required=False, min_value=0, max_value=86_400
@@ -130,6 +132,7 @@ class PodForm(ManifestForm):
                 "memory_limit",
                 "extended",
                 "claims",
+                "pod_group",
                 "gates",
                 "grace",
                 "scheduler_name",
@@ -168,10 +171,13 @@ class PodForm(ManifestForm):
                 "spec", "topologySpreadConstraints", notation=notation.TOPOLOGY_SPREAD
             ),
             "claims": ClaimsPlace(container_names(get(manifest, self.root(manifest)) or {})),
+            "pod_group": FieldPlace("spec", "schedulingGroup", "podGroupName"),
             "gates": FieldPlace("spec", "schedulingGates", notation=notation.GATES),
             "grace": FieldPlace("spec", "terminationGracePeriodSeconds", notation=notation.NUMBER),
             "scheduler_name": FieldPlace("spec", "schedulerName"),
         }
+        if not self.sandbox.meta().features().enabled(POD_GROUP_GATE):
+            del self.fields["pod_group"], self.places["pod_group"]
         claims = self.fields["claims"]
         claims.help_text = with_names(
             claims.help_text, _("There are: {names}."), existing_sources(self.sandbox)
