@@ -15,7 +15,6 @@ from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.editor import Editor, Switch, is_step, posted_by, rebased
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.forms.gates import (
-    POD_GROUPS,
     POD_GROUPS_OFF,
     POD_GROUPS_ON,
     GatesView,
@@ -23,6 +22,7 @@ from schedviz.web.forms.gates import (
     posted_gates,
     present_gates,
 )
+from schedviz.web.forms.pod import POD_GROUP_GATE
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.sources import find_present
@@ -126,7 +126,7 @@ def pod_groups_switch(features: Features) -> Switch:
     """Return the switch of the gates of pod groups."""
     if not has_pod_groups(features.version):
         return Switch("pod-groups", gettext("PodGroups need Kubernetes v1.36."))
-    if all(features.enabled(gate) for gate in POD_GROUPS):
+    if features.enabled(POD_GROUP_GATE):
         text = gettext("Pods of a PodGroup are scheduled together.")
         return Switch("pod-groups", text, gettext("Switch PodGroups off"), POD_GROUPS_OFF)
     text = gettext("Pods of a PodGroup can be scheduled together: all that are needed, or none (alpha).")
