@@ -125,6 +125,7 @@ CUT = """
 
 
 @pytest.mark.sampled
+@pytest.mark.long
 def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, grid: Sandbox) -> None:
     violations = Violations(screen)
     sandbox = live(*story())

@@ -266,6 +266,7 @@ def ending(store: Store, full: Sandbox) -> Iterator[None]:
     lifetimes.cache_clear()
 
 
+@pytest.mark.long
 def test_every_form_can_be_posted_without_scripts(
     client: Client, store: Store, full: Sandbox, ending: None
 ) -> None:
