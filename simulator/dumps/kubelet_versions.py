@@ -8,7 +8,8 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.recording import Entry
 from simulator.versions.feature_gates import (
-    POD_GROUPS,
+    GANG_GATES,
+    POD_GROUP_GATES,
     TOPOLOGY_AWARE_SCHEDULING,
     WORKLOAD_AWARE_PREEMPTION,
     can_be_on,
@@ -20,7 +21,7 @@ _VERSION: Final = re.compile(r"v(\d{1,3})\.(\d{1,3})(?!\d)")
 _PATCH: Final = re.compile(r"v\d{1,3}\.\d{1,3}\.(\d{1,4})(?!\d)")
 READ_FEATURES: Final = Features(
     DEFAULT_FEATURES.version,
-    dict.fromkeys((*POD_GROUPS, TOPOLOGY_AWARE_SCHEDULING, WORKLOAD_AWARE_PREEMPTION), True),
+    dict.fromkeys(POD_GROUP_GATES, True),
 )
 """Those by which a dump is read before anything is known of its cluster: with the kinds of all gates."""
 _GATES_OF_FIELDS: Final = {
@@ -70,7 +71,7 @@ def _patch_of(version: KubernetesVersion) -> int:
 def gates_of(manifest: Manifest) -> Iterator[str]:
     """Yield the feature gates that are on in the cluster from which a PodGroup or a Workload comes: the API
     server drops the fields of those that are off. GangScheduling, which no object shows, counts as on."""
-    yield from POD_GROUPS
+    yield from GANG_GATES
     spec = manifest.get("spec")
     templates = spec.get("podGroupTemplates") if isinstance(spec, dict) else None
     specs = [spec, *templates] if isinstance(templates, list) else [spec]

@@ -15,6 +15,7 @@ from simulator.harness.workloads import make_node, make_pod
 from simulator.memory import MemoryStorage
 from simulator.objects.pod_group import POD_GROUPS
 from simulator.simulation import Options, Simulation
+from simulator.versions.feature_gates import GANG_GATES
 
 SIZE: Final = 16
 """Number of pods of a gang."""
@@ -25,7 +26,7 @@ WARM_UP: Final = 2
 START: Final[Micros] = 1_735_689_600 * SECOND
 GANGS: Final = {"gang": True, "gang-placements": True, "gang-single": False}
 """The workloads: gangs, gangs that are tried in PLACEMENTS placements, and their pods without a group."""
-_GATES: Final = {"GenericWorkload": True, "GangScheduling": True}
+_GATES: Final = dict.fromkeys(GANG_GATES, True)
 
 
 def measure_gangs(name: str, node_count: int) -> list[float]:

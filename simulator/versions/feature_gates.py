@@ -14,10 +14,12 @@ GANG_SCHEDULING: Final = "GangScheduling"
 WORKLOAD_AWARE_PREEMPTION: Final = "WorkloadAwarePreemption"
 TOPOLOGY_AWARE_SCHEDULING: Final = "TopologyAwareWorkloadScheduling"
 WORKLOAD_WITH_JOB: Final = "WorkloadWithJob"
-POD_GROUPS: Final = (GANG_SCHEDULING, GENERIC_WORKLOAD)
+GANG_GATES: Final = (GANG_SCHEDULING, GENERIC_WORKLOAD)
+POD_GROUP_GATES: Final = (*GANG_GATES, TOPOLOGY_AWARE_SCHEDULING, WORKLOAD_AWARE_PREEMPTION)
+"""The gates of all that the scheduler does with pod groups."""
 WITHOUT_POD_GROUPS: Final = ("v1.35",)
-"""The versions that have these gates, but whose pod groups are not modelled: those of v1.35 have another API.
-"""
+"""The versions that have the gates of gangs, but whose pod groups are not modelled: those of v1.35 have
+another API."""
 
 
 class FeatureGate(NamedTuple):
@@ -52,7 +54,7 @@ def feature_gates(version: str) -> Mapping[str, FeatureGate]:
 
 def can_be_on(version: str, gate: str) -> bool:
     """Return whether a gate can be switched on in a version."""
-    return gate in feature_gates(version) and not (gate in POD_GROUPS and version in WITHOUT_POD_GROUPS)
+    return gate in feature_gates(version) and not (gate in GANG_GATES and version in WITHOUT_POD_GROUPS)
 
 
 def check_gates(version: str, given: Mapping[str, bool]) -> dict[str, bool]:
@@ -72,7 +74,7 @@ def check_gates(version: str, given: Mapping[str, bool]) -> dict[str, bool]:
             stage = ALL[name]
             values |= {other: value for other, gate in gates.items() if gate.stage == stage}
     values |= given
-    for name in POD_GROUPS if version in WITHOUT_POD_GROUPS else ():
+    for name in GANG_GATES if version in WITHOUT_POD_GROUPS else ():
         if given.get(name):
             raise FeatureGateError(f"{name}: pod groups are modelled as v1.36 has them, not as {version}")
         values[name] = False

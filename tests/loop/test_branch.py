@@ -4,7 +4,6 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from schedviz.api.branch import branch_of_moment
 from schedviz.api.schedulers import configure
@@ -13,10 +12,10 @@ from schedviz.store.commit_script import LIMITS
 from schedviz.store.past import Past
 from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver.request_errors import TooLarge
-from simulator.trace import IN_FLIGHT, QueuePlace
 from tests.amounts import examples
 from tests.loop.conftest import node
 from tests.loop.world import Operation, World, operations
+from tests.queue_places import standing
 
 Objects = dict[str, dict[str, Manifest]]
 
@@ -24,22 +23,6 @@ Objects = dict[str, dict[str, Manifest]]
 def unversioned(objects: Objects) -> Objects:
     """The object without its version, as a branch counts its writes from 1."""
     return {resource: {key: bare(each) for key, each in found.items()} for resource, found in objects.items()}
-
-
-def standing(places: dict[str, QueuePlace]) -> dict[str, QueuePlace]:
-    """The places without their order of arrival, and with attempts that were under way as not begun."""
-    return {
-        pod: replace(
-            place,
-            lane="activeQ" if place.lane in IN_FLIGHT else place.lane,
-            attempts=place.attempts - (place.lane in IN_FLIGHT),
-            since=0 if place.lane in (*IN_FLIGHT, "activeQ") else place.since,
-            wait_until=None,
-            sequence=0,
-            place=0,
-        )
-        for pod, place in places.items()
-    }
 
 
 def run_on(store: Store, sandbox: Sandbox, story: list[Operation]) -> list[bytes]:

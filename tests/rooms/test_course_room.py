@@ -14,7 +14,7 @@ from schedviz.rooms.room import sandbox_name
 from schedviz.store import Store
 from tests.processes import Process
 
-from .test_pages import browser, join, text
+from .test_pages import browser, join, open_room, text
 
 HTMX = {"HX-Request": "true"}
 
@@ -26,12 +26,7 @@ def teacher() -> Client:
 
 @pytest.fixture
 def code(teacher: Client, store: Store) -> Iterator[str]:
-    fields = {"what": "course:", "mode": "own", "title": "", "minutes": "60"}
-    code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
-    yield code
-    for name in store.names():
-        if name.startswith(f"room-{code.lower()}-"):
-            store.delete(name)
+    yield from open_room(teacher, store, "course:")
 
 
 def words(html: str) -> str:

@@ -29,10 +29,12 @@ def teacher() -> Client:
 
 @pytest.fixture
 def code(teacher: Client, store: Store) -> Iterator[str]:
-    """The code of a new room of the teacher."""
-    answer = teacher.post(
-        "/rooms/new/", {"what": SCENARIO, "mode": "own", "title": "Monday", "minutes": "60"}
-    )
+    yield from open_room(teacher, store, SCENARIO, title="Monday")
+
+
+def open_room(teacher: Client, store: Store, what: str, title: str = "") -> Iterator[str]:
+    """Yield the code of a new room of the teacher, whose sandboxes are deleted at the end."""
+    answer = teacher.post("/rooms/new/", {"what": what, "mode": "own", "title": title, "minutes": "60"})
     found = re.fullmatch(r"/rooms/(\w{6})/teach/", answer.headers["Location"])
     assert found
     yield found[1]

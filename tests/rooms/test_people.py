@@ -12,7 +12,7 @@ from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
 
 from .test_course_room import HTMX, row
-from .test_pages import browser, do, join, text
+from .test_pages import browser, do, join, open_room, text
 
 
 @pytest.fixture
@@ -22,12 +22,7 @@ def teacher() -> Client:
 
 @pytest.fixture
 def code(teacher: Client, store: Store) -> Iterator[str]:
-    fields = {"what": "lesson:preemption", "mode": "own", "title": "", "minutes": "60"}
-    code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
-    yield code
-    for name in store.names():
-        if name.startswith(f"room-{code.lower()}-"):
-            store.delete(name)
+    yield from open_room(teacher, store, "lesson:preemption")
 
 
 def names(store: Store, code: str) -> list[str]:

@@ -18,7 +18,7 @@ from simulator.apiserver.status import TooManyRequests
 from tests.waiting import eventually
 
 from .test_course_room import HTMX, row
-from .test_pages import browser, do, join, text
+from .test_pages import browser, do, join, open_room, text
 from .test_states import outcome, put
 
 
@@ -34,12 +34,7 @@ def lesson() -> Lesson:
 
 @pytest.fixture(params=["course:"])
 def code(request: pytest.FixtureRequest, teacher: Client, store: Store) -> Iterator[str]:
-    fields = {"what": request.param, "mode": "own", "title": "", "minutes": "60"}
-    code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
-    yield code
-    for name in store.names():
-        if name.startswith(f"room-{code.lower()}-"):
-            store.delete(name)
+    yield from open_room(teacher, store, request.param)
 
 
 in_lesson = pytest.mark.parametrize("code", ["lesson:preemption"], indirect=True)

@@ -1,7 +1,7 @@
 """A Simulation that continues the queue of an earlier one has its pods at the same places."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from random import Random
 
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from simulator.apiserver.server import ApiServer
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.simulation import Options, Simulation
 from simulator.trace import IN_FLIGHT, QueuePlace
+from tests.queue_places import standing
 
 from .builders import Manifest
 
@@ -65,30 +66,15 @@ def label(sandbox: MemorySandbox, **labels: str) -> None:
     sandbox.patch_named({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
 
 
-def continued(sandbox: MemorySandbox) -> Simulation:
-    """A new Simulation of the sandbox's objects, which continues its queue."""
+def continued(sandbox: MemorySandbox, places: Iterable[QueuePlace]) -> dict[str, QueuePlace]:
+    """The places in a new Simulation of the sandbox's objects, which continues this queue."""
     version, gates = sandbox.features.version.patch, sandbox.features.gates
     made = Simulation(sandbox._api, ApiServer, Options(seed=1, kubernetes=version, feature_gates=gates))
-    made.keep_queue(sandbox.queue()[0].values())
+    made.keep_queue(places)
     made.relist([*sandbox._listed()], sandbox.version())
     while made.take_in(sandbox.now()):
         pass
-    return made
-
-
-def standing(places: Mapping[str, QueuePlace]) -> dict[str, QueuePlace]:
-    """The places without their order of arrival. An attempt that was under way begins again."""
-    return {
-        pod: replace(
-            place,
-            lane="activeQ" if place.lane in IN_FLIGHT else place.lane,
-            attempts=place.attempts - (place.lane in IN_FLIGHT),
-            since=0 if place.lane in (*IN_FLIGHT, "activeQ") else place.since,
-            wait_until=None,
-            sequence=0,
-        )
-        for pod, place in places.items()
-    }
+    return {pod: place for pod, place in made.take_queue_places().items() if place}
 
 
 def test_all_places_are_kept() -> None:
@@ -97,8 +83,7 @@ def test_all_places_are_kept() -> None:
         sandbox = a_sandbox(Random(seed))
         places = dict(sandbox.queue()[0])
         lanes.update(place.lane for place in places.values())
-        simulation = continued(sandbox)
-        again = {pod: place for pod, place in simulation.take_queue_places().items() if place}
+        again = continued(sandbox, places.values())
         # The nomination of a pod in flight is in its object, and may not be the scheduler's any more.
         for pod in [pod for pod, place in places.items() if place.lane in IN_FLIGHT]:
             places[pod], again[pod] = (replace(each, nominated_node="") for each in (places[pod], again[pod]))
@@ -111,11 +96,6 @@ def test_all_places_are_kept() -> None:
 def test_another_pod_of_the_same_name_is_new() -> None:
     sandbox = a_sandbox(Random(2))
     strange = [replace(place, uid="another") for place in sandbox.queue()[0].values()]
-    made = Simulation(sandbox._api, ApiServer, Options(kubernetes=sandbox.features.version.patch))
-    made.keep_queue(strange)
-    made.relist([*sandbox._listed()], sandbox.version())
-    while made.take_in(sandbox.now()):
-        pass
-    found = made.take_queue_places().values()
+    found = continued(sandbox, strange)
     assert found
-    assert {place.attempts for place in found if place} == {0}
+    assert {place.attempts for place in found.values()} == {0}

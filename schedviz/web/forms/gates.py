@@ -6,21 +6,12 @@ from typing import Final
 import msgspec
 
 from simulator.versions.changes import CHANGES
-from simulator.versions.feature_gates import WORKLOAD_WITH_JOB, feature_gates
+from simulator.versions.feature_gates import POD_GROUP_GATES, WORKLOAD_WITH_JOB, feature_gates
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import KubernetesVersion
 
 FIELD: Final = "gate:"
 """The beginning of the names of the fields. The value is ``true`` or ``false``; "" = the default."""
-
-
-POD_GROUPS: Final = (
-    "GenericWorkload",
-    "GangScheduling",
-    "TopologyAwareWorkloadScheduling",
-    "WorkloadAwarePreemption",
-)
-"""The gates that are switched together."""
 POD_GROUPS_ON: Final = "pod-groups-on"
 POD_GROUPS_OFF: Final = "pod-groups-off"
 
@@ -53,15 +44,15 @@ def present_gates(features: Features, posted: Mapping[str, bool] | None = None, 
 
 
 def has_pod_groups(version: KubernetesVersion) -> bool:
-    return feature_gates(version.name).keys() >= {*POD_GROUPS}
+    return feature_gates(version.name).keys() >= {*POD_GROUP_GATES}
 
 
 def posted_gates(posted: Mapping[str, str], before: Mapping[str, bool]) -> dict[str, bool]:
     """Return the gates that a form sets. before: those that are set."""
     if posted["do"] == POD_GROUPS_ON:
-        return {**before, **dict.fromkeys(POD_GROUPS, True)}
+        return {**before, **dict.fromkeys(POD_GROUP_GATES, True)}
     if posted["do"] == POD_GROUPS_OFF:
-        off = (*POD_GROUPS, WORKLOAD_WITH_JOB)
+        off = (*POD_GROUP_GATES, WORKLOAD_WITH_JOB)
         return {name: value for name, value in before.items() if name not in off}
     found = {field.removeprefix(FIELD): value for field, value in posted.items() if field.startswith(FIELD)}
     return {name: value == "true" for name, value in found.items() if value}

@@ -17,9 +17,9 @@ from schedviz.web.picture.picture import PRIORITY_CLASSES
 from schedviz.web.picture.priority import SYSTEM_PRIORITY
 from schedviz.web.text import format as fmt
 from simulator.api import Manifest
+from simulator.versions.feature_gates import GENERIC_WORKLOAD
 
 RESOURCES = ("spec", "containers", 0, "resources")
-POD_GROUP_GATE = "GenericWorkload"
 RUN_SECONDS = "schedviz/run-seconds"
 FIRST = ("cpu", "memory")
 """The resources with a field each; the others share the field ``extended``."""
@@ -176,7 +176,7 @@ class PodForm(ManifestForm):
             "grace": FieldPlace("spec", "terminationGracePeriodSeconds", notation=notation.NUMBER),
             "scheduler_name": FieldPlace("spec", "schedulerName"),
         }
-        if not self.sandbox.meta().features().enabled(POD_GROUP_GATE):
+        if not self.sandbox.meta().features().enabled(GENERIC_WORKLOAD):
             del self.fields["pod_group"], self.places["pod_group"]
         claims = self.fields["claims"]
         claims.help_text = with_names(

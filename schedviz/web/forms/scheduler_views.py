@@ -22,12 +22,12 @@ from schedviz.web.forms.gates import (
     posted_gates,
     present_gates,
 )
-from schedviz.web.forms.pod import POD_GROUP_GATE
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.sources import find_present
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
+from simulator.versions.feature_gates import GENERIC_WORKLOAD
 from simulator.versions.features import Features
 
 SWITCHES = ("stand-down", "take-over")
@@ -126,7 +126,7 @@ def pod_groups_switch(features: Features) -> Switch:
     """Return the switch of the gates of pod groups."""
     if not has_pod_groups(features.version):
         return Switch("pod-groups", gettext("PodGroups need Kubernetes v1.36."))
-    if features.enabled(POD_GROUP_GATE):
+    if features.enabled(GENERIC_WORKLOAD):
         text = gettext("Pods of a PodGroup are scheduled together.")
         return Switch("pod-groups", text, gettext("Switch PodGroups off"), POD_GROUPS_OFF)
     text = gettext("Pods of a PodGroup can be scheduled together: all that are needed, or none (alpha).")

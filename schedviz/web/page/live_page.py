@@ -21,7 +21,6 @@ from schedviz.store.default import default_store
 from schedviz.store.past import Past
 from schedviz.web.answers import Panel, is_htmx
 from schedviz.web.examples import can_start_over, is_example
-from schedviz.web.forms.pod import POD_GROUP_GATE
 from schedviz.web.guide.endings import can_end
 from schedviz.web.guide.find_box import find_box
 from schedviz.web.ideas.texts import chosen_parts
@@ -39,6 +38,7 @@ from schedviz.web.queues import older_queue
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.security_headers import embeddable
 from schedviz.web.sources import Source, address, find_present, read_present
+from simulator.versions.feature_gates import GENERIC_WORKLOAD
 
 MOMENT = "X-Moment"
 """The header with the number of the moment whose parts a response has."""
@@ -101,7 +101,7 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
         "older": older_queue(meta.queue),
         "origin_deleted": is_origin_deleted(meta),
         "example_title": meta.title if is_example(meta) else "",
-        "has_pod_groups": meta.features().enabled(POD_GROUP_GATE),
+        "has_pod_groups": meta.features().enabled(GENERIC_WORKLOAD),
         "can_start_over": can_start_over(meta) and may_replace(meta.name, right),
         "box": None if visit else find_box(request, present, embed),
         "lesson": look_at_lesson(visit, present) if visit else None,
