@@ -77,13 +77,13 @@ class Leader:
         """The end of the last slice."""
 
         meta = sandbox.meta()
-        _, last, cycle = sandbox.progress()
-        now = max(last, self.clock.now(renewal.wall.now()))
+        mark = sandbox.mark()
+        now = max(mark.now, self.clock.now(renewal.wall.now()))
         options = Options(
             seed=meta.seed,
             pace=meta.pace,
             config=meta.config,
-            first_cycle=cycle + 1,
+            first_cycle=mark.cycle + 1,
             queue=meta.queue,
             kubernetes=meta.kubernetes,
             feature_gates=meta.feature_gates,
@@ -95,7 +95,7 @@ class Leader:
             events.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
         self._simulation = make(self, ApiServer, options)
         # A sandbox that was created with a state has its queue, which its first leader continues.
-        queue = [*sandbox.queue_places().values()] if sandbox.mark().entry == 0 else []
+        queue = [*sandbox.queue_places().values()] if mark.entry == 0 else []
         self._term = LeaderTerm(self._simulation, TermStart(options, events, queue or UNSET))
         self._batch = WriteBatch(sandbox)
         self._archive_writer = ArchiveWriter(sandbox)

@@ -91,17 +91,17 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
     present = read_present(source.name) if isinstance(source, Past) else source
     visit = None if embed else find_visit(request, present)
     meta = translated_meta(source.meta())
-    right = asker_of(request).right
+    right, features = asker_of(request).right, meta.features()
     context = {
         "meta": meta,
         "right": right.name,
         "view_only": right < Right.EDIT,
         "can_share": right == Right.OWN,
-        "features": meta.features(),
+        "features": features,
         "older": older_queue(meta.queue),
         "origin_deleted": is_origin_deleted(meta),
         "example_title": meta.title if is_example(meta) else "",
-        "has_pod_groups": meta.features().enabled(GENERIC_WORKLOAD),
+        "has_pod_groups": features.enabled(GENERIC_WORKLOAD),
         "can_start_over": can_start_over(meta) and may_replace(meta.name, right),
         "box": None if visit else find_box(request, present, embed),
         "lesson": look_at_lesson(visit, present) if visit else None,
