@@ -13,7 +13,7 @@ from django.test import Client
 from schedviz.api.write import create_sandbox
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
-from simulator.versions.feature_gates import POD_GROUPS
+from simulator.versions.feature_gates import GANG_GATES
 from simulator.versions.kubernetes_version import V1_34, V1_36, KubernetesVersion
 from tests.kubectl.transcript import FOLDER, Shell
 from tests.tools import OLDER_KUBECTL
@@ -51,7 +51,7 @@ def running_cluster(
 
 @pytest.fixture(scope="module")
 def cluster(store: Store, stack: str) -> Iterator[Sandbox]:
-    with running_cluster(store, "kubectl", V1_36, dict.fromkeys(POD_GROUPS, True)) as sandbox:
+    with running_cluster(store, "kubectl", V1_36, dict.fromkeys(GANG_GATES, True)) as sandbox:
         yield sandbox
 
 
