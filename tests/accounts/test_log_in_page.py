@@ -15,7 +15,7 @@ from tests.browser.test_accessibility import Violations
 from tests.processes import ROOT, Process, answers
 from tests.waiting import PATIENCE, eventually
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 PASSWORD = "a good pass phrase"
 
 

@@ -108,6 +108,7 @@ def test_the_page_notices_an_open_stream_on_which_nothing_arrives(
     page.close()
 
 
+@pytest.mark.long
 def test_pages_say_whether_redis_or_the_workers_do_not_respond_and_recover_automatically(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -9,7 +9,6 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from schedviz.lessons.solutions import Solutions
 from schedviz.store import Store
-from tests.amounts import long_but_first
 from tests.lessons.uploaded import zipped
 from tests.web.test_solutions import DONE
 
@@ -259,8 +258,9 @@ def test_in_chinese(screen: Page) -> None:
     expect(page.locator("#lesson-walk .facts b")).to_contain_text("第 2 步")
 
 
+@pytest.mark.long
 @pytest.mark.sampled
-@pytest.mark.parametrize("language", long_but_first(["en", "zh-hans"]))
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
 def test_axe_finds_nothing(screen: Page, store: Store, language: str) -> None:
     page = screen
     violations = Violations(page)
