@@ -5,14 +5,36 @@ import difflib
 import re
 import types
 from collections.abc import Iterator
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from schedviz.lessons.mistakes import LessonError, YamlFile
+from simulator.apiserver.manifest import ManifestError, parse_documents
 from simulator.kernel.prepared_types import prepared
 
 _PLACE: Final = re.compile(r" - at `.*`\Z")
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`\Z")
+
+Content = TypeVar("Content")
+
+
+def convert_document(file: YamlFile, kind: type[Content]) -> Content:
+    """Return the content of a file with one document. Raises LessonError, as the rest cannot be checked
+    without it."""
+    try:
+        documents = parse_documents(file.text)
+    except ManifestError as error:
+        file.add_syntax_error(error)
+        raise LessonError(file.mistakes) from None
+    if len(documents) != 1:
+        file.add("", f"must have one document, not {len(documents)}")
+        raise LessonError(file.mistakes)
+    for path, message in find_type_mistakes(kind, documents[0]):
+        file.add(path, message)
+    if file.mistakes:
+        raise LessonError(file.mistakes)
+    return msgspec.convert(documents[0], prepared(kind))
 
 
 def find_type_mistakes(kind: Any, value: Any, path: str = "") -> Iterator[tuple[str, str]]:

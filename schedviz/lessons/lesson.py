@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from schedviz.lessons.notes import TeacherNotes
 from simulator.api import Manifest
 from simulator.scenario import Scenario
 
@@ -169,6 +170,8 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
     cluster: Scenario
     texts: Mapping[str, LessonText]
     """Language code (``en``, ``zh-hans``) -> texts."""
+    notes: TeacherNotes | None = None
+    """None = the lesson has no notes for teachers."""
 
     def text(self, language: str) -> LessonText:
         """Return the texts in a language; in English if there are none."""

@@ -7,16 +7,16 @@ import msgspec
 from django.conf import settings
 
 from schedviz.lessons.check_texts import find_text_mistakes
-from schedviz.lessons.convert import find_type_mistakes
+from schedviz.lessons.convert import convert_document
 from schedviz.lessons.lesson import Lesson, LessonText, Misconception, Par, Step
 from schedviz.lessons.mistakes import LessonError, Mistake, YamlFile
+from schedviz.lessons.notes import FILE as NOTES
+from schedviz.lessons.notes import TeacherNotes, read_notes
 from schedviz.lessons.read_cluster import read_cluster
 from schedviz.lessons.read_text import read_text
 from schedviz.lessons.step_rules import find_step_mistakes
 from schedviz.store.store import NAME
 from simulator.apiserver.bounds import MAX_BYTES
-from simulator.apiserver.manifest import ManifestError, parse_documents
-from simulator.kernel.prepared_types import prepared
 
 FILE: Final = "lesson.yaml"
 CLUSTER: Final = "cluster.yaml"
@@ -50,7 +50,8 @@ def read_lesson(folder: Path) -> Lesson:
     if cluster is not None:
         find_step_mistakes(file, lesson.steps, cluster)
     texts, text_mistakes = _read_texts(folder, lesson.steps)
-    mistakes = [*file.mistakes, *mistakes, *text_mistakes]
+    notes, note_mistakes = _read_notes(folder / NOTES, lesson.steps)
+    mistakes = [*file.mistakes, *mistakes, *text_mistakes, *note_mistakes]
     if mistakes or cluster is None:
         raise LessonError(mistakes)
     return Lesson(
@@ -62,7 +63,15 @@ def read_lesson(folder: Path) -> Lesson:
         par=lesson.par,
         cluster=cluster,
         texts=texts,
+        notes=notes,
     )
+
+
+def _read_notes(path: Path, steps: list[Step]) -> tuple[TeacherNotes | None, list[Mistake]]:
+    """Return the teacher's notes, None = the lesson has none; and their mistakes. Raises LessonError."""
+    if not path.exists():
+        return None, []
+    return read_notes(YamlFile(path, _read(path)), [step.id for step in steps])
 
 
 def _read(path: Path) -> str:
@@ -80,20 +89,8 @@ def _read(path: Path) -> str:
 
 
 def _convert(file: YamlFile) -> LessonFile:
-    """Return the file's content. Raises LessonError, as the rest cannot be checked without it."""
-    try:
-        documents = parse_documents(file.text)
-    except ManifestError as error:
-        file.add_syntax_error(error)
-        raise LessonError(file.mistakes) from None
-    if len(documents) != 1:
-        file.add("", f"must have one document, not {len(documents)}")
-        raise LessonError(file.mistakes)
-    for path, message in find_type_mistakes(LessonFile, documents[0]):
-        file.add(path, message)
-    if file.mistakes:
-        raise LessonError(file.mistakes)
-    lesson = msgspec.convert(documents[0], prepared(LessonFile))
+    """Return the file's content. Raises LessonError."""
+    lesson = convert_document(file, LessonFile)
     for field, value in (("order", lesson.order), ("minutes", lesson.minutes)):
         if value < 1:
             file.add(field, "must be at least 1")

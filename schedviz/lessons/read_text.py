@@ -217,6 +217,11 @@ def _inline(children: list[Token]) -> Token:
     return token
 
 
+def render_line(markdown: str) -> str:
+    """Return a text of one line as safe HTML."""
+    return _clean(_MARKDOWN.renderInline(markdown))
+
+
 def _plain(markdown: str) -> str:
     """Return the text of a heading without its marks."""
     (token,) = _MARKDOWN.parseInline(markdown)

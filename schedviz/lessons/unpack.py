@@ -11,12 +11,13 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from schedviz.lessons.mistakes import LessonError, Mistake
+from schedviz.lessons.notes import FILE as NOTES
 from schedviz.lessons.read_lesson import CLUSTER, FILE
 
 FILE_BYTES: Final = 16 << 10
 """The maximum size of a file. Hostile Markdown of this size takes half a second to render."""
 FILES_AT_MOST: Final = 6
-"""The two YAML files, and a text in each language."""
+"""The three YAML files, and a text in each language."""
 UPLOAD_BYTES: Final = FILES_AT_MOST * FILE_BYTES
 """The maximum size of a zip, or of all files."""
 ENTRIES_AT_MOST: Final = 50
@@ -92,8 +93,8 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
 
 def _check_file(name: str, size: int) -> None:
     """Check a file. Raises LessonError."""
-    if name not in (FILE, CLUSTER) and not _TEXT.fullmatch(name):
-        raise refusal(name, f"not a file of a lesson: {FILE}, {CLUSTER}, en.md, zh-hans.md")
+    if name not in (FILE, CLUSTER, NOTES) and not _TEXT.fullmatch(name):
+        raise refusal(name, f"not a file of a lesson: {FILE}, {CLUSTER}, {NOTES}, en.md, zh-hans.md")
     if size > FILE_BYTES:
         raise refusal(name, f"larger than {FILE_BYTES >> 10} KiB")
 

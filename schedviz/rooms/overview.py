@@ -100,9 +100,7 @@ NO_PROGRESS: Final[ByLesson] = {}
 
 def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> RoomOverview:
     """Return the overview of a room. progress: by the id of the learner."""
-    by_member = [
-        (each, progress.get(learner_id(seen.room.code, each.number), NO_PROGRESS)) for each in seen.members
-    ]
+    by_member = _by_member(seen, progress)
     rows = [_row(seen, member, by_lesson, lessons) for member, by_lesson in by_member]
     question = find_question(seen.room, rows, lessons)
     return RoomOverview(
@@ -115,6 +113,12 @@ def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str,
         hands=sum(row.hand > 0 for row in rows),
         done=sum(row.done for row in rows),
     )
+
+
+def _by_member(seen: Seen, progress: Mapping[str, ByLesson]) -> list[tuple[Member, ByLesson]]:
+    return [
+        (each, progress.get(learner_id(seen.room.code, each.number), NO_PROGRESS)) for each in seen.members
+    ]
 
 
 def latest(by_lesson: ByLesson) -> Progress | None:
@@ -213,6 +217,21 @@ def _histogram(
         names=[member.name for member, _ in guesses],
         learners=len(by_member),
     )
+
+
+def answered_questions(
+    seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]
+) -> list[Histogram]:
+    """Return the guesses at each question that somebody has answered, in the order of the course."""
+    by_member = _by_member(seen, progress)
+    begun = {name for _, by_lesson in by_member for name in by_lesson if name in lessons}
+    found = [
+        _histogram(QuestionName(name, step.id), by_member, lessons)
+        for name in sorted(begun, key=lambda name: lessons[name].order)
+        for step in lessons[name].steps
+        if step.question
+    ]
+    return [each for each in found if each.answered]
 
 
 def find_step(lesson: Lesson, step: str) -> Step:

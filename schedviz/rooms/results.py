@@ -1,13 +1,14 @@
-"""The results of a room as CSV, one line for each learner and lesson."""
+"""The results of a room as CSV: a line for each learner and lesson, and a line for each choice of a
+question."""
 
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from schedviz.lessons.lesson import Lesson, Par
-from schedviz.rooms.overview import NO_PROGRESS, ByLesson
+from schedviz.rooms.overview import NO_PROGRESS, ByLesson, Histogram
 from schedviz.rooms.room import learner_id
 from schedviz.rooms.room_store import Seen
 
@@ -15,6 +16,16 @@ HEAD: Final = (
     "number", "name", "lesson", "step", "steps", "checks_passed", "checks", "guesses_right", "guesses",
     "solutions_shown", "minutes", "finished", "best_victims", "best_nodes", "best_edits",
 )  # fmt: skip
+QUESTIONS_HEAD: Final = (
+    "lesson",
+    "step",
+    "choice",
+    "right",
+    "chosen",
+    "answered",
+    "answered_right",
+    "learners",
+)
 
 WITHIN: Final = re.compile(r"([;\t](?:[^\S\t]|[\"'])*)(?=[=+\-@])")
 """What stands before a formula in a text that a spreadsheet splits there."""
@@ -52,6 +63,19 @@ def results(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, 
                     *_figures(each.best),
                 ]
             )
+    return out.getvalue()
+
+
+def question_results(found: Iterable[Histogram]) -> str:
+    """Return the guesses at questions as CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(QUESTIONS_HEAD)
+    for each in found:
+        counts = [each.answered, each.right, each.learners]
+        for bar in each.bars:
+            right = "yes" if bar.right else "no"
+            writer.writerow([each.lesson, each.step, bar.choice, right, bar.count, *counts])
     return out.getvalue()
 
 

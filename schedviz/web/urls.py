@@ -130,6 +130,7 @@ urlpatterns: Final = [
         counts=CREATION,
     ),
     Route("lessons/<slug:name>/handout/", lessons.handout, "handout", read=PUBLIC),
+    Route("lessons/<slug:name>/notes/", lessons.teacher_notes, "lesson-notes", read=PUBLIC),
     Route("rooms/", rooms.find_by_code, "rooms", read=PUBLIC, code="code"),
     Route(
         "rooms/new/",
@@ -164,6 +165,16 @@ urlpatterns: Final = [
         "room-own",
         write=PUBLIC,
         changes=False,
+        teacher=True,
+    ),
+    Route(
+        f"{_ROOM}/teach/results/", room_teacher.results_page, "room-results-page", read=PUBLIC, teacher=True
+    ),
+    Route(
+        f"{_ROOM}/teach/questions.csv",
+        room_teacher.download_questions,
+        "room-questions",
+        read=PUBLIC,
         teacher=True,
     ),
     Route(

@@ -10,8 +10,8 @@ from schedviz.lessons.evaluate import begin, go_to_step, guess
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.progress import Progress
 from schedviz.lessons.read_lesson import read_lesson
-from schedviz.rooms.overview import ByLesson, overview
-from schedviz.rooms.results import HEAD, results, safe_cell
+from schedviz.rooms.overview import ByLesson, answered_questions, overview
+from schedviz.rooms.results import HEAD, QUESTIONS_HEAD, question_results, results, safe_cell
 from schedviz.rooms.room import Member, Room, RoomSettings, What, learner_id
 from schedviz.rooms.room_store import Seen
 from tests.lessons.folders import PENDING
@@ -197,3 +197,19 @@ def test_no_cell_is_a_formula_where_a_spreadsheet_splits_at_semicolons(between: 
     assert safe_cell(f"Ada{between}=SUM(A1)") == f"Ada{between}'=SUM(A1)"
     assert safe_cell("Ada; -1") == "Ada; '-1"
     assert safe_cell("Ada; Bob-1") == "Ada; Bob-1"
+
+
+def test_the_results_have_the_guesses_at_each_question_that_was_answered(lesson: Lesson) -> None:
+    progress = by_learner(at(lesson, 1, 2, picks="fits"), at(lesson, 2, 2, picks="pending"), at(lesson, 3, 1))
+    lessons = {"pending": lesson}
+    found = answered_questions(room_of("Ada", "Bo", "Cleo"), progress, lessons)
+    assert [(each.key, each.answered, each.right, each.learners) for each in found] == [
+        ("pending/predict", 2, 1, 3)
+    ]
+    lines = [*csv.reader(io.StringIO(question_results(found)))]
+    assert lines == [
+        [*QUESTIONS_HEAD],
+        ["pending", "predict", "fits", "no", "1", "2", "1", "3"],
+        ["pending", "predict", "pending", "yes", "1", "2", "1", "3"],
+    ]
+    assert answered_questions(room_of("Ada"), by_learner(at(lesson, 1, 1)), lessons) == []

@@ -309,6 +309,15 @@ def test_the_handout_has_the_steps_and_apart_from_them_the_answers(client: Clien
     assert "On <code>node-1</code>" not in answers
 
 
+def test_the_teachers_notes_have_the_minutes_of_each_step_and_its_right_answer(client: Client) -> None:
+    html = re.sub(r"\s+", " ", client.get("/lessons/filters/notes/").content.decode())
+    assert "Lesson 3 · 15 minutes" in html
+    assert "2\u20136 min" in html
+    assert '<i class="ticked">✓</i> <span>Nowhere.' in html
+    assert '/lessons/filters/handout/"' in html
+    assert client.get(f"/lessons/{NAME}/notes/").status_code == 404
+
+
 def test_texts_that_are_not_translated_are_marked_as_english(client: Client) -> None:
     path = start(client)
     with override("zh-hans"):  # restore the language, as the request changes it for this thread

@@ -155,3 +155,7 @@ def test_the_projector_shows_the_progress_of_the_learner_whose_sandbox_it_shows(
     assert "✕" in seen
     opened.do(opened.learner, "next", "predict")
     assert "node-1" not in projector(), "only the answer of the present step"
+    results = words(opened.teacher.get(f"/rooms/{opened.code}/teach/results/").content)
+    assert "1 of 1 answered · 0 right" in re.sub(r"</?b>", "", results)
+    file = opened.teacher.get(f"/rooms/{opened.code}/teach/questions.csv").content.decode("utf-8-sig")
+    assert f"{NAME},predict,fits,no,1,1,0,1" in file.splitlines()

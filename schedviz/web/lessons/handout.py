@@ -30,6 +30,8 @@ class Handout(msgspec.Struct, frozen=True):
     level: bool
     number: int
     minutes: int
+    has_notes: bool
+    """Whether there are notes for teachers."""
     steps: list[HandoutStep]
     answers: list[HandoutAnswer]
 
@@ -44,6 +46,7 @@ def present_handout(lesson: Lesson, number: int) -> Handout:
         level=lesson.par is not None,
         number=number,
         minutes=lesson.minutes,
+        has_notes=lesson.notes is not None,
         steps=[_step(each, text.steps[each.id]) for each in lesson.steps],
         answers=[
             _answer(each, text.steps[each.id], place)

@@ -1,4 +1,5 @@
-"""The lessons: their list, the learner's sandbox of each, the panel beside its live page, and the handout."""
+"""The lessons: their list, the learner's sandbox of each, the panel beside its live page, the handout and the
+teacher's notes."""
 
 from urllib.parse import quote
 
@@ -29,6 +30,7 @@ from schedviz.web.answers import is_htmx
 from schedviz.web.lessons.handout import present_handout
 from schedviz.web.lessons.learner import known_learner, learner, write_learner
 from schedviz.web.lessons.list import numbers, present_lessons
+from schedviz.web.lessons.notes import present_notes
 from schedviz.web.lessons.upload_views import upload_bounds, uploaded_page
 from schedviz.web.lessons.visit import (
     Current,
@@ -70,7 +72,15 @@ def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
 def handout(request: HttpRequest, name: str) -> HttpResponse:
     lesson = find_lesson(name)
     number = numbers(lessons().values()).get(name, 0)
-    return render(request, "lessons/handout.html", {"handout": present_handout(lesson, number)})
+    return render(request, "lessons/handout.html", {"paper": present_handout(lesson, number), "name": name})
+
+
+def teacher_notes(request: HttpRequest, name: str) -> HttpResponse:
+    lesson = find_lesson(name)
+    if lesson.notes is None:
+        raise Http404(gettext("The lesson “%(name)s” has no notes for teachers.") % {"name": name})
+    page = present_notes(lesson, lesson.notes, numbers(lessons().values()).get(name, 0))
+    return render(request, "lessons/notes.html", {"paper": page, "name": name})
 
 
 def lesson_panel(request: HttpRequest, name: str) -> HttpResponse:

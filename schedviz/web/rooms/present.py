@@ -40,6 +40,8 @@ class BarView(msgspec.Struct, frozen=True):
 
 class RoomQuestion(msgspec.Struct, frozen=True):
     found: Histogram
+    lesson: str
+    """The title of the lesson."""
     title: str
     text: str
     """The text of the question as HTML, as ``answer``."""
@@ -77,9 +79,11 @@ def row_view(row: LearnerRow, lessons: Lessons) -> RowView:
 
 
 def question_view(found: Histogram, room: Room, lessons: Lessons) -> RoomQuestion:
-    text = lessons[found.lesson].text(get_language() or "en").steps[found.step]
+    words = lessons[found.lesson].text(get_language() or "en")
+    text = words.steps[found.step]
     return RoomQuestion(
         found=found,
+        lesson=words.title,
         title=text.title,
         text=text.question,
         answer=text.answer,

@@ -44,6 +44,12 @@ class RoomNow(NamedTuple):
         question = self.overview.histogram
         return self.seen.room.lesson or (question.lesson if question else "")
 
+    @property
+    def has_notes(self) -> bool:
+        """Whether that lesson has notes for teachers."""
+        lesson = self.lessons.get(self.lesson)
+        return lesson is not None and lesson.notes is not None
+
 
 def read_room(store: Store, code: str) -> RoomNow:
     """Read the room with the progress of its members. Raises NoRoom."""
@@ -124,6 +130,7 @@ def _teacher(now: RoomNow) -> dict[str, Any]:
         "steps": {
             "is_course": room.settings.what.kind == "course",
             "lessons": view.step_choices(room, now.lessons, now.lesson),
+            "noted": now.lesson if now.has_notes else "",
         },
         "recipients": now.seen.members,
         "person": now.seen.members,

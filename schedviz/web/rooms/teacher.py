@@ -13,9 +13,10 @@ from schedviz.rooms import sandboxes
 from schedviz.rooms.access import teacher_cookie
 from schedviz.rooms.create_sandboxes import open_own
 from schedviz.rooms.learners import read_progress, room_lessons
-from schedviz.rooms.results import results
+from schedviz.rooms.overview import ByLesson, answered_questions, overview
+from schedviz.rooms.results import question_results, results
 from schedviz.rooms.room import HINT_AT_MOST, Room
-from schedviz.rooms.room_store import Rooms
+from schedviz.rooms.room_store import Rooms, Seen
 from schedviz.store.default import default_store
 from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
@@ -23,6 +24,7 @@ from schedviz.web.parts.parts import Parts, digests
 from schedviz.web.rooms.find import find_room, join_address, write_cookie
 from schedviz.web.rooms.learner import KEPT_DAYS
 from schedviz.web.rooms.plan import write_plan
+from schedviz.web.rooms.present import question_view, row_view
 from schedviz.web.rooms.screens import RoomNow, RoomPage, RoomScreens, read_room
 from simulator.apiserver.status import StatusError
 
@@ -84,13 +86,41 @@ def draw_page(room: Room, page: RoomPage) -> tuple[RoomNow, Parts]:
     return now, screens.whole(language, page)
 
 
+def results_page(request: HttpRequest, code: str) -> HttpResponse:
+    """Render the results of a room for printing: the guesses at each question, and each learner's line."""
+    seen, progress = _read_progress(code)
+    lessons = room_lessons()
+    rows = sorted(overview(seen, progress, lessons).rows, key=lambda row: row.number)
+    asked = answered_questions(seen, progress, lessons)
+    context = {
+        "room": seen.room,
+        "paper": {"language": get_language() or "en", "title": seen.room.settings.title},
+        "questions": [question_view(each, seen.room, lessons) for each in asked],
+        "rows": [row_view(row, lessons) for row in rows],
+    }
+    return render(request, "rooms/results.html", context)
+
+
 def download_results(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the results as CSV, with a byte order mark, so that spreadsheets read it as UTF-8."""
-    room = find_room(code)
-    seen = Rooms(default_store()).read(room.code)
-    text = results(seen, read_progress(default_store(), seen), room_lessons())
+    seen, progress = _read_progress(code)
+    return _csv(f"room-{seen.room.code}", results(seen, progress, room_lessons()))
+
+
+def download_questions(request: HttpRequest, code: str) -> HttpResponse:
+    seen, progress = _read_progress(code)
+    text = question_results(answered_questions(seen, progress, room_lessons()))
+    return _csv(f"room-{seen.room.code}-questions", text)
+
+
+def _read_progress(code: str) -> tuple[Seen, dict[str, ByLesson]]:
+    seen = Rooms(default_store()).read(find_room(code).code)
+    return seen, read_progress(default_store(), seen)
+
+
+def _csv(name: str, text: str) -> HttpResponse:
+    """Return a CSV file, with a byte order mark, so that spreadsheets read it as UTF-8."""
     response = HttpResponse("\ufeff" + text, "text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="room-{room.code}.csv"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
 
 
