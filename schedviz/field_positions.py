@@ -62,7 +62,7 @@ class FieldPositions:
             children = {key.value: (key, value) for key, value in node.value}
             self._children[id(node)] = children
         field = field.removeprefix(".")
-        for name in _beginnings(field):
+        for name in path_beginnings(field):
             key = name[1:-1] if name.startswith("[") and name.endswith("]") else name
             if key in children:
                 place, value = children[key]
@@ -70,7 +70,7 @@ class FieldPositions:
         return None
 
 
-def _beginnings(field: str) -> Iterator[str]:
+def path_beginnings(field: str) -> Iterator[str]:
     """Yield what a path may name first, the longest first."""
     for end in range(len(field), 0, -1):
         if field[end : end + 1] in ("", ".", "["):

@@ -43,8 +43,15 @@ dialog.addEventListener("close", () => {
 
 // Focuses the first error of a form that came back with errors. An update of fields or YAML does not change the focus.
 body.addEventListener("htmx:afterSettle", () => {
+  body.querySelectorAll(".field").forEach(markField);
   if (!dialog.querySelector(":is(input, select, textarea, button, summary):focus")) focusForm();
 });
+
+// A step brings only what is said about a field, not the field.
+function markField(field) {
+  const isWrong = field.querySelector(".remarks > .error") !== null;
+  field.querySelector("input, select, textarea")?.setAttribute("aria-invalid", String(isWrong));
+}
 
 // The response to a step is ignored if its form was submitted or closed meanwhile, as another form may be open.
 document.addEventListener("htmx:beforeRequest", ({ target }) => {

@@ -159,7 +159,7 @@ def test_commands_control_time_and_the_page(cluster: Sandbox) -> None:
         ("cordon n1 n2", "cordon NODE"),
         ("cordon none", "not found"),
         ("create pod 'a", "quotation mark"),
-        ("create pod Not/Good", "RFC 1123"),
+        ("create pod Not/Good", "cannot be a name here"),
         ("create pod web --cpu lots", "--cpu"),
         ("create pod web --priority none-such", "--priority"),
         ("create pod web --copies", "needs a value"),

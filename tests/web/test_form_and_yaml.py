@@ -9,6 +9,7 @@ from django import forms
 
 from schedviz.api import schedulers, write
 from schedviz.store import Sandbox
+from schedviz.web.forms.all_faults import faults_of, find_all_faults
 from schedviz.web.forms.base import ManifestForm
 from schedviz.web.forms.conflict import differences, merged
 from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
@@ -16,6 +17,7 @@ from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_document
 from schedviz.web.forms.node import ZONE, NodeForm
 from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
+from schedviz.web.forms.views import dry_run_of
 from schedviz.web.kubectl import lines
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.objects.drain import drain_node
@@ -178,18 +180,13 @@ def test_errors_are_shown_beside_their_fields_or_with_their_lines(sandbox: Sandb
     text = to_yaml([DisruptionBudgetForm.start(sandbox)]) + "  maxUnavailable: 10%\n  colour: red\n"
     both = after(DisruptionBudgetForm, sandbox, yaml=text, name="not/a/name")
     assert both.manifest is not None
-    with pytest.raises(StatusError) as refused:
-        write.create(sandbox, [both.manifest], dry_run=True)
-    both.add_causes(refused.value.causes, refused.value.message)
-    (problem,) = both.problems
-    assert problem.startswith("line 12, column ")
-    assert "spec.colour" in problem
-    # The name is checked when nothing else is wrong.
-    del both.manifest["spec"]["colour"], both.manifest["spec"]["maxUnavailable"]
-    with pytest.raises(StatusError) as refused:
-        write.create(sandbox, [both.manifest], dry_run=True)
-    both.add_causes(refused.value.causes, refused.value.message)
-    assert "may not contain" in both.form.errors["name"][0]
+    both.add_faults(find_all_faults([both.manifest], dry_run_of(sandbox)))
+    unknown, together = both.problems
+    assert unknown.text.startswith("Line 12, column 3: spec.colour: There is no field “colour” here.")
+    assert unknown.upstream == 'unknown field "spec.colour"'
+    assert together.text.endswith("spec: These cannot be set together: minAvailable and maxUnavailable.")
+    # The API server looks at the name only when the field is gone.
+    assert both.form.errors["name"] == ["“not/a/name” is not allowed here: it must not contain “/”."]
 
 
 def test_two_edits_of_one_object_are_merged_and_their_differences_listed() -> None:
@@ -303,7 +300,7 @@ def test_a_wrong_configuration_is_refused_with_the_paths_of_the_errors(sandbox: 
     assert both.manifest is not None
     with pytest.raises(Invalid) as refused:
         schedulers.configure(sandbox, both.manifest, [], dry_run=True)
-    both.add_causes(refused.value.causes, refused.value.message)
+    both.add_faults(faults_of(refused.value))
     assert both.problems == []
     assert set(both.form.errors) == {"p1-hard", "percentage", "p0-NodeAffinity"}
     text = both.text.replace("hardPodAffinityWeight", "hardPod")
@@ -311,5 +308,5 @@ def test_a_wrong_configuration_is_refused_with_the_paths_of_the_errors(sandbox: 
     assert wrong.manifest is not None
     with pytest.raises(Invalid) as refused:
         schedulers.configure(sandbox, wrong.manifest, [], dry_run=True)
-    wrong.add_causes(refused.value.causes, refused.value.message)
-    assert any("profiles[1].pluginConfig[0].args" in problem for problem in wrong.problems)
+    wrong.add_faults(faults_of(refused.value))
+    assert any("profiles[1].pluginConfig[0].args" in problem.text for problem in wrong.problems)

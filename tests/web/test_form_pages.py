@@ -13,9 +13,11 @@ from .asking import HTMX, text
 
 
 def field_error(html: bytes, field: str) -> str:
-    found = re.search(rf'<p class="error" id="id_{field}_error">(.*?)</p>', html.decode())
-    assert found, f"no error beside {field}"
-    return unescape(found[1])
+    """What is said beside a field: explanations, and the texts of the API server."""
+    found = re.search(rf'id="f-{field}-said".*?</div>', html.decode(), re.DOTALL)
+    assert found, f"no field {field}"
+    assert '<p class="error"' in found[0], f"no error beside {field}"
+    return unescape(found[0])
 
 
 def test_the_pod_form_creates_copies_that_the_api_server_names(
@@ -101,19 +103,19 @@ def test_a_form_and_the_yaml_beside_it_create_the_same_object(
     ("yaml", "part"),
     [
         ("", "no document"),
-        ("a: [", "line 2, column 1"),
+        ("a: [", "Line 2, column 1: A value is missing here"),
         ("[" * 30_000, ""),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containerz: []}",
-            'did you mean "containers"',
+            "Did you mean “containers”?",
         ),
         (
             SECOND_DOCUMENT,
-            'line 10, column 64: spec.containers[0].resources.requests[memory]: Invalid value: "1gb"',
+            "Line 10, column 64: spec.containers[0].resources.requests[memory]: “1gb” is not an amount.",
         ),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: <script>}\nspec: {containers: []}",
-            "RFC 1123",
+            "“<script>” cannot be a name here",
         ),
         ("apiVersion: v1\nkind: Nothing\nmetadata: {name: x}", "Nothing"),
     ],
@@ -138,7 +140,7 @@ def test_yaml_with_a_unit_that_is_not_meant_is_stored_when_it_is_sent_again(
     yaml = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{containers: [{container}]}}"
     answer = client.post(f"{cluster}new/yaml/", {"yaml": yaml})
     assert answer.status_code == 422
-    assert "line 4, column 64: spec.containers[0].resources.requests[memory]: 512m is 0.512 bytes." in text(
+    assert "Line 4, column 64: spec.containers[0].resources.requests[memory]: 512m is 0.512 bytes." in text(
         answer.content
     )
     assert sandbox.get("pods", "default/x") is None

@@ -27,9 +27,9 @@ spec:
 """
     (manifest,) = parse_manifests(text)
     requests = "spec.containers[0].resources.requests"
-    assert with_positions(text, find_unit_mistakes(manifest)) == [
-        f"line 9, column 11: {requests}[cpu]: 500M is 500,000,000 CPUs. Did you mean 500m?",
-        f"line 10, column 11: {requests}[memory]: 512m is 0.512 bytes. Did you mean 512Mi?",
+    assert [*with_positions(text, [find_unit_mistakes(manifest)])] == [
+        f"Line 9, column 11: {requests}[cpu]: 500M is 500,000,000 CPUs. Did you mean 500m?",
+        f"Line 10, column 11: {requests}[memory]: 512m is 0.512 bytes. Did you mean 512Mi?",
     ]
 
 

@@ -9,6 +9,7 @@ from schedviz.api import removal, write
 from schedviz.web.commands import names
 from schedviz.web.commands.line import Call, CommandError, CommandResult
 from schedviz.web.forms import FORMS, ManifestForm
+from schedviz.web.forms.all_faults import faults_of
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
 from schedviz.web.kubectl.tables import get_table
@@ -53,11 +54,11 @@ def create(kind: str, call: Call, **preset: str) -> CommandResult:
         try:
             made = write.create(call.sandbox, manifests)
         except StatusError as error:
-            both.add_causes(error.causes, error.message)
+            both.add_faults(faults_of(error))
         else:
             output = [f"{each['kind'].lower()}/{each['metadata']['name']} created" for each in made]
             return CommandResult(shortened(output), lines.create(manifests))
-    raise CommandError("\n".join([*form_errors(both.form), *both.problems]))
+    raise CommandError("\n".join([*form_errors(both.form), *(each.text for each in both.problems)]))
 
 
 def flag_name(field: str) -> str:

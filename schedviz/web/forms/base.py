@@ -16,6 +16,7 @@ from schedviz.store.past import Readable
 from schedviz.web.forms.error_paths import path_in_manifest
 from schedviz.web.forms.notation import TEXT, Notation, shown
 from schedviz.web.manifests.paths import Path, get, leaves, mapping, put, written
+from schedviz.web.reasons.faults import Explanation, explain_cause, joined
 from schedviz.web.text.format import number
 from simulator.api import Manifest
 from simulator.apiserver.admission import MAX_COPIES
@@ -77,6 +78,14 @@ class Pairs(FieldPlace):
             put(manifest, (*root, *path), {**others, **(value or {})} or None)
 
 
+class RefusedValue(ValidationError):
+    """The API server refuses the value of a field."""
+
+    def __init__(self, explanation: Explanation) -> None:
+        super().__init__(explanation.text)
+        self.explanation = explanation
+
+
 class UnsupportedManifest(ValueError):
     """A form cannot show this manifest; the message is translated, for the page."""
 
@@ -111,6 +120,8 @@ class ManifestForm(forms.Form):
         self.only_yaml: set[str] = set()
         """Fields whose notation cannot express the value of the manifest."""
         self.set_up(manifest)
+        for name, field in self.fields.items():
+            field.widget.attrs["aria-describedby"] = f"f-{name}-said"
         for name in self.fixed if exists else ():
             if name in self.fields:
                 field = self.fields[name]
@@ -208,15 +219,27 @@ class ManifestForm(forms.Form):
         return {name: [written(path) for path in place.paths] for name, place in self.places.items()}
 
     def take_causes(self, causes: Iterable[Cause]) -> list[Cause]:
-        """Add each cause to the errors of its field, and return the causes without a field."""
-        others = []
+        """Add the explanation of each cause to the errors of its field, and return the causes without a
+        field."""
+        others = list[Cause]()
+        explained = dict[str, list[Explanation]]()
         for cause in causes:
             field = self.field_of(cause.field)
             if field is None:
                 others.append(cause)
-            elif cause.message not in self.errors.get(field, []):
-                self.add_error(field, cause.message)
+            else:
+                explained.setdefault(field, []).append(explain_cause(cause))
+        for field, explanations in explained.items():
+            for explanation in joined(explanations):
+                self.add_error(field, RefusedValue(explanation))
         return others
+
+    def focus_first_error(self) -> None:
+        """Let the page that shows the form begin at its first wrong field."""
+        shown = [*self.first(), *(field for _, _, fields in self.sections() for field in fields)]
+        wrong = next((field for field in shown if field.errors), None)
+        if wrong is not None:
+            wrong.field.widget.attrs["autofocus"] = True
 
     def sections(self) -> list[tuple[str, Any, list[forms.BoundField]]]:
         """Return the closed sections: (id, heading, fields)."""

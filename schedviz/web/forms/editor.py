@@ -47,6 +47,7 @@ class Editor(msgspec.Struct):
     def respond(self, request: HttpRequest, sandbox: Current) -> HttpResponse:
         if is_step(request):
             return render(request, "forms/step.html", {"editor": self, "both": self.both})
+        self.both.form.focus_first_error()
         status = 422 if request.method == "POST" else 200
         return form_page(request, sandbox, "forms/form.html", {"editor": self, "both": self.both}, status)
 

@@ -6,7 +6,7 @@ the same whether the user edits fields or YAML, and with and without scripts.
 """
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from django import forms
@@ -14,10 +14,13 @@ from django.utils.translation import gettext
 
 from schedviz.field_positions import FieldPositions
 from schedviz.store.past import Readable
+from schedviz.web.forms.all_faults import Fault
 from schedviz.web.forms.base import ManifestForm, UnsupportedManifest
 from schedviz.web.forms.error_paths import path_in_manifest
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.manifests.yaml import to_yaml
+from schedviz.web.reasons.faults import Explanation, explain_cause, joined
+from schedviz.web.reasons.yaml_faults import explain_text, placed
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import Cause
@@ -41,7 +44,7 @@ class FormAndYaml:
         self.posted = {name: plain(text) for name, text in (posted or {}).items()}
         self.drawn = self.posted.get("drawn") or to_yaml([start])
         self.text = self.posted.get("yaml", self.drawn)
-        self.problems: list[str] = []
+        self.problems: list[Explanation] = []
         """Errors of the YAML, and errors of values without a field."""
         self.unread = ""
         """The reason for which the form cannot show the valid YAML; "" = it can."""
@@ -50,7 +53,7 @@ class FormAndYaml:
         try:
             self.manifest = parse_document(self.text)
         except ManifestError as error:
-            self.problems.append(str(error))
+            self.problems.append(explain_text(error))
         agreed = parse_or_none(self.drawn) or start
         form = kind(sandbox, self.manifest or agreed, exists=exists)
         before = self._shown(form, agreed)
@@ -144,42 +147,47 @@ class FormAndYaml:
         readable = self.manifest is not None and not self.unread
         return self.form.only_in_yaml(self.manifest) if readable and self.manifest else 0
 
-    def add_causes(self, causes: Iterable[Cause], otherwise: str) -> None:
-        """Add the errors of the API server to their fields; those without a field to ``problems``, with their
-        lines in the YAML. otherwise: the message if there are no causes."""
-        causes = list(causes)
-        self.problems += with_positions(self.text, self.form.take_causes(causes))
-        if not causes:
-            self.problems.append(otherwise)
+    def add_faults(self, faults: Iterable[Fault]) -> None:
+        """Add the faults that the API server has found to their fields; those without a field to
+        ``problems``,
+        with their lines in the YAML."""
+        others = self.form.take_causes(fault.cause for fault in faults)
+        self.problems += explain_faults(self.text, [Fault(0, cause) for cause in others])
 
     @cached_property
     def mistakes(self) -> list[str]:
         """The values of the YAML that are valid and most likely not meant."""
         found = find_unit_mistakes(self.manifest) if self.manifest is not None else ()
-        return with_positions(self.text, found)
+        return [*with_positions(self.text, [found])]
 
 
-def with_positions(text: str, causes: Iterable[Cause], document: int = 0) -> list[str]:
-    """Return the messages of causes in a document of a text, each with the line and the column of its
+def explain_faults(text: str, faults: Iterable[Fault]) -> list[Explanation]:
+    """Return the explanations of the faults of the documents of a text, each with the line and the column of
+    its
     field."""
     positions = FieldPositions(text)
-    return [_with_position(positions, cause, document) for cause in causes]
+    found = []
+    for document, cause in faults:
+        explanation = explain_cause(cause)
+        found.append(explanation._replace(text=_with_position(positions, cause, document, explanation.text)))
+    return joined(found)
 
 
-def with_positions_of_all(text: str, causes: Iterable[Iterable[Cause]]) -> list[str]:
-    """The same for the causes in each document of a text."""
+def with_positions(text: str, causes: Iterable[Iterable[Cause]]) -> Iterator[str]:
+    """Yield the messages of the causes in each document of a text, each with the line and the column of its
+    field."""
     positions = FieldPositions(text)
-    return [
-        _with_position(positions, cause, document) for document, found in enumerate(causes) for cause in found
-    ]
+    for document, found in enumerate(causes):
+        for cause in found:
+            yield _with_position(positions, cause, document, cause.message)
 
 
-def _with_position(positions: FieldPositions, cause: Cause, document: int) -> str:
-    position = positions.find(path_in_manifest(cause.field), document) if cause.field else None
-    if position is None:
-        return str(cause)
-    place = gettext("line %(line)s, column %(column)s") % position._asdict()
-    return f"{place}: {cause}"
+def _with_position(positions: FieldPositions, cause: Cause, document: int, text: str) -> str:
+    if not cause.field:
+        return text
+    named = gettext("%(field)s: %(text)s") % {"field": cause.field, "text": text}
+    position = positions.find(path_in_manifest(cause.field), document)
+    return placed(named, position.line, position.column) if position else named
 
 
 def plain(text: str) -> str:
@@ -191,9 +199,9 @@ def parse_document(text: str) -> Manifest:
     """Parse a text with exactly one document. Raises ManifestError."""
     found = parse_manifests(text)
     if not found:
-        raise ManifestError(gettext("There is no document in the text."))
+        raise ManifestError("no document")
     if len(found) > 1:
-        raise ManifestError(gettext("A form takes one document. For several, use “Create from YAML”."))
+        raise ManifestError("more than one document")
     return found[0]
 
 

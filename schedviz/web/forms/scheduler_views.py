@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from schedviz.api import schedulers
 from schedviz.cache import Current
 from schedviz.web.answers import done, is_htmx
+from schedviz.web.forms.all_faults import Fault, faults_of, find_all_faults
 from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.editor import Editor, Switch, is_step, posted_by, rebased
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
@@ -85,17 +86,20 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
         return editor.respond(request, source)
     if not is_step(request) and both.valid and theirs != start:
         return rebased(request, source, editor, start, theirs)
-    if is_step(request) or both.valid:
-        fields = [each.field for each in islice(differences(start, None, both.manifest), FIELDS_AT_MOST)]
+    fields = [each.field for each in islice(differences(start, None, both.manifest), FIELDS_AT_MOST)]
+    faults = list[Fault]()
+    if both.valid and not is_step(request):
         try:
-            schedulers.configure(
-                source.sandbox, both.manifest, fields, dry_run=is_step(request) or not fields
-            )
+            schedulers.configure(source.sandbox, both.manifest, fields, dry_run=not fields)
         except StatusError as error:
-            both.add_causes(error.causes, error.message)
+            faults = faults_of(error)
         else:
-            if not is_step(request):
-                return done(request, source)
+            return done(request, source)
+
+    def check(manifests: list[Manifest]) -> None:
+        schedulers.configure(source.sandbox, manifests[0], fields, dry_run=True)
+
+    both.add_faults(find_all_faults([both.manifest], check) or faults)
     return editor.respond(request, source)
 
 

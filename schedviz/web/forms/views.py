@@ -1,18 +1,24 @@
 """Creates objects from forms and from pasted YAML, through :mod:`schedviz.api.write`."""
 
+from collections.abc import Callable
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from schedviz.api import write
 from schedviz.cache import Current
+from schedviz.store import Sandbox
 from schedviz.web.act import QUERY, Act, write_act
 from schedviz.web.answers import done, form_page
 from schedviz.web.forms import FORMS, ManifestForm
+from schedviz.web.forms.all_faults import Fault, faults_of, find_all_faults
 from schedviz.web.forms.editor import Editor, is_step, posted_by
-from schedviz.web.forms.form_and_yaml import FormAndYaml, plain, with_positions, with_positions_of_all
+from schedviz.web.forms.form_and_yaml import FormAndYaml, explain_faults, plain, with_positions
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.kubectl import lines
+from schedviz.web.reasons.faults import Explanation
+from schedviz.web.reasons.yaml_faults import explain_text
 from schedviz.web.sources import find_present, find_sandbox
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
@@ -42,20 +48,25 @@ def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     if both.manifest is not None:
         made = both.form.manifests(both.manifest)
         editor.shell = lines.create(made)
-        create_it = posted is not None and both.valid and not step
-        created = list[Manifest]()
-        try:
-            if step or create_it:
-                created = write.create(source.sandbox, made[:1] if step else made, dry_run=step)
-        except StatusError as error:
-            both.add_causes(error.causes, error.message)
-        else:
-            if create_it:
+        faults = list[Fault]()
+        if posted is not None and both.valid and not step:
+            try:
+                created = write.create(source.sandbox, made)
+            except StatusError as error:
+                faults = faults_of(error)
+            else:
                 response = done(request, source, kubectl=editor.shell)
                 if is_act and created[0]["kind"] == "Pod":
                     write_act(response, act_of(source, created[0]), reverse("sandbox", args=[name]))
                 return response
+        if posted is not None:
+            faults = find_all_faults(made[:1], dry_run_of(source.sandbox)) or faults
+        both.add_faults(faults)
     return editor.respond(request, source)
+
+
+def dry_run_of(sandbox: Sandbox) -> Callable[[list[Manifest]], object]:
+    return lambda manifests: write.create(sandbox, manifests, dry_run=True)
 
 
 def act_of(source: Current, pod: Manifest) -> Act:
@@ -68,21 +79,22 @@ def act_of(source: Current, pod: Manifest) -> Act:
 def paste_yaml(request: HttpRequest, name: str) -> HttpResponse:
     """Create objects from one or more YAML documents; all are stored, or none."""
     sandbox = find_sandbox(name)
-    text, errors, mistakes, status = plain(request.POST.get("yaml", "")), list[str](), list[str](), 200
+    text, status = plain(request.POST.get("yaml", "")), 200
+    errors, mistakes, found = list[Explanation](), list[str](), list[Manifest]()
     if request.method == "POST":
         status = 422
         try:
             found = parse_manifests(text)
             if not found:
-                raise ManifestError(gettext("There is no document in the text."))
-            mistakes = with_positions_of_all(text, map(find_unit_mistakes, found))
+                raise ManifestError("no document")
+            mistakes = [*with_positions(text, map(find_unit_mistakes, found))]
             anyway = request.POST.get("do") == "anyway" or not mistakes
             write.create(sandbox, found, dry_run=not anyway)
             if anyway:
                 return done(request, sandbox, kubectl=lines.create(found))
         except ManifestError as error:
-            errors = [str(error)]
+            errors = [explain_text(error)]
         except StatusError as error:
-            errors = with_positions(text, error.causes, error.document) or [error.message]
+            errors = explain_faults(text, find_all_faults(found, dry_run_of(sandbox)) or faults_of(error))
     context = {"text": text, "errors": errors, "mistakes": mistakes}
     return form_page(request, sandbox, "forms/paste.html", context, status)

@@ -13,6 +13,7 @@ from schedviz.store.past import Readable
 from schedviz.web.answers import done, missing_panel, panel
 from schedviz.web.devices.claim_panel import claim_panel
 from schedviz.web.forms import form_for
+from schedviz.web.forms.all_faults import faults_of, find_all_faults
 from schedviz.web.forms.editor import Editor, is_step, posted_by, rebased
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.kubectl import lines
@@ -117,20 +118,19 @@ def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpRespon
         editor.shell = lines.create([both.manifest])
     if posted is None or both.manifest is None:
         return editor.respond(request, source)
-    if is_step(request):
-        try:
-            save(source.sandbox, kind, key, both.manifest, dry_run=True)
-        except StatusError as error:
-            both.add_causes(error.causes, error.message)
-        return editor.respond(request, source)
-    if not both.valid:
+
+    def check(manifests: list[Manifest]) -> None:
+        save(source.sandbox, kind, key, manifests[0], dry_run=True)
+
+    if is_step(request) or not both.valid:
+        both.add_faults(find_all_faults([both.manifest], check, [start]))
         return editor.respond(request, source)
     try:
         save_unless_changed(source.sandbox, kind, key, start, both.manifest)
     except ChangedMeanwhile as error:
         return rebased(request, source, editor, start, error.theirs)
     except StatusError as error:
-        both.add_causes(error.causes, error.message)
+        both.add_faults(find_all_faults([both.manifest], check, [start]) or faults_of(error))
         return editor.respond(request, source)
     return done(request, source, kubectl=editor.shell)
 

@@ -1,0 +1,115 @@
+"""Explains why the API server refuses an object, in the language of the page, with upstream's text beside it.
+
+What is said follows from the reason of a cause and from the rule that its text names (fault_rules.py).
+"""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from django.utils.translation import gettext
+
+from schedviz.web.reasons.fault_rules import GENERAL, NEAREST, RULES, WITH_SUGGESTION
+from simulator.apiserver.status import Cause
+
+SHOWN: Final = 100
+"""Maximum number of characters of a refused value in an explanation. Upstream's text has more of it."""
+
+_MESSAGE: Final = re.compile(
+    r"(?P<kind>Invalid value|Unsupported value|Duplicate value|Not found|Too many|Too long|Required "
+    r"value|Forbidden|"
+    r"Internal error)"
+    r'(?:: (?P<value>"(?:[^"\\]|\\.)*"(?=: |$)|[{\[].*?(?:[}\]]|\.\.\.)(?=: |$)|[^:]*(?=: |$)))?(?:: '
+    r"(?P<rule>.*))?",
+    re.DOTALL,
+)
+_WITHOUT_VALUE: Final = ("Required value", "Forbidden", "Too long", "Internal error")
+_CHOICES: Final = re.compile(
+    r"(?:supported|valid) values: (.*)|must be ('\w+'(?:(?:, | or )'\w+')+)", re.DOTALL
+)
+
+
+class Explanation(NamedTuple):
+    """A fault in plain words. ``upstream``: the text of the API server; "" if there is none. ``is_general``:
+    no
+    rule is known for it, and upstream's text is shown at once."""
+
+    text: str
+    upstream: str = ""
+    is_general: bool = False
+
+
+def explain_cause(cause: Cause) -> Explanation:
+    """Explain one refused field."""
+    value, rule = _parts(cause.message)
+    words = {"value": _shortened(value)}
+    for known in RULES:
+        match = known.pattern.fullmatch(rule)
+        if match:
+            found = {name.rstrip("23"): text for name, text in match.groupdict().items() if text is not None}
+            text = gettext(known.sentence) % (
+                words | {name: _shortened(each) for name, each in found.items()}
+            )
+            valid = known.suggest(value) if known.suggest else ""
+            if valid and valid != value:
+                text = gettext(WITH_SUGGESTION) % {"sentence": text, "valid": _shortened(valid)}
+            return Explanation(text, str(cause))
+    sentence = GENERAL.get(cause.reason, GENERAL[""])
+    choices = _choices(rule)
+    if choices:
+        sentence, words = _of_choices(value, choices)
+    return Explanation(gettext(sentence) % words, str(cause), is_general=bool(rule) and not choices)
+
+
+def _parts(message: str) -> tuple[str, str]:
+    """Return the refused value and the rule that a message names; each may be ""."""
+    match = _MESSAGE.fullmatch(message)
+    if match is None:
+        return "", message
+    value, rule = match["value"] or "", match["rule"] or ""
+    if match["kind"] in _WITHOUT_VALUE:
+        return "", message.removeprefix(match["kind"]).removeprefix(": ")
+    return _unquoted(value), rule
+
+
+def _unquoted(value: str) -> str:
+    if not value.startswith('"'):
+        return value
+    try:
+        return str(json.loads(value))
+    except ValueError:  # Go escapes some characters as JSON does not
+        return value[1:-1]
+
+
+def _shortened(text: str) -> str:
+    plain = text.replace("`", "")
+    return plain if len(plain) <= SHOWN else f"{plain[:SHOWN]}…"
+
+
+def _choices(rule: str) -> list[str]:
+    match = _CHOICES.fullmatch(rule)
+    return re.findall(r"""["']([^"']*)["']""", match[1] or match[2]) if match else []
+
+
+def _of_choices(value: str, choices: list[str]) -> tuple[str, dict[str, str]]:
+    """Return the sentence for a value that is none of the choices, and its words."""
+    words = {"value": _shortened(value), "choices": ", ".join(choices)}
+    lower = {each.lower(): each for each in choices}
+    near = difflib.get_close_matches(value[:SHOWN].lower(), lower, n=1)
+    return (
+        (NEAREST, words | {"nearest": lower[near[0]]}) if near else (GENERAL["FieldValueNotSupported"], words)
+    )
+
+
+def joined(explanations: Iterable[Explanation]) -> list[Explanation]:
+    """Return the explanations, each text once, with all texts of upstream that it explains."""
+    found: dict[str, Explanation] = {}
+    for each in explanations:
+        before = found.get(each.text)
+        both = (
+            f"{before.upstream}\n{each.upstream}" if before and each.upstream not in before.upstream else ""
+        )
+        found[each.text] = each._replace(upstream=both) if both else before or each
+    return [*found.values()]

@@ -1,0 +1,119 @@
+"""Explains why a text is not YAML, or not manifests, in the language of the page.
+
+A problem is recognised by the text of the parser (libyaml) or of :mod:`simulator.apiserver.manifest`.
+"""
+
+import re
+from typing import Final
+
+from django.utils.translation import gettext, gettext_noop
+
+from schedviz.web.reasons.faults import Explanation
+from simulator.apiserver.bounds import ManifestError
+
+_NEIGHBOURS: Final = gettext_noop(
+    "The line does not fit those before it: fields of one object begin in the same column, and so do the "
+    "items "
+    "of a list, with “- ”."
+)
+_COLON: Final = gettext_noop("A field is written as name: value, with a space after the “:”.")
+
+_PROBLEMS: Final = tuple(
+    (re.compile(pattern, re.DOTALL), sentence)
+    for pattern, sentence in (
+        (
+            r"mapping values are not allowed in this context",
+            gettext_noop(
+                "A “:” is not possible here. Either the line is indented too far, or a text with “: ” needs "
+                "quotation "
+                "marks."
+            ),
+        ),
+        (r"did not find expected (?:key|'-' indicator|<document start>)|block .* not allowed.*", _NEIGHBOURS),
+        (r"could not find expected ':'", _COLON),
+        (
+            r"found character that cannot start any token|found a tab character.*",
+            gettext_noop(
+                "A value cannot begin with this character. Indent with spaces, not with tabs, and write "
+                "texts that begin "
+                "with @, %% or ` in quotation marks."
+            ),
+        ),
+        (
+            r"did not find expected ',' or '(?P<what>.)'",
+            gettext_noop("A “,” or a closing “%(what)s” is missing here or before."),
+        ),
+        (
+            r"did not find expected node content",
+            gettext_noop("A value is missing here, or a bracket or brace is not closed."),
+        ),
+        (r"found unexpected end of stream", gettext_noop("A quotation mark is opened and never closed.")),
+        (
+            r"found unexpected document indicator",
+            gettext_noop("A quotation mark is opened and never closed."),
+        ),
+        (
+            r"found unknown escape character",
+            gettext_noop("After “\\” stands no character that can follow it."),
+        ),
+        (
+            r"did not find expected alphabetic or numeric character",
+            gettext_noop("Write a text that begins with * or & in quotation marks."),
+        ),
+        (
+            r'duplicate key "(?P<key>.*)"',
+            gettext_noop("The field “%(key)s” is there twice. Keep one of the two."),
+        ),
+        (
+            r"document (?P<number>\d+): (?P<field>\S+) not set",
+            gettext_noop("Object %(number)s has no %(field)s: apiVersion and kind say what it is."),
+        ),
+        (
+            r"expected an object, got .*",
+            gettext_noop(
+                "This is not an object: it begins with apiVersion and kind, each on a line as name: value."
+            ),
+        ),
+        (r"no document", gettext_noop("There is no document in the text.")),
+        (
+            r"more than one document",
+            gettext_noop("A form takes one document. For several, use “Create from YAML”."),
+        ),
+        (
+            r"control characters are not allowed",
+            gettext_noop("The line has a character that cannot be seen. Delete it."),
+        ),
+        (r"nested deeper than (?P<n>\d+) levels", gettext_noop("It is nested deeper than %(n)s levels.")),
+        (
+            r"more than (?P<n>\d+) (?:values|documents|objects) in one request.*",
+            gettext_noop("These are too many at once: at most %(n)s are possible."),
+        ),
+        (
+            r"larger than (?P<size>[\d.]+ \w+).*",
+            gettext_noop("The text is too long: at most %(size)s are possible."),
+        ),
+    )
+)
+_GENERAL: Final = gettext_noop("This cannot be read as YAML.")
+
+
+def explain_text(error: ManifestError) -> Explanation:
+    """Explain why a text cannot be read, with the line and the column if they are known."""
+    problem = error.problem.removeprefix("not YAML: ")
+    for pattern, sentence in _PROBLEMS:
+        match = pattern.fullmatch(problem)
+        if match:
+            return Explanation(
+                placed(gettext(sentence) % match.groupdict(), error.line, error.column), str(error)
+            )
+    return Explanation(placed(gettext(_GENERAL), error.line, error.column), str(error), is_general=True)
+
+
+def placed(text: str, line: int | None, column: int | None) -> str:
+    """Return the text after the line and the column that it is about."""
+    words = {"text": text, "line": line, "column": column}
+    if line is None:
+        return text
+    if not column:
+        return gettext("Line %(line)s: %(text)s") % words
+    return gettext("Line %(line)s, column %(column)s: %(text)s") % words
