@@ -100,7 +100,7 @@ def test_each_lane_and_gate_has_its_cause_and_its_remedy() -> None:
     assert {row.deciding: row.remedy for row in view.causes} == {
         "scheduling gates: example.com/quota": "The scheduling gates are removed.",
         "gated by Gang": "The plugin lets it into activeQ.",
-        "nominated to n1": "Its victims there are gone.",
+        "nominated to n1": "It is tried again after its victims there have ended.",
         "The last attempt ended with an error.": "It is tried again after its backoff.",
         "59 have too little cpu": (
             "A pod there that requests cpu ends, a node with enough is added, or less is requested."

@@ -11,7 +11,7 @@ from schedviz.web.text import format as fmt
 from simulator.words import PodReasonKind
 
 REMEDIES: Final[dict[PodReasonKind, str]] = {
-    "victims": gettext_noop("Its victims there are gone."),
+    "victims": gettext_noop("It is tried again after its victims there have ended."),
     "permit": gettext_noop("The plugin approves it, before its time is over."),
     "gated": gettext_noop("The scheduling gates are removed."),
     "gated-by-plugin": gettext_noop("The plugin lets it into activeQ."),
