@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from schedviz.api.admitted_write import notify, write_admitted
 from schedviz.api.new_sandbox import create_named
+from schedviz.api.stored_resource import find_stored
+from schedviz.cache import read_current
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.patches.json_patch import apply_merge_patch
@@ -102,8 +103,7 @@ def edit(
 
 def known_resource(sandbox: Sandbox, resource: str) -> Resource:
     """Return the resource of this name. Raises NoSuchPath."""
-    plural, _, group = resource.partition(".")
-    found = find_resource(sandbox, group, plural)
+    found = find_stored(read_current(sandbox), resource)
     if found is None:
         raise NoSuchPath()
     return found

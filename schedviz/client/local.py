@@ -22,6 +22,7 @@ from simulator.trace import CycleStarted, Event
 from simulator.versions.feature_gates import FeatureGateError
 from simulator.what_if.answer import WhatIfAnswer
 from simulator.what_if.eviction import Prevention, find_preventions
+from simulator.what_if.gang import turns_of
 from simulator.what_if.rivals import with_rivals
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
@@ -133,8 +134,9 @@ class LocalSandbox(Sandbox):
         if manifest is None:
             raise NotFound(PODS.id, pod.rpartition("/")[2])
         situation = _situation(memory, manifest, memory.last_cycle() + 1)
+        turns = turns_of(situation.pod.pod_group, (event for _, event in reversed(memory.trace())))
         with serving(memory.features):
-            answer = next(found for found in search(situation) if isinstance(found, WhatIfAnswer))
+            answer = next(found for found in search(situation, turns) if isinstance(found, WhatIfAnswer))
         pods = [*memory.list_all()[PODS.id].values()]
         return replace(answer, suggestions=with_rivals(situation, answer.suggestions, pods))
 

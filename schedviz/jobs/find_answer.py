@@ -22,6 +22,7 @@ from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import CycleStarted
 from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.eviction import find_preventions
+from simulator.what_if.gang import turns_of
 from simulator.what_if.rivals import with_rivals
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
@@ -96,7 +97,9 @@ def _find_suggestions(sandbox: Sandbox, meta: Meta, question: Question) -> Itera
         return
     _, _, cycle = sandbox.progress()
     situation = _situation(sandbox, meta, objects, pod, cycle + 1)
-    for found in search(situation):
+    newest = (event for _, event in reversed(sandbox.trace_tail(EVENTS_READ)))
+    turns = turns_of(situation.pod.pod_group, newest) if situation.pod.pod_group else ()
+    for found in search(situation, turns):
         match found:
             case Progress():
                 question = replace(

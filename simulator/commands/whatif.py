@@ -22,7 +22,14 @@ from simulator.commands.explain import read_situation
 from simulator.framework.extender import Transport
 from simulator.scheduler import extender_http
 from simulator.versions.features import Features
-from simulator.what_if.answer import AttemptOutcome, ChangePart, Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.answer import (
+    AttemptOutcome,
+    ChangePart,
+    GangOutcome,
+    Progress,
+    Suggestion,
+    WhatIfAnswer,
+)
 from simulator.what_if.pod_changes import GATE_SEPARATOR
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
@@ -79,11 +86,17 @@ def find_changes(situation: Situation) -> WhatIfAnswer:
 
 
 def report_lines(asked: AskedPod, found: WhatIfAnswer) -> Iterator[str]:
+    if found.now.gang is not None:
+        yield gang_text(found.now.gang)
+    if found.now.kind == "bound" and found.group:
+        yield "It can be scheduled as it is."
+        return
     if found.now.kind == "bound":
         yield f"Pod {found.pod} fits as it is: it would be bound to {found.now.node}."
         yield from asked.sentences
         return
-    yield f"Pod {found.pod}: {found.now.message}"
+    about = f"A pod of PodGroup {found.group}" if found.group else f"Pod {found.pod}"
+    yield found.now.message if found.now.gang else f"{about}: {found.now.message}"
     yield from asked.sentences
     if found.now.kind == "nominated":
         yield f"As it is, it would be {outcome_text(found.now)}."
@@ -96,12 +109,14 @@ def report_lines(asked: AskedPod, found: WhatIfAnswer) -> Iterator[str]:
         rows += [[suggestion_text(each), outcome_text(each.outcome)] for each in found.suggestions]
         yield from align_columns(rows)
         return
-    yield f"No change that was tried would let it run, nor two together ({found.tried} tried)."
+    together = "" if found.group else ", nor two together"
+    yield f"No change that was tried would let it run{together} ({found.tried} tried)."
     if found.when_queued is not None:
         yield f"Once it is queued: {found.when_queued.message}"
     if not found.lacks:
         return
-    yield "The nodes with the least against them:"
+    of = f" taking {found.now.gang.unplaced}" if found.now.gang else " them"
+    yield f"The nodes with the least against{of}:"
     yield ""
     rows = [["NODE", "LACKS"]]
     for lack in found.lacks:
@@ -147,6 +162,11 @@ CHANGE_TEXTS = {
     "drop-volume": "no volume {what}",
     "volume": "storage {target}, {after} of class {what}",
     "node": "one more node like {what}: {target}",
+    "nodes": "{after} more nodes like {what}: {target}",
+    "min-count": "minCount {before} -> {after} of PodGroup {target}",
+    "topology-key": "topology key {before} -> {after} of PodGroup {target}",
+    "topology": "no topology constraint ({before}) of PodGroup {target}",
+    "group-priority": "priority {before} -> {after} ({what}) of PodGroup {target}",
 }
 
 
@@ -169,7 +189,16 @@ def change_text(part: ChangePart) -> str:
     return CHANGE_TEXTS[part.kind].format_map(msgspec.structs.asdict(part))
 
 
+def gang_text(gang: GangOutcome) -> str:
+    return f"PodGroup {gang.group}: {gang.fits} of {gang.size} pods fit, and it needs {gang.needs}."
+
+
 def outcome_text(outcome: AttemptOutcome) -> str:
+    gang = outcome.gang
+    if gang is not None and outcome.kind == "bound":
+        return f"{gang.fits} of {gang.size} pods bound{f' in {gang.placement}' if gang.placement else ''}"
+    if gang is not None:
+        return f"the group evicts {join_names(outcome.victims)}"
     if outcome.kind == "bound":
         others = f" ({outcome.feasible_count} nodes fit)" if outcome.feasible_count > 1 else ""
         return f"bound to {outcome.node}{others}"

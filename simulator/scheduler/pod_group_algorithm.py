@@ -4,9 +4,10 @@ pkg/scheduler/schedule_one_podgroup.go, v1.36). Nothing is bound here, and all t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from simulator import trace
+from simulator.api import Micros
 from simulator.framework.binding import run_permit, run_reserve, run_unreserve
 from simulator.framework.placement import Placement
 from simulator.framework.runtime import Framework
@@ -15,9 +16,11 @@ from simulator.kernel.containment import message_of
 from simulator.kernel.requests import Steps
 from simulator.objects.pod import Pod
 from simulator.objects.pod_group import PodGroup
+from simulator.queueing.nominator import Nominator
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.binding_cycle import message_for_one_node
+from simulator.scheduler.cache import Cache
 from simulator.scheduler.decision_log import SearchRecord
 from simulator.scheduler.schedule_one import preempt, run_search
 from simulator.scheduler.schedule_result import FitError
@@ -82,6 +85,8 @@ class GroupResult:
     status: Status | None = None
     waiting_on_preemption: bool = False
     placement: Placement | None = None
+    victims: list[Pod] = field(default_factory=list)
+    """Those of the preemption for the group."""
 
     @property
     def verdict(self) -> trace.GroupVerdict:
@@ -92,12 +97,41 @@ class GroupResult:
         return "waiting" if self.waiting_on_preemption else "unschedulable"
 
 
+class _Queue(Protocol):
+    @property
+    def nominator(self) -> Nominator: ...
+
+    def nominated_pods(self) -> dict[str, list[Pod]]: ...
+
+
+class _Clock(Protocol):
+    @property
+    def now(self) -> Micros: ...
+
+
+class GroupScheduler(Protocol):
+    """What a group is tried with: a scheduler, or a copy of its cluster in which nothing is written."""
+
+    seed: int
+    next_start_node_index: int
+
+    @property
+    def cache(self) -> Cache: ...
+
+    @property
+    def queue(self) -> _Queue: ...
+
+    @property
+    def world(self) -> _Clock: ...
+
+
 class GroupCycle:
-    """One cycle of a group. ``numbers`` are those of the members' attempts, by uid."""
+    """One cycle of a group. ``numbers`` are those of the members' attempts, by uid. Only a cycle of a
+    Scheduler is in the trace and has records."""
 
     def __init__(
         self,
-        scheduler: Scheduler,
+        scheduler: GroupScheduler,
         framework: Framework,
         group: PodGroup | None,
         infos: Sequence[QueuedPod],
@@ -105,6 +139,7 @@ class GroupCycle:
     ) -> None:
         """``number``: that of the cycle; those that follow it are the members'."""
         self.scheduler = scheduler
+        self.acting = scheduler if isinstance(scheduler, Scheduler) else None
         self.framework = framework
         self.group = group
         self.key = infos[0].pod.pod_group
@@ -112,6 +147,8 @@ class GroupCycle:
         self.number = number
         self.numbers = {info.pod.uid: number + i for i, info in enumerate(infos, start=1)}
         self.passes = 0
+        self.most_placed = 0
+        """The largest number of members that had a place in one pass."""
         self.evictions: list[Callable[[], None]] = []
         """What starts the evictions for members that preempt, whatever becomes of the group."""
         self._begun: set[str] = set()
@@ -119,9 +156,9 @@ class GroupCycle:
     def begin_member(self, info: QueuedPod) -> int:
         """Return the number of a member's attempt; in the first pass it begins then."""
         number = self.numbers[info.pod.uid]
-        if info.pod.uid not in self._begun:
+        if info.pod.uid not in self._begun and self.acting is not None:
             self._begun.add(info.pod.uid)
-            world, pod = self.scheduler.world, info.pod
+            world, pod = self.acting.world, info.pod
             world.emit(
                 trace.CycleStarted(
                     t=world.now, cycle=number, pod=pod.key, attempt=info.attempts, priority=pod.priority
@@ -160,8 +197,9 @@ def try_members(
     finally:
         for member in reversed(result.members):
             _take_back(cycle, member)
-    if not dry_run:
-        _report(cycle, result)
+    cycle.most_placed = max(cycle.most_placed, sum(member.placed for member in result.members))
+    if not dry_run and cycle.acting is not None:
+        _report(cycle, cycle.acting, result)
     return result
 
 
@@ -169,8 +207,8 @@ def _try_member(
     cycle: GroupCycle, info: QueuedPod, placement: Placement | None, *, dry_run: bool, keep: bool
 ) -> Steps[MemberResult]:
     """Search a node for one member, and assume it there (podGroupPodSchedulingAlgorithm)."""
-    scheduler = cycle.scheduler
-    number = cycle.numbers[info.pod.uid] if dry_run else cycle.begin_member(info)
+    scheduler, acting = cycle.scheduler, None if dry_run else cycle.acting
+    number = cycle.begin_member(info) if acting else cycle.numbers[info.pod.uid]
     attempt = Attempt(
         cycle.framework,
         scheduler.cache.cluster,
@@ -186,26 +224,26 @@ def _try_member(
     attempt.state.of_pod_group = True
     member = MemberResult(info, attempt)
     try:
-        if dry_run:
+        if acting is None:
             for _ in attempt.run():
                 pass
             scheduler.next_start_node_index = attempt.next_start_node_index
         else:
-            times = yield from run_search(scheduler, info, attempt)
+            times = yield from run_search(acting, info, attempt)
     except Exception as fault:  # whatever it is, it fails only this attempt
         member.error = message_of(fault)
         return member
     found = attempt.result()
-    if not dry_run:
+    if acting is not None:
         times.ended("error" if found.error else "unschedulable" if found.fit_error else "scheduled")
-        member.search = scheduler.decisions.record(attempt, info.attempts)
+        member.search = acting.decisions.record(attempt, info.attempts)
         if keep:
-            scheduler.decisions.keep(member.search)
+            acting.decisions.keep(member.search)
     member.node, member.fit_error, member.error = found.suggested_host, found.fit_error, found.error
     if found.fit_error is not None and found.fit_error.nominated_node:
         member.node, member.requires_preemption = found.fit_error.nominated_node, True
-        if found.fit_error.candidate is not None:
-            evict = preempt(scheduler, info.pod, found.fit_error.candidate, number)
+        if found.fit_error.candidate is not None and acting is not None:
+            evict = preempt(acting, info.pod, found.fit_error.candidate, number)
             cycle.evictions.append(evict)
     if member.node:
         _assume(cycle, member, attempt)
@@ -242,17 +280,17 @@ def _take_back(cycle: GroupCycle, member: MemberResult) -> None:
         cycle.scheduler.queue.nominator.add(member.info.pod)
 
 
-def _report(cycle: GroupCycle, result: GroupResult) -> None:
+def _report(cycle: GroupCycle, scheduler: Scheduler, result: GroupResult) -> None:
     if cycle.passes > trace.PLACEMENTS_AT_MOST:
         return
-    world, placement = cycle.scheduler.world, result.placement
+    world, placement = scheduler.world, result.placement
     world.emit(
         trace.PodGroupTried(
             t=world.now,
             cycle=cycle.number,
             group=cycle.key,
             placement=placement.name if placement else "",
-            nodes=len(placement.rows) if placement else cycle.scheduler.cache.cluster.node_count,
+            nodes=len(placement.rows) if placement else scheduler.cache.cluster.node_count,
             members=[
                 trace.MemberTried(
                     member.info.pod.key,

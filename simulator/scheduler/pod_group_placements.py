@@ -45,8 +45,8 @@ def try_placements(cycle: GroupCycle, *, dry_run: bool = False) -> Steps[GroupRe
 def _keep(cycle: GroupCycle, result: GroupResult, *, kept: bool) -> GroupResult:
     """Keep the records of the searches in the placement that counts."""
     for member in () if kept else result.members:
-        if member.search is not None:
-            cycle.scheduler.decisions.keep(member.search)
+        if member.search is not None and cycle.acting is not None:
+            cycle.acting.decisions.keep(member.search)
     return result
 
 
@@ -85,11 +85,12 @@ def _best(cycle: GroupCycle, group: PodGroup, results: Sequence[GroupResult], *,
         totals = [total + score * weight for total, score in zip(totals, scores, strict=True)]
     tied = [i for i, total in enumerate(totals) if total == max(totals)]
     chosen = tied[draw(scheduler.seed, cycle.number, "placement", len(tied))]
-    if report:
+    if report and cycle.acting is not None:
         order = sorted(range(len(totals)), key=lambda i: (i != chosen, -totals[i]))
-        scheduler.world.emit(
+        world = cycle.acting.world
+        world.emit(
             trace.PlacementsScored(
-                t=scheduler.world.now,
+                t=world.now,
                 cycle=cycle.number,
                 group=cycle.key,
                 scores=[

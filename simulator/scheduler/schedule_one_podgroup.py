@@ -61,9 +61,18 @@ def schedule_one_podgroup(scheduler: Scheduler, infos: Sequence[QueuedPod], numb
         result = GroupResult(status=error(fault)) if fault else (yield from _pod_group_cycle(cycle))
     except Exception as raised:  # whatever it is, it fails only this cycle
         result = GroupResult(status=error(message_of(raised)))
-    yield from submit(cycle, result, sets_condition=not fault)
+    yield from submit(scheduler, cycle, result, sets_condition=not fault)
     for evict in cycle.evictions:
         evict()
+
+
+def try_pod_group(cycle: GroupCycle, *, preempts: bool = True) -> GroupResult:
+    """Return what would become of a group, in a cycle that does nothing (:class:`GroupScheduler`).
+    ``preempts``: whether preemption is tried, too."""
+    fault = _different_schedulers(cycle.infos)
+    if fault:
+        return GroupResult(status=error(fault))
+    return _without_points(_pod_group_cycle(cycle) if preempts else _schedule(cycle, dry_run=True))
 
 
 def _different_schedulers(infos: Sequence[QueuedPod]) -> str:
@@ -86,7 +95,7 @@ def _pod_group_cycle(cycle: GroupCycle) -> Steps[GroupResult]:
     if not features.enabled(WORKLOAD_AWARE_PREEMPTION) or not unschedulable_now:
         return result
     assert result.status is not None
-    status = _preempt(cycle)
+    status = _preempt(cycle, result)
     if status is None:
         result.waiting_on_preemption = True
     elif status.rejected:
@@ -103,10 +112,10 @@ def _schedule(cycle: GroupCycle, *, dry_run: bool = False) -> Steps[GroupResult]
     return (yield from try_members(cycle, dry_run=dry_run))
 
 
-def _preempt(cycle: GroupCycle) -> Status | None:
+def _preempt(cycle: GroupCycle, result: GroupResult) -> Status | None:
     """Run the preemption for the group, and begin the evictions. Return None if there is something to evict,
     else why not (runWorkloadAwarePreemption)."""
-    scheduler, group, framework = cycle.scheduler, cycle.group, cycle.framework
+    acting, group, framework = cycle.acting, cycle.group, cycle.framework
     if not framework.pod_group_post_filter_plugins:
         return unschedulable(
             "default preemption plugin is not registered, workload aware preemption is disabled"
@@ -124,17 +133,22 @@ def _preempt(cycle: GroupCycle) -> Status | None:
         return _without_points(_schedule(cycle, dry_run=True)).status
 
     found = framework.pod_group_post_filter_plugins[0].pod_group_post_filter(
-        scheduler.cache.cluster, group, pods, schedule
+        cycle.scheduler.cache.cluster, group, pods, schedule
     )
-    _report_preemption(cycle, group, found)
+    if acting is not None:
+        _report_preemption(cycle, acting, group, found)
     if isinstance(found, Status):
         return found
-    cycle.evictions.append(prepare_group_candidate(scheduler, group, pods, found.pods, cycle.number))
+    result.victims = found.pods
+    if acting is not None:
+        cycle.evictions.append(prepare_group_candidate(acting, group, pods, found.pods, cycle.number))
     return None
 
 
-def _report_preemption(cycle: GroupCycle, group: PodGroup, found: GroupVictims | Status) -> None:
-    world = cycle.scheduler.world
+def _report_preemption(
+    cycle: GroupCycle, scheduler: Scheduler, group: PodGroup, found: GroupVictims | Status
+) -> None:
+    world = scheduler.world
     units = () if isinstance(found, Status) else found.units
     victims = [] if isinstance(found, Status) else found.pods
     world.emit(

@@ -18,6 +18,7 @@ from simulator.scheduler.pod_group_algorithm import (
     MemberResult,
 )
 from simulator.scheduler.schedule_one import fail, prepare_for_binding_cycle
+from simulator.scheduler.scheduler import Scheduler
 
 _REASONS: Final = {
     "scheduled": "Scheduled",
@@ -27,35 +28,37 @@ _REASONS: Final = {
 }
 
 
-def submit(cycle: GroupCycle, result: GroupResult, *, sets_condition: bool = True) -> Steps[None]:
+def submit(
+    scheduler: Scheduler, cycle: GroupCycle, result: GroupResult, *, sets_condition: bool = True
+) -> Steps[None]:
     """Bind the members that have a place, or requeue all, in the order in which they were tried.
     ``sets_condition``: whether the PodGroup's condition says what became of it."""
     tried = {member.info.pod.uid: member for member in result.members}
     for info in cycle.infos:
         member = tried.get(info.pod.uid) or MemberResult(info)
         if result.verdict == "scheduled" and member.fits:
-            yield from _bind(cycle, member)
+            yield from _bind(scheduler, cycle, member)
         else:
-            _requeue(cycle, result, member)
+            _requeue(scheduler, cycle, result, member)
     if cycle.group is not None and sets_condition:
-        _update_condition(cycle, cycle.group, result)
-    _report_end(cycle, result)
+        _update_condition(scheduler, cycle.group, result)
+    _report_end(scheduler, cycle, result)
 
 
-def _bind(cycle: GroupCycle, member: MemberResult) -> Steps[None]:
+def _bind(scheduler: Scheduler, cycle: GroupCycle, member: MemberResult) -> Steps[None]:
     info, attempt = member.info, member.attempt
     assert attempt is not None, "what fits was tried"
     attempt.state.of_pod_group = False
     try:
-        yield from prepare_for_binding_cycle(cycle.scheduler, info, attempt, member.node)
+        yield from prepare_for_binding_cycle(scheduler, info, attempt, member.node)
     except Exception as fault:  # whatever it is, it fails only this pod
         number = cycle.numbers[info.pod.uid]
-        fail(cycle.scheduler, info, number, message_of(fault), reason=SCHEDULER_ERROR, nominated_node="")
+        fail(scheduler, info, number, message_of(fault), reason=SCHEDULER_ERROR, nominated_node="")
 
 
-def _requeue(cycle: GroupCycle, result: GroupResult, member: MemberResult) -> None:
+def _requeue(scheduler: Scheduler, cycle: GroupCycle, result: GroupResult, member: MemberResult) -> None:
     """Requeue a member: with its own message if it is infeasible, else with that of the group."""
-    scheduler, info = cycle.scheduler, member.info
+    info = member.info
     number = cycle.begin_member(info)
     group_status = result.status
     group_message = group_status.message if group_status else ""
@@ -81,9 +84,9 @@ def _requeue(cycle: GroupCycle, result: GroupResult, member: MemberResult) -> No
     fail(scheduler, info, number, message, reason=UNSCHEDULABLE, nominated_node=nominated)
 
 
-def _update_condition(cycle: GroupCycle, group: PodGroup, result: GroupResult) -> None:
+def _update_condition(scheduler: Scheduler, group: PodGroup, result: GroupResult) -> None:
     """Patch the condition of the PodGroup if it changes. Once it is True, it stays so."""
-    world = cycle.scheduler.world
+    world = scheduler.world
     status = "True" if result.verdict == "scheduled" else "False"
     message = result.status.message if result.status else ""
 
@@ -103,8 +106,8 @@ def _update_condition(cycle: GroupCycle, group: PodGroup, result: GroupResult) -
     world.update(POD_GROUPS, group.key, group.uid, patched)
 
 
-def _report_end(cycle: GroupCycle, result: GroupResult) -> None:
-    world, scheduled = cycle.scheduler.world, result.verdict == "scheduled"
+def _report_end(scheduler: Scheduler, cycle: GroupCycle, result: GroupResult) -> None:
+    world, scheduled = scheduler.world, result.verdict == "scheduled"
     bound = [member for member in result.members if scheduled and member.fits]
     back = [member for member in result.members if member.placed and not (scheduled and member.fits)]
     world.emit(

@@ -44,12 +44,35 @@ ChangeKind = Literal[
     "drop-volume",
     "volume",
     "node",
+    "min-count",
+    "topology-key",
+    "topology",
+    "group-priority",
+    "nodes",
 ]
 """The kinds of changes. docs/WHATIF.md describes each, and its cost."""
 
 
+class GangOutcome(msgspec.Struct, frozen=True):
+    """What became of a gang in its cycle."""
+
+    group: str
+    """``namespace/name`` of the PodGroup."""
+    fits: int
+    """The number of its pods that have a place, the bound ones included, of ``size``."""
+    size: int
+    needs: int
+    """Its minCount."""
+    placement: str = ""
+    """The placement that was chosen; "" = all nodes."""
+    nodes: dict[str, str] = {}
+    """The pods that would get a node, and which; only the first few."""
+    unplaced: str = ""
+    """The first pod that has no place."""
+
+
 class AttemptOutcome(msgspec.Struct, frozen=True):
-    """The result of one scheduling attempt."""
+    """The result of one scheduling attempt, or of the cycle of a gang."""
 
     kind: Literal["bound", "nominated", "unschedulable", "gated", "ignored", "error"]
     """The kind of the result. gated: PreEnqueue rejects the pod. ignored: no profile has the pod's
@@ -65,6 +88,9 @@ class AttemptOutcome(msgspec.Struct, frozen=True):
     feasible_count: int = 0
     message: str = ""
     """The scheduler's message if the pod is not bound."""
+    gang: GangOutcome | None = None
+    """For a pod of a gang, which is tried as a whole: then ``node`` is that of the first member that does not
+    fit now, and the kind is that of the gang."""
 
 
 class ChangePart(msgspec.Struct, frozen=True):
@@ -153,6 +179,8 @@ class WhatIfAnswer(msgspec.Struct, frozen=True):
     when_queued: AttemptOutcome | None = None
     """For a pod that is not queued and for which nothing was found: the result after all its scheduling gates
     are removed, or with the schedulerName of the first profile."""
+    group: str = ""
+    """The gang of the pod, which was tried as a whole; "" = the pod was tried alone."""
 
 
 class Progress(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Proposals to change one node, or to add one. Because there may be thousands of nodes, a change is only
 proposed for nodes that no other filter plugin rejects."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver.names import LABEL_LENGTH
@@ -182,6 +182,21 @@ def _topology_keys(situation: Situation) -> Iterator[str]:
 def propose_nodes(situation: Situation, obstacles: Obstacles) -> Proposals:
     """Propose one further node of each kind, the smallest first, with the same labels and taints and without
     pods."""
+    for i, node in enumerate(smallest_kinds(situation)):
+        name = unused_name(situation, node.name)
+        yield Proposal(
+            "node",
+            name,
+            node.name,
+            "",
+            name,
+            edits_for_copy(node, name),
+            measure=i / (TEMPLATES_AT_MOST + 1),
+        )
+
+
+def smallest_kinds(situation: Situation) -> list[Node]:
+    """Return one node of each kind, the smallest first, but last those that are too small for the pod."""
     cluster = situation.cluster
     templates: dict[object, Node] = {}
     for name in cluster.names():
@@ -196,40 +211,28 @@ def propose_nodes(situation: Situation, obstacles: Obstacles) -> Proposals:
         others = sorted(item for item in node.allocatable.items() if item[0] not in BASIC_RESOURCES)
         return too_small, [node.allocatable.get(name, 0) for name in BASIC_RESOURCES], others, node.name
 
-    chosen = sorted(templates.values(), key=size)[:TEMPLATES_AT_MOST]
-    for i, node in enumerate(chosen):
-        name = _unused_name(situation, node.name)
-        yield Proposal(
-            "node",
-            name,
-            node.name,
-            "",
-            name,
-            _edits_for_copy(node, name),
-            measure=i / (TEMPLATES_AT_MOST + 1),
-        )
+    return sorted(templates.values(), key=size)[:TEMPLATES_AT_MOST]
 
 
 def _permanent_taints(taints: Iterable[Taint]) -> tuple[Taint, ...]:
     return tuple(taint for taint in taints if not taint.key.startswith(CONTROLLED_TAINT_PREFIX))
 
 
-def _unused_name(situation: Situation, like: str) -> str:
+def unused_name(situation: Situation, like: str, taken: Collection[str] = ()) -> str:
     """Return the name of a node with a number behind the name of the host, before its domain, so that the
     names of both nodes also differ where the domain is left out. Nor does it differ by a hyphen only from the
-    name of another node."""
+    name of another node. ``taken``: names that are not free either."""
     host, dot, domain = like.partition(".")
     if host.isdigit():  # an IP address, not a host in a domain
         host, dot, domain = like, "", ""
     number = 2
-    while not situation.cluster.rows.keys().isdisjoint(
-        f"{host}{hyphen}{number}{dot}{domain}" for hyphen in ("-", "")
-    ):
+    used = {*situation.cluster.rows, *taken}
+    while not used.isdisjoint(f"{host}{hyphen}{number}{dot}{domain}" for hyphen in ("-", "")):
         number += 1
     return f"{host}-{number}{dot}{domain}"
 
 
-def _edits_for_copy(node: Node, name: str) -> Callable[[], list[Edit]]:
+def edits_for_copy(node: Node, name: str) -> Callable[[], list[Edit]]:
     def make() -> list[Edit]:
         own: Labels = node.labels
         if HOSTNAME in own:

@@ -57,6 +57,12 @@ COSTS: Final[dict[ChangeKind, float]] = {
     "volume": 8,
     "device": 8.5,
     "node": 9,
+    # A gang's PodGroup with one field changed. For minCount, the share by which it is reduced is added.
+    "min-count": 3,
+    "topology-key": 3.6,
+    "topology": 4.6,
+    "group-priority": 5,
+    "nodes": 9,
 }
 """The cost of each kind of change, to which :attr:`Proposal.measure` is added. docs/WHATIF.md contains the
 same numbers."""

@@ -11,11 +11,13 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
 from simulator.objects.metadata import labels_of, name_of, namespace_of, object_key
 from simulator.objects.pod import Pod
+from simulator.objects.pod_group import group_key_of
 from simulator.what_if.answer import Suggestion
+from simulator.what_if.gang import find_gang
 from simulator.what_if.situation import Situation
 
 ROOM_KINDS: Final = frozenset(
-    {"uncordon", "taint", "label", "delete-pod", "delete-claim", "free-device", "device", "node"}
+    {"uncordon", "taint", "label", "delete-pod", "delete-claim", "free-device", "device", "node", "nodes"}
 )
 """Suggestions that change something other than the pod, so that a node can take it. Other pods may take that
 room first."""
@@ -29,9 +31,12 @@ def with_rivals(
 ) -> list[Suggestion]:
     """Return the suggestions with the keys of the other pending pods that fit the same node after the change.
 
-    ``pods``: the pods that may be rivals; those with a node, those that are being deleted and the
-    situation's own are left out here.
+    ``pods``: the pods that may be rivals; those with a node, those that are being deleted, and the
+    situation's own with all of its gang are left out here.
     """
+    gang = find_gang(situation)
+    if gang is not None:
+        pods = [each for each in pods if group_key_of(each) != gang.key]
     alike = _group_by_spec(situation.pod, pods)
     # To parse the pods takes longer than all else here.
     groups = [
@@ -81,7 +86,9 @@ def read_of_pod(manifest: Manifest) -> bytes:
 def _rivals(situation: Situation, suggestion: Suggestion, groups: Sequence[_Group]) -> list[str]:
     deleted = {edit.key for edit in suggestion.edits if edit.resource == PODS.id and edit.manifest is None}
     with situation.with_changes(edit.change for edit in (*suggestion.edits, *suggestion.follows)):
-        row = situation.cluster.rows[suggestion.outcome.node]
+        row = situation.cluster.rows.get(suggestion.outcome.node)
+        if row is None:  # the gang can do without the pod that was asked about
+            return []
         return [
             key
             for group in groups

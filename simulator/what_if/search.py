@@ -14,13 +14,16 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
 from simulator.objects.pod import Pod
-from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.edit import Edit, combine_edits
+from simulator.what_if.gang import GangSituation, find_gang
 from simulator.what_if.obstacles import Obstacles
 from simulator.what_if.proposal import COSTS, Proposal, Proposals, owner_text
 from simulator.what_if.replacements import outcome_with_replacements
 from simulator.what_if.search_stages import (
     FIRST_STAGES,
+    GANG_STAGES,
+    MIN_COUNT_STAGE,
     NOT_QUEUED_STAGES,
     PREEMPTION_STAGES,
     STAGES,
@@ -49,16 +52,26 @@ PAIR_TRIES_AT_MOST: Final = 16
 OUTCOME_RANKS: Final = {"bound": 2, "nominated": 1}
 
 
-def search(situation: Situation) -> Generator[Progress | Suggestion | WhatIfAnswer, None, None]:
-    """Search, and yield progress, suggestions when they are found, and at last the answer.
+def search(
+    situation: Situation, turns: Sequence[str] = ()
+) -> Generator[Progress | Suggestion | WhatIfAnswer, None, None]:
+    """Search, and yield progress, suggestions when they are found, and at last the answer. A pod of a gang is
+    asked about with all of it; ``turns`` are the gang's pods in the order of their turns, if it is known.
 
     The fields ``alike`` and ``alike_more`` of suggestions are only set in the answer. Whenever the generator
     yields or is closed, the situation has its original state."""
+    asked = situation
+    gang = find_gang(asked)
+    if gang is not None:
+        situation = GangSituation(asked, gang, turns)
     yield Progress("as it is", 0, len(STAGES), 0)
     run = _Search(situation)
     now = situation.outcome()
     run.rank = OUTCOME_RANKS.get(now.kind, 0)
-    if now.kind in ("gated", "ignored"):
+    if gang is not None:
+        if now.kind != "bound":
+            yield from run.run_stages([MIN_COUNT_STAGE] if now.kind == "gated" else GANG_STAGES)
+    elif now.kind in ("gated", "ignored"):
         yield from run.run_stages(NOT_QUEUED_STAGES)
         if not run.found:
             yield from run.run_pairs(NOT_QUEUED_STAGES, (*NOT_QUEUED_STAGES, *STAGES))
@@ -72,14 +85,16 @@ def search(situation: Situation) -> Generator[Progress | Suggestion | WhatIfAnsw
         msgspec.structs.replace(suggestion, alike=run.targets[group][1:], alike_more=run.untried[group])
         for group, suggestion in run.found.items()
     ]
+    unqueued = not run.found and gang is None and now.kind in ("gated", "ignored")
     yield WhatIfAnswer(
-        pod=situation.pod.key,
-        owner=owner_text(situation.pod),
+        pod=asked.pod.key,
+        owner=owner_text(asked.pod),
         now=now,
         suggestions=sorted(suggestions, key=lambda s: s.cost),
-        lacks=[] if now.kind == "bound" else run.obstacles.lacks(),
+        lacks=[] if now.kind == "bound" or (gang and now.kind == "gated") else run.lacks(),
         tried=run.tried,
-        when_queued=None if run.found or now.kind not in ("gated", "ignored") else run.outcome_when_queued(),
+        when_queued=run.outcome_when_queued() if unqueued else None,
+        group=gang.key if gang else "",
     )
 
 
@@ -112,7 +127,8 @@ class _Search:
 
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
-        self.obstacles = Obstacles(situation)
+        with situation.as_for_the_pod():
+            self.obstacles = Obstacles(situation)
         self.rank = 0
         self.found: dict[Group, Suggestion] = {}
         self.targets: dict[Group, list[str]] = {}
@@ -122,6 +138,10 @@ class _Search:
         self.further_targets: dict[Group, list[Proposal]] = {}
         """The changes of other targets that are equal to a first change."""
         self.tried = 0
+
+    def lacks(self) -> list[NodeObstacles]:
+        with self.situation.as_for_the_pod():
+            return self.obstacles.lacks()
 
     def run_stages(self, stages: Sequence[SearchStage]) -> Iterator[Progress | Suggestion]:
         for done, stage in enumerate(stages):
@@ -290,11 +310,11 @@ class _Search:
         nominates = nominates and self.rank < OUTCOME_RANKS["nominated"]
         deleted = [*(first.deleted if first else ()), *self._deleted(edits)]
         with self.situation.with_changes(edit.change for edit in edits):
-            if not nominates and not self.situation.passing().any():
+            if not nominates and not self.situation.can_be_bound():
                 return AttemptOutcome("unschedulable")
             outcome = self.situation.outcome()
             evicts = [pod for key in outcome.victims if (pod := self.situation.pod_of(key)) is not None]
-            if OUTCOME_RANKS.get(outcome.kind, 0) <= self.rank or not (deleted or evicts):
+            if OUTCOME_RANKS.get(outcome.kind, 0) <= self.rank or outcome.gang or not (deleted or evicts):
                 return outcome
             return outcome_with_replacements(self.situation, outcome, deleted, evicts=evicts)
 

@@ -8,6 +8,7 @@ from simulator.what_if import (
     deletions,
     device_changes,
     device_requests,
+    gang_changes,
     node_changes,
     pod_changes,
     priorities,
@@ -94,3 +95,12 @@ FIRST_STAGES: Final[Sequence[SearchStage]] = tuple(
     )
 )
 """The stages of the first one of two changes. A change of another stage is found as the second one."""
+MIN_COUNT_STAGE: Final = SearchStage("minCount", "min-count", gang_changes.propose_min_count)
+GANG_STAGES: Final[Sequence[SearchStage]] = (
+    *(stage for stage in STAGES if stage.name in ("cordoned nodes", "labels", "taints")),
+    MIN_COUNT_STAGE,
+    SearchStage("topology keys", "topology-key", gang_changes.propose_topologies),
+    SearchStage("priorities", "group-priority", gang_changes.propose_group_priorities, nominates=True),
+    SearchStage("nodes", "node", gang_changes.propose_further_nodes),
+)
+"""The stages for a gang. A change of one of its pods alone is none: its pods have the same template."""

@@ -194,6 +194,15 @@ class Situation:
             passed[rows] = both.codes == 0
         return passed
 
+    def can_be_bound(self) -> bool:
+        """Whether an attempt finds a node without preemption. Extenders are not called."""
+        return bool(self.passing().any())
+
+    @contextmanager
+    def as_for_the_pod(self) -> Iterator[None]:
+        """Show the cluster as it is when the pod has its turn."""
+        yield
+
     def attempt(self, *, exhaustive: bool = False) -> Attempt:
         """Run a scheduling attempt to its end. The pod must have a profile.
 

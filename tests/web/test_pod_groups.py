@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.test import Client
 
+from schedviz.jobs.find_answer import find_answer
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, question_key
 from schedviz.store import Store
 from schedviz.web.cycle.views import group_cycles
 from simulator.api import Manifest
@@ -165,3 +168,41 @@ def test_steps_by_point_show_each_turn_of_a_pass(client: Client, world: World) -
             if text in page and text not in seen:
                 seen.append(text)
     assert seen == ["0 of 2 turns", "1 of 2 turns", "train can be scheduled."]
+
+
+def test_what_would_let_a_gang_run_is_asked_and_applied_in_its_panel(client: Client, world: World) -> None:
+    world.create(node("n0", "4"), group("train", 3), *members("train", 3, "2"))
+    world.slice()
+    panel = html_of(client, world, "pod-groups/default/train/")
+    assert f'hx-get="/s/{world.sandbox.name}/pods/default/train-0/whatif/"' in panel
+    path = f"/s/{world.sandbox.name}/pods/default/train-0/whatif/"
+    client.post(path, {"do": "ask"}, headers=HTMX)
+    questions = JobStore(world.store, QUESTIONS)
+    asked = world.sandbox.get("pods", "default/train-0")
+    assert asked is not None
+    uid = asked["metadata"]["uid"]
+    question = questions.read(question_key("what-if", world.sandbox.name, "default/train-0", uid=uid))
+    assert question is not None
+    find_answer(world.store, questions, question)
+    html = text_of(client, world, "pods/default/train-0/whatif/")
+    assert "Lower minCount of the PodGroup train from 3 to 2." in html
+    assert "Then 2 of 3 pods fit, and are bound together." in html
+    assert "Add one more node like n0: n0-2." in html
+    assert "Each change was tried with all pods of the gang train, in one cycle." in html
+
+    client.post(path, {"do": "apply", "id": question.id, "number": 0}, headers=HTMX)
+    world.slice()
+    world.let_time_pass(5)
+    world.slice()
+    panel = text_of(client, world, "pod-groups/default/train/")
+    assert "3 pods, 2 with a node" in panel
+    assert "Lower minCount of the PodGroup train from 3 to 2." in panel
+    assert "2 pods of train have a node." in panel
+
+
+def test_a_pod_group_is_listed_and_edited_as_other_objects(client: Client, world: World) -> None:
+    world.create(group("train", 3))
+    world.slice()
+    assert "PodGroup" in text_of(client, world, "objects/")
+    assert "Gang" in text_of(client, world, "objects/podgroups.scheduling.k8s.io/")
+    assert "minCount: 3" in html_of(client, world, "edit/podgroups.scheduling.k8s.io/default/train/")

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
+from schedviz.api.stored_resource import find_stored
 from schedviz.limit_settings import LIMITS
 from schedviz.store import Sandbox
 from schedviz.store.past import Readable
 from schedviz.web.kubectl.tables import table_of
-from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resource import Resource
 
@@ -85,10 +85,9 @@ def kinds(sandbox: Readable, part: str = "") -> list[StoredKind]:
     """Return the kinds that have objects with this text in their names, by name."""
     found = []
     for name in sandbox.resources():
-        plural, _, group = name.partition(".")
         keys = sorted(key for key in sandbox.names(name) if part in key) if part else []
         count = len(keys) if part else sandbox.count(name)
-        resource = find_resource(sandbox, group, plural) if count else None
+        resource = find_stored(sandbox, name) if count else None
         if resource is not None:
             found.append(StoredKind(resource, count, keys[:NAMED_AT_ONCE]))
     return sorted(found, key=lambda kind: (kind.resource.kind, kind.resource.group))

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from schedviz.api import removal, write
+from schedviz.api.stored_resource import find_stored
 from schedviz.store import Sandbox
 from schedviz.store.past import Readable
 from schedviz.web.answers import done, missing_panel, panel
@@ -23,7 +24,6 @@ from schedviz.web.objects import lists as view
 from schedviz.web.sources import Source, address, find_at, find_present
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
-from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES as NODES_RESOURCE
 from simulator.apiserver.status import Conflict, StatusError
@@ -198,8 +198,7 @@ def save(
 
 def find_kind(sandbox: Readable, resource: str) -> Resource:
     """Return the resource ``<plural>.<group>``. Raises Http404."""
-    plural, _, group = resource.partition(".")
-    found = find_resource(sandbox, group, plural)
+    found = find_stored(sandbox, resource)
     if found is None:
         raise Http404(gettext("There is no resource “%(resource)s”.") % {"resource": resource[:80]})
     return found

@@ -14,6 +14,7 @@ from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from schedviz.web.text.tone import Tone
 from simulator import trace
+from simulator.api import Micros
 
 VICTIMS_AT_MOST: Final = 6
 """Maximum number of pods that a row or a sentence names."""
@@ -78,6 +79,7 @@ class PreemptionView(msgspec.Struct, frozen=True):
 
 class GroupCycleView(msgspec.Struct, frozen=True):
     cycle: int
+    t: Micros
     time: str
     group: str
     label: str
@@ -104,6 +106,7 @@ def present_group_cycle(cycle: GroupCycle) -> GroupCycleView:
     started, ended = cycle.started, cycle.ended
     return GroupCycleView(
         cycle=started.cycle,
+        t=started.t,
         time=fmt.clock(started.t),
         group=started.group,
         label=fmt.pod_name(started.group),

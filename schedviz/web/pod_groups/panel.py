@@ -59,6 +59,8 @@ class GroupView(msgspec.Struct, frozen=True):
     conditions: list[ConditionView]
     members: list[MemberView]
     more: int
+    asked: PodRecord | None
+    """A pending pod of a gang, about which it can be asked what would let the gang run."""
     last: GroupCycleView | None
     log: list[LogLine]
     yaml: str | None
@@ -100,6 +102,7 @@ def group_detail(
             for pod in pods[:MEMBERS_AT_MOST]
         ],
         more=max(0, len(pods) - MEMBERS_AT_MOST),
+        asked=next((pod for pod in pods if not pod.node), None) if group and group.min_count else None,
         last=present_group_cycle(last) if last else None,
         log=[line for line in lines if line is not None][:LINES_AT_MOST],
         yaml=folded_yaml(manifest, is_unfolded) if manifest else None,

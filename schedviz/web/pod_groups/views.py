@@ -1,11 +1,14 @@
 """The panel of a pod group, now or at a past moment."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
 from schedviz.web.answers import missing_panel, panel, unfolded
+from schedviz.web.pod_groups.follow_up import group_follow_up
 from schedviz.web.pod_groups.panel import group_detail
-from schedviz.web.sources import address, find_at
+from schedviz.web.sources import address, find_at, find_present
 
 
 def group_panel(
@@ -15,5 +18,7 @@ def group_panel(
     view = group_detail(sandbox, key, address(sandbox), unfolded(request))
     if view is None:
         return missing_panel(request, sandbox, gettext("PodGroup %(key)s no longer exists.") % {"key": key})
-    context = {"view": view, "subject": f"PodGroup {view.name}"}
+    context: dict[str, Any] = {"view": view, "subject": f"PodGroup {view.name}"}
+    if seq is None:
+        context["follow_up"] = group_follow_up(find_present(name), view)
     return panel(request, sandbox, "pod_groups/group.html", context)

@@ -11,8 +11,8 @@ from schedviz.web.answers import done, missing_panel, panel, unfolded
 from schedviz.web.kubectl import lines
 from schedviz.web.picture.picture import PODS
 from schedviz.web.pods.panel import deleted_pod, pod_detail
-from schedviz.web.pods.what_if_views import follow_up_of
 from schedviz.web.sources import Source, address, find_at, find_present, find_sandbox
+from schedviz.web.what_if.follow_up import follow_up_of
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
 from simulator.scheduler.pod_annotations import ANNOTATION, APPROVE, REJECT, annotation_value

@@ -31,8 +31,7 @@ from schedviz.web.log.about import events_of_pod
 from schedviz.web.picture.picture import NODES, PODS
 from schedviz.web.sources import Source, find_present
 from schedviz.web.what_if import what_if
-from schedviz.web.what_if.follow_up import FollowUp, present_follow_up
-from simulator import trace
+from schedviz.web.what_if.follow_up import follow_up_of
 from simulator.apiserver.status import StatusError
 from simulator.config.configuration import DEFAULT_SCHEDULER_NAME
 from simulator.what_if.answer import Suggestion
@@ -104,7 +103,8 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
 
 
 def apply_suggestion(source: Current, key: str, suggestion: Suggestion) -> None:
-    """Apply a suggestion for a pod, and note it for :func:`follow_up_of`. Raises StatusError."""
+    """Apply a suggestion for a pod, and note it for the follow-ups of the pod and of its gang. Raises
+    StatusError."""
     sandbox = source.sandbox
     t, seq = sandbox.now(), sandbox.trace_head()
     edits.apply_edits(sandbox, suggestion.edits)
@@ -112,26 +112,8 @@ def apply_suggestion(source: Current, key: str, suggestion: Suggestion) -> None:
     if manifest is not None:
         kept = AppliedStore(default_store(), sandbox.name, source.meta().created)
         kept.save(manifest["metadata"]["uid"], Applied(suggestion, t, seq))
-
-
-def follow_up_of(source: Current, key: str) -> FollowUp | None:
-    """Return the follow-up of the suggestion that was last applied for a pod; None if there is none."""
-    manifest = source.get(PODS, key)
-    if manifest is None or not may_have_been_asked(source, key):
-        return None
-    kept = AppliedStore(default_store(), source.name, source.meta().created)
-    applied = kept.read(manifest["metadata"]["uid"])
-    return present_follow_up(source, applied, manifest) if applied else None
-
-
-def may_have_been_asked(source: Current, key: str) -> bool:
-    """Whether the pod waits, or has waited for another reason than its turn. Only such a pod has suggestions;
-    Redis is not asked for the others."""
-    return source.queue_place(key) is not None or any(
-        isinstance(event, trace.Unschedulable | trace.SchedulerError)
-        or (isinstance(event, trace.QueueMoved) and event.source == "gated")
-        for _, event in source.about_pod(key)
-    )
+        if suggestion.outcome.gang is not None:
+            kept.save(suggestion.outcome.gang.group, Applied(suggestion, t, seq))
 
 
 def chosen_suggestion(question: Question | None, request: HttpRequest) -> Suggestion | None:

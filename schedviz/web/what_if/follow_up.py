@@ -6,8 +6,11 @@ from typing import Literal
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.jobs.applied import Applied
+from schedviz.cache import Current
+from schedviz.jobs.applied import Applied, AppliedStore
+from schedviz.store.default import default_store
 from schedviz.store.past import Readable
+from schedviz.web.picture.picture import PODS
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
@@ -32,6 +35,26 @@ class FollowUp(msgspec.Struct, frozen=True):
     state: FollowUpState
     text: str
     """The events of the pod since then, in words."""
+
+
+def follow_up_of(source: Current, key: str) -> FollowUp | None:
+    """Return the follow-up of the suggestion that was last applied for a pod; None if there is none."""
+    manifest = source.get(PODS, key)
+    if manifest is None or not may_have_been_asked(source, key):
+        return None
+    kept = AppliedStore(default_store(), source.name, source.meta().created)
+    applied = kept.read(manifest["metadata"]["uid"])
+    return present_follow_up(source, applied, manifest) if applied else None
+
+
+def may_have_been_asked(source: Current, key: str) -> bool:
+    """Whether the pod waits, or has waited for another reason than its turn. Only such a pod has suggestions;
+    Redis is not asked for the others."""
+    return source.queue_place(key) is not None or any(
+        isinstance(event, trace.Unschedulable | trace.SchedulerError)
+        or (isinstance(event, trace.QueueMoved) and event.source == "gated")
+        for _, event in source.about_pod(key)
+    )
 
 
 def present_follow_up(sandbox: Readable, applied: Applied, manifest: Manifest) -> FollowUp:

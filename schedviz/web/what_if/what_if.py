@@ -18,7 +18,7 @@ from schedviz.web.text.node_names import node_name
 from schedviz.web.what_if.rivals import rivals_sentence
 from simulator.apiserver.resources import NODES, PODS
 from simulator.trace import QueuePlace
-from simulator.what_if.answer import AttemptOutcome, ChangePart, NodeObstacles, Suggestion
+from simulator.what_if.answer import AttemptOutcome, ChangePart, GangOutcome, NodeObstacles, Suggestion
 from simulator.what_if.pod_changes import GATE_SEPARATOR
 
 VICTIMS_AT_MOST: Final = 6
@@ -74,6 +74,15 @@ SENTENCES: Final = {
     "drop-volume": gettext_noop("Remove the volume {what} from the pod."),
     "volume": gettext_noop("Create storage: {target}, {after} of class {what}."),
     "node": gettext_noop("Add one more node like {what}: {target}."),
+    "nodes": gettext_noop("Add {after} more nodes like {what}: {target}."),
+    "min-count": gettext_noop("Lower minCount of the PodGroup {target} from {before} to {after}."),
+    "topology-key": gettext_noop(
+        "Use the topology key {after} instead of {before} in the PodGroup {target}."
+    ),
+    "topology": gettext_noop("Remove the topology constraint by {before} from the PodGroup {target}."),
+    "group-priority": gettext_noop(
+        "Raise the priority of the PodGroup {target} from {before} to {after}: the PriorityClass {what}."
+    ),
 }
 """Kind of the change -> sentence. For the kind "label" see LABEL and NO_LABEL, for several gates GATES."""
 GATES: Final = gettext_noop("Remove the scheduling gates {what}.")
@@ -84,7 +93,7 @@ NO_LABEL: Final = gettext_noop("Remove the label {what} from {target}.")
 SELECTORS: Final = ("claim-selector", "class-selector")
 """Kinds of which ``before`` lists the devices that a selector refuses."""
 
-OF_NODES: Final = ("uncordon", "taint", "label", "device", "node")
+OF_NODES: Final = ("uncordon", "taint", "label", "device", "node", "nodes")
 """Kinds of which ``target`` is a node."""
 
 DEVICES: Final = ("delete-claim", "free-device", "device")
@@ -119,6 +128,8 @@ STAGES: Final = {
     "storage": gettext_noop("storage"),
     "devices": gettext_noop("devices"),
     "nodes": gettext_noop("nodes"),
+    "minCount": gettext_noop("minCount"),
+    "topology keys": gettext_noop("topology keys"),
     "pairs of changes": gettext_noop("pairs of changes"),
 }
 """The stages of the search, by the names in its progress."""
@@ -154,10 +165,16 @@ class WhatIfView(msgspec.Struct, frozen=True):
     tried: int
     fits: str
     """The node on which the pod fits without a change."""
+    group: str
+    """The gang of the pod, which was tried as a whole; "" = the pod was tried alone."""
+    group_fits: bool
+    """Whether the gang can be scheduled without a change."""
     offers: list[Offer]
     pairs: bool
     """Whether each offer consists of two changes, as no single one is enough."""
     lacks: list[Missing]
+    lacking: str
+    """The pod of which ``lacks`` is, if it is another one than that of the panel."""
     when_queued: str
     """The reason why it would not run either without its scheduling gates; "" = it has none, or it would."""
     owner: str
@@ -174,6 +191,7 @@ def present_what_if(
 ) -> WhatIfView:
     """Return the view of a what-if question. sampling: which nodes the attempts looked at."""
     answer = question.answer
+    gang = answer.now.gang if answer else None
     return WhatIfView(
         id=question.id,
         state=question.state,
@@ -181,7 +199,9 @@ def present_what_if(
         doing=gettext(STAGES[question.doing]) if question.doing in STAGES else gettext("the cluster"),
         percent=round(100 * question.done / question.total) if question.total else 0,
         tried=answer.tried if answer else question.tried,
-        fits=answer.now.node if answer and answer.now.kind == "bound" else "",
+        fits=answer.now.node if answer and answer.now.kind == "bound" and not gang else "",
+        group=fmt.pod_name(answer.group) if answer else "",
+        group_fits=gang is not None and answer is not None and answer.now.kind == "bound",
         offers=[
             offer(
                 number,
@@ -196,6 +216,7 @@ def present_what_if(
         ],
         pairs=any(suggestion.further for suggestion in question.suggestions),
         lacks=missing_resources(answer.lacks) if answer and not answer.suggestions else [],
+        lacking=fmt.pod_name(gang.unplaced) if gang else "",
         when_queued=reasons.short_without_stop(answer.when_queued.message)
         if answer and answer.when_queued
         else "",
@@ -232,9 +253,13 @@ def part_sentence(part: ChangePart) -> str:
         text = GATES
     elif part.kind in DEVICES:
         what = short_devices(what)
-    elif part.kind == "node":
+    elif part.kind in ("node", "nodes"):
         what = node_name(what)
-    target = node_name(part.target) if part.kind in OF_NODES else fmt.pod_name(part.target)
+    target = (
+        fmt.listed(map(node_name, part.target.split(", ")))
+        if part.kind in OF_NODES
+        else fmt.pod_name(part.target)
+    )
     values = {"what": what, "after": part.after, "target": target, "within": part.within}
     sentence = gettext(text).format(**values, before=fmt.pod_name(part.before))
     if part.kind in SELECTORS and part.before:
@@ -272,6 +297,8 @@ def short_devices(listed: str) -> str:
 
 def outcome_sentence(outcome: AttemptOutcome, base: str, added: Sequence[str] = ()) -> SafeString:
     """Return the outcome of the attempt with the change, with links to what exists; added: new nodes."""
+    if outcome.gang is not None:
+        return _gang_sentence(outcome, outcome.gang, base)
     node = node_name(outcome.node) if outcome.node in added else node_link(base, outcome.node)
     if outcome.kind == "bound":
         text = ngettext(
@@ -286,6 +313,20 @@ def outcome_sentence(outcome: AttemptOutcome, base: str, added: Sequence[str] = 
         len(outcome.victims),
     )
     return format_html(text, node=node, n=len(outcome.victims), victims=pod_links(outcome.victims, base))
+
+
+def _gang_sentence(outcome: AttemptOutcome, gang: GangOutcome, base: str) -> SafeString:
+    if outcome.kind == "bound":
+        text = gettext("Then {fit} of {size} pods fit, and are bound together.")
+        if gang.placement:
+            text = gettext("Then {fit} of {size} pods fit in {placement}, and are bound together.")
+        return format_html(text, fit=gang.fits, size=gang.size, placement=gang.placement)
+    text = ngettext(
+        "Then the group evicts {victims}, and waits.",
+        "Then the group evicts {n} pods, and waits: {victims}.",
+        len(outcome.victims),
+    )
+    return format_html(text, n=len(outcome.victims), victims=pod_links(outcome.victims, base))
 
 
 def pod_links(keys: Sequence[str], base: str) -> SafeString:
