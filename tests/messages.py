@@ -57,7 +57,8 @@ def extracted() -> Catalog:
     """Every message of the code, the templates, the scenarios, ideas and guides; nothing is translated."""
     catalog = Catalog(locale=LANGUAGE, project="schedviz", charset="utf-8", fuzzy=False)
     templates = [path for kind in ("html", "txt") for path in (ROOT / "templates").rglob(f"*.{kind}")]
-    for path in sorted([*(ROOT / "schedviz").rglob("*.py"), ROOT / "simulator" / "words.py", *templates]):
+    modules = [*(ROOT / "schedviz").rglob("*.py"), *(ROOT / "simulator").glob("*words.py")]
+    for path in sorted([*modules, *templates]):
         read = from_python if path.suffix == ".py" else from_template
         for _, function, arguments, comments in read(path):
             add(catalog, path, function, arguments, comments)

@@ -22,6 +22,9 @@ def mentions(event: Event) -> Mentions:
     match event:
         case trace.Nominated(victims=victims) | trace.PodGroupPreempted(victims=victims):
             pods.update(victims)
+        case trace.VictimReplaced(by=pod, to=node):
+            pods.add(pod)
+            nodes.add(node)
         case trace.PodGroupCycleStarted(pods=members):
             pods.update(members)
         case trace.PodGroupTried(members=tried):

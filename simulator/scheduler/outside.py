@@ -6,19 +6,37 @@ same in a replay.
 """
 
 from collections.abc import Container
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from simulator.api import Manifest, Micros
-from simulator.client.world import World
 from simulator.objects.conditions import condition
 from simulator.objects.metadata import created_at
 from simulator.objects.pod import Pod
 from simulator.scheduler.evict import REASON as PREEMPTION
-from simulator.trace import OutsideBound, OutsideFailed, OutsideNominated, OutsidePreempted, QueuePlace
+from simulator.trace import (
+    Event,
+    OutsideBound,
+    OutsideFailed,
+    OutsideNominated,
+    OutsidePreempted,
+    QueuePlace,
+)
 
 GATES: Final = "SchedulingGates"
 CUT_OFF: Final = " ..."
 """The end of an Event's note that was truncated (truncateMessage in pkg/scheduler/schedule_one.go)."""
+
+
+class ObservedCluster(Protocol):
+    """What the acts are read from, and where they are noted."""
+
+    @property
+    def now(self) -> Micros: ...
+
+    def emit(self, event: Event) -> None: ...
+
+    def get(self, resource: str, key: str) -> Manifest | None:
+        """Return an object as it was last observed."""
 
 
 class WaitingOutside(NamedTuple):
@@ -36,7 +54,7 @@ class WaitingOutside(NamedTuple):
 class OutsideSchedulers:
     """Follows the pods whose schedulerName is not in ``profiles``, and emits the trace events."""
 
-    def __init__(self, world: World, profiles: Container[str]) -> None:
+    def __init__(self, world: ObservedCluster, profiles: Container[str]) -> None:
         self._world = world
         self._profiles = profiles
         self._waiting: dict[str, WaitingOutside] = {}
@@ -81,8 +99,11 @@ class OutsideSchedulers:
                 self._bound(known, new)
 
     def event_changed(self, event: Manifest | None) -> None:
-        """Note a new version of an Event, or its deletion, when the informer shows it."""
-        if event is None or not self.started:
+        """Note a new version of an Event, or its deletion, when the informer shows it.
+
+        One that repeats another keeps the note of the first (recordToSink and getKey in
+        staging/src/k8s.io/client-go/tools/events/event_broadcaster.go), which need not hold any more."""
+        if event is None or not self.started or event.get("series"):
             return
         regarding = event.get("involvedObject") or {}
         if regarding.get("kind") != "Pod":
@@ -188,7 +209,7 @@ class OutsideSchedulers:
             self._preempted.add(pod.uid)
 
     def _preempted_by_event(self, key: str, uid: str, scheduler: str, preemptor: str) -> None:
-        manifest = self._world.informer.get("pods", key)
+        manifest = self._world.get("pods", key)
         if manifest is None or uid in self._preempted or manifest["metadata"].get("uid") != uid:
             return
         pod = Pod.parse(manifest)

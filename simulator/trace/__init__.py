@@ -65,6 +65,7 @@ from simulator.trace.pod_groups import (
     PodGroupTried,
     UnitTried,
 )
+from simulator.trace.verdicts import BindingJudged, FailureJudged, PreemptionJudged, VictimReplaced
 
 __all__ = [
     "IN_FLIGHT",
@@ -73,6 +74,7 @@ __all__ = [
     "UNITS_AT_MOST",
     "AnyEvent",
     "BindFailed",
+    "BindingJudged",
     "Bound",
     "ContainersFailed",
     "ContainersRestarted",
@@ -83,6 +85,7 @@ __all__ = [
     "CycleStarted",
     "DevicesAwaited",
     "Event",
+    "FailureJudged",
     "Filtered",
     "GroupVerdict",
     "JobFinished",
@@ -111,6 +114,7 @@ __all__ = [
     "PodReady",
     "PodRemoved",
     "PodStarted",
+    "PreemptionJudged",
     "QueueMoved",
     "QueuePlace",
     "ReplicaSetScaled",
@@ -120,6 +124,7 @@ __all__ = [
     "UnitTried",
     "Unschedulable",
     "VictimDeleted",
+    "VictimReplaced",
     "VolumeBound",
     "VolumesAwaited",
     "WatchRelisted",
@@ -154,6 +159,10 @@ AnyEvent = (
     | OutsideNominated
     | OutsideFailed
     | OutsidePreempted
+    | BindingJudged
+    | FailureJudged
+    | PreemptionJudged
+    | VictimReplaced
     | PodStarted
     | PodReady
     | ContainersFailed

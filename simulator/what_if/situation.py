@@ -84,17 +84,15 @@ class Situation:
     def with_changes(self, changes: Iterable[Change]) -> Iterator[None]:
         """Apply changes, and undo them at the end of the context. The order of a node's pods, of the objects
         of a kind and of the nominated pods is restored too, because decisions may depend on it."""
+        changes = [*changes]
         undo: list[tuple[str, str, StoredObject]] = []
         nominated = self.nominated
-        pods: dict[str, list[str]] = {}
-        objects: dict[str, list[str]] = {}
+        pods = {node: self.cluster.pod_order(node) for node in self._changed_nodes(changes)}
+        objects = {each.resource: [*self.cluster.objects(each.resource)] for each in changes}
         try:
             for change in changes:
                 new = _parse_change(change)
                 known = self._known(change.resource, change.key)
-                if isinstance(known, Pod):
-                    pods.setdefault(known.node_name, self.cluster.pod_order(known.node_name))
-                objects.setdefault(change.resource, [*self.cluster.objects(change.resource)])
                 undo.append((change.resource, change.key, known))
                 self._put(change.resource, change.key, new)
             yield
@@ -106,6 +104,12 @@ class Situation:
             for resource, order in objects.items():
                 self.cluster.restore_object_order(resource, order)
             self.nominated = nominated
+
+    def _changed_nodes(self, changes: Iterable[Change]) -> set[str]:
+        """Return the nodes that are changed, or that lose a pod."""
+        found = {change.key for change in changes if change.resource == NODES.id}
+        pods = (self._known(change.resource, change.key) for change in changes if change.resource == PODS.id)
+        return found | {pod.node_name for pod in pods if isinstance(pod, Pod)}
 
     @contextmanager
     def with_pod(self, pod: Pod) -> Iterator[None]:

@@ -152,6 +152,10 @@ def test_the_message_of_an_outside_scheduler_is_reported_once(both: bool) -> Non
     lab.create(an_event("FailedScheduling", "theirs", "no quota is left"))
     lab.run(seconds=0)
     assert [each.message for each in lab.of(OutsideFailed)] == [ZERO, "no quota is left"]
+    # An Event that repeats another keeps the note of the first, whatever has been said since.
+    lab.create(an_event("FailedScheduling", "theirs", "an old note", series={"count": 2}))
+    lab.run(seconds=1)
+    assert len(lab.of(OutsideFailed)) == 2
 
 
 def test_preemption_by_an_outside_scheduler() -> None:

@@ -9,6 +9,7 @@ import pytest
 from schedviz.store.mentions import mentions
 from schedviz.web.log.sentences import EventSentences, linked_names
 from simulator.trace import AnyEvent, Event
+from simulator.trace.verdicts import JudgedState
 
 LINK = re.compile(r'href="/s/a/(pods|nodes)/([^"]+?)/"')
 
@@ -32,10 +33,12 @@ def sample(kind: type[Event], resource: str) -> Event:
                 values[field.name] = "activeQ" if field.name == "source" else "backoffQ"
             case "reasons" | "bound":
                 values[field.name] = {}
-            case "members" | "scores" | "units":
+            case "members" | "scores" | "units" | "candidates" if field.type is not int:
                 values[field.name] = []
             case "verdict":
-                values[field.name] = "scheduled"
+                values[field.name] = get_args(field.type)[0]
+            case "state":
+                values[field.name] = JudgedState(1, 2)
             case _ if field.type == list[str]:
                 values[field.name] = [f"{field.name}-{number}" for number in range(2)]
             case _:

@@ -19,6 +19,8 @@ from schedviz.web.ideas import texts as ideas
 from simulator import trace
 from simulator.api import Change
 from simulator.queueing.queue_version import QueueVersion
+from simulator.trace.verdicts import JudgedState
+from simulator.verdict_words import AnyVerdict
 
 from . import samples
 
@@ -148,11 +150,12 @@ def sample(kind: type[trace.Event]) -> trace.Event:
         "preemptor": "default/p2",
         "pod": "default/p1",
         "node": "n1",
-        "verdict": "waiting",
+        "verdict": "differs" if kind in get_args(AnyVerdict) else "waiting",
+        "state": JudgedState(7, 2_000_000, ["default/p1"]),
     }
     for field in msgspec.structs.fields(kind):
         hint = str(field.type)
-        usual = {"dict": {}, "list[simulator": [], "list": ["default/p1"] * 4, "bool": True, "int": 2}
+        usual = {"dict[": {}, "list[simulator": [], "list": ["default/p1"] * 4, "bool": True, "int": 2}
         values.setdefault(field.name, next((usual[each] for each in usual if each in hint), "x1"))
     return kind(**{name: values[name] for name in kind.__struct_fields__})
 

@@ -12,6 +12,7 @@ from schedviz.store.mentions import Mentions, mentions
 from schedviz.web.log import permalinks
 from schedviz.web.log.group_sentences import group_sentence, linked_pods
 from schedviz.web.outside.sentences import outside_sentence
+from schedviz.web.outside.verdicts import verdict_reason, verdict_sentence
 from schedviz.web.queue import lanes as queue
 from schedviz.web.reasons import meanings
 from schedviz.web.reasons import messages as reasons
@@ -33,6 +34,8 @@ class LogLine(msgspec.Struct, frozen=True):
     html: str
     verbatim: str = ""
     """The scheduler's message; empty where the sentence says all of it."""
+    why: str = ""
+    """Why a verdict is as it is; empty for other events."""
     cycle: int = 0
     """The cycle whose permalink has the details; 0 for none."""
 
@@ -62,7 +65,13 @@ class EventSentences:
             return None
         tone, html = sentence
         return LogLine(
-            seq, fmt.clock(event.t), tone, html, scheduler_message(event), permalinks.cycle_of(event)
+            seq,
+            fmt.clock(event.t),
+            tone,
+            html,
+            scheduler_message(event),
+            verdict_reason(event),
+            permalinks.cycle_of(event),
         )
 
     def sentence(self, event: Event) -> tuple[Tone, SafeString] | None:
@@ -181,6 +190,10 @@ class EventSentences:
                 return outside_sentence(self.base, event)
             case trace.OutsideFailed() | trace.OutsidePreempted():
                 return outside_sentence(self.base, event)
+            case trace.BindingJudged() | trace.FailureJudged():
+                return verdict_sentence(self.base, event)
+            case trace.PreemptionJudged() | trace.VictimReplaced():
+                return verdict_sentence(self.base, event)
             case trace.PodStarted():
                 return "quiet", format_html(
                     gettext("{} runs on {}."), self.pod(event.pod), self.node(event.node)

@@ -1,0 +1,52 @@
+"""Verdicts on the decisions of a mirrored scheduler, as sentences: one word, and why."""
+
+from typing import Final
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from schedviz.web.text.links import node_link, pod_link
+from schedviz.web.text.tone import Tone
+from simulator import trace
+from simulator.trace.verdicts import Verdict
+from simulator.verdict_words import CANDIDATE, FIGURE, VERDICTS, AnyVerdict, reasons_of
+
+TONES: Final[dict[Verdict, Tone]] = {"differs": "warn", "impossible": "bad", "unknown": "warn"}
+
+
+def verdict_sentence(base: str, event: AnyVerdict | trace.VictimReplaced) -> tuple[Tone, SafeString]:
+    """Return the tone and the sentence. base: the path of the sandbox's page."""
+    pod = pod_link(base, event.pod)
+    match event:
+        case trace.VictimReplaced():
+            text = gettext("{} replaces {}, which was evicted from {}: it is bound to {}.")
+            after = node_link(base, event.to)
+            return "quiet", format_html(
+                text, pod_link(base, event.by), pod, node_link(base, event.node), after
+            )
+        case trace.BindingJudged():
+            text = gettext("Verdict {}: {} bound to {}.")
+            found = format_html(text, verdict_word(event), pod, node_link(base, event.node))
+        case trace.FailureJudged():
+            found = format_html(gettext("Verdict {}: {} not scheduled."), verdict_word(event), pod)
+        case trace.PreemptionJudged(preemptor=""):
+            text = gettext("Verdict {}: {} evicted from {}.")
+            found = format_html(text, verdict_word(event), pod, node_link(base, event.node))
+        case trace.PreemptionJudged():
+            text = gettext("Verdict {}: {} evicted from {} for {}.")
+            preemptor = pod_link(base, event.preemptor)
+            found = format_html(text, verdict_word(event), pod, node_link(base, event.node), preemptor)
+    return TONES.get(event.verdict, "quiet"), found
+
+
+def verdict_word(event: AnyVerdict) -> SafeString:
+    return format_html('<b class="verdict">{}</b>', gettext(VERDICTS[event.verdict]))
+
+
+def verdict_reason(event: trace.Event) -> str:
+    """Return why, in figures; "" for an event that is no verdict."""
+    if not isinstance(event, AnyVerdict):
+        return ""
+    found = reasons_of(event, gettext(FIGURE), gettext(CANDIDATE))
+    return " ".join(gettext(text) % values for text, values in found)

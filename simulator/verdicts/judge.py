@@ -1,0 +1,382 @@
+"""The judge: takes the watch events of a real cluster, and says of each decision of its scheduler what the
+model would have decided.
+
+What the scheduler did is read from its writes and Events as in a sandbox
+(:class:`simulator.scheduler.outside.OutsideSchedulers`).
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from simulator.api import SECOND, Manifest, Micros, WatchEvent
+from simulator.apiserver.resources import PODS
+from simulator.objects.conditions import condition
+from simulator.objects.events import EVENTS
+from simulator.objects.owner_references import controller_of
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import PVCS
+from simulator.scheduler.outside import OutsideSchedulers
+from simulator.trace import (
+    BindingJudged,
+    Event,
+    FailureJudged,
+    OutsideBound,
+    OutsideFailed,
+    OutsidePreempted,
+    PreemptionJudged,
+    QueuePlace,
+    VictimReplaced,
+)
+from simulator.verdicts.bindings import BindingFinding, BindingJudgement
+from simulator.verdicts.failures import FailureFinding, judge_failure
+from simulator.verdicts.followed_cluster import FollowedCluster, PastChange
+from simulator.verdicts.hints import Hints
+from simulator.verdicts.judged_scheduler import JudgedScheduler
+from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption, preemptor_named
+from simulator.verdicts.states import (
+    Search,
+    TriedState,
+    nominations,
+    pre_bind_writes,
+    selected_node,
+    uses_claim,
+)
+
+DECIDED: Final = ("agrees", "tie", "sampled")
+PATIENCE: Final[Micros] = SECOND
+"""How long a verdict waits for what other watches show late, and for the bindings of pods that were assumed:
+where the model decides otherwise in the states that are known."""
+OPEN_AT_MOST: Final = 200
+"""Maximum number of verdicts that wait; the oldest is given before its time."""
+PODS_AT_MOST: Final = 20_000
+"""Maximum number of pods that are known by their uid, with those that are gone."""
+VICTIMS_AT_MOST: Final = 1_000
+"""Maximum number of victims whose replacement is looked for."""
+
+
+class _Open(NamedTuple):
+    """A decision whose verdict waits."""
+
+    since: Micros
+    judge: Callable[[bool], Event | None]
+    """Makes the verdict. None = it waits, which it may not if the argument is true."""
+
+
+class _Reserved(NamedTuple):
+    """A pod whose node another write of its binding cycle shows before it is bound."""
+
+    uid: str
+    node: str
+    claim: str
+    """The claim that shows it; "" = the pod's own nomination."""
+    judged: BindingJudged
+
+
+class _Named(NamedTuple):
+    key: str
+    owner: str
+    """The kind and name of its controller; "" = it has none."""
+
+
+class _Victim(NamedTuple):
+    pod: str
+    node: str
+    owner: str
+    """The uid of its controller."""
+    time: Micros
+
+
+class Judge:
+    """Call :meth:`observe` for each watch event, those of the first list before :meth:`listed`, and
+    :meth:`settle` about each second. What they return is the trace: what the scheduler did, and the
+    verdicts. A verdict may come up to PATIENCE later than what it is about."""
+
+    def __init__(self, scheduler: JudgedScheduler) -> None:
+        self.scheduler = scheduler
+        self.known = FollowedCluster(scheduler)
+        self.now: Micros = 0
+        self._trace: list[Event] = []
+        self._acts = OutsideSchedulers(self, ())
+        self._open: deque[_Open] = deque()
+        self._reserved: dict[str, _Reserved] = {}
+        self._hints = {name: Hints(each) for name, each in scheduler.frameworks.items()}
+        self._names: dict[str, _Named] = {}
+        """By the uids of pods."""
+        self._preemptors: dict[str, tuple[str, str]] = {}
+        """The key and the uid of the preemptor of each victim, by the victim's uid."""
+        self._victims: deque[_Victim] = deque(maxlen=VICTIMS_AT_MOST)
+        self._replacing: dict[str, _Victim] = {}
+        """By the uids of pods that were created in their place and have no node yet."""
+
+    # A simulator.scheduler.outside.ObservedCluster
+
+    def get(self, resource: str, key: str) -> Manifest | None:
+        return self.known.find(resource, key)
+
+    def emit(self, event: Event) -> None:
+        self._trace.append(event)
+
+    # Input
+
+    @property
+    def started(self) -> bool:
+        return self._acts.started
+
+    def listed(self) -> None:
+        """Note that all objects were listed: what is observed from now on are changes."""
+        self._acts.started = True
+        self.known.listed()
+
+    def observe(self, event: WatchEvent, now: Micros) -> list[Event]:
+        """Take in a watch event, with its real resourceVersion, that arrived at ``now``."""
+        self.now = max(self.now, now)
+        if event.resource == EVENTS:
+            self._event_changed(event)
+        elif event.resource == PODS.id:
+            self._pod_changed(event)
+        else:
+            before = self.known.find(event.resource, event.key)
+            self.known.apply(event, self.now)
+            if event.resource == PVCS and self.started:
+                self._claim_changed(event, before)
+        return self.settle(self.now)
+
+    def settle(self, now: Micros) -> list[Event]:
+        """Give the verdicts that have waited long enough, and those that are certain by now."""
+        self.now = max(self.now, now)
+        waiting: deque[_Open] = deque()
+        while self._open:
+            each = self._open.popleft()
+            full = len(self._open) + len(waiting) >= OPEN_AT_MOST
+            verdict = each.judge(full or self.now >= each.since + PATIENCE)
+            if verdict is None:
+                waiting.append(each)
+            else:
+                self.emit(verdict)
+        self._open = waiting
+        found, self._trace = self._trace, []
+        return found
+
+    def take_queue_places(self) -> dict[str, QueuePlace | None]:
+        """Return the places of the pods that wait, as far as they have changed; None = it waits no more."""
+        return self._acts.take_queue_places()
+
+    # What changes
+
+    def _pod_changed(self, event: WatchEvent) -> None:
+        old = self.known.pods.get(event.key)
+        self.known.apply(event, self.now)
+        new = self.known.pods.get(event.key)
+        if old is None and new is None:
+            return
+        begin = len(self._trace)
+        self._acts.pod_changed(old, new)
+        if new is not None and (old is None or old.uid != new.uid):
+            self._pod_came(new)
+        if self.started:
+            for act in self._trace[begin:]:
+                self._judge(act, event.version, old)
+            if new is not None and new.node_name:
+                if old is None:
+                    self.emit(self._created_with_node(new, event.version))
+                elif not old.node_name:
+                    self._replaced(new)
+            elif new is not None and old is not None:
+                self._nomination_changed(old, new, event.version)
+        if new is None or new.node_name:
+            self._reserved.pop(event.key, None)
+
+    def _nomination_changed(self, old: Pod, new: Pod, version: int) -> None:
+        """Judge a pod that is nominated as its binding begins, since v1.35 (NominatedNodeNameForExpectation).
+        One for which others are preempted also gets a message."""
+        node = new.nominated_node_name
+        if node == old.nominated_node_name:
+            return
+        known = self._reserved.get(new.key)
+        if known is not None and not known.claim:
+            del self._reserved[new.key]
+        if node and condition(old.manifest, "PodScheduled") == condition(new.manifest, "PodScheduled"):
+            judged = self._binding(old, node, version)(True)
+            if judged is not None and judged.verdict in DECIDED:
+                self._reserved[new.key] = _Reserved(new.uid, node, "", judged)
+
+    def _pod_came(self, pod: Pod) -> None:
+        owner = controller_of(pod.manifest)
+        self._names[pod.uid] = _Named(pod.key, f"{owner['kind']} {owner['name']}" if owner else "")
+        if len(self._names) > PODS_AT_MOST:
+            del self._names[next(iter(self._names))]
+        victim = next((each for each in self._victims if owner and each.owner == owner.get("uid")), None)
+        if victim is not None:
+            self._victims.remove(victim)
+            self._replacing[pod.uid] = victim
+            if len(self._replacing) > VICTIMS_AT_MOST:
+                del self._replacing[next(iter(self._replacing))]
+
+    def _replaced(self, pod: Pod) -> None:
+        victim = self._replacing.pop(pod.uid, None)
+        if victim is not None:
+            waited = self.now - victim.time
+            self.emit(
+                VictimReplaced(
+                    t=self.now, pod=victim.pod, node=victim.node, by=pod.key, to=pod.node_name, waited=waited
+                )
+            )
+
+    def _event_changed(self, event: WatchEvent) -> None:
+        if event.type == "DELETED" or not self.started:
+            return
+        regarding = event.object.get("involvedObject") or {}
+        if event.object.get("reason") == "Preempted" and regarding.get("kind") == PODS.kind:
+            self._preemptors[regarding.get("uid", "")] = preemptor_named(event.object)
+            if len(self._preemptors) > VICTIMS_AT_MOST:
+                del self._preemptors[next(iter(self._preemptors))]
+        begin = len(self._trace)
+        self._acts.event_changed(event.object)
+        for act in self._trace[begin:]:
+            if isinstance(act, OutsideFailed | OutsidePreempted):
+                self._judge(act, event.version, self.known.pods.get(act.pod))
+
+    def _claim_changed(self, event: WatchEvent, before: Manifest | None) -> None:
+        """Judge the pod of a claim for which a volume is provisioned: its node is decided."""
+        node = selected_node(None if event.type == "DELETED" else event.object)
+        if node == selected_node(before):
+            return
+        for key in [key for key, each in self._reserved.items() if each.claim == event.key]:
+            del self._reserved[key]
+        if not node:
+            return
+        for pod in [*self.known.pods.values()]:
+            if not pod.node_name and uses_claim(pod, event.key) and pod.key not in self._reserved:
+                judged = self._binding(pod, node, event.version)(True)
+                assert judged is not None
+                self._reserved[pod.key] = _Reserved(pod.uid, node, event.key, judged)
+
+    # Verdicts
+
+    def _judge(self, act: Event, version: int, old: Pod | None) -> None:
+        """``old``: the pod before what showed the act."""
+        if old is None:
+            return
+        match act:
+            case OutsideBound():
+                known = self._reserved.pop(act.pod, None)
+                if known is not None and (known.uid, known.node) == (old.uid, act.node):
+                    self.emit(_at(known.judged, self.now))
+                else:
+                    self._open.append(_Open(self.now, self._binding(old, act.node, version)))
+            case OutsideFailed():
+                self._reserved.pop(act.pod, None)
+                self._open.append(_Open(self.now, self._failure(old, act, version)))
+            case OutsidePreempted():
+                owner = controller_of(old.manifest)
+                if owner is not None:
+                    self._victims.append(_Victim(old.key, old.node_name, owner.get("uid", ""), self.now))
+                self._open.append(_Open(self.now, self._preemption(old, act, version)))
+
+    def _search(self, pod: Pod, version: int, own: Sequence[PastChange] = ()) -> Search:
+        reserved = {key: each.node for key, each in self._reserved.items()}
+        return Search(self.known, pod, version, self.now, reserved=reserved, own=own)
+
+    def _binding(self, pod: Pod, node: str, version: int) -> Callable[[bool], BindingJudged | None]:
+        search = self._search(pod, version, pre_bind_writes(self.known, pod))
+        judgement = BindingJudgement(self.scheduler, node, self._hints.get(pod.scheduler_name), self.now)
+
+        def judge(last: bool) -> BindingJudged | None:
+            found = search.find(judgement.judge)
+            if found is None and not last:
+                return None
+            finding, state = found or search.first
+            return self._binding_judged(pod, node, finding, state, search.written)
+
+        return judge
+
+    def _binding_judged(
+        self, pod: Pod, node: str, finding: BindingFinding, state: TriedState, written: Micros
+    ) -> BindingJudged:
+        return BindingJudged(
+            t=self.now,
+            pod=pod.key,
+            node=node,
+            scheduler=pod.scheduler_name,
+            state=state.described(written),
+            judged_as=self.scheduler.judged_as,
+            **finding._asdict(),
+        )
+
+    def _created_with_node(self, pod: Pod, version: int) -> BindingJudged:
+        finding = BindingFinding("not this scheduler", reason="the pod was created with its node")
+        return self._binding_judged(pod, pod.node_name, finding, TriedState(version, self.now), self.now)
+
+    def _failure(self, pod: Pod, act: OutsideFailed, version: int) -> Callable[[bool], FailureJudged | None]:
+        search = self._search(pod, version)
+
+        def judge(last: bool) -> FailureJudged | None:
+            found = search.find(lambda situation: judge_failure(situation, act.message))
+            if found is None and not last:
+                return None
+            finding, state = found or search.first
+            assert isinstance(finding, FailureFinding)
+            return FailureJudged(
+                t=self.now,
+                pod=pod.key,
+                scheduler=act.scheduler,
+                message=act.message,
+                state=state.described(search.written),
+                judged_as=self.scheduler.judged_as,
+                **finding._asdict(),
+            )
+
+        return judge
+
+    def _preemption(
+        self, victim: Pod, act: OutsidePreempted, version: int
+    ) -> Callable[[bool], PreemptionJudged | None]:
+        searches: dict[str, Search] = {}
+        began = self.now
+
+        def judged(
+            finding: PreemptionFinding, state: TriedState, named: _Named, uid: str
+        ) -> PreemptionJudged:
+            return PreemptionJudged(
+                t=self.now,
+                pod=victim.key,
+                node=act.node,
+                scheduler=act.scheduler,
+                preemptor=named.key,
+                preemptor_uid=uid,
+                owner=named.owner,
+                state=state.described(began),
+                judged_as=self.scheduler.judged_as,
+                **finding._asdict(),
+            )
+
+        def judge(last: bool) -> PreemptionJudged | None:
+            key, uid = self._preemptors.get(victim.uid, (act.preemptor, ""))
+            if not uid and not last and act.scheduler in self.scheduler.frameworks:
+                return None  # the Event, which names it for certain, comes after the deletion
+            named = self._names.get(uid, _Named(key, ""))
+            pod = self.known.pod_before(version, named.key) if named.key else None
+            if pod is None:
+                unknown = PreemptionFinding("unknown", reason="it is not known for which pod")
+                return judged(unknown, TriedState(version, began), named, uid) if last else None
+            if not uid:
+                named, uid = self._names.get(pod.uid, named), pod.uid
+            search = searches.get(pod.key)
+            if search is None:
+                search = searches[pod.key] = self._search(pod, version, nominations(self.known, pod))
+            found = search.find(
+                lambda situation: judge_preemption(self.scheduler, situation, act.node, victim.key)
+            )
+            if found is None and not last:
+                return None
+            finding, state = found or search.first
+            assert isinstance(finding, PreemptionFinding)
+            return judged(finding, state, named, uid)
+
+        return judge
+
+
+def _at(judged: BindingJudged, now: Micros) -> BindingJudged:
+    fields = {field: getattr(judged, field) for field in judged.__struct_fields__}
+    return BindingJudged(**{**fields, "t": now})

@@ -1,0 +1,211 @@
+"""Verdicts on messages of a scheduler, and on whom it evicts."""
+
+from typing import Any
+
+from simulator.api import Manifest
+from simulator.trace import Event, FailureJudged, OutsideFailed, PreemptionJudged, VictimReplaced
+from simulator.verdict_words import in_english
+from simulator.verdicts.judged_scheduler import JudgedScheduler
+from simulator.versions.features import DEFAULT_FEATURES
+from tests.verdicts.stream import Stream, event, node, pod
+
+CPU = "0/2 nodes are available: 2 Insufficient cpu."
+NOT_HELPFUL = "0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+MESSAGE = f"{CPU} no new claims to deallocate, preemption: {NOT_HELPFUL}"
+DISRUPTED = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "PreemptionByScheduler",
+    "message": "default-scheduler: preempting to accommodate a higher priority pod",
+}
+
+
+def failures(trace: list[Event]) -> list[FailureJudged]:
+    return [each for each in trace if isinstance(each, FailureJudged)]
+
+
+def preemptions(trace: list[Event]) -> list[PreemptionJudged]:
+    return [each for each in trace if isinstance(each, PreemptionJudged)]
+
+
+# Messages
+
+
+def test_the_same_message_agrees() -> None:
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    [found] = failures(stream.fail("a", MESSAGE))
+    assert (found.verdict, in_english(found)) == ("agrees", "The model's message is the same.")
+    assert not failures(stream.write(event("FailedScheduling", stream.pod("a"), MESSAGE)))
+
+
+def test_an_event_that_cuts_the_message_off_agrees() -> None:
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    cut = event("FailedScheduling", stream.pod("a"), f"{MESSAGE[:60]} ...")
+    [found] = failures(stream.write(cut))
+    assert found.verdict == "agrees"
+
+
+def test_another_message_differs_with_that_of_the_model() -> None:
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    [found] = failures(stream.fail("a", CPU.replace("2 Insuff", "1 Too many pods, 1 Insuff")) + stream.wait())
+    assert (found.verdict, found.model) == ("differs", MESSAGE)
+    assert in_english(found) == f"The model's message: {MESSAGE}"
+
+
+def test_a_pod_that_the_model_would_bind_differs() -> None:
+    stream = Stream(node("n1"), node("n2", "1"), pod("a", "2"))
+    [found] = failures(stream.fail("a", MESSAGE) + stream.wait())
+    assert (found.verdict, in_english(found)) == ("differs", "The model binds it to n1.")
+
+
+def test_a_fault_of_the_binding_cycle_is_not_judged() -> None:
+    stream = Stream(node("n1"), pod("a"))
+    fault = 'running PreBind plugin "VolumeBinding": binding volumes: timed out'
+    [found] = failures(stream.fail("a", fault))
+    assert (found.verdict, in_english(found)) == (
+        "unknown",
+        "The scheduler had found a node, and failed after that.",
+    )
+
+
+def test_an_event_that_repeats_another_says_nothing() -> None:
+    """client-go keeps the note of the first."""
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    stream.fail("a", MESSAGE)
+    old = event("FailedScheduling", stream.pod("a"), "0/1 nodes are available: 1 Insufficient cpu.")
+    repeated = stream.write({**old, "series": {"count": 2}})
+    assert not [each for each in repeated if isinstance(each, OutsideFailed | FailureJudged)]
+
+
+# Preemption
+
+
+def low(name: str, cpu: str, on: str, **fields: Any) -> Manifest:
+    return pod(name, cpu, nodeName=on, priority=1, terminationGracePeriodSeconds=30, **fields)
+
+
+def a_full_cluster(scheduler: JudgedScheduler | None = None) -> Stream:
+    """Two nodes that are full; on n1 it takes one victim, on n2 two."""
+    return Stream(
+        node("n1"),
+        node("n2"),
+        low("one", "4", "n1", owner="web"),
+        low("two", "2", "n2"),
+        low("three", "2", "n2"),
+        pod("high", "4", priority=100, owner="train"),
+        scheduler=scheduler,
+    )
+
+
+def evict(stream: Stream, name: str) -> list[Event]:
+    victim = stream.pod(name)
+    metadata = {**victim["metadata"], "deletionTimestamp": "2025-01-01T00:01:00Z"}
+    status = {**victim["status"], "conditions": [DISRUPTED]}
+    return stream.write({**victim, "metadata": metadata, "status": status})
+
+
+def preempted(stream: Stream, name: str, by: str = "high", node: str = "n1") -> list[Event]:
+    note = f"Preempted by pod uid-{by} on node {node}"
+    return stream.write(event("Preempted", stream.pod(name), note))
+
+
+def test_the_preemptor_is_found_by_the_uid_in_the_event() -> None:
+    stream = a_full_cluster()
+    assert not preemptions(evict(stream, "one"))
+    [found] = preemptions(preempted(stream, "one"))
+    assert (found.verdict, found.preemptor, found.preemptor_uid, found.owner) == (
+        "agrees",
+        "default/high",
+        "uid-high",
+        "ReplicaSet train",
+    )
+    assert {each.node: sorted(each.victims) for each in found.candidates} == {
+        "n1": ["default/one"],
+        "n2": ["default/three", "default/two"],
+    }
+    assert "Rule 3 decided: n1 has the smallest sum of victim priorities." in in_english(found)
+
+
+def test_the_nomination_names_the_preemptor_where_there_is_no_event() -> None:
+    stream = a_full_cluster()
+    stream.fail("high", CPU, nominatedNodeName="n1")
+    [found] = preemptions(evict(stream, "one") + stream.wait())
+    assert (found.verdict, found.preemptor, found.preemptor_uid) == ("agrees", "default/high", "uid-high")
+
+
+def test_a_preemptor_that_is_not_known_is_unknown() -> None:
+    stream = a_full_cluster()
+    evict(stream, "one")
+    [found] = preemptions(preempted(stream, "one", by="gone") + stream.wait())
+    assert (found.verdict, found.preemptor, found.preemptor_uid) == ("unknown", "", "uid-gone")
+    assert in_english(found) == "It is not known for which pod."
+
+
+def test_a_preemptor_that_is_gone_by_now_is_found() -> None:
+    stream = a_full_cluster()
+    evict(stream, "one")
+    stream.delete("pods", "default/high")
+    [found] = preemptions(preempted(stream, "one"))
+    assert (found.verdict, found.preemptor) == ("agrees", "default/high")
+
+
+def test_another_node_differs_with_the_rule_and_the_candidates() -> None:
+    stream = a_full_cluster()
+    evict(stream, "two")
+    [found] = preemptions(preempted(stream, "two", node="n2") + stream.wait())
+    assert (found.verdict, found.node, found.best, found.rule) == ("differs", "n2", "n1", 3)
+    text = in_english(found)
+    assert "The model frees n1. Rule 3 decided: n1 has the smallest sum of victim priorities." in text
+    assert "Candidates: 2 (" in text
+
+
+def test_a_preemption_that_was_not_needed_is_impossible() -> None:
+    stream = a_full_cluster()
+    stream.write(node("n3"))
+    stream.now += 60_000_000
+    evict(stream, "one")
+    [found] = preemptions(preempted(stream, "one") + stream.wait())
+    assert (found.verdict, in_english(found)) == (
+        "impossible",
+        "default/high fits on n3 without evictions.",
+    )
+
+
+def test_it_is_said_whether_a_victim_came_back_and_where() -> None:
+    stream = a_full_cluster()
+    evict(stream, "one")
+    preempted(stream, "one")
+    stream.delete("pods", "default/one")
+    stream.now += 3_000_000
+    stream.write(pod("again", "1", owner="web", created=3))
+    stream.write(node("n3"))
+    [found] = [each for each in stream.bind("again", "n3") if isinstance(each, VictimReplaced)]
+    assert (found.pod, found.node, found.by, found.to, found.waited) == (
+        "default/one",
+        "n1",
+        "default/again",
+        "n3",
+        3_000_000,
+    )
+
+
+def test_candidates_of_a_part_of_the_nodes_are_sampled() -> None:
+    configuration = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [
+            {
+                "pluginConfig": [
+                    {
+                        "name": "DefaultPreemption",
+                        "args": {"minCandidateNodesPercentage": 1, "minCandidateNodesAbsolute": 1},
+                    }
+                ]
+            }
+        ],
+    }
+    stream = a_full_cluster(JudgedScheduler(DEFAULT_FEATURES, configuration))
+    evict(stream, "two")
+    [found] = preemptions(preempted(stream, "two", node="n2") + stream.wait())
+    assert (found.verdict, found.best) == ("sampled", "n1")
+    assert "minCandidateNodesPercentage" in in_english(found)

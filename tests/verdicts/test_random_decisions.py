@@ -1,0 +1,89 @@
+"""Random decisions of the model in another sandbox: the judge, who sees what the watch shows, agrees."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from simulator.api import WatchEvent
+from simulator.trace import BindingJudged, FailureJudged, OutsideBound, OutsideFailed, OutsidePreempted
+from simulator.verdicts.judged_scheduler import JudgedScheduler
+from simulator.versions.features import DEFAULT_FEATURES, Features
+from simulator.versions.kubernetes_version import V1_34, V1_35
+from tests.amounts import WHOLE
+from tests.verdicts.source import RandomSource
+
+THEMES = ("affinity", "preemption", "volumes", "devices", "queue")
+HISTORIES, OPERATIONS = (9, 60) if WHOLE else (1, 16)
+
+
+def check(source: RandomSource) -> Counter[str]:
+    """All decisions have verdicts, and these are good ones. How many of each kind there are."""
+    for each in source.verdicts:
+        if isinstance(each, FailureJudged) and each.verdict == "unknown":
+            assert each.message.startswith("running PreBind plugin"), each
+        else:
+            assert each.verdict in ("agrees", "tie"), each
+    acts = [
+        each for each in source.trace if isinstance(each, OutsideBound | OutsideFailed | OutsidePreempted)
+    ]
+    assert len(acts) == len(source.verdicts)
+    assert acts, "nothing was decided"
+    return Counter(type(each).__name__ for each in source.verdicts)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_judge_agrees_with_the_model(theme: str) -> None:
+    """In the whole run some 2,600 decisions, of which 900 are bindings."""
+    decided: Counter[str] = Counter()
+    for number in range(HISTORIES):
+        source = RandomSource(theme, number)
+        source.go_on(OPERATIONS)
+        source.run(30)
+        decided += check(source)
+    if WHOLE:
+        assert decided["BindingJudged"] >= 100, decided
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", [V1_35, V1_34], ids=lambda each: each.name)
+@pytest.mark.parametrize("theme", ["affinity", "preemption", "devices"])
+def test_the_judge_agrees_with_older_versions(version: object, theme: str) -> None:
+    for number in range(4):
+        source = RandomSource(theme, number, Features(version))  # type: ignore[arg-type]
+        source.go_on(60)
+        source.run(30)
+        check(source)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("theme", ["preemption", "volumes"])
+def test_the_order_of_the_watches_of_several_resources_does_not_matter(theme: str) -> None:
+    random = Random(theme)
+
+    def shuffled(events: list[WatchEvent]) -> list[WatchEvent]:
+        """Those of each resource stay in order."""
+        resources = [event.resource for event in events]
+        random.shuffle(resources)
+        queues = {name: iter([e for e in events if e.resource == name]) for name in resources}
+        return [next(queues[name]) for name in resources]
+
+    source = RandomSource(theme, 1, order=shuffled)
+    source.go_on(OPERATIONS)
+    source.run(30)
+    check(source)
+
+
+def test_a_judge_of_another_configuration_differs() -> None:
+    """The scheduler prefers full nodes, which the judge does not know."""
+    source = RandomSource("affinity", 4, scheduler=JudgedScheduler(DEFAULT_FEATURES))
+    source.go_on(16)
+    source.run(30)
+    found = [each for each in source.verdicts if isinstance(each, BindingJudged)]
+    differing = [each for each in found if each.verdict == "differs"]
+    assert 0 < len(differing) < len(found)
+    for each in differing:
+        scores = {score.plugin: score.best - score.theirs for score in each.scores}
+        assert "NodeResourcesFit" in scores
+        assert sum(scores.values()) == each.best_total - each.total > 0
