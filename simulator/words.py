@@ -204,7 +204,7 @@ POD_REASONS: Final[dict[PodReasonKind, str]] = {
 }
 
 
-# Versions
+# Changes from one scheduler to another
 
 CHANGED: Final[dict[str, str]] = {
     "runs": gettext_noop("would run, and did not"),
@@ -214,8 +214,22 @@ CHANGED: Final[dict[str, str]] = {
     "preemption": gettext_noop("would preempt other pods"),
     "message": gettext_noop("would have another message"),
 }
-"""What another version of Kubernetes changes for a pod; the keys are those of
-:data:`simulator.compare.version_decisions.Effect`."""
+"""What another scheduler changes for a pod; the keys are those of
+:data:`simulator.compare.changed_decisions.Effect`."""
+CONFIGURATION_CHANGES: Final[dict[str, str]] = {
+    "extenders": gettext_noop("The extenders are others."),
+    "profile added": gettext_noop("There is a profile %(profile)s."),
+    "profile removed": gettext_noop("There is no profile %(profile)s."),
+    "percentageOfNodesToScore": gettext_noop("percentageOfNodesToScore is %(after)s instead of %(before)s."),
+    "order": gettext_noop("Plugins run in another order."),
+    "extensionPoints": gettext_noop("%(plugin)s runs at %(after)s instead of %(before)s."),
+    "extensionPoints added": gettext_noop("%(plugin)s is enabled."),
+    "extensionPoints removed": gettext_noop("%(plugin)s is disabled."),
+    "weight": gettext_noop("%(plugin)s has the weight %(after)s instead of %(before)s."),
+    "args": gettext_noop("%(plugin)s has %(after)s instead of %(before)s."),
+}
+"""What changes from one KubeSchedulerConfiguration to another; the keys are those of
+:data:`simulator.compare.configuration_changes.Aspect`."""
 SEVERAL_CHANGES: Final = gettext_noop("Several of the changes together.")
 
 

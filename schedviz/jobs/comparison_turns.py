@@ -19,6 +19,7 @@ from simulator.compare.outside_comparison import OutsideComparison
 from simulator.compare.place_again import place_pods_again
 from simulator.compare.played_history import PlayedHistory
 from simulator.compare.recorded_history import read_history
+from simulator.compare.second_scheduler import SecondScheduler
 from simulator.compare.workload import ComparedWorkload, workload_of_objects, workload_of_scenario
 from simulator.recording import Record, record_decoder
 from simulator.replay import RecordingError
@@ -85,8 +86,8 @@ class _RunningComparison:
         if request.a.preset == RECORDED:
             history = read_history(_records(store, request.name))
             outside = OutsideComparison(history, _side(request.b), duration or None, transport)
-            records = _records(store, request.name)
-            self.comparison_run = PlayedHistory(outside, records, request.b.features())
+            second = SecondScheduler(_side(request.b).settings, transport)
+            self.comparison_run = PlayedHistory(outside, _records(store, request.name), second)
         else:
             workload = _workload(store, request)
             if request.place_again:

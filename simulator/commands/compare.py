@@ -25,7 +25,7 @@ from simulator.commands.run import DEFAULT_UNTIL, START
 from simulator.commands.upgrade import LISTED, cause_lines, decision_text
 from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
 from simulator.compare.comparison_run import ComparisonRun, Side
-from simulator.compare.version_decisions import RunDecisions
+from simulator.compare.second_scheduler import RunDecisions
 from simulator.compare.workload import workload_of_scenario
 from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
@@ -112,14 +112,14 @@ def report_lines(found: Comparison) -> Iterator[str]:
         requests = ", ".join(f"{name} {amount}" for name, amount in found.reference.items())
         yield f"fragmentation: free cpu and memory on nodes that would not take one more pod of {requests}"
     yield first_difference_text(found.difference)
-    if found.versions is not None:
+    if found.decided_again is not None:
         yield ""
-        yield from version_lines(found.versions)
+        yield from decided_again_lines(found.decided_again)
 
 
-def version_lines(found: RunDecisions) -> Iterator[str]:
+def decided_again_lines(found: RunDecisions) -> Iterator[str]:
     yield (
-        f"decisions of A that change with the version of B: {found.changed} of {found.decided}"
+        f"decisions of A that change with the scheduler of B: {found.changed} of {found.decided}"
         + ("" if found.complete else ", the first ones; the others were not decided again")
     )
     if found.changed:

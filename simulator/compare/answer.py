@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from simulator.api import Micros
-from simulator.compare.version_decisions import RunDecisions
+from simulator.compare.second_scheduler import RunDecisions
 from simulator.decision import Decision
 
 Unit = Literal["pods", "percent", "points"]
@@ -148,6 +148,6 @@ class Comparison(msgspec.Struct, frozen=True):
     pods: PodsCompared | None = None
     """The comparison of pods, instead of ``difference``, where A is the recording of an outside scheduler,
     which has no cycles."""
-    versions: RunDecisions | None = None
-    """The decisions of side A that the version of side B, with its feature gates, would have made otherwise;
-    None if both sides have the same version."""
+    decided_again: RunDecisions | None = None
+    """The decisions of side A that the scheduler of side B would have made otherwise; None if both sides have
+    the same version, feature gates and configuration."""

@@ -8,9 +8,10 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.server import ApiServer
 from simulator.compare.answer import Comparison, Difference, PlacedPod, PlacedPods
+from simulator.compare.changed_decisions import SchedulerSettings
 from simulator.compare.observer import Observer
 from simulator.compare.place_again import is_placed_again
-from simulator.compare.version_decisions import RunVersions
+from simulator.compare.second_scheduler import SecondScheduler
 from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.decision import Decision
 from simulator.framework.extender import Transport
@@ -25,7 +26,7 @@ STEPS_PER_REPORT: Final = 20
 """Number of steps between two reports of progress: about 100 ms of work with 5,000 nodes."""
 
 WORK_PER_REPORT: Final = 3_000_000
-"""The work of deciding by two versions after which progress is reported, about 100 ms."""
+"""The work of deciding by two schedulers after which progress is reported, about 100 ms."""
 
 
 class Side(NamedTuple):
@@ -37,6 +38,10 @@ class Side(NamedTuple):
     seed: int = 0
     features: Features = DEFAULT_FEATURES
     """The version of Kubernetes, with its feature gates."""
+
+    @property
+    def settings(self) -> SchedulerSettings:
+        return SchedulerSettings(self.config, self.features)
 
 
 class ComparisonRun:
@@ -57,10 +62,10 @@ class ComparisonRun:
         self._a, self._b = (
             _SideRun(workload, side, self._end, self._reference, transport) for side in (a, b)
         )
-        self._versions: RunVersions | None = None
-        if a.features != b.features:
-            self._versions = RunVersions(b.features, transport)
-            self._versions.begin(self._a.simulation, a.config, a.features)
+        self._second: SecondScheduler | None = None
+        if a.settings != b.settings:
+            self._second = SecondScheduler(b.settings, transport)
+            self._second.begin(self._a.simulation, a.settings)
         self._nodes_before = workload.nodes_before
         self._kept = sum(
             is_placed_again(change.object)
@@ -103,11 +108,11 @@ class ComparisonRun:
             difference=self._difference,
             placed=self._placed() if self._nodes_before else None,
             kept=self._kept,
-            versions=self._versions.result() if self._versions else None,
+            decided_again=self._second.result() if self._second else None,
         )
 
     def _work_left(self) -> int:
-        return self._versions.work_left if self._versions else 0
+        return self._second.work_left if self._second else 0
 
     def _placed(self) -> PlacedPods:
         placed = [

@@ -1,4 +1,4 @@
-"""The decisions of a recording that another version would have made otherwise."""
+"""The decisions of a recording that another scheduler would have made otherwise."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from simulator.compare.answer import Comparison
+from simulator.compare.changed_decisions import SchedulerSettings
 from simulator.compare.outside_comparison import OutsideComparison
-from simulator.compare.version_decisions import RunVersions
+from simulator.compare.second_scheduler import SecondScheduler
 from simulator.recording import Record
 from simulator.replay import RecordingError, Replay
 from simulator.simulation import Options, Simulation
-from simulator.versions.features import Features
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +20,12 @@ class PlayedHistory:
     """A comparison of a recording with the model, and then the replay of the recording, in which each attempt
     of its scheduler is decided again. :meth:`run` may be stopped at any time."""
 
-    def __init__(self, comparison: OutsideComparison, records: Iterable[Record], after: Features) -> None:
+    def __init__(
+        self, comparison: OutsideComparison, records: Iterable[Record], second: SecondScheduler
+    ) -> None:
         self._comparison = comparison
         self._records = records
-        self._versions = RunVersions(after)
+        self._second = second
         self._whole = False
 
     def run(self) -> Iterator[float]:
@@ -40,9 +42,9 @@ class PlayedHistory:
         yield 1.0
 
     def result(self) -> Comparison:
-        found = self._versions.result()
-        versions = replace(found, complete=found.complete and self._whole)
-        return replace(self._comparison.result(), versions=versions if versions.decided else None)
+        found = self._second.result()
+        decided = replace(found, complete=found.complete and self._whole) if found.decided else None
+        return replace(self._comparison.result(), decided_again=decided)
 
     def _begin(self, simulation: Simulation, options: Options) -> None:
-        self._versions.begin(simulation, options.config, options.features())
+        self._second.begin(simulation, SchedulerSettings(options.config, options.features()))

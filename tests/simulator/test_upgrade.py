@@ -10,8 +10,9 @@ import pytest
 from simulator.__main__ import main
 from simulator.api import SECOND
 from simulator.commands.run import START
+from simulator.compare.changed_decisions import SchedulerSettings
 from simulator.compare.comparison_run import ComparisonRun, Side
-from simulator.compare.version_decisions import RunVersions
+from simulator.compare.second_scheduler import SecondScheduler
 from simulator.compare.workload import workload_of_scenario
 from simulator.replay import Replay
 from simulator.scenario import load_scenario
@@ -199,7 +200,7 @@ def test_compare_runs_two_versions(dump: str, tmp_path: Path, capsys: pytest.Cap
     assert main(["compare", str(scenario), "--kubernetes-b", "v1.36"]) == 0
     printed = capsys.readouterr().out
     assert "first difference: cycle 1: A shop/checkout-7d9f8b6c5-x2x7q scheduled" in printed
-    assert "decisions of A that change with the version of B: 1 of 1\nDECISIONS  CAUSE\n1  " in printed
+    assert "decisions of A that change with the scheduler of B: 1 of 1\nDECISIONS  CAUSE\n1  " in printed
     assert "checkout-7d9f8b6c5-x2x7q would run on another node: balanced_allocation_by_gain" in printed
     assert main(["compare", str(scenario)]) == 0, "both sides have the scenario's version"
     assert "checkout-7d9f8b6c5-x2x7q" not in capsys.readouterr().out
@@ -215,33 +216,33 @@ def tainted(seconds: int, a: Side, b: Side) -> ComparisonRun:
 def test_each_attempt_of_a_run_is_decided_by_the_other_version_and_changes_nothing() -> None:
     older, newer = Side(features=Features(V1_34)), Side(features=Features(V1_36))
     found, alone = tainted(60, older, newer).result(), tainted(60, older, older).result()
-    assert (found.a, alone.versions) == (alone.a, None)
-    versions = found.versions
-    assert versions is not None
-    assert (versions.decided, versions.complete) == (found.a.cycles, True)
-    assert versions.changed == len(versions.decisions) > 0
-    assert {each.cause for each in versions.causes} == {"balanced_allocation_by_gain"}
-    first = versions.decisions[0]
+    assert (found.a, alone.decided_again) == (alone.a, None)
+    again = found.decided_again
+    assert again is not None
+    assert (again.decided, again.complete) == (found.a.cycles, True)
+    assert again.changed == len(again.decisions) > 0
+    assert {each.cause for each in again.causes} == {"balanced_allocation_by_gain"}
+    first = again.decisions[0]
     assert found.difference is not None
     assert (first.cycle, first.effect) <= (found.difference.cycle, "elsewhere")
 
 
 def test_deciding_again_ends_where_it_is_too_much_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RunVersions.__init__, "__defaults__", (None, 3000))
+    monkeypatch.setattr(SecondScheduler.__init__, "__defaults__", (None, 3000))
     found = tainted(10, Side(features=Features(V1_34)), Side(features=Features(V1_36))).result()
-    assert found.versions is not None
-    assert not found.versions.complete
-    assert 0 < found.versions.decided < found.a.cycles
+    assert found.decided_again is not None
+    assert not found.decided_again.complete
+    assert 0 < found.decided_again.decided < found.a.cycles
 
 
 def test_a_played_history_is_decided_by_another_version() -> None:
     """The replay fails where deciding again changes anything."""
-    versions = RunVersions(Features(V1_34))
+    second = SecondScheduler(SchedulerSettings(None, Features(V1_34)))
 
     def begin(simulation: Simulation, options: Options) -> None:
-        versions.begin(simulation, options.config, options.features())
+        second.begin(simulation, SchedulerSettings(options.config, options.features()))
 
     assert [*Replay(files.records("random/leaders-2"), begin).run()]
-    found = versions.result()
+    found = second.result()
     assert found.decided > found.changed > 0
     assert found.causes[0].cause == "balanced_allocation_by_gain"

@@ -238,6 +238,11 @@ def test_the_sides_may_have_different_versions_of_kubernetes(client: Client, sto
     assert '<small lang="en">balanced_allocation_by_gain</small>' in page
     assert "would end otherwise" not in same
     assert "b_gates=StorageCapacityScoring%3Dtrue" in page
+    weight = "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1\nprofiles:\n"
+    weight += "- plugins: {multiPoint: {disabled: [{name: NodeResourcesBalancedAllocation}]}}\n"
+    page = compared_page(client, store, text=text, b="yaml", b_yaml=weight)
+    assert "1 of 1 would end otherwise." in page
+    assert "NodeResourcesBalancedAllocation is disabled." in page
 
 
 def test_a_recording_is_not_placed_again(store: Store, sandbox: Sandbox) -> None:

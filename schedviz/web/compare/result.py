@@ -6,10 +6,10 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext, gettext_noop
 
+from schedviz.web.compare.decided_again import DecidedAgainView, decided_nodes, present_decided_again
 from schedviz.web.compare.figures import Figure, FigureRow, count_row, mean_row, present_figure
 from schedviz.web.compare.placed_again import PlacedView, placed_nodes, present_placed
 from schedviz.web.compare.scores import ScoresOfSide, compare_scores
-from schedviz.web.compare.versions import VersionsView, decided_nodes, present_versions
 from schedviz.web.cycle import cycle
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.text import format as fmt
@@ -77,7 +77,7 @@ class ComparisonView(msgspec.Struct, frozen=True):
     """Number of pods that had nodes at the start and kept them."""
     pods: PodsView | None = None
     """The pods that were placed alike or not, instead of ``difference``, where A is a recording."""
-    versions: VersionsView | None = None
+    decided_again: DecidedAgainView | None = None
     """The decisions of A that change with the version of B."""
 
 
@@ -103,7 +103,7 @@ def present_comparison(found: Comparison) -> ComparisonView:
         cycles=found.a.cycles + found.b.cycles,
         kept=found.kept,
         pods=_pods(found.pods, found.start) if found.pods else None,
-        versions=present_versions(found.versions) if found.versions else None,
+        decided_again=present_decided_again(found.decided_again) if found.decided_again else None,
     )
 
 
@@ -141,7 +141,7 @@ def compared_nodes(found: Comparison) -> tuple[str, ...]:
         decisions = (None, found.pods.first.decision)
     names = {str(name) for each in decisions if each is not None for name in each.nodes}
     names |= placed_nodes(found.placed) if found.placed else set()
-    names |= decided_nodes(found.versions) if found.versions else set()
+    names |= decided_nodes(found.decided_again) if found.decided_again else set()
     return tuple(sorted(names))
 
 

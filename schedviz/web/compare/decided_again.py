@@ -1,4 +1,4 @@
-"""The decisions of side A that change with the version of side B, summed by cause."""
+"""The decisions of side A that the scheduler of side B would make otherwise, summed by cause."""
 
 from typing import Final
 
@@ -7,11 +7,13 @@ from django.utils.translation import gettext, gettext_noop
 
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
-from simulator.compare.version_decisions import RunDecisions, VersionDecision
-from simulator.versions.changes import Kind
+from simulator.compare.changed_decisions import SchedulerAnswer
+from simulator.compare.second_scheduler import RunDecisions
+from simulator.versions.changes import Kind, SchedulerChange
 from simulator.words import CHANGED, SEVERAL_CHANGES
 
 KINDS: Final[dict[Kind, str]] = {
+    "configuration": gettext_noop("configuration"),
     "formula": gettext_noop("formula"),
     "gate": gettext_noop("feature gate"),
     "hint": gettext_noop("queueing hint"),
@@ -25,7 +27,7 @@ NODES_AT_MOST: Final = 3
 class CauseRow(msgspec.Struct, frozen=True):
     kind: str
     name: str
-    """The feature gate, or the name in docs/VERSIONS.md; "" = several changes."""
+    """The feature gate, field of the version (docs/VERSIONS.md) or part of a configuration; "" = several."""
     text: str
     count: int
     share: int
@@ -41,7 +43,7 @@ class DecisionRow(msgspec.Struct, frozen=True):
     causes: list[str]
 
 
-class VersionsView(msgspec.Struct, frozen=True):
+class DecidedAgainView(msgspec.Struct, frozen=True):
     decided: int
     changed: int
     complete: bool
@@ -52,13 +54,13 @@ class VersionsView(msgspec.Struct, frozen=True):
     """Number of decisions that change and have no row."""
 
 
-def present_versions(found: RunDecisions) -> VersionsView:
+def present_decided_again(found: RunDecisions) -> DecidedAgainView:
     changes = {change.name: change for change in found.changes}
     causes = [
         CauseRow(
             kind=gettext(KINDS[changes[each.cause].kind]) if each.cause else "",
             name=each.cause,
-            text=gettext(changes[each.cause].text if each.cause else SEVERAL_CHANGES),
+            text=_sentence(changes[each.cause]) if each.cause else gettext(SEVERAL_CHANGES),
             count=each.count,
             share=round(100 * each.count / found.changed),
         )
@@ -75,7 +77,9 @@ def present_versions(found: RunDecisions) -> VersionsView:
         )
         for each in sorted(found.decisions, key=lambda each: each.effect == "message")
     ]
-    return VersionsView(found.decided, found.changed, found.complete, causes, rows, found.changed - len(rows))
+    return DecidedAgainView(
+        found.decided, found.changed, found.complete, causes, rows, found.changed - len(rows)
+    )
 
 
 def decided_nodes(found: RunDecisions) -> set[str]:
@@ -83,7 +87,12 @@ def decided_nodes(found: RunDecisions) -> set[str]:
     return {node for each in found.decisions for side in (each.before, each.after) for node in side.nodes}
 
 
-def _decision_text(decision: VersionDecision) -> str:
+def _sentence(change: SchedulerChange) -> str:
+    text = gettext(change.text)
+    return text % change.values if change.values else text
+
+
+def _decision_text(decision: SchedulerAnswer) -> str:
     nodes = ", ".join(node_name(node) for node in decision.nodes[:NODES_AT_MOST])
     more = len(decision.nodes[NODES_AT_MOST:]) + decision.more
     if more:
