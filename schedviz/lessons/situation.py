@@ -116,7 +116,7 @@ class Situation:
         entry = self._queue_places.get(f"{metadata['namespace']}/{metadata['name']}")
         if entry is None:  # it was created a moment ago, or no profile has its name
             return spec.get("schedulerName") in self._profiles
-        return entry.lane in _GOES_ON
+        return entry.lane in _GOES_ON and not entry.retried_since
 
     @cached_property
     def _profiles(self) -> frozenset[str]:

@@ -33,6 +33,10 @@ class PodGroupCycleStarted(Event, frozen=True, tag=True):
     min_count: int | None
     """None for the policy ``basic``."""
 
+    def has(self, cycle: int) -> bool:
+        """Whether the number is that of the attempt of one of its pods."""
+        return 0 < cycle - self.cycle <= self.size
+
 
 class MemberTried(msgspec.Struct, frozen=True):
     pod: str

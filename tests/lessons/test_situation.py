@@ -152,3 +152,13 @@ metadata: {name: batch, labels: {app: batch}}
     situation = Situation(sandbox, {})
     assert situation.holds(condition("evicted[0].breaks_budget && evicted[0].pod == 'batch'"))
     assert situation.holds(condition("poddisruptionbudgets['batch'].spec.minAvailable == 1"))
+
+
+def test_a_group_that_is_retried_without_end_does_not_go_on() -> None:
+    lesson = catalogue.lessons()["pod-groups"]
+    sandbox = OfflineSandbox(lesson)
+    step = next(each for each in lesson.steps if each.id == "try")
+    for action in step.solution:
+        sandbox.play(action)
+    assert Situation(sandbox, {}).waiting["train-1"] == "backoffQ"
+    assert Situation(sandbox, {}).settled

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import Client
+from django.utils.html import strip_tags
 
 from schedviz.jobs.find_answer import find_answer
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, question_key
 from schedviz.store import Store
 from schedviz.web.cycle.views import group_cycles
+from simulator import trace
 from simulator.api import Manifest
 from simulator.versions.kubernetes_version import V1_36
 from tests.loop.conftest import node, pod
@@ -107,6 +109,56 @@ def test_the_cycle_has_each_turn_and_compares_the_placements(client: Client, wor
     page = text_of(client, world, "")
     assert "Placements of <a" in page
     assert "2 pods go on to binding" in page
+
+
+def test_the_only_placement_that_holds_a_group_has_no_scores(client: Client, world: World) -> None:
+    racks = {"topology": [{"key": "rack"}]}
+    world.create(racked("n0", "rack-1"), racked("n1", "rack-2", "1"))
+    world.create(group("train", 2, schedulingConstraints=racks), *members("train", 2))
+    world.slice()
+    html = text_of(client, world, f"cycles/{group_cycle(world)}/")
+    assert "rack-1 is the only placement in which the group can be scheduled" in html
+    assert ">total<" not in html
+
+
+def test_the_log_has_one_line_for_a_group_and_none_for_its_pods(client: Client, world: World) -> None:
+    world.create(node("n0", "2"), group("train", 3), *members("train", 3), pod("big", "9"))
+    world.slice()
+    log = html_of(client, world, "").partition('id="log"')[2]
+    text = " ".join(strip_tags(log).split())
+    assert "The group train is unschedulable; the places of 2 pods are taken back." in text
+    assert "big is unschedulable" in text
+    for number in range(3):
+        assert f"train-{number} is unschedulable" not in text
+        assert f"train-{number} moves from in flight" not in text
+    panel = strip_tags(text_of(client, world, "pods/default/train-0/"))
+    assert "train-0 moves from in flight to backoffQ (ScheduleAttemptFailure)" in panel
+
+
+def test_the_turns_of_each_pass_are_known_before_it_ends() -> None:
+    pods = ["default/a", "default/b"]
+    started = trace.PodGroupCycleStarted(
+        t=0, cycle=1, group="default/g", popped=pods[0], pods=pods, size=2, min_count=2
+    )
+    tried = trace.PodGroupTried(
+        t=0,
+        cycle=1,
+        group="default/g",
+        placement="x",
+        nodes=1,
+        members=[],
+        verdict="unschedulable",
+        message="",
+    )
+    events: list[trace.Event] = [started, tried]
+    events += [
+        trace.Filtered(t=0, cycle=2, pod=pods[0], nodes=1, feasible=1, reasons={}),
+        trace.Scored(t=0, cycle=2, pod=pods[0], node="n0", total=0, tied=1),
+        trace.Filtered(t=0, cycle=3, pod=pods[1], nodes=1, feasible=0, reasons={"full": 1}),
+    ]
+    [cycle] = group_cycles(events)
+    turns = [(each.pod, each.outcome, each.node) for each in cycle.turns.values()]
+    assert turns == [(pods[0], "fits", "n0"), (pods[1], "infeasible", "")]
 
 
 def test_the_preemption_of_a_group_names_the_units_and_what_is_put_back(client: Client, world: World) -> None:

@@ -1,7 +1,9 @@
 """The log of the live page: the newest events of the trace as lines."""
 
+from itertools import takewhile
 from typing import Final
 
+from schedviz.web.log.group_members import GroupMembers
 from schedviz.web.log.sentences import EventSentences, LogLine
 from schedviz.web.picture.picture import Picture
 
@@ -15,14 +17,16 @@ class Log:
         self._words = EventSentences(base)
         self._seq = -1
         """The number of the newest event that was read."""
+        self._members = GroupMembers()
         self._lines: list[LogLine] = []
 
     def lines(self, picture: Picture) -> list[LogLine]:
         """Return the lines of the log, newest first. The same list object is returned until a line is
         added."""
         found: list[LogLine] = []
-        for seq, event in reversed(picture.trace):
-            if seq <= self._seq or len(found) == LINES_AT_MOST:
+        unread = [*takewhile(lambda each: each[0] > self._seq, reversed(picture.trace))]
+        for seq, event in reversed(self._members.leave_out(reversed(unread))):
+            if len(found) == LINES_AT_MOST:
                 break
             line = self._words.line(seq, event)
             if line is not None:

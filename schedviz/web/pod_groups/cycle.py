@@ -234,7 +234,13 @@ def _placements(cycle: GroupCycle) -> PlacementsView | None:
         if name not in scored:
             reason = "" if each.verdict == "scheduled" else _why_not(each)
             rows.append(PlacementView(name, name == chosen, [], 0, _pods_placed(each), reason))
-    return PlacementsView(plugins, rows, _comparison(compared, cycle.compared))
+    sentence = _comparison(compared, cycle.compared)
+    if chosen and not compared:
+        text = gettext(
+            "%(placement)s is the only placement in which the group can be scheduled: no scores are computed."
+        )
+        sentence = text % {"placement": chosen}
+    return PlacementsView(plugins, rows, sentence)
 
 
 def _pods_placed(tried: trace.PodGroupTried | None) -> str:

@@ -44,7 +44,11 @@ class GroupCycle(msgspec.Struct):
 
     def has(self, cycle: int) -> bool:
         """Whether the number is that of the attempt of a member."""
-        return 0 < cycle - self.number <= self.started.size
+        return self.started.has(cycle)
+
+    def turn(self, cycle: int, pod: str) -> Turn:
+        """Return the turn of an attempt in the present pass. It begins there, if it has not."""
+        return self.turns.setdefault(cycle, Turn(pod, cycle))
 
 
 def group_cycles(events: Iterable[trace.Event]) -> Iterator[GroupCycle]:
@@ -76,15 +80,16 @@ def _read(cycle: GroupCycle, event: trace.Event) -> None:
         case trace.PodGroupCycleEnded():
             cycle.ended = event
             cycle.turns = {}
-        case trace.CycleStarted() if cycle.has(event.cycle) and not cycle.passes:
-            cycle.turns[event.cycle] = Turn(event.pod, event.cycle)
-        case trace.Scored() if turn := cycle.turns.get(event.cycle):
-            turn.outcome, turn.node = "fits", event.node
-        case trace.Filtered(feasible=0) if turn := cycle.turns.get(event.cycle):
-            turn.outcome = "infeasible"
-        case trace.Nominated() if cycle.has(event.cycle):
-            cycle.nominated[event.cycle] = event
-            if turn := cycle.turns.get(event.cycle):
+        case trace.CycleStarted(cycle=number) if cycle.has(number) and not cycle.passes:
+            cycle.turn(number, event.pod)
+        case trace.Scored(cycle=number) if cycle.has(number):
+            found = cycle.turn(number, event.pod)
+            found.outcome, found.node = "fits", event.node
+        case trace.Filtered(cycle=number) if cycle.has(number):
+            cycle.turn(number, event.pod).outcome = None if event.feasible else "infeasible"
+        case trace.Nominated(cycle=number) if cycle.has(number):
+            cycle.nominated[number] = event
+            if turn := cycle.turns.get(number):
                 turn.outcome, turn.node = "preempts", event.node
         case trace.SchedulerError() if turn := cycle.turns.get(event.cycle):
             turn.outcome = "error"
