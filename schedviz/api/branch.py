@@ -15,6 +15,7 @@ from schedviz.store.past import Past
 from schedviz.store.store import NAME_AT_MOST
 from simulator.api import Change, Manifest
 from simulator.apiserver.status import NotFound
+from simulator.dumps.imported import without_missing_owners
 from simulator.what_if.edit import Edit
 
 BRANCHES_AT_MOST: Final = 99
@@ -39,14 +40,15 @@ def branch_of_moment(store: Store, past: Past, name: str, access: str = "") -> S
     """
     mark = past.moment.mark
     wall = store.wall()
+    original = past.sandbox.meta()
     meta = replace(
-        with_options_at(past.sandbox.meta(), past.history, mark.entry),
+        with_options_at(original, past.history, mark.entry),
         stands_down=past.stands_down(),
         created=wall,
         origin=Origin(past.name, past.seq, mark.now),
-    )
+    ).acting()
     clock = past.sandbox.clock().stopped(mark.now, wall)
-    changes = creations(past.moment.objects)
+    changes = creations(past.moment.objects, of_mirror=original.mirror is not None)
     with new_sandbox(
         store, [name], meta, changes, clock, queue_places=past.moment.queue_places, after=mark, access=access
     ) as made:
@@ -75,11 +77,12 @@ def branch_of_now(
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None
     origin = Origin(meta.name, seq, clock.now(wall), change)
-    meta = replace(meta, created=wall, origin=origin)
+    changes = creations(objects, of_mirror=meta.mirror is not None)
+    meta = replace(meta, created=wall, origin=origin).acting()
     clock = replace(clock.rebased(wall), steps=UNSET, until=UNSET)
     stem = meta.name[:STEM_AT_MOST].rstrip("-")
     proposed = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))
-    with new_sandbox(store, names or proposed, meta, creations(objects), clock, access=access) as made:
+    with new_sandbox(store, names or proposed, meta, changes, clock, access=access) as made:
         apply_edits(made, edits, ignore_versions=True)
         return made
 
@@ -90,11 +93,19 @@ def names_at(store: Store, name: str, seq: int) -> Iterator[str]:
     return numbered(store, f"{name[: NAME_AT_MOST - len(suffix) - NUMBER_CHARACTERS]}{suffix}")
 
 
-def creations(objects: BranchedObjects) -> list[Change]:
-    """Return changes that create the objects, in the order in which they were written."""
+def creations(objects: BranchedObjects, *, of_mirror: bool = False) -> list[Change]:
+    """Return changes that create the objects, in the order in which they were written. ``of_mirror``: without
+    the references to owners that a mirror does not follow, as the garbage collector acts in the branch."""
     found = [
         (int(manifest["metadata"]["resourceVersion"]), Change(resource, key, manifest, expected=0))
         for resource, collection in objects.items()
         for key, manifest in collection.items()
     ]
+    if of_mirror:
+        uids = {change.object["metadata"]["uid"] for _, change in found if change.object}
+        found = [
+            (version, replace(change, object=without_missing_owners(change.object, uids)))
+            for version, change in found
+            if change.object
+        ]
     return [change for _, change in sorted(found, key=lambda each: each[0])]

@@ -9,7 +9,7 @@ import msgspec
 from schedviz.cache.held import Numbered, RingEvent, Rings, Trace
 from schedviz.cache.listeners import Listeners
 from schedviz.cache.present import Newest, Present
-from schedviz.store import Gone, NoSandbox, Sandbox, Store, codec
+from schedviz.store import Gone, Meta, NoSandbox, Sandbox, Store, codec
 from schedviz.store.changes import Changes, Position, Whole
 from schedviz.store.model import LogEntry
 from schedviz.store.wall import Wall
@@ -261,6 +261,10 @@ class SandboxCache:
                 raise Gone(version)
             found = self._rings.after((resource,), version)
             return None if found is None else (found, self._position.version)
+
+    def meta(self) -> Meta:
+        """Return the description of the sandbox as it was read last. Raises Unreadable."""
+        return codec.decode_meta(self._sandbox.name, self._meta)
 
     def _present(self, objects: dict[str, dict[str, LogEntry]] | None) -> Present:
         assert self._position is not None, "the cache was read before"

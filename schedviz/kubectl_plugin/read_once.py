@@ -37,7 +37,8 @@ class Scheduler:
             self.features = Features(version, stated)
         self.gates = name_gates(self.features, bool(options.feature_gates), stated is not None)
         self._options = options
-        self._configuration, self.source = self._configure(reader)
+        self.configuration: Manifest | None
+        self.configuration, self.source = self._configure(reader)
 
     def _configure(self, reader: ClusterReader) -> tuple[Manifest | None, str]:
         path: Path | None = self._options.config
@@ -53,7 +54,7 @@ class Scheduler:
         """Return its profiles. Raises InputError."""
         try:
             transport = extender_http.HttpTransport(self._options.allow_extender_host)
-            return profiles(load(self._configuration, features=self.features), transport=transport)
+            return profiles(load(self.configuration, features=self.features), transport=transport)
         except ValueError as failure:  # ConfigError
             raise InputError(f"{self.source}: {failure}") from None
 

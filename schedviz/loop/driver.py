@@ -13,6 +13,7 @@ from schedviz.loop.busy import WINDOW_SECONDS
 from schedviz.loop.doorbell import ring
 from schedviz.loop.due import SliceTime
 from schedviz.loop.leader import Leader, MakeSimulation
+from schedviz.loop.mirror_silence import note_silent_mirror
 from schedviz.loop.presence import Presence
 from schedviz.loop.scheduler_meter import measure_pending
 from schedviz.loop.sharing import BUSY_SHARE, STAY_SECONDS, Movable, choose
@@ -155,6 +156,9 @@ class Driver:
         try:
             leader = self._leaders.get(name)
             sandbox = leader.sandbox if leader else self._store.sandbox(name)
+            if leader is None and sandbox.meta().mirror:
+                self._wakes.due.settle(name, began, note_silent_mirror(sandbox))
+                return
             renewal = self._renew(sandbox, leader)
             if renewal and not self._presence.is_current(renewal.wall.now()):
                 return  # the clocks must be moved first; Due sends the message again

@@ -88,6 +88,7 @@ class Leader:
             kubernetes=meta.kubernetes,
             feature_gates=meta.feature_gates,
             stands_down=True if meta.stands_down else UNSET,
+            controllers=meta.mirror is None,
         )
         events: list[AnyEvent] = [LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch)]
         self._under_way = lost = sandbox.under_way()
@@ -158,6 +159,10 @@ class Leader:
         self.clock = self._set_clock(renewal.clock, renewal.wall.now())
         self.last_run = time.monotonic()
         return more
+
+    def note(self, events: Sequence[AnyEvent]) -> None:
+        """Store trace events that are not the Simulation's with the next commit."""
+        self._term.trace += events
 
     @property
     def seen(self) -> int:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from simulator.apiserver import resources
+from simulator.apiserver.kinds.pod_groups import POD_GROUPS, WORKLOADS
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
 
@@ -40,6 +41,28 @@ READ: Final[dict[Resource, str]] = {
     }.items()
 }
 """The other resources, with what is unknown where one cannot be read."""
+FOLLOWED: Final[dict[Resource, str]] = {
+    **READ,
+    **{
+        _resource(name): unknown
+        for name, unknown in {
+            "limitranges": "which defaults new pods of a branch get",
+            "resourcequotas": "which pods a branch refuses",
+            "runtimeclasses.node.k8s.io": "the overhead of new pods of a branch",
+            "deployments.apps": "which Deployments own ReplicaSets",
+            "daemonsets.apps": "which DaemonSets own pods",
+            "controllerrevisions.apps": "the revisions of DaemonSets and StatefulSets",
+            "jobs.batch": "which Jobs own pods",
+            "cronjobs.batch": "which CronJobs own Jobs",
+            "events": "what the scheduler says of its attempts",
+        }.items()
+    },
+    POD_GROUPS: "which pods are scheduled as a group",
+    WORKLOADS: "the templates of pod groups",
+    **dict.fromkeys(NEEDED, "all"),
+}
+"""The resources that a mirror lists and watches: those that the scheduler and the controllers of the
+simulation read, and the Events of the scheduler. The ClusterRole of the Helm chart names the same ones."""
 
 
 def list_path(resource: Resource) -> str:

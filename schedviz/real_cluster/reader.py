@@ -2,9 +2,11 @@
 
 import re
 import ssl
+import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 
@@ -31,6 +33,7 @@ ANSWER_AT_MOST: Final = 256 << 20
 PART: Final = 1 << 20
 MESSAGE_AT_MOST: Final = 300
 ERRNO: Final = re.compile(r"\[Errno -?\d+\] ")
+TOKENS: Final = threading.Lock()
 RETRIES: Final = urllib3.Retry(
     total=4,
     connect=0,
@@ -55,11 +58,17 @@ class _Status(msgspec.Struct):
 class ClusterReader:
     """Reads from the API server of a connection. Not for several threads at once."""
 
-    def __init__(self, connection: Connection, timeout: float) -> None:
-        """``timeout``: seconds for each answer. Raises ClusterError."""
+    def __init__(self, connection: Connection, timeout: float, name: str = "kubectl-schedviz") -> None:
+        """``timeout``: seconds for each answer. ``name``: as which the program names itself. Raises
+        ClusterError."""
         self.context = connection.context
         self.namespace = connection.namespace
+        self.date = ""
+        """The header ``Date`` of the last answer."""
         self._timeout = timeout
+        self._name = name
+        self._watching: Any = None
+        self._interrupted = False
         self._configuration: Any = connection.configuration
         self.server, self._basic = _split_credentials(str(connection.configuration.host))
         try:
@@ -75,29 +84,70 @@ class ClusterReader:
         Raises Refused for an answer that is an error, ClusterError if there is none."""
         seconds = timeout or self._timeout
         until = time.monotonic() + seconds
-        address = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
-        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "kubectl-schedviz"}
-        if authorization := self._authorization():
-            headers["Authorization"] = authorization
-        try:
-            with warnings.catch_warnings():
-                # Who says insecure-skip-tls-verify knows it.
-                warnings.simplefilter("ignore", InsecureRequestWarning)
-                answer = self._pool.request(
-                    "GET",
-                    address,
-                    headers=headers,
-                    preload_content=False,
-                    redirect=False,
-                    retries=RETRIES if timeout is None else False,
-                    timeout=urllib3.Timeout(connect=min(10, seconds), read=seconds),
-                )
-                body = self._read(answer, until)
-        except (HTTPError, OSError, ValueError) as failure:
-            raise ClusterError(f"{self.server}: {_describe(failure, seconds)}") from None
+        with self._failures(seconds):
+            answer = self._request(path, query, seconds, RETRIES if timeout is None else False)
+            body = self._read(answer, until)
+        self.date = answer.headers.get("Date", "")
         if answer.status != 200:
             raise self._refusal(answer.status, path, body)
         return body
+
+    def watch(self, path: str, query: Mapping[str, str], silence: float) -> Iterator[bytes]:
+        """Yield the lines of the answer to a watch, until the server ends it or :meth:`interrupt` is called;
+        first an empty one, when the server has begun to answer. ``silence``: seconds without a byte after
+        which the watch counts as broken. Raises as :meth:`get`."""
+        with self._failures(silence):
+            answer = self._request(path, {**query, "watch": "1"}, silence, False)
+            if answer.status != 200:
+                raise self._refusal(answer.status, path, self._read(answer, time.monotonic() + self._timeout))
+            self._watching = answer
+            try:
+                begun = b""
+                yield begun
+                for part in () if self._interrupted else answer.stream(PART, decode_content=True):
+                    *lines, begun = (begun + part).split(b"\n")
+                    yield from (line for line in lines if line)
+                    if len(begun) > ANSWER_AT_MOST:
+                        raise ClusterError(f"{self.server}: {path}: an endless line")
+            finally:
+                self._watching = None
+                answer.close()
+
+    def interrupt(self) -> None:
+        """End the watch that another thread reads, and those that it begins later."""
+        self._interrupted = True
+        watching = self._watching
+        if watching is not None:
+            with suppress(OSError, ValueError, AttributeError):
+                watching.shutdown()
+
+    def _request(
+        self, path: str, query: Mapping[str, str] | None, seconds: float, retries: urllib3.Retry | bool
+    ) -> Any:
+        address = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._name}
+        if authorization := self._authorization():
+            headers["Authorization"] = authorization
+        with warnings.catch_warnings():
+            # Who says insecure-skip-tls-verify knows it.
+            warnings.simplefilter("ignore", InsecureRequestWarning)
+            return self._pool.request(
+                "GET",
+                address,
+                headers=headers,
+                preload_content=False,
+                redirect=False,
+                retries=retries,
+                timeout=urllib3.Timeout(connect=min(10, seconds), read=seconds),
+            )
+
+    @contextmanager
+    def _failures(self, seconds: float) -> Iterator[None]:
+        """Raise what ends a request as ClusterError."""
+        try:
+            yield
+        except (HTTPError, OSError, ValueError) as failure:
+            raise ClusterError(f"{self.server}: {_describe(failure, seconds)}") from None
 
     def _authorization(self) -> str:
         """Return the header. As of kubectl, what a kubeconfig says of its users is not sent over plain HTTP;
@@ -106,7 +156,8 @@ class ClusterReader:
             return self._basic
         if not self.server.startswith("https:"):
             return ""
-        return self._configuration.get_api_key_with_prefix("BearerToken") or ""
+        with TOKENS:  # the connection is that of several readers, and a plugin may renew its token
+            return self._configuration.get_api_key_with_prefix("BearerToken") or ""
 
     def _read(self, answer: Any, until: float) -> bytes:
         parts, size = [], 0

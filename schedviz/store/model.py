@@ -24,6 +24,18 @@ class Origin(msgspec.Struct, frozen=True):
     """What was changed when the branch was created, in a sentence; "" = nothing."""
 
 
+class Mirrored(msgspec.Struct, frozen=True):
+    """The real cluster that a mirror follows. It has no credentials."""
+
+    context: str
+    """The name of the context in the kubeconfig."""
+    server: str
+    version: str
+    """What the API server says of its version."""
+    unknown: list[str] = []
+    """What could not be read, and what is unknown thereby."""
+
+
 class Meta(msgspec.Struct, frozen=True):
     """The description of a sandbox. After its creation only the settings of its scheduler can change."""
 
@@ -52,10 +64,17 @@ class Meta(msgspec.Struct, frozen=True):
     """The objects that were imported and those that were not, of a sandbox that was created from a dump."""
     origin: Origin | None = None
     """The origin of a branch; None = the sandbox is no branch."""
+    mirror: Mirrored | None = None
+    """The real cluster that the sandbox follows: only the mirroring process writes to it, and no component of
+    the simulation acts. None = an ordinary sandbox."""
 
     def features(self) -> Features:
         """Raises UnknownVersion, FeatureGateError."""
         return stored_features(self.kubernetes, self.feature_gates)
+
+    def acting(self) -> "Meta":
+        """Return the description of a copy, in which the scheduler and the controllers act."""
+        return msgspec.structs.replace(self, mirror=None, stands_down=False) if self.mirror else self
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -66,7 +85,8 @@ class Failure(msgspec.Struct, frozen=True):
     """Number of consecutive failures."""
     at: float
     again: float
-    """Time at which the loop is started again. A write to the sandbox starts it earlier."""
+    """Time at which the loop is started again. A write to the sandbox starts it earlier. 0 = the failure is
+    one of a mirror, which no longer shows the present state of its cluster since ``at``."""
 
 
 class Steps(msgspec.Struct, frozen=True):

@@ -30,6 +30,7 @@ from schedviz.routes import Route, is_of_api, route_of
 from schedviz.store import Held, trouble_of
 from schedviz.store.default import default_store
 from schedviz.store.hold import acting_as
+from schedviz.web.mirrored import find_mirror_refusal
 from schedviz.web.predict.hold import find_refusal, refusal_text
 from schedviz.web.predict.viewer import read_holds
 from schedviz.web.trouble import trouble_response
@@ -58,6 +59,8 @@ class Access(MiddlewareMixin):
                 return refused
             if held := find_refusal(request, route, named):
                 return refuse(request, held, HTTPStatus.LOCKED)
+            if mirrored := find_mirror_refusal(request, route, named):
+                return refuse(request, mirrored)
             return None
         except Exception as error:
             trouble = trouble_of(error)

@@ -197,6 +197,7 @@ urlpatterns: Final = [
         counts=CREATION,
         creates="name",
     ),
+    Route(f"{_SANDBOX}/branch/", branch.branch_now, "branch-now", write=VIEW, changes=False, counts=CREATION),
     Route(f"{_AT}/cycles/<int:number>/", cycle.cycle_panel, "moment-cycle", read=VIEW),
     Route(f"{_AT}/cycles/last/", cycle.cycle_panel, "moment-last-cycle", read=VIEW),
     Route(f"{_AT}/pods/<str:namespace>/<str:pod>/", pod.pod_panel, "moment-pod", read=VIEW),

@@ -6,7 +6,7 @@ otherwise the garbage collector would delete the dependents.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -177,7 +177,9 @@ class Import:
             for key, packed in self._kept[resource].items():
                 manifest = msgspec.json.decode(packed)
                 if not keep_owners:
-                    manifest = self._without_missing_owners(manifest)
+                    complete = manifest
+                    manifest = without_missing_owners(complete, self._uids)
+                    self.report.orphaned += manifest is not complete
                 if resource == PODS.id and not self._admit(manifest, overlay):
                     continue
                 if resource == NODES.id:
@@ -259,19 +261,6 @@ class Import:
         collection = self._kept[resource]
         return [Change(resource, key, msgspec.json.decode(data), 0) for key, data in collection.items()]
 
-    def _without_missing_owners(self, manifest: Manifest) -> Manifest:
-        """Return the object without references to owners that are not imported."""
-        metadata = manifest["metadata"]
-        given = metadata.get("ownerReferences")
-        if given is None:
-            return manifest
-        kept = [reference for reference in given if reference["uid"] in self._uids]
-        if len(kept) == len(given):
-            return manifest
-        self.report.orphaned += 1
-        rest = {field: value for field, value in metadata.items() if field != "ownerReferences"}
-        return {**manifest, "metadata": {**rest, "ownerReferences": kept} if kept else rest}
-
     @in_version
     def _admit(self, pod: Manifest, overlay: Overlay) -> bool:
         """Complete a pod that no API server has admitted, and count the pod in the report. Returns False if
@@ -301,6 +290,19 @@ class Import:
         )
         dropped = sorted(self._dropped.items(), key=lambda field: (-field[1], field[0]))
         self.report.dropped = dict(dropped[:MAX_NAMED])
+
+
+def without_missing_owners(manifest: Manifest, uids: Container[str]) -> Manifest:
+    """Return the object without references to owners whose UIDs are not among these."""
+    metadata = manifest["metadata"]
+    given = metadata.get("ownerReferences")
+    if given is None:
+        return manifest
+    kept = [reference for reference in given if reference["uid"] in uids]
+    if len(kept) == len(given):
+        return manifest
+    rest = {field: value for field, value in metadata.items() if field != "ownerReferences"}
+    return {**manifest, "metadata": {**rest, "ownerReferences": kept} if kept else rest}
 
 
 def import_dump(dump: Dump, now: Micros, salt: bytes, features: Features = READ_FEATURES) -> Import:

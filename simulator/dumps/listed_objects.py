@@ -90,9 +90,8 @@ _Metadata: Final = _struct(
         *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
     },
 )
-_Pods: Final = _struct(
-    "ReadPods", (), items=_list_of(_struct("ReadPod", (), metadata=_Metadata, spec=_Spec, status=_Status))
-)
+pod_type: Final = _struct("ReadPod", (), metadata=_Metadata, spec=_Spec, status=_Status)
+_Pods: Final = _struct("ReadPods", (), items=_list_of(pod_type))
 _ReplicaSets: Final = _struct(
     "ReadReplicaSets",
     (),
@@ -193,17 +192,23 @@ class ListedObjects:
     # Pods
 
     def _take_pod(self, pod: Any) -> None:
+        found = self._read_pod(pod)
+        if found is not None:
+            metadata = found["metadata"]
+            self.pods[PODS.key(metadata.get("namespace", "default"), metadata["name"])] = found
+
+    def _read_pod(self, pod: Any) -> Manifest | None:
+        """Return a pod as it is stored; None if it is refused, which the report says."""
         if pod.spec is UNSET or pod.metadata is UNSET:
-            return
+            return None
         metadata, status = self._metadata(pod), self._read_status(pod.status)
         node = pod.spec.nodeName
         pod.spec.nodeName = UNSET
         spec = self._stored_spec(pod.spec)
         if isinstance(spec, str):
             self._import.refuse(PODS, {"metadata": metadata}, spec)
-            return
-        key = PODS.key(metadata.get("namespace", "default"), metadata["name"])
-        self.pods[key] = {
+            return None
+        return {
             "apiVersion": PODS.api_version,
             "kind": PODS.kind,
             "metadata": metadata,
@@ -225,13 +230,15 @@ class ListedObjects:
             return {"phase": "Pending"}
         if status.conditions is not UNSET and status.conditions:
             # That a bound pod was scheduled says nothing more.
-            status.conditions = [
-                each
-                for each in status.conditions
-                if each.type in READ_CONDITIONS and (each.type, each.status) != ("PodScheduled", "True")
-            ] or UNSET
+            status.conditions = [each for each in status.conditions if self._is_read(each)] or UNSET
         found: Manifest = self._share(_given(status))
         return found
+
+    def _is_read(self, condition: Any) -> bool:
+        return condition.type in READ_CONDITIONS and (condition.type, condition.status) != (
+            "PodScheduled",
+            "True",
+        )
 
     def _stored_spec(self, spec: Any) -> Manifest | str:
         """Return the spec of a pod without its node as it is stored; why it is refused if it is."""

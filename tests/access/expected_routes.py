@@ -44,6 +44,7 @@ _TABLE: Final = {
     "pending": "VE", "imported": "VE", "leader": "VE", "outside": "VE", "guide": "VV",
     "lesson-panel": "VE undo again reset solution", "share-solution": "EE", "download": "VE",
     "download-objects": "VE", "download-manifests": "VE", "download-picture": "VE",
+    "branch-now": "VV GL",
     "branch": "VV GL", "predict": "VE begin go", "what-if": "VE apply", "evicted": "VV", "scheduler": "VE *",
     "clock": "EE *", "command": "EE *", "command-options": "EE", "kill-leader": "EE *",
     "break-watch": "EE *", "propose": "EE", "paste": "EE *", "new": "EE *", "edit": "EE *",

@@ -95,7 +95,7 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
     context = {
         "meta": meta,
         "right": right.name,
-        "view_only": right < Right.EDIT,
+        "view_only": right < Right.EDIT or meta.mirror is not None,
         "can_share": right == Right.OWN,
         "features": features,
         "older": older_queue(meta.queue),

@@ -65,7 +65,9 @@ class GroupItem(NamedTuple):
 class FailureView(NamedTuple):
     message: str
     again: str
-    """The time of the next attempt: wall time of day, UTC."""
+    """The time of the next attempt: wall time of day, UTC. Of a mirror, the time since which it does not show
+    the present state."""
+    of_mirror: bool
 
 
 class Screen:
@@ -255,7 +257,10 @@ def sandbox_of(base: str) -> str:
 def failure(known: Failure | None) -> FailureView | None:
     if known is None:
         return None
-    return FailureView(known.message, f"{datetime.fromtimestamp(known.again, UTC):%H:%M:%S}")
+    shown = known.again or known.at
+    return FailureView(
+        known.message, f"{datetime.fromtimestamp(shown, UTC):%H:%M:%S}", of_mirror=not known.again
+    )
 
 
 def budgets(picture: Picture) -> list[tuple[str, BudgetRecord]]:

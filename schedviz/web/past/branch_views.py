@@ -1,15 +1,27 @@
 """The form that branches a sandbox from a past moment."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from http import HTTPStatus
 
-from schedviz.api.branch import branch_of_moment, names_at
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from schedviz.api.branch import branch_of_moment, branch_of_now, names_at
 from schedviz.limits.requester import new_record
 from schedviz.store.default import default_store
 from schedviz.web.answers import form_page
 from schedviz.web.sources import address, find_past
 from schedviz.web.text import format as fmt
 from simulator.apiserver.status import StatusError
+
+
+def branch_now(request: HttpRequest, name: str) -> HttpResponse:
+    """Create a branch of the present state, and go to its page."""
+    store = default_store()
+    try:
+        made = branch_of_now(store, store.sandbox(name), [], access=new_record(request))
+    except StatusError as refused:
+        return render(request, "403.html", {"text": refused.message}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return redirect("sandbox", made.name)
 
 
 def new_branch(request: HttpRequest, name: str, seq: int) -> HttpResponse:

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -26,15 +27,18 @@ from schedviz.up.preflight import (
     check_stored,
 )
 from schedviz.up.programs import programs
-from schedviz.up.supervisor import run_programs
+from schedviz.up.supervisor import Program, run_programs
 
 
 class Command(BaseCommand):
     help = "Start schedviz: an embedded Redis (unless REDIS_URL is set), the web server, workers and more."
     requires_system_checks = ()
+    further_programs: Sequence[Program] = ()
+    """What runs beside the others."""
+
+    _writing = threading.Lock()
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self._writing = threading.Lock()
         try:
             with ExitStack() as stack:
                 status = self._up(stack)
@@ -71,7 +75,7 @@ class Command(BaseCommand):
         started = programs(
             settings.HOST, settings.PORT, web_processes=settings.WEB_PROCESSES, workers=settings.WORKERS
         )
-        return run_programs(started, self._say, redis)
+        return run_programs([*started, *self.further_programs], self._say, redis)
 
     def _say(self, line: str) -> None:
         # After the terminal was closed, the programs still have to be stopped in order.

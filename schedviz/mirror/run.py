@@ -1,0 +1,84 @@
+"""Mirrors a cluster until it is stopped: session after session."""
+
+import re
+import threading
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from schedviz.kubectl_plugin.options import open_reader
+from schedviz.kubectl_plugin.read_once import Scheduler
+from schedviz.mirror.session import Cluster, MirrorError, Session
+from schedviz.mirror.writer import Listener
+from schedviz.real_cluster.errors import ClusterError, Refused
+from schedviz.real_cluster.read_resources import NEEDED, list_path
+from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store
+from schedviz.store.store import NAME_AT_MOST
+from simulator.dumps.listed_objects import ListFault
+
+AGAIN_SECONDS: Final = 5.0
+"""The time before a new session, after one that ended by a failure of the cluster or of Redis."""
+
+
+def read_options(options: Namespace) -> Cluster:
+    """Connect as the options say, and read the version and the configuration of the scheduler. Raises
+    ClusterError, also where nodes or pods may not be listed, and InputError."""
+    reader = open_reader(options)
+    scheduler = Scheduler(reader, options)
+    scheduler.frameworks()
+    for resource in NEEDED:
+        try:
+            reader.get(list_path(resource), {"limit": "1"})
+        except Refused as refused:
+            if refused.is_forbidden:
+                raise ClusterError(f"no permission to list {resource.plural}: {refused}") from None
+            raise
+    return Cluster(
+        lambda: open_reader(options),
+        reader.context,
+        reader.server,
+        scheduler.said,
+        scheduler.features,
+        scheduler.configuration,
+    )
+
+
+def name_of(context: str) -> str:
+    """Return the name of the sandbox of a context, of those characters that a DNS label may have."""
+    return re.sub(r"[^a-z0-9]+", "-", context.lower()).strip("-")[:NAME_AT_MOST].strip("-") or "mirror"
+
+
+def run_mirror(
+    store: Store,
+    name: str,
+    cluster: Cluster,
+    say: Callable[[str], object],
+    stopping: threading.Event,
+    *,
+    listener: Listener | None = None,
+) -> None:
+    """Follow until ``stopping`` is set. Raises ClusterError if the first session does not begin, MirrorError
+    if no further one can."""
+    has_followed = False
+
+    def said(text: str) -> None:
+        nonlocal has_followed
+        has_followed = True
+        say(text)
+
+    while not stopping.is_set():
+        try:
+            Session(store, name, cluster, said, listener=listener).run(stopping)
+        except NoSandbox:
+            raise MirrorError(f"the sandbox {name} was deleted") from None
+        except (StaleLease, LimitReached) as ended:
+            raise MirrorError(str(ended)) from None
+        except (ClusterError, ListFault) as failure:
+            if not has_followed:
+                raise ClusterError(str(failure)) from None
+            say(f"{failure}; a new session begins in {AGAIN_SECONDS:g} s")
+        except (RedisError, Gone, Overtaken) as failure:
+            say(f"Redis: {failure}; a new session begins in {AGAIN_SECONDS:g} s")
+        stopping.wait(AGAIN_SECONDS)

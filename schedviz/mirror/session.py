@@ -1,0 +1,234 @@
+"""One session of a mirror: from the first lists until it is stopped, or something ends it."""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty
+from typing import Final, NamedTuple
+
+from redis.exceptions import RedisError
+
+from schedviz.api.new_sandbox import new_sandbox
+from schedviz.loop import ring
+from schedviz.loop.leader import Leader
+from schedviz.loop.mirror_silence import ENDED, is_silent
+from schedviz.mirror.first_lists import FirstLists
+from schedviz.mirror.writer import Listener, MirrorWriter, stored_objects
+from schedviz.real_cluster.cluster import SALT_BYTES
+from schedviz.real_cluster.follow import ClusterFollower, Message
+from schedviz.real_cluster.read_resources import FOLLOWED
+from schedviz.real_cluster.reader import ClusterReader
+from schedviz.store import Clock, Failure, Lease, Meta, NoSandbox, Renewal, Sandbox, StaleLease, Store
+from schedviz.store.model import Mirrored
+from simulator.api import SECOND, Manifest, Micros, Storage
+from simulator.apiserver.component_writes import MakeServer
+from simulator.apiserver.status import StatusError
+from simulator.dumps.followed_objects import FollowedObjects
+from simulator.simulation import Options, Simulation
+from simulator.versions.features import Features
+
+BATCH_SECONDS: Final = 0.1
+"""Time for which changes are collected that are stored together."""
+IDLE_SECONDS: Final = 0.5
+"""The longest time between two renewals of the lease."""
+BATCH: Final = 500
+SLICE_SECONDS: Final = 0.25
+BEHIND_SECONDS: Final = 2.0
+"""A mirror that stores a change later than this is behind."""
+BEHIND: Final = "more happens in the cluster than is stored in time"
+CLOCK_SECONDS: Final = 1.5
+"""The difference from the clock of the cluster above which that of the sandbox is set. The header Date has
+whole seconds."""
+
+
+class MirrorError(Exception):
+    """The mirror cannot begin or go on, and will not by trying again. The message is one line."""
+
+
+class Cluster(NamedTuple):
+    """What is mirrored, and how it is read. ``connect`` gives each thread a connection of its own."""
+
+    connect: Callable[[], ClusterReader]
+    context: str
+    server: str
+    version: str
+    """What the API server says."""
+    features: Features
+    configuration: Manifest | None
+    """The KubeSchedulerConfiguration; None = the default one."""
+
+
+class Session:
+    """Follows a cluster in the sandbox ``name``, which it makes if there is none."""
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        cluster: Cluster,
+        say: Callable[[str], object],
+        *,
+        listener: Listener | None = None,
+    ) -> None:
+        self._store = store
+        self._name = name
+        self._cluster = cluster
+        self._say = say
+        self._listener = listener
+        served = {
+            resource: unknown
+            for resource, unknown in FOLLOWED.items()
+            if not resource.gate or cluster.features.enabled(resource.gate)
+        }
+        self.follower = ClusterFollower(cluster.connect, served)
+        self._trouble_since: float | None = None
+        self._noted = ""
+
+    def run(self, stopping: threading.Event) -> None:
+        """Follow until ``stopping`` is set. Raises ClusterError, MirrorError, StaleLease, NoSandbox,
+        RedisError and other errors of the store."""
+        reader = self._cluster.connect()
+        self.follower.pulse.ask(reader)
+        objects = FollowedObjects(self._now(), secrets.token_bytes(SALT_BYTES), self._cluster.features)
+        first = self._read_first(objects)
+        sandbox = self._sandbox(first)
+        lease = self._lead(sandbox)
+        try:
+            renewal = self._renewed(sandbox, lease)
+            self._keep_clock(sandbox, renewal)
+            leader = Leader(sandbox, self._renewed(sandbox, lease), make_simulation)
+            sandbox.set_failure(None, lease)
+            writer = MirrorWriter(leader, objects, stored_objects(sandbox), self._listener)
+            writer.begin(first)
+            del first
+            self.follower.start()
+            self._say(f"the mirror {self._name} follows {self._cluster.context} ({self._cluster.server})")
+            self._follow(leader, writer, stopping)
+        finally:
+            self.follower.stop()
+            with suppress(RedisError, StaleLease, NoSandbox):
+                sandbox.set_failure(Failure(ENDED, 1, self._trouble_since or sandbox.wall(), 0.0), lease)
+                sandbox.release_lease(lease)
+                ring(self._name)
+
+    def _read_first(self, objects: FollowedObjects) -> FirstLists:
+        first = FirstLists(objects)
+        self.follower.list_all(first.take, first.forget)
+        first.add_missing(self._now())
+        first.fit()
+        for left_out in first.left_out:
+            self.follower.leave_out(left_out)
+        return first
+
+    def _sandbox(self, first: FirstLists) -> Sandbox:
+        try:
+            meta = self._store.sandbox(self._name).meta()
+        except NoSandbox:
+            return self._create(first)
+        if meta.mirror is None:
+            raise MirrorError(f"there is a sandbox {self._name}, which is no mirror; choose another --name")
+        if meta.mirror.server != self._cluster.server:
+            raise MirrorError(
+                f"the mirror {self._name} follows {meta.mirror.server}; choose another --name, or delete it"
+            )
+        return self._store.handle(self._name)
+
+    def _create(self, first: FirstLists) -> Sandbox:
+        wall, features = self._store.wall(), self._cluster.features
+        meta = Meta(
+            name=self._name,
+            title=self._cluster.context,
+            created=wall,
+            config=self._cluster.configuration,
+            kubernetes=features.version.patch,
+            feature_gates=features.gates,
+            stands_down=True,
+            mirror=Mirrored(
+                self._cluster.context, self._cluster.server, self._cluster.version, self.follower.unknown
+            ),
+        )
+        clock = Clock(sim=self._now(), wall=wall)
+        try:
+            with new_sandbox(self._store, [self._name], meta, first.changes(), clock) as sandbox:
+                return sandbox
+        except (StatusError, ValueError) as refused:
+            raise MirrorError(f"--name {self._name}: {refused}") from None
+
+    def _lead(self, sandbox: Sandbox) -> Lease:
+        held = sandbox.lease()
+        if held and not is_silent(sandbox):
+            raise MirrorError(f"another process mirrors into {self._name} ({held.holder})")
+        lease = sandbox.take_lease(f"mirror-{secrets.token_hex(4)}", held)
+        if lease is None:
+            raise MirrorError(f"another process has just begun to mirror into {self._name}")
+        return lease
+
+    def _renewed(self, sandbox: Sandbox, lease: Lease) -> Renewal:
+        renewal = sandbox.renew_lease(lease)
+        if renewal is None:
+            if not self._store.exists(self._name):
+                raise NoSandbox(self._name)
+            raise StaleLease(f"another process mirrors into {self._name}")
+        return renewal
+
+    def _follow(self, leader: Leader, writer: MirrorWriter, stopping: threading.Event) -> None:
+        sandbox = leader.sandbox
+        while not stopping.is_set():
+            batch = self._gather()
+            writer.take(batch)
+            renewal = self._renewed(sandbox, leader.lease)
+            if self._keep_clock(sandbox, renewal):
+                renewal = self._renewed(sandbox, leader.lease)
+            leader.run(renewal, SLICE_SECONDS)
+            received = [each.received for each in batch if each.received]
+            self._note_trouble(sandbox, leader.lease, time.monotonic() - min(received) if received else 0.0)
+            ring(self._name)
+
+    def _gather(self) -> list[Message]:
+        inbox = self.follower.inbox
+        batch: list[Message] = []
+        with suppress(Empty):
+            batch.append(inbox.get(timeout=IDLE_SECONDS))
+            until = time.monotonic() + BATCH_SECONDS
+            while len(batch) < BATCH:
+                batch.append(inbox.get(timeout=max(0.0, until - time.monotonic())))
+        return batch
+
+    def _note_trouble(self, sandbox: Sandbox, lease: Lease, lag: float) -> None:
+        """Write that the mirror is cut off or behind, and since when."""
+        trouble = self.follower.trouble or (BEHIND if lag > BEHIND_SECONDS else "")
+        if trouble == self._noted:
+            return
+        wall = sandbox.wall()
+        if not trouble:
+            self._trouble_since = None
+            sandbox.set_failure(None, lease)
+        else:
+            self._trouble_since = self._trouble_since or wall - lag
+            sandbox.set_failure(Failure(trouble, 1, self._trouble_since, 0.0), lease)
+        self._say(trouble or "the mirror follows again")
+        self._noted = trouble
+
+    # Time
+
+    def _now(self) -> Micros:
+        """Return the time by the clock of the cluster; by Redis's where the cluster does not say it."""
+        clock = self.follower.pulse.clock
+        seconds = self._store.wall() if clock is None else clock[0] + time.monotonic() - clock[1]
+        return round(seconds * SECOND)
+
+    def _keep_clock(self, sandbox: Sandbox, renewal: Renewal) -> bool:
+        """Set the clock of the sandbox to that of the cluster; whether it had to be set."""
+        wall, now = renewal.wall.now(), self._now()
+        clock = renewal.clock
+        if not clock.paused and clock.speed == 1.0 and abs(clock.now(wall) - now) <= CLOCK_SECONDS * SECOND:
+            return False
+        sandbox.set_clock(Clock(sim=now, wall=wall), clock, renewal.lease)
+        return True
+
+
+def make_simulation(storage: Storage, make_server: MakeServer, options: Options) -> Simulation:
+    """Return the simulation of a mirror, which only observes."""
+    return Simulation(storage, make_server, options)

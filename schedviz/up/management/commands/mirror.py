@@ -1,0 +1,81 @@
+"""``manage.py mirror``: a sandbox that follows a real cluster. It starts schedviz where none runs."""
+
+import os
+import signal
+import sys
+import threading
+from argparse import ArgumentParser, Namespace
+from typing import Any, Final
+
+from django.conf import settings
+
+from schedviz import environment
+from schedviz.kubectl_plugin.options import TIMEOUT, add_scheduler
+from schedviz.mirror.run import name_of, read_options, run_mirror
+from schedviz.mirror.session import Cluster, MirrorError
+from schedviz.real_cluster.errors import ClusterError
+from schedviz.store import Store
+from schedviz.up.embedded_redis import DataDirectoryInUse, lock
+from schedviz.up.management.commands import up
+from schedviz.up.operator_store import operator_redis_url
+from schedviz.up.supervisor import Program
+from simulator.command_line.files import InputError
+
+NO_MIRROR: Final = 2
+"""The exit status if there is nothing to mirror, as of ``kubectl schedviz``."""
+
+
+class Command(up.Command):
+    help = "Follow a real cluster in a sandbox, read-only; it starts schedviz where none runs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--kubeconfig", default="", metavar="FILE", help="the kubeconfig to use")
+        parser.add_argument(
+            "--context", default="", metavar="NAME", help="the context of the kubeconfig to use"
+        )
+        parser.add_argument(
+            "--name", default="", metavar="NAME", help="of the sandbox; by default that of the context"
+        )
+        parser.add_argument(
+            "--request-timeout",
+            default=TIMEOUT,
+            metavar="DURATION",
+            help=f"how long to wait for each answer of the API server; by default {TIMEOUT}",
+        )
+        add_scheduler(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            given = Namespace(**options)
+            cluster = read_options(given)
+            if environment.secret_given("REDIS_URL"):
+                self._join(given.name or name_of(cluster.context), cluster)
+                return
+        except (ClusterError, InputError, MirrorError) as failure:
+            self.stderr.write(f"mirror: {failure}")
+            sys.exit(NO_MIRROR)
+        own = [sys.executable, "-m", "schedviz", *sys.argv[1:]]
+        if _is_running():
+            # The settings of a process do not change, so another one joins.
+            environment.pass_secret("REDIS_URL", operator_redis_url())
+            environment.pass_secret("REDIS_PASSWORD", "")
+            os.execv(sys.executable, own)  # noqa: S606 (our own command)
+        self.further_programs = [Program("mirror", own)]
+        super().handle(*args, **options)
+
+    def _join(self, name: str, cluster: Cluster) -> None:
+        """Mirror into the schedviz of REDIS_URL. Raises ClusterError, MirrorError."""
+        stopping = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopping.set())
+        store = Store(settings.REDIS_URL, settings.REDIS_CLUSTER_URLS)
+        run_mirror(store, name, cluster, self._say, stopping)
+
+
+def _is_running() -> bool:
+    """Whether schedviz runs with this DATA_DIR."""
+    try:
+        with lock(settings.DATA_DIR):
+            return False
+    except DataDirectoryInUse:
+        return True

@@ -1,0 +1,236 @@
+"""A mirror has the objects of its cluster, whatever happens to the connection and to the processes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedviz.mirror.first_lists import LEFT_OUT_FIRST
+from schedviz.mirror.session import MirrorError
+from schedviz.mirror.writer import Followed
+from schedviz.real_cluster import follow
+from schedviz.real_cluster.errors import ClusterError
+from schedviz.real_cluster.read_resources import FOLLOWED, list_path
+from schedviz.store import Sandbox, Store
+from schedviz.store.commit_script import LIMITS
+from simulator.api import Manifest
+from simulator.trace import AnyEvent, OutsideBound, PodRemoved
+from tests.loop.conftest import node, pod
+from tests.loop.world import World
+from tests.mirror.conftest import TOKEN, Start
+from tests.mirror.proxy import Proxy
+from tests.waiting import eventually
+
+SKIPPED = ("leases.coordination.k8s.io", "configmaps", "events")
+
+
+def stored(sandbox: Sandbox) -> dict[str, dict[str, Any]]:
+    """Of all objects their identity and what the scheduler reads."""
+    objects, _ = sandbox.list_all()
+    return {
+        resource: {key: _read(manifest) for key, manifest in collection.items()}
+        for resource, collection in objects.items()
+        if resource not in SKIPPED and collection
+    }
+
+
+def _read(manifest: Manifest) -> Any:
+    metadata, spec = manifest["metadata"], manifest.get("spec") or {}
+    status = manifest.get("status") or {}
+    conditions = status.get("conditions") or () if manifest["kind"] == "Pod" else ()
+    return (
+        *(metadata.get(field) for field in ("uid", "labels", "deletionTimestamp", "ownerReferences")),
+        *(spec.get(field) for field in ("nodeName", "containers", "unschedulable", "tolerations")),
+        *(status.get(field) for field in ("phase", "allocatable", "nominatedNodeName")),
+        [(each["type"], each["status"], each.get("message")) for each in conditions],
+    )
+
+
+def same(mirror: Sandbox, world: World) -> None:
+    eventually(lambda: stored(mirror) == stored(world.sandbox), "the mirror has the objects of its cluster")
+
+
+def test_it_has_what_the_cluster_has_and_the_acts_of_its_scheduler(world: World, start: Start) -> None:
+    world.create(node("n0"), node("n1"), pod("before"))
+    world.slice()
+    mirror = start().sandbox
+    assert stored(mirror) == stored(world.sandbox)
+    world.create(pod("later", cpu="3"), pod("large", cpu="9"))
+    world.slice()
+    world.patch("nodes", "n0", {"spec": {"unschedulable": True}})
+    world.delete("pods", "default/before")
+    world.delete("nodes", "n1")
+    world.slice()
+    same(mirror, world)
+
+    def bound() -> list[str]:
+        events = [event for _, event in mirror.trace_tail(100)]
+        return [event.pod for event in events if isinstance(event, OutsideBound)]
+
+    eventually(lambda: bound() == ["default/later"], "the binding is in the trace")
+    said = [event["message"] for event in mirror.list("events").items]
+    assert any("0/2 nodes are available" in text for text in said)
+    place = mirror.queue_place("default/large")
+    assert place is not None
+    assert "nodes are available: " in place.message
+
+
+@pytest.mark.long
+def test_it_goes_on_when_connections_are_cut_and_versions_expire(
+    world: World, start: Start, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "BACK_OFF", (0.01, 0.05))
+    world.create(node("n0"), pod("a"), pod("b"))
+    world.slice()
+    mirror = start()
+    eventually(lambda: proxy.watches() >= len(mirror.session.follower.resources), "it watches")
+    proxy.is_down = True
+    proxy.cut()
+    world.create(pod("c"), pod("d"))
+    world.delete("pods", "default/a")
+    world.slice()
+    eventually(mirror.sandbox.failure, "it says that it is cut off")
+    failure = mirror.sandbox.failure()
+    assert failure
+    assert failure.again == 0
+    proxy.is_down = False
+    same(mirror.sandbox, world)
+    eventually(lambda: mirror.sandbox.failure() is None, "it is not cut off any more")
+    # Version 1 is older than the log of any sandbox (410).
+    for each in mirror.session.follower.followers:
+        each.version = "1"
+    lists = sum("watch" not in query for _, _, query in proxy.asked)
+    proxy.cut()
+    world.delete("pods", "default/b")
+    world.delete("pods", "default/c")
+    world.create(pod("c", cpu="2"))
+    world.slice()
+    same(mirror.sandbox, world)
+    assert sum("watch" not in query for _, _, query in proxy.asked) > lists
+
+
+@pytest.mark.long
+def test_a_new_process_stores_what_it_missed_and_one_at_a_time_mirrors(world: World, start: Start) -> None:
+    world.create(node("n0"), pod("a"), pod("b"))
+    world.slice()
+    first = start()
+    second = start(waits=False)
+    eventually(lambda: second.failure, "the second one ends")
+    assert isinstance(second.failure, MirrorError)
+    assert "another process mirrors into" in str(second.failure)
+    first.stop()
+    failure = first.sandbox.failure()
+    assert failure
+    assert "has ended" in failure.message
+    world.delete("pods", "default/a")
+    world.create(pod("c"))
+    world.slice()
+    version = first.sandbox.version()
+    third = start()
+    assert stored(third.sandbox) == stored(world.sandbox)
+    assert third.sandbox.version() - version <= 6, "only what has changed is written"
+    assert third.sandbox.failure() is None
+
+
+@pytest.mark.long
+def test_a_listener_hears_of_changes_in_order_and_its_events_are_stored(world: World, start: Start) -> None:
+    heard: list[Followed] = []
+
+    def listen(followed: Any) -> list[AnyEvent]:
+        heard.extend(followed)
+        return [PodRemoved(t=0, pod="said/by-the-listener", node="")] if followed else []
+
+    world.create(node("n0"))
+    world.slice()
+    mirror = start(listen)
+    world.create(pod("a"))
+    world.slice()
+    same(mirror.sandbox, world)
+    bound = [each for each in heard if each.event.object.get("spec", {}).get("nodeName") == "n0"]
+    assert bound
+    assert bound[0].event.version == int(bound[0].event.object["metadata"]["resourceVersion"])
+    stored_versions = [int(each.real_version) for each in heard if each.received]
+    assert stored_versions == sorted(stored_versions)
+    eventually(
+        lambda: any(
+            getattr(event, "pod", "") == "said/by-the-listener" for _, event in mirror.sandbox.trace_tail(50)
+        ),
+        "its event is in the trace",
+    )
+
+
+# What it asks for
+
+
+def test_all_its_requests_read_and_none_is_about_secrets(
+    world: World, start: Start, proxy: Proxy, store: Store
+) -> None:
+    world.create(node("n0"))
+    world.slice()
+    mirror = start()
+    eventually(lambda: proxy.watches() >= len(mirror.session.follower.resources), "it watches")
+    mirror.stop()
+    assert {method for method, _, _ in proxy.asked} == {"GET"}
+    assert {path for _, path, _ in proxy.asked} <= {"/version", *map(list_path, FOLLOWED)}
+    assert not any("secret" in path or "configmap" in path for _, path, _ in proxy.asked)
+    in_redis = b"".join(store.redis.dump(key) or b"" for key in store.redis.scan_iter(f"*{mirror.name}*"))
+    meta = mirror.sandbox.meta()
+    assert TOKEN not in repr(meta) + repr(mirror.said)
+    assert TOKEN.encode() not in in_redis
+
+
+def test_it_goes_on_without_what_is_forbidden(world: World, start: Start, proxy: Proxy) -> None:
+    proxy.allows = lambda _, path: "poddisruptionbudgets" not in path and "namespaces" not in path
+    world.create(node("n0"), pod("a"))
+    world.slice()
+    mirror = start().sandbox.meta().mirror
+    assert mirror
+    assert [each.partition(" ")[0] for each in mirror.unknown] == ["namespaces", "poddisruptionbudgets"]
+
+
+@pytest.mark.parametrize("plural", ["pods", "nodes"])
+def test_without_pods_or_nodes_it_ends_with_one_line(start: Start, proxy: Proxy, plural: str) -> None:
+    proxy.allows = lambda _, path: not path.endswith(f"/{plural}")
+    mirror = start(waits=False)
+    eventually(lambda: mirror.failure, "it ends")
+    assert isinstance(mirror.failure, ClusterError)
+    assert str(mirror.failure) == f"no permission to list {plural}: forbidden by the proxy"
+    assert not mirror._store.exists(mirror.name)
+
+
+@pytest.mark.long
+def test_a_cluster_that_does_not_fit_is_refused_with_both_figures(
+    world: World, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.create(node("n0"), *(pod(f"p{number}") for number in range(4)))
+    world.slice()
+    monkeypatch.setitem(LIMITS, "pods", 3)
+    mirror = start(waits=False)
+    eventually(lambda: mirror.failure, "it ends")
+    assert str(mirror.failure) == (
+        "the cluster does not fit: it has 4 pods that have not ended, and MAX_PODS_PER_SANDBOX is 3"
+    )
+    assert not mirror._store.exists(mirror.name)
+
+
+@pytest.mark.long
+def test_what_no_rule_reads_is_left_out_where_not_all_fits(
+    world: World, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.create(node("n0"), pod("a"))
+    world.slice()
+    monkeypatch.setattr("schedviz.mirror.first_lists.MAX_OBJECTS", 8)
+    mirror = start()
+    assert mirror.sandbox.count("events") == 0
+    unknown = mirror.sandbox.meta().mirror
+    assert unknown
+    assert any(each.startswith("events (no room)") for each in unknown.unknown)
+    assert "events" in LEFT_OUT_FIRST
+
+
+def test_the_document_names_all_that_is_read() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "MIRROR.md").read_text()
+    table = text.partition("## What is read")[2].partition("##")[0]
+    named = {word for row in table.splitlines() for word in re.findall(r"[a-z]+", row.partition(" | ")[0])}
+    assert {resource.plural for resource in FOLLOWED} <= named
