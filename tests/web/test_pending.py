@@ -71,6 +71,39 @@ def test_pods_with_the_same_deciding_reason_are_one_row() -> None:
     assert view.tries == 18
 
 
+def test_pods_that_ask_for_a_zone_are_a_row_of_their_own_which_names_it() -> None:
+    in_b = {"topology.kubernetes.io/zone": "b"}
+    terms = [{"matchExpressions": [{"key": [*in_b][0], "operator": "In", "values": ["c", "b"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    entries = [waiting("a", CPU), waiting("b", CPU)]
+    (row,) = shown(*entries, nodeSelector=in_b).causes
+    assert (row.deciding, row.count) == ("59 have too little cpu in zone b", 2)
+    (either,) = shown(*entries, affinity={"nodeAffinity": required}).causes
+    assert either.deciding == "59 have too little cpu in zone b, c"
+    anywhere = {"nodeSelectorTerms": [*terms, {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": anywhere}}
+    assert shown(*entries, affinity=affinity).causes[0].deciding == "59 have too little cpu"
+    assert len({row.id, either.id}) == 2
+
+
+def test_pods_of_an_outside_scheduler_are_grouped_by_what_it_says() -> None:
+    """So it is in a mirror, where all pods wait for the scheduler of the cluster."""
+    view = shown(
+        lane("a", "outside", scheduler="theirs", message=CPU),
+        lane("b", "outside", scheduler="theirs", message=CPU),
+        lane("later", "outside", scheduler="theirs"),
+        lane("next", "outside", scheduler="theirs", priority=7),
+        lane("preempts", "outside", scheduler="theirs", message=CPU, nominated_node="n1"),
+        lane("gate", "gated", gate="SchedulingGates"),
+    )
+    rows = {row.deciding: [each.label for each in row.listed] for row in view.causes}
+    assert rows["59 have too little cpu"] == ["a", "b"]
+    assert rows["wait for the scheduler theirs"] == ["next", "later"]
+    assert rows["nominated to n1"] == ["preempts"]
+    assert view.first
+    assert view.first.label == "next"
+
+
 def test_a_number_that_is_not_that_of_all_pods_says_so() -> None:
     fewer = "0/58 nodes are available: 1 node(s) had untolerated taint {a: b}, 57 Insufficient cpu."
     row = shown(waiting("a", CPU), waiting("b", fewer)).causes[0]

@@ -51,6 +51,8 @@ class PodRecord(msgspec.Struct, frozen=True):
     """The uid of its controller; "" = it has none."""
     group: str = ""
     """The key of its PodGroup; "" = it is in none."""
+    zones: tuple[str, ...] = ()
+    """The zones in which its node has to be, as far as its node selector and its affinity name them."""
 
 
 class BudgetRecord(msgspec.Struct, frozen=True):
@@ -126,7 +128,24 @@ def pod_record(manifest: Manifest) -> PodRecord:
         labels=pod.labels,
         owner=intern(controller["uid"]) if controller else "",
         group=intern(pod.pod_group),
+        zones=_required_zones(pod),
     )
+
+
+def _required_zones(pod: Pod) -> tuple[str, ...]:
+    selected = (pod.spec.get("nodeSelector") or {}).get(ZONE)
+    if selected:
+        return (intern(selected),)
+    affinity = (pod.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    found: set[str] = set()
+    for term in required.get("nodeSelectorTerms") or ():
+        expressions = term.get("matchExpressions") or ()
+        named = next((e for e in expressions if (e.get("key"), e.get("operator")) == (ZONE, "In")), None)
+        if named is None:
+            return ()  # nodes of any zone can match this term
+        found.update(named.get("values") or ())
+    return tuple(map(intern, sorted(found)))
 
 
 def budget_record(manifest: Manifest) -> BudgetRecord:

@@ -75,6 +75,8 @@ class PendingCause(NamedTuple):
     kind: PodReasonKind
     what: str = ""
     """The reason, gates, plugins or scheduler; its meaning depends on the kind."""
+    zones: tuple[str, ...] = ()
+    """The zones in which the reason holds, as the pods ask for nodes there; empty = all."""
 
 
 class PendingPod(msgspec.Struct, frozen=True):
@@ -126,7 +128,7 @@ class PendingView(msgspec.Struct, frozen=True):
     more_pods: int
     """The number of pods in the rows that are left out."""
     first: PendingPod | None
-    """The pod that is popped next; None = activeQ is empty."""
+    """The pod that is tried next; None = activeQ is empty."""
     tries: int
     """The number of pods of which each can be tried: those in the queue that no plugin gates."""
     chosen: str
@@ -148,8 +150,7 @@ def present_pending(picture: PendingPods, now: Micros, chosen: str = "") -> Pend
     ordered = sorted(groups.items(), key=lambda each: (_is_turn(each[0]), -len(each[1]), each[0]))
     found = [each for each in ordered if chosen in ("", _id_of(each[0]))]
     at_most = PODS_OF_ONE_AT_MOST if chosen else PODS_AT_MOST
-    active = [entry for entry in picture.queue_places.values() if entry.lane == "activeQ"]
-    first = min(active, key=sort_key, default=None)
+    first = min(_next_ones(picture), key=sort_key, default=None)
     left_out = found[CAUSES_AT_MOST:]
     return PendingView(
         count=sum(map(len, groups.values())),
@@ -167,11 +168,20 @@ def present_pending(picture: PendingPods, now: Micros, chosen: str = "") -> Pend
     )
 
 
+def _next_ones(picture: PendingPods) -> list[QueuePlace]:
+    """Return the pods of which one is tried next: those in activeQ, or, where all pods wait for an outside
+    scheduler, those that it has not failed to schedule."""
+    entries = picture.queue_places.values()
+    if any(entry.lane not in ("outside", "gated") for entry in entries):
+        return [entry for entry in entries if entry.lane == "activeQ"]
+    return [entry for entry in entries if entry.lane == "outside" and not entry.message]
+
+
 def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> PendingCause:
     """Return what keeps a pod pending, from its queue place."""
     if lane in TURNS:
         return PendingCause(TURNS[lane])
-    if lane == "outside":
+    if lane == "outside" and not entry.message and not entry.nominated_node:
         return PendingCause("outside", entry.scheduler or "")
     if lane == "waiting":
         return PendingCause("permit", fmt.listed(entry.plugins))
@@ -185,7 +195,9 @@ def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> P
     if rejection is None:
         return PendingCause("unschedulable", entry.message)
     known = find_reason(rejection.whole)
-    return PendingCause("unschedulable", known[0].pattern.pattern if known else rejection.deciding)
+    if known:
+        return PendingCause("unschedulable", known[0].pattern.pattern)
+    return PendingCause("unschedulable", rejection.deciding, record.zones if record else ())
 
 
 def _cause_of_gate(entry: QueuePlace, record: PodRecord | None) -> PendingCause:
@@ -201,7 +213,8 @@ def _is_turn(cause: PendingCause) -> bool:
 
 
 def _id_of(cause: PendingCause) -> str:
-    return f"c{crc32(f'{cause.kind} {cause.what}'.encode()):08x}"
+    text = " ".join((cause.kind, cause.what, *cause.zones))
+    return f"c{crc32(text.encode()):08x}"
 
 
 def _members(picture: PendingPods) -> Iterable[_Member]:
@@ -268,6 +281,9 @@ def _deciding_words(cause: PendingCause, rejections: Sequence[deciding.Rejection
         # The numbers of nodes differ where the cluster has changed between the attempts.
         counts = {each.reasons[0].nodes for each in rejections}
         text = counted_text(rejections[0].deciding, max(counts))
+        if cause.zones:
+            values = {"reason": text, "zones": fmt.listed(cause.zones)}
+            text = gettext("%(reason)s in zone %(zones)s") % values
         return text if len(counts) == 1 else gettext("at most %(reason)s") % {"reason": text}
     match cause.kind:
         case "unschedulable":
