@@ -6,7 +6,7 @@ from typing import Final
 
 from simulator.trace import BindingJudged, FailureJudged, PreemptionJudged
 from simulator.trace.verdicts import JudgedCandidate, JudgedState, Verdict
-from simulator.words import NO_START_TIME, PREEMPTION_RULES, gettext_noop, spoken_duration
+from simulator.words import NO_START_TIME, PREEMPTION_RULES, gettext_noop, plural_noop, spoken_duration
 
 AnyVerdict = BindingJudged | FailureJudged | PreemptionJudged
 Sentence = tuple[str, Mapping[str, str]]
@@ -20,6 +20,16 @@ VERDICTS: Final[dict[Verdict, str]] = {
     "impossible": gettext_noop("impossible"),
     "not this scheduler": gettext_noop("not this scheduler"),
     "unknown": gettext_noop("unknown"),
+}
+
+COUNTED: Final[dict[Verdict, tuple[str, str]]] = {
+    "agrees": plural_noop("%(n)s agrees", "%(n)s agree"),
+    "tie": plural_noop("%(n)s tie", "%(n)s tie"),
+    "sampled": plural_noop("%(n)s sampled", "%(n)s sampled"),
+    "differs": plural_noop("%(n)s differs", "%(n)s differ"),
+    "impossible": plural_noop("%(n)s impossible", "%(n)s impossible"),
+    "not this scheduler": plural_noop("%(n)s not this scheduler", "%(n)s not this scheduler"),
+    "unknown": plural_noop("%(n)s unknown", "%(n)s unknown"),
 }
 
 ONLY_NODE: Final = gettext_noop("%(node)s is the only node that passes the filters.")
@@ -78,6 +88,15 @@ def reasons_of(event: AnyVerdict, figure: str = FIGURE, candidate: str = CANDIDA
         yield from _of_state(event.state)
     if event.judged_as:
         yield JUDGED_AS, {"version": event.judged_as}
+
+
+def summary_text(counts: Mapping[str, int]) -> str:
+    """Return "412 agree, 3 tie, 1 differs"; "" = there are none."""
+    return ", ".join(
+        COUNTED[verdict][counts[verdict] != 1] % {"n": f"{counts[verdict]:,}"}
+        for verdict in COUNTED
+        if counts.get(verdict)
+    )
 
 
 def in_english(event: AnyVerdict) -> str:

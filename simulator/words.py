@@ -18,6 +18,11 @@ def gettext_noop(text: str) -> str:
     return text
 
 
+def plural_noop(one: str, many: str) -> tuple[str, str]:
+    """Mark both forms of a text for the catalogue of translations."""
+    return one, many
+
+
 # Nodes
 
 Unseen = Literal["nominated", "hinted", "enough", "pre-filter", "error", ""]

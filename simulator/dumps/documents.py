@@ -62,10 +62,16 @@ def parse_documents(data: bytes) -> Iterator[Manifest]:
     if _LOG_MARK in data:
         data = _LOG.sub(b"", data)
     if _JSON.match(data) and b"\n---" not in data:
-        for start, end in pairwise([0, *_json_boundaries(data), len(data)]):
-            yield from _parse_json(memoryview(data)[start:end])
+        for document in json_documents(data):
+            yield from _parse_json(document)
     else:
         yield from _parse_yaml(data)
+
+
+def json_documents(data: bytes) -> Iterator[memoryview]:
+    """Yield the documents of JSON that follow each other."""
+    for start, end in pairwise([0, *_json_boundaries(data), len(data)]):
+        yield memoryview(data)[start:end]
 
 
 def _json_boundaries(data: bytes) -> Iterator[int]:

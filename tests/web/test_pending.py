@@ -72,11 +72,11 @@ def test_pods_with_the_same_deciding_reason_are_one_row() -> None:
 
 
 def test_pods_that_ask_for_a_zone_are_a_row_of_their_own_which_names_it() -> None:
-    in_b = {"topology.kubernetes.io/zone": "b"}
-    terms = [{"matchExpressions": [{"key": [*in_b][0], "operator": "In", "values": ["c", "b"]}]}]
+    zone = "topology.kubernetes.io/zone"
+    terms = [{"matchExpressions": [{"key": zone, "operator": "In", "values": ["c", "b"]}]}]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     entries = [waiting("a", CPU), waiting("b", CPU)]
-    (row,) = shown(*entries, nodeSelector=in_b).causes
+    (row,) = shown(*entries, nodeSelector={zone: "b"}).causes
     assert (row.deciding, row.count) == ("59 have too little cpu in zone b", 2)
     (either,) = shown(*entries, affinity={"nodeAffinity": required}).causes
     assert either.deciding == "59 have too little cpu in zone b, c"

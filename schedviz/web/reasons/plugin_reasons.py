@@ -9,10 +9,7 @@ from typing import Final, NamedTuple
 
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-
-def plural_noop(one: str, many: str) -> tuple[str, str]:
-    """Mark both forms of a text for the catalogue of translations (tests/messages.py)."""
-    return one, many
+from simulator.words import plural_noop
 
 
 class PluginReason(NamedTuple):
