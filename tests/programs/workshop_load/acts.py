@@ -21,8 +21,8 @@ REVEALED: Final = b'class="prose answer"'
 
 class Acts:
     """``waits``: by act, the seconds until each learner's page showed it; for the reveal, until the projector
-    did. ``cpu``: by act, the seconds of CPU that the web processes took from the click until then. ``faults``:
-    the acts that no page showed."""
+    did. ``cpu``: by act, the seconds of CPU that the web processes took from the click until then.
+    ``faults``: the acts that no page showed."""
 
     def __init__(
         self, teacher: Teacher, learners: Sequence[Learner], server_cpu: Callable[[], float] = lambda: 0.0

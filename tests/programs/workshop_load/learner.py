@@ -245,7 +245,7 @@ class Learner:
             self._panel.note_frame(now)
 
     def _take_notice(self, notice: bytes, now: float) -> None:
-        """The room's: the panel is asked for again if it may show something else now, as in room_notice.js."""
+        """The room's: the panel is asked for again if it may show something else, as in room_notice.js."""
         self._take(notice, now)
         before, self._lessons = self._lessons, lessons_in(notice)
         if self._panel_opened and before != self._lessons:

@@ -84,7 +84,8 @@ class Workshop:
                 for act, waits in acts.waits.items()
             ]
             self.figures += [
-                one(f"teacher: {act}, CPU of server", "ms", 1000 * seconds) for act, seconds in acts.cpu.items()
+                one(f"teacher: {act}, CPU of server", "ms", 1000 * seconds)
+                for act, seconds in acts.cpu.items()
             ]
             await asyncio.gather(*(each.leave() for each in self.learners))
             await teacher.end_room()
