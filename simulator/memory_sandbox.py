@@ -17,7 +17,9 @@ from simulator.apiserver.patches.json_patch import apply_merge_patch
 from simulator.apiserver.place import RequestPlace
 from simulator.apiserver.request_options import DeleteOptions, RequestOptions, WriteOptions
 from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import PODS
 from simulator.apiserver.server import ApiServer
+from simulator.cluster.cluster import Cluster
 from simulator.decision import Decision
 from simulator.memory import MemoryStorage
 from simulator.objects.metadata import key_of
@@ -52,6 +54,9 @@ class SandboxOptions(msgspec.Struct, frozen=True):
     start: Micros = START
     features: Features = DEFAULT_FEATURES
     """The version of Kubernetes, with its feature gates."""
+    keeps_decisions: bool = True
+    """Whether :meth:`MemorySandbox.decision` has the decisions. On large clusters they take most of the
+    memory."""
 
 
 class MemorySandbox:
@@ -141,6 +146,16 @@ class MemorySandbox:
     def is_bound(self, pod: str) -> bool:
         return self._simulation.is_bound(pod)
 
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster as the scheduler sees it, for a caller that changes nothing in it."""
+        return self._simulation.cluster
+
+    def take_in(self) -> Iterator[None]:
+        """Let the components see what was written, and do nothing else. Yields often."""
+        while self._simulation.take_in(self._now):
+            yield
+
     # Writing, as :mod:`schedviz.api.write` does. All raise StatusError.
 
     def create(self, documents: Sequence[Manifest]) -> Sequence[Manifest]:
@@ -150,6 +165,10 @@ class MemorySandbox:
     def delete(self, resource: Resource, key: str, *, grace_seconds: int | None = None) -> None:
         place, options = RequestPlace.of(resource, key), DeleteOptions(grace_seconds=grace_seconds)
         self._write(lambda server: server.delete(place, options))
+
+    def evict(self, pod: str) -> None:
+        """Delete a pod (``namespace/name``) if its disruption budgets allow it."""
+        self._write(lambda server: server.evict(RequestPlace.of(PODS, pod), DeleteOptions()))
 
     def patch(self, resource: Resource, key: str, changes: Manifest) -> Manifest:
         """Apply a JSON merge patch (RFC 7386) to an object."""
@@ -188,6 +207,11 @@ class MemorySandbox:
         """Let simulated time run until a condition holds (:class:`simulator.scheduler.stepping.Until`), or
         nothing is due any more. ``after_step`` is called after each step of the Simulation. Raises NotReached
         after ``steps_at_most`` steps."""
+        for _ in self.steps(condition):
+            after_step()
+
+    def steps(self, condition: str) -> Iterator[None]:
+        """Do what :meth:`run` does, and yield after each step. A caller may stop between two of them."""
         until, steps = Until(condition), 0
         if until.tries_each:
             self._simulation.try_each(self._now)
@@ -203,7 +227,7 @@ class MemorySandbox:
             self._now = max(self._now, due)
             self._simulation.step(self._now)
             until.saw(self._observe())
-            after_step()
+            yield
         self.move_to(until.stop_time or self._now)
 
     def step(self, unit: Unit, count: int = 1) -> None:
@@ -226,7 +250,7 @@ class MemorySandbox:
         written = write(self, decide, RequestOptions())
         self._simulation.observe(self._api.take_events())
         # A paused leader takes in what was written, too.
-        while self._simulation.take_in(self._now):
+        for _ in self.take_in():
             pass
         self._take_outputs()
         return written
@@ -256,6 +280,8 @@ class MemorySandbox:
             feature_gates=self.features.gates,
         )
         simulation = Simulation(self._api, ApiServer, options)
+        if not self.options.keeps_decisions:
+            simulation.make_no_decisions()
         self._api.take_events()
         simulation.relist([*self._listed()], self._api.version)
         return simulation

@@ -18,6 +18,7 @@ from simulator.client.event_recorder import Note
 from simulator.client.informer import Pipeline
 from simulator.client.shared_informer import SharedInformer
 from simulator.client.world import World
+from simulator.cluster.cluster import Cluster
 from simulator.decision import Decision, UnderWay
 from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
@@ -205,6 +206,11 @@ class Simulation:
     def queue(self) -> SchedulingQueue:
         """The scheduling queue, for a caller that changes nothing in it."""
         return self._scheduler.queue
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster as columns, with the assumed pods, for a caller that changes nothing in it."""
+        return self._scheduler.cache.cluster
 
     @property
     def is_idle(self) -> bool:

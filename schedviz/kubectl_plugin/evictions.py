@@ -5,9 +5,8 @@ if there is no answer.
 """
 
 import argparse
-import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final
 
 import msgspec
 
@@ -19,62 +18,33 @@ from schedviz.real_cluster.read_resources import list_path, namespaced_path
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import Manifest, Micros
 from simulator.apiserver.resources import PODS
+from simulator.command_line.answer_text import answer_lines
 from simulator.command_line.output import print_json, print_lines
 from simulator.command_line.tables import align_columns
 from simulator.kernel.prepared_types import prepared
-from simulator.objects.events import EVENTS, event_first_seen, event_last_seen
+from simulator.objects.events import EVENTS
+from simulator.objects.metadata import key_of
 from simulator.objects.timestamps import timestamp
+from simulator.questions.eviction_events import PREEMPTED, PodEvent
+from simulator.questions.evictions import (
+    EvictionsAnswer,
+    NotedBinding,
+    NotedEviction,
+    Owners,
+    sum_evictions,
+)
 from simulator.words import spoken_duration
 
-PREEMPTED: Final = "Preempted"
-REASONS: Final = {
-    PREEMPTED: "the scheduler",
-    "Evicted": "the kubelet",
-    "TaintManagerEviction": "the taint eviction controller",
-    "Descheduled": "the descheduler",
-    "ScaleDown": "the cluster autoscaler",
-}
-"""The reasons of Events about a pod that is removed from its node, and who reports them."""
-BY_POD: Final = re.compile(r"Preempted by pod (?P<uid>\S+) on node (?P<node>\S+)")
-"""The note of an Event of the scheduler (prepareCandidate in framework/preemption/executor.go)."""
 EVICTIONS_AT_MOST: Final = 10_000
 """Maximum number of evictions that are kept, the last ones; all are counted."""
+KEPT_METADATA: Final = ("namespace", "name", "uid", "ownerReferences")
+BINDINGS_AT_MOST: Final = 100_000
+"""Maximum number of bindings that are kept, by which it is known when a pod ran again."""
 PATH: Final = f"/api/v1/{EVENTS}"
 
 
-class _Object(msgspec.Struct):
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-    uid: str = ""
-
-
-class _Event(msgspec.Struct, rename="camel"):
-    metadata: Manifest
-    involved_object: _Object = msgspec.field(default_factory=_Object)
-    related: _Object | None = None
-    reason: str = ""
-    message: str = ""
-    series: Manifest | None = None
-    event_time: str | None = None
-    first_timestamp: str | None = None
-    last_timestamp: str | None = None
-    reporting_component: str = ""
-    source: Manifest = {}
-
-    def times(self) -> Manifest:
-        """Return the fields that say when it occurred."""
-        return {
-            "metadata": self.metadata,
-            "series": self.series,
-            "eventTime": self.event_time,
-            "firstTimestamp": self.first_timestamp,
-            "lastTimestamp": self.last_timestamp,
-        }
-
-
 class _Events(msgspec.Struct):
-    items: list[_Event] | None = None
+    items: list[PodEvent] | None = None
 
 
 class Eviction(msgspec.Struct):
@@ -90,32 +60,30 @@ class Eviction(msgspec.Struct):
     message: str
 
 
-class EvictionsAnswer(msgspec.Struct):
+class KubectlEvictions(msgspec.Struct):
     evictions: list[Eviction]
     """The last first."""
     more: int
     """The number of earlier ones, which are not listed."""
     since: str
     """When the oldest Event occurred: nothing is known of the time before; "" = there are no Events."""
+    summed: EvictionsAnswer
+    """Who caused them, who suffered them, and how long it took until the pods ran again."""
     context: str
     server: str
-
-
-class _Found(NamedTuple):
-    last: Micros
-    event: _Event
 
 
 class _Collected:
     """The Events of evictions, and how far back all Events reach."""
 
     def __init__(self) -> None:
-        self.found: list[_Found] = []
-        self.count = 0
-        self.oldest: Micros = 0
+        self.begin()
 
     def begin(self) -> None:
-        self.found, self.count, self.oldest = [], 0, 0
+        self.found: list[PodEvent] = []
+        self.bindings: list[NotedBinding] = []
+        self.count = 0
+        self.oldest: Micros = 0
 
     def take(self, page: bytes) -> None:
         try:
@@ -123,15 +91,16 @@ class _Collected:
         except msgspec.MsgspecError as failure:
             raise ClusterError(f"{PATH}: not a list of Kubernetes: {failure}") from None
         for event in events:
-            times = event.times()
-            first = event_first_seen(times)
+            first = event.first_seen
             if first and (not self.oldest or first < self.oldest):
                 self.oldest = first
-            if event.reason in REASONS and event.involved_object.kind == PODS.kind:
+            if event.is_eviction:
                 self.count += 1
-                self.found.append(_Found(event_last_seen(times), event))
+                self.found.append(event)
+            elif (binding := event.binding()) is not None and len(self.bindings) < BINDINGS_AT_MOST:
+                self.bindings.append(binding)
         if len(self.found) > EVICTIONS_AT_MOST:
-            self.found = sorted(self.found, key=lambda each: -each.last)[:EVICTIONS_AT_MOST]
+            self.found = sorted(self.found, key=lambda each: -each.last_seen)[:EVICTIONS_AT_MOST]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -150,12 +119,15 @@ def run(options: argparse.Namespace) -> int:
         if refused.is_forbidden:
             raise ClusterError(f"no permission to list events: {refused}") from None
         raise
-    ordered = sorted(collected.found, key=lambda each: (-each.last, _key(each.event.involved_object)))
-    names = _names_of_uids(reader, namespace, [each.event for each in ordered])
-    answer = EvictionsAnswer(
-        [_eviction(each, names) for each in ordered],
+    ordered = sorted(collected.found, key=lambda each: (-each.last_seen, each.involved_object.key))
+    pods = _read_pods(reader, namespace) if ordered else []
+    names = {each["metadata"].get("uid", ""): key_of(each) for each in pods}
+    noted = [event.eviction(names) for event in ordered]
+    answer = KubectlEvictions(
+        [_eviction(event, each) for event, each in zip(ordered, noted, strict=True)],
         collected.count - len(ordered),
         timestamp(collected.oldest) if collected.oldest else "",
+        sum_evictions(noted, collected.bindings, Owners(pods)),
         reader.context,
         reader.server,
     )
@@ -166,69 +138,55 @@ def run(options: argparse.Namespace) -> int:
     return 1 if answer.evictions else 0
 
 
-def _key(of: _Object) -> str:
-    return PODS.key(of.namespace, of.name)
+def _eviction(event: PodEvent, noted: NotedEviction) -> Eviction:
+    by = noted.by
+    if event.reason == PREEMPTED and "/" in by:
+        by = f"pod {by}"
+    elif not by:
+        by = f"unknown (a pod that is gone, uid {event.preemptor_uid})"
+    return Eviction(timestamp(noted.time), noted.pod, noted.reason, by, noted.node, event.message)
 
 
-def _eviction(found: _Found, names: dict[str, str]) -> Eviction:
-    event = found.event
-    said = BY_POD.match(event.message) if event.reason == PREEMPTED else None
-    by = event.reporting_component or str(event.source.get("component") or "") or REASONS[event.reason]
-    if event.related is not None and event.related.name:
-        by = f"pod {_key(event.related)}"
-    elif said:
-        uid = said["uid"]
-        by = f"pod {names[uid]}" if uid in names else f"unknown (a pod that is gone, uid {uid})"
-    return Eviction(
-        time=timestamp(found.last),
-        pod=_key(event.involved_object),
-        reason=event.reason,
-        by=by,
-        node=said["node"].rstrip(".") if said else str(event.source.get("host") or ""),
-        message=event.message,
-    )
+class _PodSpec(msgspec.Struct, rename="camel", omit_defaults=True):
+    priority_class_name: str = ""
 
 
-class _Named(msgspec.Struct):
+class _Pod(msgspec.Struct):
+    """What is read of a pod to know whose it is."""
+
     metadata: dict[str, Any]
+    spec: _PodSpec = msgspec.field(default_factory=_PodSpec)
 
 
 class _Pods(msgspec.Struct):
-    items: list[_Named] | None = None
+    items: list[_Pod] | None = None
 
 
-def _names_of_uids(reader: ClusterReader, namespace: str, events: Iterable[_Event]) -> dict[str, str]:
-    """Return the keys of the preemptors that Events name by their uid only, if these pods are there."""
-    wanted = {
-        said["uid"]
-        for event in events
-        if event.related is None and (said := BY_POD.match(event.message)) is not None
-    }
-    names: dict[str, str] = {}
+def _read_pods(reader: ClusterReader, namespace: str) -> list[Manifest]:
+    """Return the pods with what says whose they are; none where they may not be listed."""
+    found: list[Manifest] = []
 
     def take(page: bytes) -> None:
         for pod in msgspec.json.decode(page, type=prepared(_Pods)).items or ():
-            metadata = pod.metadata
-            if metadata.get("uid") in wanted:
-                names[metadata["uid"]] = PODS.key(metadata["namespace"], metadata["name"])
+            metadata = {field: pod.metadata[field] for field in KEPT_METADATA if field in pod.metadata}
+            found.append({"metadata": metadata, "spec": msgspec.to_builtins(pod.spec)})
 
-    if wanted:
-        try:
-            list_pages(
-                reader, namespaced_path(PODS, namespace) if namespace else list_path(PODS), names.clear, take
-            )
-        except Refused:  # then they are unknown
-            return names
-    return names
+    path = namespaced_path(PODS, namespace) if namespace else list_path(PODS)
+    try:
+        list_pages(reader, path, found.clear, take)
+    except Refused:  # then they are unknown
+        found.clear()
+    return found
 
 
-def _report_lines(answer: EvictionsAnswer, oldest: Micros) -> Iterator[str]:
+def _report_lines(answer: KubectlEvictions, oldest: Micros) -> Iterator[str]:
     if answer.evictions:
         rows = [["TIME", "POD", "REASON", "BY", "NODE"]]
         rows += [[each.time, each.pod, each.reason, each.by, each.node] for each in answer.evictions]
         yield from align_columns(rows)
         if answer.more:
             yield f"and {answer.more} earlier ones"
+        yield from answer_lines(answer.summed, leave_out=("evictions",))
     else:
         yield "No Event says that a pod was evicted."
     yield ""

@@ -2,28 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 from simulator.api import Change, Manifest
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES
-from simulator.apiserver.restore import READ_OF_PODS, asked_pod
+from simulator.apiserver.restore import READ_OF_PODS
 from simulator.command_line.files import faults_of, read_text
 from simulator.command_line.tables import join_names
-from simulator.controllers.daemon_placement import add_daemon_tolerations
-from simulator.controllers.pods import pod_from_template
 from simulator.objects.metadata import key_of, name_of
 from simulator.objects.pod import Pod
 from simulator.objects.status import phase_of
+from simulator.questions import pod_of_workload
+from simulator.questions.pod_of_workload import find_template, make_pod
 
 Item = tuple[Resource, Manifest]
-
-
-TEMPLATES: Final = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"), ("template",))
-"""Where workloads have their pod template, also those that are custom resources: a Deployment, a CronJob, a
-PodTemplate."""
 
 
 class AskedPod(NamedTuple):
@@ -86,38 +80,6 @@ def describe_state(pod: Pod, items: Iterable[Item]) -> Iterator[str]:
         yield "What follows is about a new pod like it."
 
 
-def find_template(manifest: Manifest) -> Manifest | None:
-    """Return the pod template of a workload, or a Pod itself; None if the object has no pod."""
-    if manifest["kind"] == "Pod":
-        return manifest
-    for path in TEMPLATES:
-        found: Any = manifest
-        for field in path:
-            found = found.get(field) if isinstance(found, dict) else None
-        if isinstance(found, dict) and isinstance(found.get("spec"), dict):
-            return found
-    return None
-
-
-def make_pod(manifest: Manifest) -> Manifest:
-    """Return the Pod, or the first pod that the controller of a workload creates."""
-    template = find_template(manifest)
-    assert template is not None, "the caller has looked for one"
-    if template is manifest:
-        return manifest
-    pod, metadata = pod_from_template(template), manifest.get("metadata") or {}
-    if manifest["kind"] == "DaemonSet":
-        add_daemon_tolerations(pod["spec"])
-    if "namespace" in metadata:
-        pod["metadata"]["namespace"] = metadata["namespace"]
-    name = str(metadata.get("name") or "")
-    if manifest["kind"] == "StatefulSet":
-        pod["metadata"]["name"] = f"{name}-0"
-    else:
-        pod["metadata"]["generateName"] = f"{name}-"
-    return pod
-
-
 def _title(manifest: Manifest) -> str:
     metadata = manifest.get("metadata")
     name = metadata.get("name", "") if isinstance(metadata, dict) else ""
@@ -126,10 +88,7 @@ def _title(manifest: Manifest) -> str:
 
 def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:
     """Return the pod as the API server of this cluster would store it. Raises StatusError or ValueError."""
-    pod, causes = asked_pod(manifest, CreatedObjects(_read_of_pods(items)))
-    if causes:
-        raise ValueError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
-    return Pod.parse(pod)
+    return pod_of_workload.admit_pod(manifest, _read_of_pods(items))
 
 
 def _read_of_pods(items: Iterable[Item]) -> Iterator[Change]:

@@ -118,6 +118,8 @@ def test_evictions_are_those_of_the_events_as_far_back_as_they_reach(ask: Ask, a
         ("shop/b", "unknown (a pod that is gone, uid nobody)", "node-1"),
         ("shop/a", "pod shop/runs", "node-1"),
     ]
+    assert (answer["summed"]["figure"], answer["summed"]["causes"][0]["count"]) == (4, 1)
+    assert "For whom:\nFOR" in ask("evictions", server=api_server).out
     assert (
         "The cluster's Events reach back to 2026-11-27T10:01:00Z (" in ask("evictions", server=api_server).out
     )

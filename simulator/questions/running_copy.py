@@ -1,0 +1,125 @@
+"""A running copy of a cluster: with its scheduler, controllers and kubelets, in simulated time.
+
+Nothing arrives in it but what the question writes: timetables are left out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from simulator.api import SECOND, Change, Manifest, Micros
+from simulator.apiserver.resources import NODES, PODS
+from simulator.apiserver.types.schema_types import OWN_KINDS
+from simulator.memory_sandbox import MemorySandbox, SandboxOptions
+from simulator.objects.metadata import is_terminating, version_of
+from simulator.objects.owner_references import controller_of
+from simulator.questions.answer import AskedCluster, Sentence
+from simulator.questions.lost_owners import owner_notes
+from simulator.questions.node_use import Used, read_use
+from simulator.trace import QueuePlace
+
+WINDOW: Final[Micros] = 5 * SECOND
+"""Simulated time for which nothing may be written in a cluster that has settled."""
+SETTLED_WITHIN: Final[Micros] = 600 * SECOND
+"""Simulated time after which a question does not wait for more: pods may start and end without end."""
+MOVING: Final = ("activeQ", "backoffQ", "inFlight")
+"""The lanes of pods that will be tried without any event."""
+
+
+class RunningCopy:
+    def __init__(self, cluster: AskedCluster) -> None:
+        """Raises ConfigError for a configuration with which the scheduler would not start."""
+        self._cluster = cluster
+        self.sandbox = MemorySandbox(
+            SandboxOptions(
+                name="question",
+                imported=[*_creations(cluster.objects)],
+                seed=cluster.seed,
+                config=cluster.configuration,
+                start=cluster.now,
+                features=cluster.features,
+                keeps_decisions=False,
+            )
+        )
+        self.began = self.sandbox.now()
+        self.original: Mapping[str, Manifest] = dict(self.pods())
+        """The pods at the start by key."""
+        self.before: dict[str, Used] = {}
+        """The nodes at the start."""
+
+    def take_in(self) -> Iterator[None]:
+        """Let the components see all objects, and do nothing else yet."""
+        yield from self.sandbox.take_in()
+        self.before = read_use(self.sandbox.cluster)
+
+    def settle(self) -> Iterator[None]:
+        """Let simulated time run until no pod will move by itself: none is in activeQ, backs off or is being
+        removed, and nothing was written for the time WINDOW."""
+        end = self.sandbox.now() + SETTLED_WITHIN
+        while self.sandbox.now() < end:
+            version = self.sandbox.version()
+            yield from self.wait()
+            if self.sandbox.version() == version and not self._is_moving():
+                return
+
+    def wait(self) -> Iterator[None]:
+        """Let the time WINDOW pass."""
+        yield from self.sandbox.steps(f"time {self.sandbox.now() + WINDOW}")
+
+    @property
+    def elapsed(self) -> Micros:
+        return self.sandbox.now() - self.began
+
+    def _is_moving(self) -> bool:
+        if any(place.lane in MOVING for place in self.sandbox.queue()[0].values()):
+            return True
+        return any(
+            is_terminating(pod) and not is_terminating(self.original.get(key, {"metadata": {}}))
+            for key, pod in self.pods().items()
+        )
+
+    def notes(self) -> list[Sentence]:
+        """Return what an answer assumes of the objects."""
+        return owner_notes(self._cluster)
+
+    # What is there now
+
+    def pods(self) -> Mapping[str, Manifest]:
+        """Return all pods by key."""
+        return self.sandbox.list_all().get(PODS.id, {})
+
+    def nodes(self) -> Mapping[str, Manifest]:
+        return self.sandbox.list_all().get(NODES.id, {})
+
+    def use(self) -> dict[str, Used]:
+        return read_use(self.sandbox.cluster)
+
+    def place(self, pod: str) -> QueuePlace | None:
+        return self.sandbox.queue_place(pod)
+
+    def why_pending(self, pod: str) -> str:
+        """Return what the scheduler says of a pending pod; "" = it has not been tried."""
+        place = self.place(pod)
+        if place is None:
+            return ""
+        return place.message or place.gate
+
+
+def _creations(objects: Mapping[str, Mapping[str, Manifest]]) -> Iterator[Change]:
+    """Yield the creations in the order in which the objects were written last, as far as it is known."""
+    left_out = {kind for _, kind in OWN_KINDS}
+    found: Sequence[tuple[int, Change]] = [
+        (
+            version_of(manifest) if "resourceVersion" in manifest["metadata"] else 0,
+            Change(resource, key, manifest, expected=0),
+        )
+        for resource, collection in objects.items()
+        for key, manifest in collection.items()
+        if manifest.get("kind") not in left_out
+    ]
+    for _, change in sorted(found, key=lambda each: each[0]):
+        yield change
+
+
+def controller_uid(manifest: Manifest) -> str:
+    """Return the uid of the controller of an object; "" if it has none."""
+    reference = controller_of(manifest)
+    return "" if reference is None else str(reference["uid"])

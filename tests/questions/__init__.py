@@ -1,0 +1,1 @@
+"""Tests of the questions about a whole cluster (simulator/questions)."""
