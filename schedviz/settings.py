@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 
 from schedviz import account_settings, environment, limit_settings, redis_url
 from schedviz.cores import count_cores
+from schedviz.languages import find_languages
 from schedviz.local_names import is_local
 from schedviz.logs import is_fault, without_traceback
 from schedviz.page_files import are_made
@@ -213,8 +214,7 @@ CHANNEL_LAYERS = {
 }
 
 LANGUAGE_CODE = "en"
-# The names on the language button: the top bar has little room.
-LANGUAGES = [("en", "EN"), ("zh-hans", "中文")]
+LANGUAGES = find_languages(FILES_DIR / "locale")
 LOCALE_PATHS = [FILES_DIR / "locale"]
 # The Accept-Language header counts unless the user chose a language; the cookie keeps the choice for a year.
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600

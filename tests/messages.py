@@ -1,8 +1,8 @@
-"""The catalogue of translations: ``make messages`` gathers every string, keeps what is translated, and
-compiles.
+"""The catalogues of translations: ``make messages`` gathers every string, keeps what is translated, and
+compiles the catalogue of each language that is whole. What is not compiled is not offered on the pages.
 
 Babel does the work of GNU gettext's programs, which are not needed. tests/test_messages.py fails when
-the catalogue is behind the code.
+a compiled catalogue is behind the code.
 """
 
 import io
@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,21 +26,9 @@ from schedviz.web.ideas import texts as ideas
 from simulator.versions.changes import CHANGES
 
 ROOT: Final = Path(__file__).parent.parent
-LANGUAGE: Final = "zh_Hans"
-PO: Final = ROOT / "locale" / LANGUAGE / "LC_MESSAGES" / "django.po"
-MO: Final = PO.with_suffix(".mo")
+LANGUAGES: Final = sorted(path.name for path in (ROOT / "locale").iterdir())
+"""The folders of ``locale/``. A new one needs a ``.po`` file with a header only."""
 WIDTH: Final = 110
-
-HEADER: Final = b"""# schedviz in Simplified Chinese. "make messages" adds what is new, and compiles.
-msgid ""
-msgstr ""
-"Language: zh_Hans\\n"
-"Plural-Forms: nplurals=1; plural=0;\\n"
-"MIME-Version: 1.0\\n"
-"Content-Type: text/plain; charset=utf-8\\n"
-"Content-Transfer-Encoding: 8bit\\n"
-
-"""
 
 KEYWORDS: Final = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
@@ -53,9 +42,18 @@ Found = tuple[int, str, object, list[str]]
 """Line, function, arguments, comments: as Babel's extractors give them."""
 
 
+def po_file(language: str) -> Path:
+    return ROOT / "locale" / language / "LC_MESSAGES" / "django.po"
+
+
+def mo_file(language: str) -> Path:
+    return po_file(language).with_suffix(".mo")
+
+
+@cache
 def extracted() -> Catalog:
     """Every message of the code, the templates, the scenarios, ideas and guides; nothing is translated."""
-    catalog = Catalog(locale=LANGUAGE, project="schedviz", charset="utf-8", fuzzy=False)
+    catalog = Catalog(project="schedviz", charset="utf-8", fuzzy=False)
     templates = [path for kind in ("html", "txt") for path in (ROOT / "templates").rglob(f"*.{kind}")]
     modules = [*(ROOT / "schedviz").rglob("*.py"), *(ROOT / "simulator").glob("*words.py")]
     for path in sorted([*modules, *templates]):
@@ -101,10 +99,10 @@ def add(catalog: Catalog, path: Path, function: str, arguments: object, comments
     catalog.add(one, None, [(str(path.relative_to(ROOT)), 0)], auto_comments=comments, context=context)
 
 
-def translated() -> Catalog:
+def translated(language: str) -> Catalog:
     """The catalogue as it is stored."""
-    with PO.open("rb") as file:
-        return read_po(file, locale=LANGUAGE)
+    with po_file(language).open("rb") as file:
+        return read_po(file, locale=language)
 
 
 def timeless(catalog: Catalog) -> Catalog:
@@ -113,19 +111,22 @@ def timeless(catalog: Catalog) -> Catalog:
     return catalog
 
 
-def updated() -> Catalog:
+def updated(language: str) -> Catalog:
     """What is stored, with every message of today and none of yesterday; new ones are empty."""
-    catalog = translated()
+    catalog = translated(language)
     catalog.update(extracted(), no_fuzzy_matching=True)
     catalog.obsolete.clear()
     return catalog
 
 
-def source(catalog: Catalog) -> bytes:
-    """The .po file: by file and without line numbers, so that it changes only where messages do."""
+def source(language: str, catalog: Catalog) -> bytes:
+    """The .po file: by file and without line numbers, so that it changes only where messages do. The comment
+    and
+    the header before its messages stay as they are."""
+    header, _, _ = po_file(language).read_bytes().partition(b"\n\n")
     buffer = io.BytesIO()
     write_po(buffer, catalog, width=WIDTH, omit_header=True, include_lineno=False, ignore_obsolete=True)
-    return HEADER + buffer.getvalue()
+    return header.rstrip() + b"\n\n" + buffer.getvalue()
 
 
 def compiled(catalog: Catalog) -> bytes:
@@ -148,15 +149,22 @@ def forms(string: Any) -> list[str]:
     return [each or "" for each in (string if isinstance(string, tuple | list) else [string])]
 
 
-def main() -> int:
-    catalog = updated()
-    PO.write_bytes(source(catalog))
-    MO.write_bytes(compiled(catalog))
+def update(language: str) -> bool:
+    """Write the files of a language. Return whether it is whole."""
+    catalog = updated(language)
+    po_file(language).write_bytes(source(language, catalog))
     missing = untranslated(catalog)
-    print(f"{len(catalog)} messages, {len(missing)} without a translation in {PO.relative_to(ROOT)}")
+    if not missing or mo_file(language).exists():
+        mo_file(language).write_bytes(compiled(catalog))
+    place = po_file(language).relative_to(ROOT)
+    print(f"{len(catalog)} messages, {len(missing)} without a translation in {place}")
     for text in missing:
         print(f"  {text}")
-    return 1 if missing else 0
+    return not missing
+
+
+def main() -> int:
+    return 0 if all(update(language) for language in LANGUAGES) else 1
 
 
 if __name__ == "__main__":

@@ -1,30 +1,46 @@
-"""The Chinese catalogue is complete, and what is compiled is what is written."""
+"""The catalogues of the offered languages are whole, and what is compiled is what is written."""
 
 import re
+from collections.abc import Iterator
+
+import pytest
+from babel.messages.catalog import Message
 
 from tests import messages
 
 PLACES = re.compile(r"%\(\w+\)s|\{\d*\}|</?\w+")
 """What a translation has to keep: places for values, tags."""
 
+offered = pytest.mark.parametrize(
+    "language", [language for language in messages.LANGUAGES if messages.mo_file(language).exists()]
+)
 
-def test_every_string_has_a_translation_of_today() -> None:
-    missing = messages.untranslated(messages.updated())
+
+@offered
+def test_every_string_has_a_translation_of_today(language: str) -> None:
+    missing = messages.untranslated(messages.updated(language))
     assert missing == [], "make messages, then fill in locale/"
 
 
-def test_the_compiled_catalogue_is_the_written_one() -> None:
-    assert messages.compiled(messages.translated()) == messages.MO.read_bytes(), "make messages"
+@offered
+def test_the_compiled_catalogue_is_the_written_one(language: str) -> None:
+    compiled = messages.compiled(messages.translated(language))
+    assert compiled == messages.mo_file(language).read_bytes(), "make messages"
 
 
-def test_translations_keep_the_places_for_values() -> None:
-    for message in messages.translated():
-        if not message.id:
-            continue
-        ids = message.id if isinstance(message.id, tuple | list) else [message.id]
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_translations_keep_the_places_for_values(language: str) -> None:
+    for message, ids, texts in translations(language):
         wanted = {frozenset(places(text)) for text in ids}
-        for text in messages.forms(message.string):
+        for text in filter(None, texts):
             assert frozenset(places(text)) in wanted, f"{message.id} -> {text}"
+
+
+def translations(language: str) -> Iterator[tuple[Message, list[str], list[str]]]:
+    """Each message with its texts in English and in the language."""
+    for message in messages.translated(language):
+        if message.id:
+            yield message, messages.forms(message.id), messages.forms(message.string)
 
 
 def places(text: str) -> list[str]:

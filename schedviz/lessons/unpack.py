@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from django.conf import settings
+
 from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.notes import FILE as NOTES
 from schedviz.lessons.read_lesson import CLUSTER, FILE
@@ -91,10 +93,17 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
     _check_file(path.name, entry.file_size)
 
 
+def names_of_texts() -> list[str]:
+    """Return the names of the files with the texts of a lesson, in the languages of the pages."""
+    return [f"{code}.md" for code, _ in settings.LANGUAGES]
+
+
 def _check_file(name: str, size: int) -> None:
     """Check a file. Raises LessonError."""
     if name not in (FILE, CLUSTER, NOTES) and not _TEXT.fullmatch(name):
-        raise refusal(name, f"not a file of a lesson: {FILE}, {CLUSTER}, {NOTES}, en.md, zh-hans.md")
+        raise refusal(
+            name, f"not a file of a lesson: {FILE}, {CLUSTER}, {NOTES}, {', '.join(names_of_texts())}"
+        )
     if size > FILE_BYTES:
         raise refusal(name, f"larger than {FILE_BYTES >> 10} KiB")
 

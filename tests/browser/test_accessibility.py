@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
 from tests.amounts import WHOLE
+from tests.browser.language import choose_language
 
 from .conftest import Open, node, pod
 
@@ -304,7 +305,7 @@ def test_narrow_windows_show_everything_and_reduced_motion_stops_animations(scre
 @pytest.mark.sampled
 def test_the_language_is_chosen_on_the_page_and_frames_have_it(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"))
-    screen.get_by_role("button", name="中文").click()
+    choose_language(screen, "zh-hans")
     expect(screen.locator("#connection")).to_have_text("实时")
     assert screen.evaluate("document.documentElement.lang") == "zh-hans"
     write.create(sandbox, [pod("web"), pod("big", "8")])

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from schedviz.api import write
 from tests.amounts import long_but_first
+from tests.browser.language import choose_language, wait_until_live
 from tests.processes import Process
 from tests.waiting import eventually
 
@@ -15,15 +16,12 @@ from .test_accessibility import Violations, story, wait_for_story
 
 pytestmark = pytest.mark.browser
 
-LANGUAGES = {"EN": "en", "中文": "zh-hans"}
-"""The label of the button -> the language of the page. A new page has the first."""
+LANGUAGES = ("en", "zh-hans")
 
 
-def choose_language(screen: Page, label: str) -> None:
-    if screen.locator("html").get_attribute("lang") != LANGUAGES[label]:
-        screen.get_by_role("button", name=label, exact=True).click()
-    expect(screen.locator("html")).to_have_attribute("lang", LANGUAGES[label])
-    expect(screen.locator("#connection")).to_have_text(re.compile("^(live|实时)$"))
+def read_in(screen: Page, language: str) -> None:
+    choose_language(screen, language)
+    wait_until_live(screen)
 
 
 @pytest.mark.long
@@ -35,7 +33,7 @@ def test_axe_finds_nothing_in_the_table_the_play_and_the_projector_view(
     violations = Violations(screen)
     live(*story())
     wait_for_story(screen)
-    choose_language(screen, language)
+    read_in(screen, language)
 
     screen.keyboard.press("t")
     table = screen.locator("#detail #node-table")
@@ -79,7 +77,7 @@ def test_axe_finds_nothing_in_the_follow_up_of_a_change_that_did_not_help(
 ) -> None:
     violations = Violations(screen)
     sandbox = live(node("node-1", "4"), pod("old", "3"))
-    choose_language(screen, language)
+    read_in(screen, language)
     eventually(lambda: (sandbox.get("pods", "default/old") or {"spec": {}})["spec"].get("nodeName"), "bound")
     write.create(sandbox, [pod("first", "3"), pod("big", "4")])
     screen.locator("#lane-unschedulable .chip a", has_text="big").click()

@@ -1,7 +1,10 @@
 """The bar at the top: nothing in it is cut off, its menus fit and close, and a branch links to its parent."""
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.language import choose_language, wait_until_live
 
 from .conftest import Open, node, pod
 from .test_accessibility import CUT
@@ -26,10 +29,9 @@ def test_the_bar_shows_every_name_in_full(screen: Page, live: Open, sandbox_name
     screen.locator("#branch-name").fill(name)
     screen.get_by_role("button", name="Branch").click()
     expect(screen.locator("#connection")).to_have_text("live")
-    for language in ("EN", "中文"):
-        if language != "EN":
-            screen.get_by_role("button", name=language).click()
-            expect(screen.locator("#connection")).to_have_text("实时")
+    for language, _ in settings.LANGUAGES:
+        choose_language(screen, language)
+        wait_until_live(screen)
         for width in (320, 390, 768, 1024, 1280, 1440, 1920):
             screen.set_viewport_size({"width": width, "height": 720})
             expect(screen.locator("h1")).to_have_text(name)

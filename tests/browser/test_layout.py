@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Locator, Page, expect
 
 from schedviz.api import write
 from tests.amounts import long_but_first
+from tests.browser.language import choose_language, wait_until_live
 from tests.dumps import as_list
 from tests.real_cluster import real_cluster
 
@@ -132,12 +134,9 @@ def test_a_verdict_does_not_cut_off_the_name_of_its_node(screen: Page, live: Ope
 def test_no_state_of_the_connection_moves_the_bar(screen: Page, live: Open, size: dict[str, int]) -> None:
     screen.set_viewport_size({"width": size["width"], "height": size["height"]})
     live(node("node-1"))
-    for language in ("EN", "中文"):
-        if language != "EN":
-            if size == PHONE:
-                screen.locator("[popovertarget=t-more]").click()
-            screen.get_by_role("button", name=language).locator("visible=true").click()
-            expect(screen.locator("#connection")).to_have_text("实时")
+    for language, _ in settings.LANGUAGES:
+        choose_language(screen, language)
+        wait_until_live(screen)
         found = screen.evaluate(STATES, ["ok", "behind", "lost", "gone"])
         assert len({*found}) == 1, (language, found)
 

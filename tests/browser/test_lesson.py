@@ -9,6 +9,7 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from schedviz.lessons.solutions import Solutions
 from schedviz.store import Store
+from tests.browser.language import choose_language
 from tests.lessons.uploaded import zipped
 from tests.web.test_solutions import DONE
 
@@ -248,7 +249,7 @@ def test_on_a_phone_the_lesson_is_a_tab(screen: Page) -> None:
 def test_in_chinese(screen: Page) -> None:
     page = screen
     begin(page)
-    page.get_by_role("button", name="中文").click()
+    choose_language(page, "zh-hans")
     expect(heading(page)).to_have_text("两个节点")
     wait_for_lesson(page)
     page.locator("#lesson-next").click()
@@ -266,7 +267,7 @@ def test_axe_finds_nothing(screen: Page, store: Store, language: str) -> None:
     violations = Violations(page)
     page.goto("/lessons/")
     if language != "en":
-        page.get_by_role("button", name="中文").click()
+        choose_language(page, "zh-hans")
         expect(page.locator("html")).to_have_attribute("lang", language)
     violations.look("list")
     page.goto("/lessons/walk/handout/")

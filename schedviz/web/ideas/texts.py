@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext, gettext_noop
 
 from schedviz.bundled_scenarios import FOLDER as SCENARIOS
 from schedviz.web.examples import Example
@@ -24,7 +24,8 @@ WATCH: Final = "watch"
 WORDS: Final = ("title", "says", "misconception", "truth")
 """The fields of an idea that are translated."""
 UPSTREAM: Final = "https://github.com/kubernetes/kubernetes/blob/v1.36.2/"
-SITE: Final = "https://kubernetes.io/"
+DOCS: Final = gettext_noop("https://kubernetes.io/docs/")
+"""Kubernetes' documentation. Its translation is the address in that language."""
 
 
 class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,8 +59,7 @@ class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def docs_address(self) -> str:
-        chinese = (get_language() or "").startswith("zh")
-        return f"{SITE}{'zh-cn/' if chinese else ''}docs/{self.docs}"
+        return gettext(DOCS) + self.docs
 
 
 @cache

@@ -13,7 +13,7 @@ from django.utils.translation import get_language, gettext
 from schedviz.lessons.kept import Full
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.mistakes import LessonError, Mistake
-from schedviz.lessons.unpack import FILE_BYTES, UPLOAD_BYTES, refusal, unpack
+from schedviz.lessons.unpack import FILE_BYTES, UPLOAD_BYTES, names_of_texts, refusal, unpack
 from schedviz.lessons.uploads import KEPT_SECONDS, Uploads
 from schedviz.limits.rates import count_upload
 from schedviz.limits.requester import requester_of, whose_of
@@ -73,9 +73,9 @@ def uploaded_page(request: HttpRequest, lesson: Lesson) -> HttpResponse:
     return render(request, "lessons/uploaded.html", context)
 
 
-def upload_bounds() -> dict[str, int]:
-    """Return the bounds that the form prints."""
-    return {"file_kib": FILE_BYTES >> 10, "days": KEPT_DAYS}
+def upload_bounds() -> dict[str, object]:
+    """Return the bounds that the form prints, and the names of the files of texts."""
+    return {"file_kib": FILE_BYTES >> 10, "days": KEPT_DAYS, "texts": names_of_texts()[1:]}
 
 
 def _form(
